@@ -1,0 +1,2 @@
+//! The command `romp`.
+fn main() {}

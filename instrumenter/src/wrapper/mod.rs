@@ -1,0 +1,1 @@
+//! `rompcc`: recognise the compiler, classify arguments, plan steps, run them.

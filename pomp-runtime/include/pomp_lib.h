@@ -1,0 +1,105 @@
+/* pomp_lib.h - the native POMP interface of Romp.
+ *
+ * Instrumented sources do not include this file: the instrumenter writes the
+ * declarations that a source needs into it. It is here for hand-written probes
+ * and as the reference of the ABI.
+ *
+ * Every function may be called from any thread at any time. A null descriptor
+ * is ignored. None of them changes errno.
+ */
+#ifndef ROMP_POMP_LIB_H
+#define ROMP_POMP_LIB_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The region descriptor of OPARI 1: ten fields. `data` belongs to the library
+ * and must be null at first. */
+struct ompregdescr {
+  const char *name;       /* construct, such as "parallel" or "for" */
+  const char *sub_name;   /* name of a critical section or user region, or "" */
+  int num_sections;       /* number of sections, or 0 */
+  const char *file_name;  /* file of the construct */
+  int begin_first_line;   /* lines of the directive */
+  int begin_last_line;
+  int end_first_line;     /* lines of the end */
+  int end_last_line;
+  void *data;             /* the library's */
+  struct ompregdescr *next;
+};
+
+/* An entry of a translation unit's table: the descriptor and its text form. */
+struct romp_region {
+  struct ompregdescr descriptor;
+  const char *text;
+};
+
+/* Interface version and size of an entry, both checked by the library. */
+#define ROMP_INTERFACE_VERSION 1
+
+/* Registers a table; called by a constructor of each translation unit. */
+extern void POMP_Register_table(unsigned version, unsigned entry_size,
+                                struct romp_region *table, unsigned entries);
+
+/* Parallel regions. The team's handle goes from fork to begin through a
+ * firstprivate variable, so that the association is exact under nesting. */
+extern void *POMP_Parallel_fork_team(struct ompregdescr *);
+extern void POMP_Parallel_begin_team(struct ompregdescr *, void *team);
+extern void POMP_Parallel_end(struct ompregdescr *);
+extern void POMP_Parallel_join(struct ompregdescr *);
+
+/* The implicit barrier of the named construct, made explicit. */
+extern void POMP_Implicit_barrier_enter(struct ompregdescr *);
+extern void POMP_Implicit_barrier_exit(struct ompregdescr *);
+
+/* Worksharing. */
+extern void POMP_For_enter(struct ompregdescr *);
+extern void POMP_For_exit(struct ompregdescr *);
+extern void POMP_Sections_enter(struct ompregdescr *);
+extern void POMP_Sections_exit(struct ompregdescr *);
+extern void POMP_Section_begin(struct ompregdescr *);
+extern void POMP_Section_end(struct ompregdescr *);
+extern void POMP_Single_enter(struct ompregdescr *);
+extern void POMP_Single_begin(struct ompregdescr *);
+extern void POMP_Single_end(struct ompregdescr *);
+extern void POMP_Single_exit(struct ompregdescr *);
+
+/* Synchronisation. */
+extern void POMP_Master_begin(struct ompregdescr *);
+extern void POMP_Master_end(struct ompregdescr *);
+extern void POMP_Critical_enter(struct ompregdescr *);
+extern void POMP_Critical_begin(struct ompregdescr *);
+extern void POMP_Critical_end(struct ompregdescr *);
+extern void POMP_Critical_exit(struct ompregdescr *);
+extern void POMP_Ordered_enter(struct ompregdescr *);
+extern void POMP_Ordered_begin(struct ompregdescr *);
+extern void POMP_Ordered_end(struct ompregdescr *);
+extern void POMP_Ordered_exit(struct ompregdescr *);
+extern void POMP_Atomic_enter(struct ompregdescr *);
+extern void POMP_Atomic_exit(struct ompregdescr *);
+extern void POMP_Barrier_enter(struct ompregdescr *);
+extern void POMP_Barrier_exit(struct ompregdescr *);
+extern void POMP_Flush_enter(struct ompregdescr *);
+extern void POMP_Flush_exit(struct ompregdescr *);
+
+/* Lock routines with their call site; each calls the OpenMP routine of the
+ * same name. `lock` points to an omp_lock_t or omp_nest_lock_t. */
+extern void POMP_Init_lock_at(struct ompregdescr *, void *lock);
+extern void POMP_Init_lock_with_hint_at(struct ompregdescr *, void *lock, int hint);
+extern void POMP_Destroy_lock_at(struct ompregdescr *, void *lock);
+extern void POMP_Set_lock_at(struct ompregdescr *, void *lock);
+extern void POMP_Unset_lock_at(struct ompregdescr *, void *lock);
+extern int POMP_Test_lock_at(struct ompregdescr *, void *lock);
+extern void POMP_Init_nest_lock_at(struct ompregdescr *, void *lock);
+extern void POMP_Init_nest_lock_with_hint_at(struct ompregdescr *, void *lock, int hint);
+extern void POMP_Destroy_nest_lock_at(struct ompregdescr *, void *lock);
+extern void POMP_Set_nest_lock_at(struct ompregdescr *, void *lock);
+extern void POMP_Unset_nest_lock_at(struct ompregdescr *, void *lock);
+extern int POMP_Test_nest_lock_at(struct ompregdescr *, void *lock);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

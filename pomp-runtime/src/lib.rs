@@ -1,0 +1,1 @@
+//! The POMP measurement library: sources -> measure -> sinks.

@@ -1,0 +1,307 @@
+//! The text form of a region descriptor, written and parsed here and nowhere
+//! else.
+//!
+//! The grammar is OPARI2's CTC string, extended by keys of ours:
+//!
+//! ```text
+//! length*key=value*key=value*...**
+//! 93*regionType=for*sscl=a.c:2:2*escl=a.c:3:9*hasSchedule=dynamic,4*column=3**
+//! ```
+//!
+//! `length` is the length of the whole text in bytes. `regionType`, `sscl` and
+//! `escl` (start and end source line: `file:first:last`) are required. A value
+//! cannot hold `*`: texts that carry our key `romp` percent-encode `%`, `*` and
+//! control characters in every value; texts of OPARI2 write `@` for `*`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::region_kind::RegionKind;
+
+/// Version of the grammar's extension; the value of the key `romp`.
+pub const EXTENSION_VERSION: &str = "1";
+
+/// The lines that the begin or the end of a construct occupies.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SourceLines {
+    /// File name as the compiler would give it in `__FILE__`.
+    pub file: String,
+    /// First line, 1-based.
+    pub first: u32,
+    /// Last line, 1-based.
+    pub last: u32,
+}
+
+/// The static record of one construct in the source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Descriptor {
+    /// Kind as spelled in the source language, such as `for` or `parallelfor`.
+    pub region_type: String,
+    /// Lines of the directive that opens the construct.
+    pub begin: SourceLines,
+    /// Lines of the end directive, or of the construct's last statement.
+    pub end: SourceLines,
+    /// Name of a critical section or of a user region; the routine of a lock call.
+    pub name: Option<String>,
+    /// Number of sections of a `sections` construct.
+    pub num_sections: Option<u32>,
+    /// Argument of the `schedule` clause.
+    pub schedule: Option<String>,
+    /// Column of the directive, 1-based, in bytes; 0 if unknown.
+    pub column: u32,
+    /// The enclosing function, if the construct stands in one.
+    pub function: Option<String>,
+    /// The directive as written, blanks folded.
+    pub directive: Option<String>,
+    /// Number of this directive text within its function, from 0: with function
+    /// and text, an identity that survives edits elsewhere in the file.
+    pub ordinal: u32,
+    /// Why the implicit barrier could not be made explicit, if it could not.
+    pub unsplit: Option<String>,
+    /// Every other key, such as `hasReduction`, kept as found.
+    pub other: BTreeMap<String, String>,
+}
+
+/// Why a text is no descriptor.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DescriptorError {
+    /// A `*` separated part is no `key=value`.
+    #[error("'{0}' is not of the form key=value")]
+    NotAPair(String),
+    /// A required key is missing.
+    #[error("the key '{0}' is missing")]
+    Missing(&'static str),
+    /// A value cannot be read.
+    #[error("the value '{value}' of '{key}' cannot be read")]
+    BadValue {
+        /// The key.
+        key: String,
+        /// Its value.
+        value: String,
+    },
+}
+
+impl Descriptor {
+    /// The kind of region, if this version knows it.
+    #[must_use]
+    pub fn kind(&self) -> Option<RegionKind> {
+        RegionKind::from_region_type(&self.region_type)
+    }
+
+    /// Writes the text form.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut body = String::from("*");
+        for (key, value) in self.pairs() {
+            // Writing to a String cannot fail.
+            let _ = write!(body, "{key}={}*", encode(&value));
+        }
+        body.push('*');
+        format!("{}{body}", length_with_own_digits(body.len()))
+    }
+
+    /// The key/value pairs in writing order.
+    fn pairs(&self) -> Vec<(String, String)> {
+        let mut pairs: Vec<(String, String)> = Vec::new();
+        let mut put = |key: &str, value: Option<String>| {
+            pairs.extend(value.map(|value| (key.to_owned(), value)));
+        };
+        put("regionType", Some(self.region_type.clone()));
+        put("sscl", Some(self.begin.to_value()));
+        put("escl", Some(self.end.to_value()));
+        put(name_key(&self.region_type), self.name.clone());
+        put("numSections", self.num_sections.map(|n| n.to_string()));
+        put("hasSchedule", self.schedule.clone());
+        put("romp", Some(EXTENSION_VERSION.to_owned()));
+        put("column", (self.column > 0).then(|| self.column.to_string()));
+        put("function", self.function.clone());
+        put("directive", self.directive.clone());
+        put("ordinal", (self.ordinal > 0).then(|| self.ordinal.to_string()));
+        put("unsplit", self.unsplit.clone());
+        for (key, value) in &self.other {
+            put(key, Some(value.clone()));
+        }
+        pairs
+    }
+
+    /// Reads a text form, ours or OPARI2's. The length in front is not needed
+    /// and so not trusted.
+    ///
+    /// # Errors
+    /// If a part is no pair, or a required key is missing or unreadable.
+    pub fn parse(text: &str) -> Result<Self, DescriptorError> {
+        let (_length, body) = text.split_once('*').ok_or(DescriptorError::Missing("regionType"))?;
+        let pairs = body
+            .split('*')
+            .take_while(|part| !part.is_empty())
+            .map(|part| part.split_once('=').ok_or_else(|| DescriptorError::NotAPair(part.into())))
+            .collect::<Result<Vec<_>, _>>()?;
+        let ours = pairs.iter().any(|(key, _)| *key == "romp");
+        let mut descriptor = Self::default();
+        for (key, value) in pairs {
+            let value = if ours { decode(value) } else { value.replace('@', "*") };
+            descriptor.set(key, value)?;
+        }
+        descriptor.require()
+    }
+
+    fn set(&mut self, key: &str, value: String) -> Result<(), DescriptorError> {
+        match key {
+            "regionType" => self.region_type = value,
+            "sscl" => self.begin = SourceLines::parse(key, &value)?,
+            "escl" => self.end = SourceLines::parse(key, &value)?,
+            "criticalName" | "userRegionName" | "lockRoutine" => self.name = Some(value),
+            "numSections" => self.num_sections = Some(number(key, &value)?),
+            "hasSchedule" => self.schedule = Some(value),
+            "column" => self.column = number(key, &value)?,
+            "function" => self.function = Some(value),
+            "directive" => self.directive = Some(value),
+            "ordinal" => self.ordinal = number(key, &value)?,
+            "unsplit" => self.unsplit = Some(value),
+            "romp" => {}
+            _ => drop(self.other.insert(key.to_owned(), value)),
+        }
+        Ok(())
+    }
+
+    fn require(self) -> Result<Self, DescriptorError> {
+        if self.region_type.is_empty() {
+            return Err(DescriptorError::Missing("regionType"));
+        }
+        if self.begin.first == 0 {
+            return Err(DescriptorError::Missing("sscl"));
+        }
+        if self.end.first == 0 {
+            return Err(DescriptorError::Missing("escl"));
+        }
+        Ok(self)
+    }
+}
+
+/// The key that OPARI2 uses for the name of a region of this type.
+fn name_key(region_type: &str) -> &'static str {
+    match RegionKind::from_region_type(region_type) {
+        Some(RegionKind::User) => "userRegionName",
+        Some(RegionKind::Lock) => "lockRoutine",
+        _ => "criticalName",
+    }
+}
+
+impl SourceLines {
+    fn to_value(&self) -> String {
+        format!("{}:{}:{}", self.file, self.first, self.last)
+    }
+
+    /// Reads `file:first:last`; the file name itself may contain colons.
+    fn parse(key: &str, value: &str) -> Result<Self, DescriptorError> {
+        let bad = || DescriptorError::BadValue { key: key.to_owned(), value: value.to_owned() };
+        let mut parts = value.rsplitn(3, ':');
+        let last = parts.next().and_then(|n| n.parse().ok()).ok_or_else(bad)?;
+        let first = parts.next().and_then(|n| n.parse().ok()).ok_or_else(bad)?;
+        let file = parts.next().ok_or_else(bad)?.to_owned();
+        Ok(Self { file, first, last })
+    }
+}
+
+fn number(key: &str, value: &str) -> Result<u32, DescriptorError> {
+    let bad = || DescriptorError::BadValue { key: key.to_owned(), value: value.to_owned() };
+    value.parse().map_err(|_| bad())
+}
+
+/// The length of a text whose own length stands in front of it in decimal.
+fn length_with_own_digits(body: usize) -> usize {
+    let mut total = body + 1;
+    while total.to_string().len() + body != total {
+        total = total.to_string().len() + body;
+    }
+    total
+}
+
+fn encode(value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    for c in value.chars() {
+        if matches!(c, '%' | '*') || c.is_ascii_control() {
+            let _ = write!(out, "%{:02X}", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+fn decode(value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    let mut rest = value;
+    while let Some(at) = rest.find('%') {
+        out.push_str(&rest[..at]);
+        let code = rest.get(at + 1..at + 3).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        match code.filter(u8::is_ascii) {
+            Some(byte) => {
+                out.push(char::from(byte));
+                rest = &rest[at + 3..];
+            }
+            None => {
+                out.push('%');
+                rest = &rest[at + 1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn reads_what_opari2_writes() {
+        let text = "93*regionType=parallelfor*sscl=/tmp/op/a.c:2:2*escl=/tmp/op/a.c:3:3*hasSchedule=dynamic,n@2**";
+        let descriptor = Descriptor::parse(text).unwrap();
+        assert_eq!(descriptor.kind(), Some(RegionKind::ParallelLoop));
+        assert_eq!(descriptor.begin, SourceLines { file: "/tmp/op/a.c".into(), first: 2, last: 2 });
+        assert_eq!(descriptor.schedule.as_deref(), Some("dynamic,n*2"));
+    }
+
+    #[test]
+    fn names_what_is_missing() {
+        assert_eq!(Descriptor::parse("9*a=b**"), Err(DescriptorError::Missing("regionType")));
+        assert_eq!(Descriptor::parse("9*ab**"), Err(DescriptorError::NotAPair("ab".into())));
+        assert_eq!(
+            Descriptor::parse("9*regionType=for**"),
+            Err(DescriptorError::Missing("sscl"))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn text_form_round_trips(
+            file in "[^\u{0}]{1,20}",
+            name in proptest::option::of(".{1,12}"),
+            directive in proptest::option::of("\\PC{1,40}"),
+            first in 1u32..100_000,
+            ordinal in 0u32..5,
+        ) {
+            let lines = SourceLines { file, first, last: first + 1 };
+            let descriptor = Descriptor {
+                region_type: "critical".into(),
+                begin: lines.clone(),
+                end: lines,
+                name,
+                directive,
+                ordinal,
+                ..Descriptor::default()
+            };
+            let text = descriptor.to_text();
+            let length: usize = text.split('*').next().unwrap().parse().unwrap();
+            prop_assert_eq!(length, text.len());
+            prop_assert_eq!(Descriptor::parse(&text).unwrap(), descriptor);
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in ".{0,80}") {
+            let _ = Descriptor::parse(&text);
+        }
+    }
+}

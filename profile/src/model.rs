@@ -1,0 +1,215 @@
+//! A measured run as it is saved: the versioned schema of `*.romp.json`.
+//!
+//! Everything is integer nanoseconds and exact counts; nothing is derived.
+//! A run is a list of regions (static), a list of threads (named by their path
+//! through the teams), and one call-path tree whose nodes hold one row per
+//! thread. A worker's rows stand under the call path of the thread that forked
+//! its team, so one tree spans all teams.
+
+use serde::{Deserialize, Serialize};
+
+use crate::region_kind::{PseudoRegion, RegionKind};
+
+/// Value of [`Profile::schema`].
+pub const SCHEMA: &str = "romp-profile";
+/// Value of [`Profile::version`]; raised when a reader must change.
+pub const VERSION: u32 = 1;
+
+/// One run of one process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Profile {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// Schema version, [`VERSION`] when written by this build.
+    pub version: u32,
+    /// What ran, when and how.
+    pub run: Run,
+    /// Every region that was registered, also those that never ran.
+    pub regions: Vec<Region>,
+    /// Every thread that had an event.
+    pub threads: Vec<Thread>,
+    /// The call-path tree, parents before children.
+    pub nodes: Vec<Node>,
+}
+
+/// Facts about the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Run {
+    /// Name of the program, without directory.
+    pub application: String,
+    /// Version of the measurement library.
+    pub romp_version: String,
+    /// Start of measurement, RFC 3339 in UTC with seconds.
+    pub start: String,
+    /// End of measurement, likewise.
+    pub end: String,
+    /// Wall time from start to end, in nanoseconds.
+    pub duration_ns: u64,
+    /// CPU time in user mode of the whole process, in nanoseconds.
+    pub user_ns: u64,
+    /// CPU time in the kernel of the whole process, in nanoseconds.
+    pub system_ns: u64,
+    /// Largest number of threads that a team (times its ancestors) had.
+    pub max_threads: u32,
+    /// Host name.
+    pub host: String,
+    /// Process id.
+    pub pid: u32,
+    /// The clock that was read: `tsc` or `monotonic`.
+    pub clock: String,
+    /// What a reader should know: unmatched events, regions still open, ...
+    pub notes: Vec<String>,
+}
+
+/// One construct of the source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Region {
+    /// The kind, as ompP counts kinds.
+    pub kind: RegionKind,
+    /// The kind as spelled in the source language.
+    pub region_type: String,
+    /// File of the begin.
+    pub file: String,
+    /// First and last line of the directive.
+    pub begin: [u32; 2],
+    /// First and last line of the end.
+    pub end: [u32; 2],
+    /// Column of the directive, 1-based; 0 if unknown.
+    #[serde(default)]
+    pub column: u32,
+    /// Name of a critical section or user region; routine of a lock call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Enclosing function.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+    /// The directive as written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directive: Option<String>,
+    /// Number of this directive text within its function.
+    #[serde(default)]
+    pub ordinal: u32,
+    /// Argument of the `schedule` clause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<String>,
+    /// Number of sections.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub num_sections: Option<u32>,
+    /// Why the implicit barrier is not separate, if it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsplit: Option<String>,
+}
+
+/// A thread, named by its path: `[0]` is the initial thread, `[0, 3, 2]` thread
+/// 2 of the team that was forked by thread 3 of the team that thread 0 forked.
+/// The first number tells initial threads apart (a program with its own
+/// pthreads has several).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Thread {
+    /// Thread numbers from the initial thread down.
+    pub path: Vec<u32>,
+}
+
+impl std::fmt::Display for Thread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (depth, number) in self.path.iter().enumerate() {
+            write!(f, "{}{number}", if depth > 0 { "->" } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+/// One node of the call-path tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Node {
+    /// Index of the parent in [`Profile::nodes`]; none below the program.
+    pub parent: Option<usize>,
+    /// Index in [`Profile::regions`].
+    pub region: usize,
+    /// The parent's pseudo-region in which this node was entered.
+    pub within: PseudoRegion,
+    /// One row per thread that was here, in the order of [`Profile::threads`].
+    pub rows: Vec<Row>,
+}
+
+/// What one thread did at one node.
+///
+/// For a parallel region the thread that forked has a row with `seq` alone;
+/// each member of the team has a row with the other pseudo-regions, where
+/// `enter` is fork to own begin, `exit` own end to join, and `main` their sum
+/// with `body` and `ibarr`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// Index in [`Profile::threads`].
+    pub thread: usize,
+    /// Time and count of each pseudo-region that occurred.
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    pub main: Span,
+    /// See [`PseudoRegion::Enter`].
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    pub enter: Span,
+    /// See [`PseudoRegion::Body`].
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    pub body: Span,
+    /// See [`PseudoRegion::Ibarr`].
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    pub ibarr: Span,
+    /// See [`PseudoRegion::Exit`].
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    pub exit: Span,
+    /// See [`PseudoRegion::Seq`].
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    pub seq: Span,
+}
+
+impl Row {
+    /// The time and count of one pseudo-region.
+    #[must_use]
+    pub fn span(&self, pseudo_region: PseudoRegion) -> Span {
+        match pseudo_region {
+            PseudoRegion::Main => self.main,
+            PseudoRegion::Enter => self.enter,
+            PseudoRegion::Body => self.body,
+            PseudoRegion::Ibarr => self.ibarr,
+            PseudoRegion::Exit => self.exit,
+            PseudoRegion::Seq => self.seq,
+        }
+    }
+
+    /// The time and count of one pseudo-region, to change.
+    pub fn span_mut(&mut self, pseudo_region: PseudoRegion) -> &mut Span {
+        match pseudo_region {
+            PseudoRegion::Main => &mut self.main,
+            PseudoRegion::Enter => &mut self.enter,
+            PseudoRegion::Body => &mut self.body,
+            PseudoRegion::Ibarr => &mut self.ibarr,
+            PseudoRegion::Exit => &mut self.exit,
+            PseudoRegion::Seq => &mut self.seq,
+        }
+    }
+}
+
+/// Time and count of one pseudo-region.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span {
+    /// Number of completed instances.
+    pub count: u64,
+    /// Their summed time in nanoseconds.
+    pub ns: u64,
+}
+
+impl Span {
+    /// Whether nothing was recorded.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl std::ops::AddAssign for Span {
+    fn add_assign(&mut self, other: Self) {
+        self.count += other.count;
+        self.ns += other.ns;
+    }
+}
