@@ -1,22 +1,43 @@
 //! Source in, instrumented source out.
 //!
 //! ```text
-//! find -> nest -> plan -> spell -> edit
+//! find  -> directives, extents of what they govern, calls    (one front end per language)
+//! nest  -> the tree of constructs
+//! plan  -> recipes at positions, clauses, regions            (knows no language)
+//! spell -> text                                              (decides nothing)
+//! edit  -> the new text and the map back                     (knows no OpenMP)
 //! ```
+//!
+//! Invariants, as absences: a front end never sees a probe; `plan` names no
+//! language; `spell` decides nothing; `edit` knows bytes and order only.
 
 #![forbid(unsafe_code)]
 
+pub mod cli;
+pub mod diagnostic;
+pub mod edit;
+pub mod find;
+pub mod list;
+pub mod nest;
+pub mod openmp;
+pub mod plan;
+pub mod source;
+pub mod spell;
+pub mod verify;
 pub mod wrapper;
 
-/// One source text.
-#[derive(Clone, Debug)]
-pub struct Source {
-    /// The name that the instrumented text gives in `#line`, so what the
-    /// compiler will put in diagnostics, debug information and `__FILE__`.
-    pub name: String,
-    /// The text, any bytes.
-    pub text: Vec<u8>,
-}
+use std::io::IsTerminal as _;
+
+use diagnostic::{Diagnostic, Severity};
+use edit::Applied;
+use find::FrontEnd as _;
+use find::c::CFrontEnd;
+use find::lines::LineMap;
+use plan::{Outcome, Plan};
+use spell::Surroundings;
+use spell::c::CSpeller;
+
+pub use source::Source;
 
 /// How to instrument.
 #[derive(Clone, Debug, Default)]
@@ -35,11 +56,61 @@ pub struct Instrumented {
     pub instrumented: usize,
     /// What the user should know, already rendered, in source order.
     pub warnings: Vec<String>,
+    /// What was planned.
+    pub plan: Plan,
+    /// The edits that led to the text.
+    pub applied: Applied,
+    /// From offsets of the source to the lines that the compiler counts.
+    pub lines: LineMap,
 }
 
 /// Instruments one source. Never fails: what cannot be instrumented is left
 /// alone and said in a warning.
 #[must_use]
-pub fn instrument(source: &Source, _options: &Options) -> Instrumented {
-    Instrumented { text: source.text.clone(), instrumented: 0, warnings: Vec::new() }
+pub fn instrument(source: &Source, options: &Options) -> Instrumented {
+    let found = CFrontEnd.find(source);
+    let nesting = nest::nest(&found);
+    let plan = plan::plan(&found, &nesting);
+    let around = Surroundings { name: &source.name, unique: &options.unique, lines: &found.lines };
+    let speller = CSpeller::new(&plan, around);
+    let begin = find::c::text_begin(&source.text);
+    let (applied, defect) = match spell::apply(&plan, &speller, &source.text, begin) {
+        Ok(applied) => (applied, None),
+        Err(error) => (untouched(source), Some(error.to_string())),
+    };
+    let mut warnings = warnings(source, &plan);
+    warnings.extend(defect.map(|defect| {
+        diagnostic::file_error(
+            source.name.as_ref(),
+            &format!("not instrumented: {defect}"),
+            "this is a defect of romp; please report it with this file",
+        )
+    }));
+    let instrumented = if applied.edits.is_empty() { 0 } else { plan.regions.len() };
+    let text = applied.text.clone();
+    Instrumented { text, instrumented, warnings, plan, applied, lines: found.lines }
+}
+
+fn untouched(source: &Source) -> Applied {
+    Applied { text: source.text.clone(), edits: Vec::new() }
+}
+
+/// One warning for each construct that should be measured and is not.
+fn warnings(source: &Source, plan: &Plan) -> Vec<String> {
+    let color = std::io::stderr().is_terminal();
+    let left_alone = plan.listing.iter().filter_map(|listed| match &listed.outcome {
+        Outcome::LeftAlone { reason } => Some((listed, reason)),
+        _ => None,
+    });
+    left_alone
+        .map(|(listed, reason)| {
+            Diagnostic {
+                severity: Severity::Warning,
+                message: format!("this directive is not instrumented: {reason}"),
+                range: listed.offset..listed.offset + 1,
+                help: None,
+            }
+            .render(&source.name, &source.text, color)
+        })
+        .collect()
 }

@@ -1,0 +1,5 @@
+//! `romp env`
+use super::Failure;
+pub(super) fn run() -> Result<(), Failure> {
+    Ok(())
+}

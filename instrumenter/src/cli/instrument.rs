@@ -1,0 +1,92 @@
+//! `romp instrument`
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::Failure;
+use crate::diagnostic::file_error;
+use crate::verify::verify;
+use crate::{Instrumented, Options, Source, instrument};
+
+/// Arguments of `romp instrument`.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// The source file; - for standard input
+    file: PathBuf,
+    /// Where to write the instrumented text; standard output by default
+    #[arg(short, long)]
+    output: Option<PathBuf>,
+    /// Prove that nothing but the listed edits changed; write nothing unless -o is given
+    #[arg(long)]
+    verify: bool,
+    /// Distinguishes this file's names from those of every other file in the program
+    /// (by default made from its name and text)
+    #[arg(long, value_parser = identifier)]
+    unique: Option<String>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let source = super::read_source(&arguments.file)?;
+    let unique = arguments.unique.clone().unwrap_or_else(|| unique(&source, arguments));
+    let result = instrument(&source, &Options { unique });
+    for warning in &result.warnings {
+        eprintln!("{warning}");
+    }
+    if arguments.verify {
+        check(&source, &result)?;
+    }
+    match &arguments.output {
+        Some(output) => write(output, &arguments.file, &result.text),
+        None if arguments.verify => Ok(()),
+        None => super::print(|out| out.write_all(&result.text)),
+    }
+}
+
+fn check(source: &Source, result: &Instrumented) -> Result<(), Failure> {
+    verify(source, result).map_err(|defect| {
+        let help = "this is a defect of romp; please report it with this file";
+        Failure::from(file_error(source.name.as_ref(), &defect.to_string(), help))
+    })?;
+    eprintln!("{}: verified, {} regions", source.name, result.instrumented);
+    Ok(())
+}
+
+/// Writes the output in one step: never half of it, never over the source.
+fn write(output: &Path, input: &Path, text: &[u8]) -> Result<(), Failure> {
+    let error = |what: &str, help: &str| Failure::from(file_error(output, what, help));
+    let same = |path: &Path| std::fs::canonicalize(path).ok();
+    if same(output).is_some() && same(output) == same(input) {
+        return Err(error("is the source itself", "choose another name with -o"));
+    }
+    let folder = output.parent().filter(|parent| !parent.as_os_str().is_empty());
+    // The permissions of an ordinary file, less what the umask takes.
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    let created = tempfile::Builder::new().permissions(mode).tempfile_in(folder.unwrap_or(Path::new(".")));
+    let written = created.and_then(|mut file| {
+        file.write_all(text)?;
+        file.persist(output).map_err(|failed| failed.error)
+    });
+    match written {
+        Ok(_) => Ok(()),
+        Err(cause) => Err(error(&cause.to_string(), "choose a place that can be written with -o")),
+    }
+}
+
+/// The same for the same text under the same name, different otherwise.
+fn unique(source: &Source, arguments: &Arguments) -> String {
+    let mut hasher = DefaultHasher::new();
+    source.name.hash(&mut hasher);
+    source.text.hash(&mut hasher);
+    arguments.output.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
+fn identifier(text: &str) -> Result<String, String> {
+    match text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        true => Ok(text.to_owned()),
+        false => Err("use letters, digits and _ only".into()),
+    }
+}

@@ -1,0 +1,46 @@
+//! `romp list`
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::Failure;
+use crate::list::{FileListing, listing, write_text};
+use crate::{Options, instrument};
+
+/// Arguments of `romp list`.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Source files
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// How to write the list
+    #[arg(short, long, default_value = "text")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// One line per directive
+    Text,
+    /// An array with one object per file
+    Json,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let listings: Vec<FileListing> = arguments
+        .files
+        .iter()
+        .map(|path| {
+            let source = super::read_source(path)?;
+            Ok(listing(&source.name, &instrument(&source, &Options::default())))
+        })
+        .collect::<Result<_, Failure>>()?;
+    super::print(|out| match arguments.format {
+        Format::Text => write_text(&listings, out),
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut *out, &listings)?;
+            writeln!(out)
+        }
+    })
+}

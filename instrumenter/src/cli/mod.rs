@@ -1,0 +1,94 @@
+//! The command line of `romp`: one file per subcommand.
+
+mod env;
+mod instrument;
+mod list;
+mod report;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// See where OpenMP programs wait.
+#[derive(Debug, Parser)]
+#[command(
+    name = "romp",
+    version,
+    about = "See where OpenMP programs wait",
+    long_about = include_str!("help/about.txt"),
+    after_help = include_str!("help/examples.txt"),
+    max_term_width = 100
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Rewrite a source file so that its OpenMP constructs are measured
+    Instrument(instrument::Arguments),
+    /// List the OpenMP directives of source files and what becomes of each
+    List(list::Arguments),
+    /// Show the profile that a measured program left behind
+    Report(report::Arguments),
+    /// List the environment variables that a measured program reads
+    Env,
+}
+
+/// A failure that the user is told of.
+#[derive(Debug)]
+pub struct Failure {
+    /// The whole message.
+    pub message: String,
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Self { message }
+    }
+}
+
+/// Runs the command line; the exit code is 0, 1 after an error that was shown,
+/// or 2 for wrong usage.
+#[must_use]
+pub fn run() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Instrument(arguments) => instrument::run(&arguments),
+        Command::List(arguments) => list::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
+        Command::Env => env::run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{}", failure.message);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Reads a source file, or standard input for `-`.
+fn read_source(path: &std::path::Path) -> Result<crate::Source, Failure> {
+    let name = path.display().to_string();
+    let text = match name.as_str() {
+        "-" => std::io::read_to_string(std::io::stdin()).map(String::into_bytes),
+        _ => std::fs::read(path),
+    };
+    let text = text.map_err(|error| {
+        crate::diagnostic::file_error(path, &error.to_string(), "give the name of a readable source file")
+    })?;
+    Ok(crate::Source { name, text })
+}
+
+/// Writes to standard output; a reader that went away is no error.
+fn print(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> Result<(), Failure> {
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let result = write(&mut out).and_then(|()| std::io::Write::flush(&mut out));
+    match result {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure { message: format!("error: standard output: {error}") })
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,73 @@
+//! Calls of routines that have a wrapper.
+
+use std::ops::Range;
+
+use super::groups::word;
+use super::lexer::{Lexed, Token, TokenKind};
+use super::text_of;
+use crate::find::{FoundCall, Function};
+use crate::openmp::api::{self, RoutineRow};
+
+/// A call before its function is known.
+pub(super) struct Call {
+    routine: &'static RoutineRow,
+    pub(super) name: Range<usize>,
+    arguments: usize,
+}
+
+impl Call {
+    pub(super) fn found(self, function: Option<Function>) -> FoundCall {
+        FoundCall {
+            routine: self.routine,
+            name: self.name,
+            arguments: self.arguments,
+            function,
+        }
+    }
+}
+
+/// The calls in a text. A routine that the text makes a macro is not touched.
+pub(super) fn positions(text: &[u8], lexed: &Lexed) -> Vec<Call> {
+    let is_macro = |name: &str| {
+        lexed.lines.iter().any(|line| word(text, line, 0) == "define" && word(text, line, 1) == name)
+    };
+    let mut depth = 0i32;
+    let mut calls = Vec::new();
+    for (index, token) in lexed.code.iter().enumerate() {
+        match token.kind {
+            TokenKind::Punctuation(b'{') => depth += 1,
+            TokenKind::Punctuation(b'}') => depth -= 1,
+            TokenKind::Identifier if depth > 0 && text[token.range.clone()].starts_with(b"omp_") => {
+                calls.extend(call(text, &lexed.code, index));
+            }
+            _ => {}
+        }
+    }
+    calls.retain(|call: &Call| !is_macro(call.routine.name));
+    calls
+}
+
+fn call(text: &[u8], code: &[Token], index: usize) -> Option<Call> {
+    let token = &code[index];
+    let routine = api::find(&text_of(text, token))?;
+    let open = code.get(index + 1).filter(|next| next.is(b'('))?;
+    let before = index.checked_sub(1).map(|before| &code[before]);
+    let called = before.is_none_or(|before| can_precede_a_call(text, before, code, index));
+    called.then(|| Call { routine, name: token.range.clone(), arguments: open.range.end })
+}
+
+/// After a type name it is a declaration, after `.` or `->` a member.
+fn can_precede_a_call(text: &[u8], before: &Token, code: &[Token], index: usize) -> bool {
+    match before.kind {
+        TokenKind::Identifier => {
+            matches!(text_of(text, before).as_str(), "return" | "else" | "do" | "case" | "sizeof")
+        }
+        TokenKind::Punctuation(b'.') | TokenKind::DoubleColon => false,
+        TokenKind::Punctuation(b'>') => {
+            !index.checked_sub(2).is_some_and(|at| {
+                code[at].is(b'-') && code[at].range.end == before.range.start
+            })
+        }
+        _ => true,
+    }
+}

@@ -1,0 +1,206 @@
+//! Conditional groups (`#if` ... `#endif`) and the choice of one branch each.
+
+use std::ops::Range;
+
+use super::lexer::{PreprocessorLine, Token, TokenKind};
+use super::text_of;
+use crate::openmp::Language;
+
+/// A conditional group.
+#[derive(Debug)]
+pub(super) struct Group {
+    /// From the begin of `#if` to behind the newline of `#endif`.
+    pub(super) range: Range<usize>,
+    /// The text of each branch, between the lines of the group.
+    pub(super) branches: Vec<Range<usize>>,
+    /// The branch that is looked at first; none if all are false.
+    default: Option<usize>,
+    has_else: bool,
+}
+
+impl Group {
+    /// The branch that holds an offset.
+    pub(super) fn branch_of(&self, offset: usize) -> Option<usize> {
+        self.branches.iter().position(|branch| branch.contains(&offset))
+    }
+
+    /// All choices there are: each branch and, without `#else`, none.
+    pub(super) fn choices(&self) -> impl Iterator<Item = Option<usize>> + use<> {
+        (0..self.branches.len()).map(Some).chain((!self.has_else).then_some(None))
+    }
+}
+
+/// One branch chosen per group.
+pub(super) type Configuration = Vec<Option<usize>>;
+
+/// All groups of a text, in the order of their begin.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    pub(super) groups: Vec<Group>,
+}
+
+struct Open {
+    start: usize,
+    branch_start: usize,
+    branches: Vec<Range<usize>>,
+    default: Option<usize>,
+    has_else: bool,
+}
+
+impl Groups {
+    pub(super) fn new(text: &[u8], lines: &[PreprocessorLine], language: Language) -> Self {
+        let mut groups = Vec::new();
+        let mut open: Vec<Open> = Vec::new();
+        for line in lines {
+            let after = (line.range.end + 1).min(text.len());
+            match word(text, line, 0).as_str() {
+                "if" | "ifdef" | "ifndef" => open.push(Open {
+                    start: line.range.start,
+                    branch_start: after,
+                    branches: Vec::new(),
+                    default: may_hold(text, line, language).then_some(0),
+                    has_else: false,
+                }),
+                "elif" | "elifdef" | "elifndef" | "else" => {
+                    if let Some(open) = open.last_mut() {
+                        open.next_branch(line, after, may_hold(text, line, language));
+                        open.has_else |= word(text, line, 0) == "else";
+                    }
+                }
+                "endif" => groups.extend(open.pop().map(|open| open.close(line, after))),
+                _ => {}
+            }
+        }
+        groups.sort_by_key(|group: &Group| group.range.start);
+        Self { groups }
+    }
+
+    /// The choice that looks at the most likely branch of every group.
+    pub(super) fn default_configuration(&self) -> Configuration {
+        self.groups.iter().map(|group| group.default).collect()
+    }
+
+    /// The default choice, but with every branch around `offset` chosen.
+    pub(super) fn configuration_for(&self, offset: usize) -> Configuration {
+        let choose = |group: &Group| match group.branch_of(offset) {
+            Some(branch) => Some(branch),
+            None => group.default,
+        };
+        self.groups.iter().map(choose).collect()
+    }
+
+    /// What a configuration hides, in order and without overlaps.
+    pub(super) fn hidden(&self, configuration: &Configuration) -> Vec<Range<usize>> {
+        let mut hidden: Vec<Range<usize>> = Vec::new();
+        for (group, chosen) in self.groups.iter().zip(configuration) {
+            let others = group.branches.iter().enumerate().filter(|(at, _)| Some(*at) != *chosen);
+            hidden.extend(others.map(|(_, branch)| branch.clone()));
+        }
+        hidden.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
+        let mut end = 0;
+        hidden.retain(|range| {
+            let outermost = range.end > end;
+            end = end.max(range.end);
+            outermost
+        });
+        hidden
+    }
+}
+
+impl Open {
+    fn next_branch(&mut self, line: &PreprocessorLine, after: usize, may_hold: bool) {
+        self.branches.push(self.branch_start..line.range.start);
+        self.branch_start = after;
+        if self.default.is_none() && may_hold {
+            self.default = Some(self.branches.len());
+        }
+    }
+
+    fn close(mut self, line: &PreprocessorLine, after: usize) -> Group {
+        self.branches.push(self.branch_start..line.range.start);
+        Group {
+            range: self.start..after,
+            branches: self.branches,
+            default: self.default,
+            has_else: self.has_else,
+        }
+    }
+}
+
+/// The text of a line's token.
+pub(super) fn word(text: &[u8], line: &PreprocessorLine, index: usize) -> String {
+    line.tokens.get(index).map(|token| text_of(text, token)).unwrap_or_default()
+}
+
+/// Whether a condition may hold when OpenMP is compiled. Only conditions that
+/// decide nothing else are known to be false.
+fn may_hold(text: &[u8], line: &PreprocessorLine, language: Language) -> bool {
+    let condition: Vec<String> = line.tokens.iter().map(|token| text_of(text, token)).collect();
+    let words: Vec<&str> = condition.iter().map(String::as_str).collect();
+    let cplusplus = language == Language::Cxx;
+    match words.as_slice() {
+        ["if" | "elif", "0"] | ["ifndef", "_OPENMP"] => false,
+        ["if" | "elif", "!", "defined", "_OPENMP"] => false,
+        ["if" | "elif", "!", "defined", "(", "_OPENMP", ")"] => false,
+        ["ifdef", "__cplusplus"] => cplusplus,
+        ["if" | "elif", "defined", "__cplusplus"] => cplusplus,
+        ["if" | "elif", "defined", "(", "__cplusplus", ")"] => cplusplus,
+        ["ifndef", "__cplusplus"] => !cplusplus,
+        _ => true,
+    }
+}
+
+/// The tokens that a configuration leaves visible.
+pub(super) fn visible<'t>(code: &'t [Token], hidden: &[Range<usize>]) -> Vec<&'t Token> {
+    let mut hidden = hidden.iter().peekable();
+    let mut visible = Vec::with_capacity(code.len());
+    for token in code {
+        while hidden.next_if(|range| range.end <= token.range.start).is_some() {}
+        if hidden.peek().is_none_or(|range| token.range.start < range.start) {
+            visible.push(token);
+        }
+    }
+    visible
+}
+
+/// A macro whose use hides structure from everyone who does not expand it.
+pub(super) fn hides_braces(text: &[u8], line: &PreprocessorLine) -> Option<String> {
+    if word(text, line, 0) != "define" {
+        return None;
+    }
+    let balance = line.tokens.iter().try_fold(0i32, |depth, token| match token.kind {
+        TokenKind::Punctuation(b'{') => Some(depth + 1),
+        TokenKind::Punctuation(b'}') => Some(depth - 1).filter(|depth| *depth >= 0),
+        _ => Some(depth),
+    });
+    (balance != Some(0)).then(|| word(text, line, 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lexer::lex;
+    use super::*;
+
+    fn seen(source: &str, language: Language) -> String {
+        let lexed = lex(source.as_bytes());
+        let groups = Groups::new(source.as_bytes(), &lexed.lines, language);
+        let hidden = groups.hidden(&groups.default_configuration());
+        let tokens = visible(&lexed.code, &hidden);
+        tokens.iter().map(|token| text_of(source.as_bytes(), token)).collect()
+    }
+
+    #[test]
+    fn the_likely_branch_is_seen() {
+        assert_eq!(seen("#if 0\na\n#elif X\nb\n#else\nc\n#endif\nd", Language::C), "bd");
+        assert_eq!(seen("#ifdef __cplusplus\na\n#endif\nb", Language::C), "b");
+        assert_eq!(seen("#ifdef __cplusplus\na\n#endif\nb", Language::Cxx), "ab");
+        assert_eq!(seen("#ifndef _OPENMP\na\n#else\nb\n#endif", Language::C), "b");
+        assert_eq!(seen("#if A\n#if B\na\n#else\nb\n#endif\n#else\nc\n#endif", Language::C), "a");
+    }
+
+    #[test]
+    fn what_is_not_closed_hides_nothing() {
+        assert_eq!(seen("#if 0\na\n", Language::C), "a");
+        assert_eq!(seen("#endif\n#else\na\n", Language::C), "a");
+    }
+}

@@ -1,0 +1,325 @@
+//! The lexer of C and C++: code tokens, and preprocessing lines with theirs.
+//!
+//! It accepts any bytes: an unterminated literal ends at its line, a stray byte
+//! is a punctuation mark. It does not know what a directive means.
+
+use std::ops::Range;
+
+use super::cursor::Cursor;
+
+/// What a token is, as far as extents depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TokenKind {
+    /// An identifier or a keyword.
+    Identifier,
+    /// A preprocessing number.
+    Number,
+    /// A string or character literal, with prefix.
+    Literal,
+    /// One punctuation mark; digraphs are given as the mark they stand for.
+    Punctuation(u8),
+    /// `::`
+    DoubleColon,
+}
+
+/// A token and its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Token {
+    pub(super) kind: TokenKind,
+    pub(super) range: Range<usize>,
+    /// Where the line begins, if this token is the first of its line. With a
+    /// comment in front that began on an earlier line, it is that line.
+    pub(super) line_start: Option<usize>,
+}
+
+impl Token {
+    pub(super) fn is(&self, mark: u8) -> bool {
+        self.kind == TokenKind::Punctuation(mark)
+    }
+}
+
+/// A line of the preprocessor.
+#[derive(Clone, Debug)]
+pub(super) struct PreprocessorLine {
+    /// From the begin of its line to before the newline that ends it.
+    pub(super) range: Range<usize>,
+    /// The tokens behind the `#`.
+    pub(super) tokens: Vec<Token>,
+}
+
+/// Everything in a text.
+#[derive(Debug, Default)]
+pub(super) struct Lexed {
+    /// Tokens outside preprocessing lines.
+    pub(super) code: Vec<Token>,
+    /// Preprocessing lines.
+    pub(super) lines: Vec<PreprocessorLine>,
+}
+
+/// Lexes a whole text.
+pub(super) fn lex(text: &[u8]) -> Lexed {
+    let mut lexer = Lexer { text, cursor: Cursor::new(text, first_byte(text)), line_start: None };
+    lexer.line_start = Some(lexer.cursor.offset());
+    let mut lexed = Lexed::default();
+    while let Some(token) = lexer.next_token() {
+        match (token.is(b'#'), token.line_start) {
+            (true, Some(start)) => lexed.lines.push(lexer.preprocessor_line(start)),
+            _ => lexed.code.push(token),
+        }
+    }
+    lexed
+}
+
+/// Lexes a part of a text as code.
+pub(super) fn lex_part(text: &[u8], range: Range<usize>) -> Vec<Token> {
+    let end = range.end.min(text.len());
+    let mut lexer =
+        Lexer { text: &text[..end], cursor: Cursor::new(&text[..end], range.start), line_start: None };
+    std::iter::from_fn(|| lexer.next_token()).collect()
+}
+
+/// Past a byte-order mark.
+pub(super) fn first_byte(text: &[u8]) -> usize {
+    if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
+}
+
+struct Lexer<'a> {
+    text: &'a [u8],
+    cursor: Cursor<'a>,
+    /// Begin of the current line, while no token of it was seen.
+    line_start: Option<usize>,
+}
+
+impl Lexer<'_> {
+    /// The next token of code, over white space, newlines and comments.
+    fn next_token(&mut self) -> Option<Token> {
+        loop {
+            self.skip_blanks_and_comments();
+            match self.cursor.peek()? {
+                b'\n' => {
+                    self.cursor.bump();
+                    self.line_start = Some(self.cursor.offset());
+                }
+                _ => return Some(self.token()),
+            }
+        }
+    }
+
+    /// The rest of a line whose `#` was read.
+    fn preprocessor_line(&mut self, start: usize) -> PreprocessorLine {
+        let mut tokens = Vec::new();
+        loop {
+            self.skip_blanks_and_comments();
+            match self.cursor.peek() {
+                None | Some(b'\n') => break,
+                Some(_) => tokens.push(self.token()),
+            }
+        }
+        PreprocessorLine { range: start..self.cursor.offset(), tokens }
+    }
+
+    fn skip_blanks_and_comments(&mut self) {
+        loop {
+            match self.cursor.peek() {
+                Some(b' ' | b'\t' | b'\r' | 0x0b | 0x0c) => drop(self.cursor.bump()),
+                Some(b'/') if self.cursor.starts_with("//") => self.skip_until_newline(),
+                Some(b'/') if self.cursor.starts_with("/*") => self.skip_block_comment(),
+                _ => break,
+            }
+        }
+    }
+
+    fn skip_until_newline(&mut self) {
+        while !matches!(self.cursor.peek(), None | Some(b'\n')) {
+            self.cursor.bump();
+        }
+    }
+
+    fn skip_block_comment(&mut self) {
+        self.cursor.bump();
+        self.cursor.bump();
+        while self.cursor.peek().is_some() && !self.cursor.starts_with("*/") {
+            self.cursor.bump();
+        }
+        self.cursor.bump();
+        self.cursor.bump();
+    }
+
+    /// One token; the cursor stands on its first byte.
+    fn token(&mut self) -> Token {
+        let start = self.cursor.offset();
+        let kind = match self.cursor.peek() {
+            Some(byte) if is_identifier_start(byte) => self.identifier_or_literal(),
+            Some(b'0'..=b'9') => self.number(),
+            Some(b'.') if self.cursor.peek_at(1).is_some_and(|b| b.is_ascii_digit()) => self.number(),
+            Some(quote @ (b'"' | b'\'')) => self.quoted(quote),
+            _ => self.punctuation(),
+        };
+        Token { kind, range: start..self.cursor.end(), line_start: self.line_start.take() }
+    }
+
+    fn identifier_or_literal(&mut self) -> TokenKind {
+        let mut prefix = Vec::new();
+        while let Some(byte) = self.cursor.peek().filter(|byte| is_identifier_part(*byte)) {
+            prefix.push(byte);
+            self.cursor.bump();
+        }
+        match (prefix.as_slice(), self.cursor.peek()) {
+            (b"R" | b"LR" | b"uR" | b"UR" | b"u8R", Some(b'"')) => self.raw_string(),
+            (b"L" | b"u" | b"U" | b"u8", Some(quote @ (b'"' | b'\''))) => self.quoted(quote),
+            _ => TokenKind::Identifier,
+        }
+    }
+
+    fn number(&mut self) -> TokenKind {
+        let mut last = 0;
+        while let Some(byte) = self.cursor.peek() {
+            let sign = matches!(byte, b'+' | b'-') && matches!(last, b'e' | b'E' | b'p' | b'P');
+            let separator = byte == b'\''
+                && self.cursor.peek_at(1).is_some_and(|next| next.is_ascii_alphanumeric());
+            if !(is_identifier_part(byte) || byte == b'.' || sign || separator) {
+                break;
+            }
+            last = byte;
+            self.cursor.bump();
+        }
+        TokenKind::Number
+    }
+
+    /// A literal in quotes; unterminated, it ends at its line.
+    fn quoted(&mut self, quote: u8) -> TokenKind {
+        self.cursor.bump();
+        while let Some(byte) = self.cursor.peek() {
+            if byte == b'\n' {
+                break;
+            }
+            self.cursor.bump();
+            match byte {
+                b'\\' if self.cursor.peek() != Some(b'\n') => drop(self.cursor.bump()),
+                _ if byte == quote => break,
+                _ => {}
+            }
+        }
+        TokenKind::Literal
+    }
+
+    /// `R"delimiter(...)delimiter"`; splices are undone in it. If it is not
+    /// well formed, the quote is that of an ordinary string.
+    fn raw_string(&mut self) -> TokenKind {
+        let open = self.cursor.offset();
+        let rest = &self.text[open + 1..];
+        let delimiter_length = rest.iter().take(17).position(|byte| *byte == b'(');
+        let closing = delimiter_length.map(|length| [b")", &rest[..length], b"\""].concat());
+        let end = closing.as_deref().and_then(|closing| find(rest, closing).map(|at| at + closing.len()));
+        match end {
+            Some(end) => {
+                while self.cursor.offset() < open + 1 + end {
+                    self.cursor.bump_raw();
+                }
+                self.cursor = Cursor::new(self.text, self.cursor.offset());
+                TokenKind::Literal
+            }
+            None => self.quoted(b'"'),
+        }
+    }
+
+    fn punctuation(&mut self) -> TokenKind {
+        const DIGRAPHS: [(&str, u8); 5] =
+            [("<%", b'{'), ("%>", b'}'), ("<:", b'['), (":>", b']'), ("%:", b'#')];
+        // C++ [lex.pptoken]: `<::` is `<` `::` unless `:` or `>` follows.
+        let template = self.cursor.starts_with("<::")
+            && !matches!(self.cursor.peek_at(3), Some(b':' | b'>'));
+        let digraph = DIGRAPHS.iter().find(|(text, _)| self.cursor.starts_with(text));
+        if let Some((_, mark)) = digraph.filter(|_| !template) {
+            self.cursor.bump();
+            self.cursor.bump();
+            return TokenKind::Punctuation(*mark);
+        }
+        if self.cursor.starts_with("::") {
+            self.cursor.bump();
+            self.cursor.bump();
+            return TokenKind::DoubleColon;
+        }
+        TokenKind::Punctuation(self.cursor.bump().unwrap_or(0))
+    }
+}
+
+fn is_identifier_start(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$') || byte >= 0x80
+}
+
+fn is_identifier_part(byte: u8) -> bool {
+    is_identifier_start(byte) || byte.is_ascii_digit()
+}
+
+fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+    text.windows(part.len()).position(|window| window == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn texts(source: &str) -> Vec<String> {
+        let lexed = lex(source.as_bytes());
+        lexed.code.iter().map(|t| super::super::cursor::unspliced(&source.as_bytes()[t.range.clone()])).collect()
+    }
+
+    #[test]
+    fn comments_strings_and_splices() {
+        assert_eq!(texts("a /* b */ c // d \\\n e\nf"), ["a", "c", "f"]);
+        assert_eq!(texts("x\\\ny = \"/*\\\"\" '\"'"), ["xy", "=", "\"/*\\\"\"", "'\"'"]);
+        assert_eq!(texts("1e+5 0x1p-3 1'000 .5"), ["1e+5", "0x1p-3", "1'000", ".5"]);
+        assert_eq!(texts("R\"x(a\n)\" )x\" b"), ["R\"x(a\n)\" )x\"", "b"]);
+        assert_eq!(texts("'unterminated\nnext"), ["'unterminated", "next"]);
+    }
+
+    #[test]
+    fn a_token_ends_before_the_splice_behind_it() {
+        let source = b"ab\\\n  c; \\  \nd";
+        let tokens = lex(source).code;
+        let ends: Vec<_> = tokens.iter().map(|token| token.range.clone()).collect();
+        assert_eq!(ends, [0..2, 6..7, 7..8, 13..14]);
+    }
+
+    #[test]
+    fn preprocessor_lines() {
+        let lexed = lex(b"a\n  # pragma omp \\\n for /* x\n */ nowait\nb %: c\n%: if 1\n");
+        assert_eq!(lexed.lines.len(), 2);
+        assert_eq!(lexed.lines[0].range, 2..39);
+        assert_eq!(lexed.lines[0].tokens.len(), 4);
+        assert_eq!(lexed.code.len(), 4, "a hash inside a line is a token");
+    }
+
+    #[test]
+    fn a_line_begins_before_the_comment_that_leads_into_it() {
+        let lexed = lex(b"x;\n/* a\n b */ #pragma omp barrier\n");
+        assert_eq!(lexed.lines[0].range.start, 3);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_give_tokens_in_order(text in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let lexed = lex(&text);
+            let mut end = 0;
+            for token in &lexed.code {
+                prop_assert!(token.range.start >= end && token.range.end > token.range.start);
+                end = token.range.end;
+            }
+            for line in &lexed.lines {
+                prop_assert!(line.range.end <= text.len());
+            }
+        }
+
+        #[test]
+        fn c_like_text_gives_tokens_in_order(text in "[a\\\\\n #/*\"'{}();R<%:>1.]{0,60}") {
+            let lexed = lex(text.as_bytes());
+            let mut end = 0;
+            for token in &lexed.code {
+                prop_assert!(token.range.start >= end && token.range.end > token.range.start);
+                end = token.range.end;
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! `#line` and the line markers of preprocessed text.
+
+use super::groups::{Groups, word};
+use super::lexer::{PreprocessorLine, TokenKind};
+use crate::find::lines::LineMap;
+
+/// The line map of a text.
+pub(super) fn line_map(
+    name: &str,
+    text: &[u8],
+    lines: &[PreprocessorLine],
+    groups: &Groups,
+) -> LineMap {
+    let mut map = LineMap::new(name, text);
+    for line in lines {
+        let from = (line.range.end + 1).min(text.len());
+        match parse(text, line) {
+            Parsed::Other => {}
+            // In a branch it may or may not be in effect behind it.
+            _ if groups.groups.iter().any(|group| group.range.contains(&line.range.start)) => {
+                map.lose(from);
+            }
+            Parsed::Line(file, number) => map.change(from, file, number),
+            Parsed::Unreadable => map.lose(from),
+        }
+    }
+    map
+}
+
+enum Parsed {
+    Line(Option<String>, u32),
+    /// A `#line` whose operands are macros.
+    Unreadable,
+    Other,
+}
+
+/// `#line 12 "file"`, and `# 12 "file" flags` as preprocessors write it.
+fn parse(text: &[u8], line: &PreprocessorLine) -> Parsed {
+    let operands = match line.tokens.first().map(|token| token.kind) {
+        Some(TokenKind::Number) => 0,
+        _ if word(text, line, 0) == "line" => 1,
+        _ => return Parsed::Other,
+    };
+    let Ok(number) = word(text, line, operands).parse() else { return Parsed::Unreadable };
+    match line.tokens.get(operands + 1) {
+        None => Parsed::Line(None, number),
+        Some(token) if token.kind == TokenKind::Literal => {
+            match unquoted(&word(text, line, operands + 1)) {
+                Some(file) => Parsed::Line(Some(file), number),
+                None => Parsed::Unreadable,
+            }
+        }
+        Some(_) => Parsed::Unreadable,
+    }
+}
+
+/// The content of a string literal that has no escapes but `\\` and `\"`.
+fn unquoted(literal: &str) -> Option<String> {
+    let content = literal.strip_prefix('"')?.strip_suffix('"')?;
+    let mut plain = String::with_capacity(content.len());
+    let mut chars = content.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => plain.push(chars.next().filter(|c| matches!(c, '\\' | '"'))?),
+            c => plain.push(c),
+        }
+    }
+    Some(plain)
+}

@@ -1,0 +1,248 @@
+//! The token-level matcher: where a statement ends, from braces, parentheses,
+//! keywords and semicolons alone. It checks the syntax tree and stands in for
+//! it where the grammar does not understand the code.
+
+use super::lexer::{Token, TokenKind};
+
+/// Statements nested deeper than this are not followed (`else if` chains count).
+const MAX_DEPTH: usize = 2_000;
+
+/// Looks at the visible tokens of one configuration.
+pub(super) struct Matcher<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) tokens: &'a [Token],
+    /// Begins of the visible directives, sorted.
+    pub(super) directives: &'a [usize],
+}
+
+impl Matcher<'_> {
+    /// The index behind the last token of the statement that begins at `at`.
+    pub(super) fn statement(&self, at: usize) -> Option<usize> {
+        self.nested_statement(at, 0)
+    }
+
+    fn nested_statement(&self, at: usize, depth: usize) -> Option<usize> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let at = self.skip_attributes(at)?;
+        let inner = |from: usize| self.nested_statement(from, depth + 1);
+        match self.word(at) {
+            b"{" => self.closing(at).map(|close| close + 1),
+            b"if" => {
+                let condition = self.condition(at + 1)?;
+                let then = inner(condition)?;
+                if self.word(then) == b"else" { inner(then + 1) } else { Some(then) }
+            }
+            b"for" | b"while" | b"switch" => inner(self.condition(at + 1)?),
+            b"do" => {
+                let body = inner(at + 1)?;
+                if self.word(body) != b"while" {
+                    return None;
+                }
+                self.expect(self.condition(body + 1)?, b';')
+            }
+            b"try" => self.try_block(at),
+            b"case" => inner(self.label_end(at + 1)?),
+            b"default" if self.is(at + 1, b':') => inner(at + 2),
+            b"else" | b"}" | b"" => None,
+            _ if self.is_label(at) => inner(at + 2),
+            _ => self.simple(at, depth),
+        }
+    }
+
+    /// `try { } catch (...) { }`
+    fn try_block(&self, at: usize) -> Option<usize> {
+        let mut end = self.closing(at + 1)? + 1;
+        while self.word(end) == b"catch" {
+            end = self.closing(self.condition(end + 1)?)? + 1;
+        }
+        Some(end)
+    }
+
+    /// An expression or declaration, up to its semicolon. Macros make two other
+    /// shapes: `FOREACH(...) {...}` and a call without a semicolon.
+    fn simple(&self, at: usize, depth: usize) -> Option<usize> {
+        if self.tokens[at].kind == TokenKind::Identifier && self.is(at + 1, b'(') {
+            let behind = self.closing(at + 1)? + 1;
+            if self.is(behind, b'{') {
+                return self.nested_statement(behind, depth + 1);
+            }
+        }
+        let mut index = at;
+        while index < self.tokens.len() {
+            match self.tokens[index].kind {
+                TokenKind::Punctuation(b';') => return Some(index + 1),
+                TokenKind::Punctuation(b'(' | b'[' | b'{') => index = self.closing(index)?,
+                TokenKind::Punctuation(b'}' | b')' | b']') => return None,
+                _ => {}
+            }
+            index += 1;
+            if self.is(index - 1, b')') && self.ends_without_semicolon(index) {
+                return Some(index);
+            }
+        }
+        None
+    }
+
+    /// Whether a statement macro must end here: a directive or the end of the
+    /// block follows its closing parenthesis.
+    fn ends_without_semicolon(&self, next: usize) -> bool {
+        let Some(next) = self.tokens.get(next) else { return true };
+        let behind = self.tokens.partition_point(|token| token.range.start < next.range.start);
+        let end = self.tokens[behind - 1].range.end;
+        let directive = self.directives.partition_point(|start| *start < end);
+        let directive_between =
+            self.directives.get(directive).is_some_and(|start| *start < next.range.start);
+        next.is(b'}') || directive_between
+    }
+
+    /// Behind the parenthesised head of `if`, `for`, ...; C++ allows
+    /// `constexpr`, `consteval` and `!` in front of it.
+    fn condition(&self, mut at: usize) -> Option<usize> {
+        while matches!(self.word(at), b"constexpr" | b"consteval" | b"!") {
+            at += 1;
+        }
+        if !self.is(at, b'(') {
+            // `if consteval {`: there is no head.
+            return self.is(at, b'{').then_some(at);
+        }
+        self.closing(at).map(|close| close + 1)
+    }
+
+    /// Behind the colon of `case a ? b : c:`.
+    fn label_end(&self, mut at: usize) -> Option<usize> {
+        let mut questions = 0usize;
+        loop {
+            let token = self.tokens.get(at)?;
+            match token.kind {
+                TokenKind::Punctuation(b'(' | b'[' | b'{') => at = self.closing(at)?,
+                TokenKind::Punctuation(b'?') => questions += 1,
+                TokenKind::Punctuation(b':') if questions == 0 => return Some(at + 1),
+                TokenKind::Punctuation(b':') => questions -= 1,
+                TokenKind::Punctuation(b';' | b'}') => return None,
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
+    fn is_label(&self, at: usize) -> bool {
+        self.tokens[at].kind == TokenKind::Identifier && self.is(at + 1, b':')
+    }
+
+    /// Past `[[...]]` and `__attribute__((...))` in front of a statement.
+    fn skip_attributes(&self, mut at: usize) -> Option<usize> {
+        loop {
+            if self.is(at, b'[') && self.is(at + 1, b'[') {
+                at = self.closing(at)? + 1;
+            } else if matches!(self.word(at), b"__attribute__" | b"__extension__") {
+                at += 1;
+                if self.is(at, b'(') {
+                    at = self.closing(at)? + 1;
+                }
+            } else {
+                return Some(at);
+            }
+        }
+    }
+
+    /// The index of the bracket that closes the one at `at`.
+    pub(super) fn closing(&self, at: usize) -> Option<usize> {
+        let mut expected = Vec::new();
+        for (index, token) in self.tokens.iter().enumerate().skip(at) {
+            match token.kind {
+                TokenKind::Punctuation(b'(') => expected.push(b')'),
+                TokenKind::Punctuation(b'[') => expected.push(b']'),
+                TokenKind::Punctuation(b'{') => expected.push(b'}'),
+                TokenKind::Punctuation(close @ (b')' | b']' | b'}'))
+                    if expected.pop() != Some(close) =>
+                {
+                    return None;
+                }
+                _ => {}
+            }
+            if expected.is_empty() {
+                return Some(index).filter(|index| *index > at);
+            }
+        }
+        None
+    }
+
+    fn expect(&self, at: usize, mark: u8) -> Option<usize> {
+        self.is(at, mark).then_some(at + 1)
+    }
+
+    fn is(&self, at: usize, mark: u8) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.is(mark))
+    }
+
+    /// The text of an identifier, keyword or mark. Spliced keywords are not
+    /// recognised; nobody writes them.
+    fn word(&self, at: usize) -> &[u8] {
+        match self.tokens.get(at) {
+            Some(token) if token.is(b'{') => b"{",
+            Some(token) if token.is(b'}') => b"}",
+            Some(token) => &self.text[token.range.clone()],
+            None => b"",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lexer::lex;
+    use super::*;
+
+    /// The source up to where its first statement ends.
+    fn first_statement(source: &str) -> Option<&str> {
+        let lexed = lex(source.as_bytes());
+        let tokens = &lexed.code;
+        let directives: Vec<usize> = lexed.lines.iter().map(|line| line.range.start).collect();
+        let matcher =
+            Matcher { text: source.as_bytes(), tokens, directives: &directives };
+        let end = matcher.statement(0)?;
+        Some(&source[..tokens[end - 1].range.end])
+    }
+
+    #[test]
+    fn statements_end_where_the_language_says() {
+        for (source, end) in [
+            ("a = b; c;", "a = b;"),
+            ("{ a; { b; } } c;", "{ a; { b; } }"),
+            ("if (a) b; else c; d;", "if (a) b; else c;"),
+            ("if (a) if (b) c; else d; e;", "if (a) if (b) c; else d;"),
+            ("if (a) b; c;", "if (a) b;"),
+            ("for (i = 0; i < n; i++) a[i] = 0; b;", "for (i = 0; i < n; i++) a[i] = 0;"),
+            ("do a(); while (b); c;", "do a(); while (b);"),
+            ("do { a(); } while (b); c;", "do { a(); } while (b);"),
+            ("while (a) while (b) { c; } d;", "while (a) while (b) { c; }"),
+            ("switch (a) { case 1: b; } c;", "switch (a) { case 1: b; }"),
+            ("lab: for (;;) a; b;", "lab: for (;;) a;"),
+            ("case a ? b : c: d; e;", "case a ? b : c: d;"),
+            ("default: a; b;", "default: a;"),
+            ("int a[] = {1, 2}, b; c;", "int a[] = {1, 2}, b;"),
+            ("x = ({ a; b; }); c;", "x = ({ a; b; });"),
+            ("FOREACH(i, n) { a; } b;", "FOREACH(i, n) { a; }"),
+            ("MACRO(a)\n#pragma omp barrier\nb;", "MACRO(a)"),
+            ("__attribute__((unused)) int a; b;", "__attribute__((unused)) int a;"),
+            ("try { a; } catch (int) { b; } catch (...) { } c;", "try { a; } catch (int) { b; } catch (...) { }"),
+            (";a", ";"),
+        ] {
+            assert_eq!(first_statement(source), Some(end));
+        }
+    }
+
+    #[test]
+    fn what_has_no_end_has_none() {
+        for source in ["a", "{ a;", "if (a", "else b;", "}", "do a; b;", "a = (1;", "( }"] {
+            assert_eq!(first_statement(source), None, "{source}");
+        }
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let deep = "if (a) ".repeat(100_000) + ";";
+        assert_eq!(first_statement(&deep), None);
+    }
+}

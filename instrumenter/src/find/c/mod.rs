@@ -1,0 +1,168 @@
+//! The front end for C.
+//!
+//! lexer -> directive records and `#if` groups -> per configuration, a syntax
+//! tree of what is visible, found by offset and checked by the token matcher.
+
+mod calls;
+mod cursor;
+mod directives;
+mod extents;
+mod groups;
+mod lexer;
+mod line_directives;
+mod matcher;
+mod tree;
+
+use std::ops::Range;
+
+use super::{Branch, Extent, Found, FoundDirective, FrontEnd};
+use crate::openmp::parse::joined;
+use crate::openmp::{self, Language};
+use crate::source::Source;
+use directives::Record;
+use extents::View;
+use groups::{Configuration, Groups};
+use lexer::{Lexed, Token};
+
+/// The front end for C.
+#[derive(Debug, Default)]
+pub struct CFrontEnd;
+
+impl FrontEnd for CFrontEnd {
+    fn find(&self, source: &Source) -> Found {
+        Finder::new(source, Language::C, tree_sitter_c::LANGUAGE.into()).find()
+    }
+}
+
+/// The text of a token, splices removed.
+fn text_of(text: &[u8], token: &Token) -> String {
+    cursor::unspliced(&text[token.range.clone()])
+}
+
+/// Everything that is known of one source while its constructs are looked up.
+struct Finder<'s> {
+    source: &'s Source,
+    language: Language,
+    grammar: tree_sitter::Language,
+    lexed: Lexed,
+    groups: Groups,
+    records: Vec<Record>,
+    /// Names of macros with unbalanced braces.
+    brace_macros: Vec<String>,
+}
+
+impl<'s> Finder<'s> {
+    fn new(source: &'s Source, language: Language, grammar: tree_sitter::Language) -> Self {
+        let text = &source.text;
+        let lexed = lexer::lex(text);
+        let groups = Groups::new(text, &lexed.lines, language);
+        let records = directives::records(text, &lexed);
+        let brace_macros =
+            lexed.lines.iter().filter_map(|line| groups::hides_braces(text, line)).collect();
+        Self { source, language, grammar, lexed, groups, records, brace_macros }
+    }
+
+    fn find(self) -> Found {
+        let text = &self.source.text;
+        let lines =
+            line_directives::line_map(&self.source.name, text, &self.lexed.lines, &self.groups);
+        let routine_names = calls::positions(text, &self.lexed);
+        // Most files have nothing to look up; they need no tree.
+        if self.records.is_empty() && routine_names.is_empty() {
+            return Found { directives: Vec::new(), calls: Vec::new(), lines };
+        }
+        let mut views: Vec<(Configuration, View)> = Vec::new();
+        let directives =
+            (0..self.records.len()).map(|index| self.directive(index, &mut views)).collect();
+        let calls = routine_names
+            .into_iter()
+            .map(|call| {
+                let view = self.view(call.name.start, &mut views);
+                let function = view.tree.function_at(text, call.name.start);
+                call.found(function)
+            })
+            .collect();
+        Found { directives, calls, lines }
+    }
+
+    /// The view of the configuration that shows `offset`.
+    fn view<'v>(
+        &self,
+        offset: usize,
+        views: &'v mut Vec<(Configuration, View)>,
+    ) -> &'v View {
+        let configuration = self.groups.configuration_for(offset);
+        let known = views.iter().position(|(other, _)| *other == configuration);
+        let at = known.unwrap_or_else(|| {
+            views.push((configuration.clone(), View::new(self, &configuration)));
+            views.len() - 1
+        });
+        &views[at].1
+    }
+
+    fn directive(&self, index: usize, views: &mut Vec<(Configuration, View)>) -> FoundDirective {
+        let record = &self.records[index];
+        let view = self.view(record.range.start, views);
+        let parsed = openmp::parse::parse(&record.words, self.language);
+        let directive = match (record.frozen, parsed) {
+            (Some(reason), _) => Err(reason.to_owned()),
+            (None, parsed) => parsed.map_err(|error| error.to_string()),
+        };
+        let extent = match &directive {
+            Ok(directive) => self.extent(index, directive, view),
+            Err(_) => Extent::None,
+        };
+        FoundDirective {
+            directive,
+            range: record.range.clone(),
+            text: format!("omp {}", joined(&record.words)),
+            placement: record.placement,
+            extent,
+            function: view.tree.function_at(&self.source.text, record.range.start),
+            branches: self.branches(record.range.start),
+        }
+    }
+
+    fn branches(&self, offset: usize) -> Vec<Branch> {
+        let branch = |(number, group): (usize, &groups::Group)| {
+            let branch = group.branch_of(offset)?;
+            Some(Branch { group: number, branch, end: group.branches[branch].end })
+        };
+        self.groups.groups.iter().enumerate().filter_map(branch).collect()
+    }
+
+    /// Everything that the tree must not see in a configuration.
+    fn hidden(&self, configuration: &Configuration) -> Vec<Range<usize>> {
+        let mut hidden = self.groups.hidden(configuration);
+        hidden.extend(self.lexed.lines.iter().map(|line| line.range.clone()));
+        hidden.extend(self.records.iter().map(|record| record.range.clone()));
+        hidden.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
+        hidden
+    }
+}
+
+/// The offset at which text can be put in front of everything.
+#[must_use]
+pub fn text_begin(text: &[u8]) -> usize {
+    lexer::first_byte(text)
+}
+
+/// The bytes of every token, of code and of preprocessing lines.
+#[must_use]
+pub fn token_ranges(text: &[u8]) -> Vec<Range<usize>> {
+    let lexed = lexer::lex(text);
+    let lines = lexed.lines.iter().flat_map(|line| &line.tokens);
+    let mut ranges: Vec<_> = lexed.code.iter().chain(lines).map(|t| t.range.clone()).collect();
+    ranges.sort_by_key(|range| range.start);
+    ranges
+}
+
+/// How many errors a text has for the grammar, as the most likely branches of
+/// its conditionals show it.
+#[must_use]
+pub fn syntax_errors(text: &[u8]) -> usize {
+    let source = Source { name: String::new(), text: text.to_vec() };
+    let finder = Finder::new(&source, Language::C, tree_sitter_c::LANGUAGE.into());
+    let hidden = finder.hidden(&finder.groups.default_configuration());
+    tree::SyntaxTree::parse(text, &hidden, &finder.grammar).error_count()
+}

@@ -1,0 +1,99 @@
+//! From offsets to the file and line that the compiler counts, which `#line`
+//! and line markers in the text may have changed.
+
+use crate::source::LineIndex;
+
+/// A `#line` in effect from some offset on.
+#[derive(Clone, Debug)]
+struct Change {
+    /// First offset that it holds for, the begin of a physical line.
+    from: usize,
+    /// What it says; `None` if that can't be told.
+    to: Option<(String, u32)>,
+}
+
+/// A line as the compiler counts it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Presumed {
+    /// File name, as it would stand in `__FILE__`.
+    pub file: String,
+    /// Line number.
+    pub line: u32,
+}
+
+/// The map of a whole text.
+#[derive(Clone, Debug)]
+pub struct LineMap {
+    index: LineIndex,
+    changes: Vec<Change>,
+}
+
+impl LineMap {
+    /// A map without any change.
+    #[must_use]
+    pub fn new(name: &str, text: &[u8]) -> Self {
+        let start = Change { from: 0, to: Some((name.to_owned(), 1)) };
+        Self { index: LineIndex::new(text), changes: vec![start] }
+    }
+
+    /// Records that the line that begins at `from` is `line` of `file`; without
+    /// a file, of the same file as before.
+    pub fn change(&mut self, from: usize, file: Option<String>, line: u32) {
+        let before = self.changes.last().and_then(|change| change.to.clone());
+        let to = file.or_else(|| before.map(|(file, _)| file)).map(|file| (file, line));
+        self.changes.push(Change { from, to });
+    }
+
+    /// Records that lines can't be told from `from` on.
+    pub fn lose(&mut self, from: usize) {
+        self.changes.push(Change { from, to: None });
+    }
+
+    /// The line of an offset as the compiler counts it, if that can be told.
+    #[must_use]
+    pub fn presumed(&self, offset: usize) -> Option<Presumed> {
+        let at = self.changes.partition_point(|change| change.from <= offset);
+        let change = self.changes.get(at.checked_sub(1)?)?;
+        let (file, first) = change.to.as_ref()?;
+        let line = first + self.index.line(offset) - self.index.line(change.from);
+        Some(Presumed { file: file.clone(), line })
+    }
+
+    /// The physical line of an offset.
+    #[must_use]
+    pub fn physical(&self, offset: usize) -> u32 {
+        self.index.line(offset)
+    }
+
+    /// The column of an offset.
+    #[must_use]
+    pub fn column(&self, offset: usize) -> u32 {
+        self.index.column(offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_hold_until_the_next() {
+        let text = b"a\n#line 10 \"x\"\nb\nc\n#line 3\nd\n";
+        let mut map = LineMap::new("f", text);
+        map.change(16, Some("x".into()), 10);
+        map.change(28, None, 3);
+        let at = |offset| map.presumed(offset).map(|p| format!("{}:{}", p.file, p.line));
+        assert_eq!(at(0).as_deref(), Some("f:1"));
+        assert_eq!(at(18).as_deref(), Some("x:11"));
+        assert_eq!(at(28).as_deref(), Some("x:3"));
+    }
+
+    #[test]
+    fn what_is_lost_stays_lost_until_a_change_names_a_file() {
+        let mut map = LineMap::new("f", b"a\nb\nc\n");
+        map.lose(2);
+        assert_eq!(map.presumed(2), None);
+        map.change(4, None, 7);
+        assert_eq!(map.presumed(4), None);
+    }
+}

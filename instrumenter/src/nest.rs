@@ -1,0 +1,198 @@
+//! From the flat list of directives to the tree of constructs. Language-free.
+
+use std::ops::Range;
+
+use crate::find::{Body, Extent, Found, FoundDirective, Placement, Position};
+use crate::openmp::{Directive, Leaf};
+
+/// A construct: a directive that is understood, with what it governs; or the
+/// first section of a `sections` construct, which may have no directive.
+#[derive(Debug)]
+pub struct Construct {
+    /// Index of its directive in [`Found::directives`]; for a first section
+    /// without a directive, that of its `sections` directive.
+    pub directive: usize,
+    /// Whether it is a section without a directive.
+    pub implicit_section: bool,
+    /// Its block; none if it stands alone.
+    pub block: Option<Block>,
+    /// The construct around it.
+    pub parent: Option<usize>,
+    /// The number of constructs around it.
+    pub depth: usize,
+}
+
+/// The block of a construct.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// From its first to its last byte.
+    pub range: Range<usize>,
+    /// Where text at its begin goes.
+    pub begin: Position,
+    /// Where text at its end goes.
+    pub end: Position,
+    /// See [`Body::guarded`].
+    pub guarded: bool,
+}
+
+/// All constructs, each behind the one around it, in source order.
+#[derive(Debug)]
+pub struct Nesting {
+    /// The constructs.
+    pub constructs: Vec<Construct>,
+    /// Parts of the text that are compiled for a device or chosen by the
+    /// compiler, with the reason why nothing may be inserted there.
+    pub closed: Vec<(Range<usize>, &'static str)>,
+    /// Functions that are named in a `declare target`.
+    pub device_functions: Vec<String>,
+}
+
+/// Builds the tree.
+#[must_use]
+pub fn nest(found: &Found) -> Nesting {
+    let mut constructs: Vec<Construct> = Vec::new();
+    for (index, directive) in found.directives.iter().enumerate() {
+        if directive.directive.is_err() {
+            continue;
+        }
+        constructs.push(Construct {
+            directive: index,
+            implicit_section: false,
+            block: own_block(directive).or_else(|| section_block(found, index)),
+            parent: None,
+            depth: 0,
+        });
+        constructs.extend(implicit_section(index, directive));
+    }
+    link(found, &mut constructs);
+    Nesting { constructs, closed: closed(found), device_functions: device_functions(found) }
+}
+
+fn own_block(directive: &FoundDirective) -> Option<Block> {
+    match &directive.extent {
+        Extent::Body(Body { range, begin, end, guarded, .. }) => {
+            Some(Block { range: range.clone(), begin: *begin, end: *end, guarded: *guarded })
+        }
+        _ => None,
+    }
+}
+
+/// The block of a `section` directive is known to its `sections` directive.
+fn section_block(found: &Found, index: usize) -> Option<Block> {
+    let bodies = found.directives[..index].iter().rev().filter_map(|directive| {
+        match &directive.extent {
+            Extent::Body(body) => Some(body),
+            _ => None,
+        }
+    });
+    let section = bodies
+        .flat_map(|body| &body.sections)
+        .find(|section| section.directive == Some(index))?;
+    let (range, begin, end) = (section.range.clone(), section.begin, section.end);
+    Some(Block { range, begin, end, guarded: false })
+}
+
+fn implicit_section(index: usize, directive: &FoundDirective) -> Option<Construct> {
+    let Extent::Body(body) = &directive.extent else { return None };
+    let section = body.sections.iter().find(|section| section.directive.is_none())?;
+    let (range, begin, end) = (section.range.clone(), section.begin, section.end);
+    let block = Some(Block { range, begin, end, guarded: false });
+    Some(Construct { directive: index, implicit_section: true, block, parent: None, depth: 0 })
+}
+
+/// Finds each construct's parent: the innermost one whose block it stands in.
+/// Alternatives in the branches of a conditional are not in each other's block.
+fn link(found: &Found, constructs: &mut [Construct]) {
+    let mut around: Vec<usize> = Vec::new();
+    for index in 0..constructs.len() {
+        let at = first_byte(found, &constructs[index]);
+        around.retain(|outer| block_end(&constructs[*outer]) > at);
+        let parent = around.iter().rev().find(|outer| {
+            constructs[**outer].block.as_ref().is_some_and(|block| block.range.contains(&at))
+        });
+        constructs[index].parent = parent.copied();
+        constructs[index].depth = parent.map_or(0, |parent| constructs[*parent].depth + 1);
+        if constructs[index].block.is_some() {
+            around.push(index);
+        }
+    }
+}
+
+fn first_byte(found: &Found, construct: &Construct) -> usize {
+    match (&construct.block, construct.implicit_section) {
+        (Some(block), true) => block.range.start,
+        _ => start_of(&found.directives[construct.directive]),
+    }
+}
+
+/// Where text in front of a directive goes, so that a nested directive counts
+/// as inside a block that begins with it.
+fn start_of(directive: &FoundDirective) -> usize {
+    match directive.placement {
+        Placement::Lines { before, .. } => before,
+        Placement::Inline => directive.range.start,
+    }
+}
+
+fn block_end(construct: &Construct) -> usize {
+    construct.block.as_ref().map_or(0, |block| block.range.end)
+}
+
+/// `begin declare target` ... `end declare target` and their like.
+fn closed(found: &Found) -> Vec<(Range<usize>, &'static str)> {
+    let mut closed = Vec::new();
+    let mut open: Vec<(usize, Leaf)> = Vec::new();
+    for found_directive in &found.directives {
+        let Ok(directive) = &found_directive.directive else { continue };
+        match opens_or_closes(directive) {
+            Some((leaf, true)) => open.push((found_directive.range.start, leaf)),
+            Some((leaf, false)) => {
+                if let Some(at) = open.iter().rposition(|(_, other)| *other == leaf) {
+                    let (start, _) = open.remove(at);
+                    closed.push((start..found_directive.range.end, closed_reason(leaf)));
+                }
+            }
+            None => {}
+        }
+    }
+    closed.extend(open.into_iter().map(|(start, leaf)| (start..usize::MAX, closed_reason(leaf))));
+    closed
+}
+
+fn opens_or_closes(directive: &Directive) -> Option<(Leaf, bool)> {
+    let bare = directive.argument.is_none() && directive.clauses.is_empty();
+    match directive.name().as_str() {
+        "begin declare target" => Some((Leaf::DeclareTarget, true)),
+        "declare target" if bare => Some((Leaf::DeclareTarget, true)),
+        "end declare target" => Some((Leaf::DeclareTarget, false)),
+        "begin declare variant" => Some((Leaf::Variant, true)),
+        "end declare variant" => Some((Leaf::Variant, false)),
+        "begin metadirective" => Some((Leaf::Metadirective, true)),
+        "end metadirective" => Some((Leaf::Metadirective, false)),
+        _ => None,
+    }
+}
+
+fn closed_reason(leaf: Leaf) -> &'static str {
+    match leaf {
+        Leaf::DeclareTarget => "it stands in device code",
+        _ => "it stands in a variant that the compiler chooses",
+    }
+}
+
+/// `declare target(f, g)`, `declare target enter(f)`, `to(f)`, `link(f)`.
+fn device_functions(found: &Found) -> Vec<String> {
+    let declared = found
+        .directives
+        .iter()
+        .filter_map(|found| found.directive.as_ref().ok())
+        .filter(|directive| directive.has_leaf(Leaf::DeclareTarget));
+    let mut names = Vec::new();
+    for directive in declared {
+        let clauses = directive.clauses.iter().filter_map(|clause| clause.argument.as_ref());
+        for argument in directive.argument.iter().chain(clauses) {
+            names.extend(argument.words.iter().map(|word| word.text.clone()));
+        }
+    }
+    names
+}

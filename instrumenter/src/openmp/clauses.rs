@@ -1,0 +1,102 @@
+//! The table of clauses: where each goes when a combined directive is split.
+//!
+//! The rules are those of the OpenMP specification 5.2, section 17.2 ("Combined
+//! and Composite Directives", clauses). A clause that has no row, or that the
+//! splitting rule of its row can't place, keeps the directive whole.
+
+use super::Leaf;
+
+/// To which leaf constructs of a combined directive a clause belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// To every leaf that permits it; its argument has no side effect.
+    All,
+    /// To the one leaf that permits it; where several do, its expression would
+    /// be evaluated twice, so the directive stays whole.
+    Only,
+    /// To the innermost leaf that permits it.
+    Innermost,
+    /// To the innermost leaf that permits it; list items are shared outside it.
+    InnermostSharedOutside,
+    /// To the leaf that the directive-name modifier names, or else as `Only`.
+    Modified,
+    /// It would have to follow the privatisation of each of its list items.
+    FollowsItems,
+}
+
+/// A row of the table.
+#[derive(Debug)]
+pub struct ClauseRow {
+    /// Name in lower case.
+    pub name: &'static str,
+    /// The leaf constructs that permit it, of those that are ever split.
+    pub permitted_on: &'static [Leaf],
+    /// How it is distributed.
+    pub placement: Placement,
+    /// The key by which a region descriptor mentions it, if POMP2 has one.
+    pub descriptor_key: Option<&'static str>,
+}
+
+const fn row(
+    name: &'static str,
+    permitted_on: &'static [Leaf],
+    placement: Placement,
+) -> ClauseRow {
+    ClauseRow { name, permitted_on, placement, descriptor_key: None }
+}
+
+const fn keyed(key: &'static str, row: ClauseRow) -> ClauseRow {
+    ClauseRow { descriptor_key: Some(key), ..row }
+}
+
+use Leaf::{Loop, Parallel, Scope, Sections, Simd, Single, Taskloop, Workshare};
+use Placement::{All, FollowsItems, Innermost, InnermostSharedOutside, Modified, Only};
+
+/// The table.
+pub const CLAUSES: &[ClauseRow] = &[
+    row("allocate", &[Parallel, Loop, Sections, Single, Scope, Taskloop], FollowsItems),
+    keyed("hasCollapse", row("collapse", &[Loop, Simd, Taskloop], All)),
+    keyed("hasCopyIn", row("copyin", &[Parallel], Only)),
+    keyed("hasCopyPrivate", row("copyprivate", &[Single], Only)),
+    keyed("hasDefault", row("default", &[Parallel, Taskloop], Only)),
+    keyed("hasFirstPrivate", row("firstprivate", &[Parallel, Loop, Sections, Single, Scope, Taskloop], InnermostSharedOutside)),
+    keyed("hasIf", row("if", &[Parallel, Simd, Taskloop], Modified)),
+    keyed("hasLastPrivate", row("lastprivate", &[Loop, Sections, Simd, Taskloop], InnermostSharedOutside)),
+    row("linear", &[Loop, Simd], InnermostSharedOutside),
+    row("message", &[Parallel], Only),
+    keyed("hasNowait", row("nowait", &[Loop, Sections, Single, Scope, Workshare], Only)),
+    keyed("hasNum_threads", row("num_threads", &[Parallel], Only)),
+    row("order", &[Loop, Simd], All),
+    keyed("hasOrdered", row("ordered", &[Loop], Only)),
+    row("private", &[Parallel, Loop, Sections, Single, Scope, Simd, Taskloop], Innermost),
+    row("proc_bind", &[Parallel], Only),
+    keyed("hasReduction", row("reduction", &[Parallel, Loop, Sections, Scope, Simd, Taskloop], InnermostSharedOutside)),
+    row("safelen", &[Simd], Only),
+    row("safesync", &[Parallel], Only),
+    row("schedule", &[Loop], Only),
+    row("severity", &[Parallel], Only),
+    keyed("hasShared", row("shared", &[Parallel, Taskloop], Only)),
+    row("simdlen", &[Simd], Only),
+    row("aligned", &[Simd], Only),
+    row("nontemporal", &[Simd], Only),
+];
+
+/// The row of a clause.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static ClauseRow> {
+    CLAUSES.iter().find(|row| row.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_lower_case() {
+        for (index, row) in CLAUSES.iter().enumerate() {
+            assert_eq!(row.name, row.name.to_ascii_lowercase());
+            assert!(CLAUSES[..index].iter().all(|other| other.name != row.name), "{}", row.name);
+            assert!(!row.permitted_on.is_empty());
+        }
+    }
+}

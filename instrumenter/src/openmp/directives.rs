@@ -1,0 +1,271 @@
+//! THE table of directives: one row per directive that is not a combination,
+//! for C, C++ and Fortran together, OpenMP 2.5 to 6.0.
+//!
+//! A combined or composite directive has no row: its name is a sequence of
+//! rows, and what it does is computed from them (`parse.rs` reads the name,
+//! `plan.rs` composes the recipes). To add a directive, add a row here; if it
+//! starts a region worth measuring, a recipe in `recipes.rs`.
+
+use super::Language;
+
+/// What a directive is, apart from its spelling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)] // Each variant is explained by its row.
+pub enum Leaf {
+    Parallel,
+    Loop,
+    Sections,
+    Section,
+    Single,
+    Workshare,
+    Scope,
+    Critical,
+    Ordered,
+    Atomic,
+    Barrier,
+    Flush,
+    Taskwait,
+    Taskyield,
+    Taskgroup,
+    Master,
+    Masked,
+    Task,
+    Taskloop,
+    TaskIteration,
+    Taskgraph,
+    GenericLoop,
+    Distribute,
+    Teams,
+    Workdistribute,
+    Target,
+    TargetData,
+    TargetEnterData,
+    TargetExitData,
+    TargetUpdate,
+    Cancel,
+    CancellationPoint,
+    Simd,
+    Transformation,
+    Scan,
+    Metadirective,
+    Variant,
+    DeclareTarget,
+    BeginDeclareTarget,
+    EndDeclareTarget,
+    Declarative,
+    Informational,
+    Dispatch,
+    Interop,
+    Depobj,
+    Allocators,
+}
+
+/// What a directive governs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Association {
+    /// Nothing: it stands alone and is executed.
+    Standalone,
+    /// The structured block that follows.
+    Block,
+    /// The loop nest that follows.
+    LoopNest,
+    /// Everything up to a closing directive of its own.
+    Delimited,
+    /// Nothing that is executed.
+    Declarative,
+    /// It separates parts of the enclosing construct's block.
+    Separating,
+    /// Depends on its clauses, or on what they select.
+    Unknown,
+}
+
+/// A row of the table.
+#[derive(Debug)]
+pub struct DirectiveRow {
+    /// Name with single blanks between its words, as in C and C++.
+    pub name: &'static str,
+    /// The languages that have it.
+    pub languages: Languages,
+    /// What it is.
+    pub leaf: Leaf,
+    /// What it governs.
+    pub association: Association,
+    /// The OpenMP version that brought it, times ten.
+    pub since: u16,
+    /// Its place in the name of a combined directive.
+    pub combination: Combination,
+    /// What it is switched off with.
+    pub group: &'static str,
+}
+
+/// Where a directive's name may stand in that of a combined directive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combination {
+    /// Nowhere: what follows the name are clauses.
+    Never,
+    /// In front of others only.
+    Leads,
+    /// Behind others only.
+    Follows,
+    /// On either side of others.
+    Either,
+}
+
+impl Combination {
+    /// Whether another name may follow.
+    #[must_use]
+    pub fn leads(self) -> bool {
+        matches!(self, Self::Leads | Self::Either)
+    }
+
+    /// Whether another name may stand in front.
+    #[must_use]
+    pub fn follows(self) -> bool {
+        matches!(self, Self::Follows | Self::Either)
+    }
+}
+
+/// Which languages a directive exists in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Languages {
+    /// C, C++ and Fortran.
+    All,
+    /// C and C++ only.
+    CFamily,
+    /// Fortran only.
+    Fortran,
+}
+
+impl Languages {
+    /// Whether `language` is among them.
+    #[must_use]
+    pub fn contain(self, language: Language) -> bool {
+        match self {
+            Self::All => true,
+            Self::CFamily => language != Language::Fortran,
+            Self::Fortran => language == Language::Fortran,
+        }
+    }
+}
+
+use Association::{Block, Declarative, Delimited, LoopNest, Separating, Standalone, Unknown};
+use Languages::{All, CFamily, Fortran};
+
+/// A row that never combines.
+const fn row(
+    name: &'static str,
+    languages: Languages,
+    leaf: Leaf,
+    association: Association,
+    since: u16,
+    group: &'static str,
+) -> DirectiveRow {
+    DirectiveRow { name, languages, leaf, association, since, combination: Combination::Never, group }
+}
+
+const fn leads(row: DirectiveRow) -> DirectiveRow {
+    DirectiveRow { combination: Combination::Leads, ..row }
+}
+
+const fn follows(row: DirectiveRow) -> DirectiveRow {
+    DirectiveRow { combination: Combination::Follows, ..row }
+}
+
+const fn either(row: DirectiveRow) -> DirectiveRow {
+    DirectiveRow { combination: Combination::Either, ..row }
+}
+
+/// The table.
+pub const DIRECTIVES: &[DirectiveRow] = &[
+    // Teams of threads and worksharing.
+    either(row("parallel", All, Leaf::Parallel, Block, 25, "parallel")),
+    either(row("for", CFamily, Leaf::Loop, LoopNest, 25, "loop")),
+    either(row("do", Fortran, Leaf::Loop, LoopNest, 25, "loop")),
+    follows(row("sections", All, Leaf::Sections, Block, 25, "sections")),
+    row("section", All, Leaf::Section, Separating, 25, "sections"),
+    follows(row("single", All, Leaf::Single, Block, 25, "single")),
+    follows(row("workshare", Fortran, Leaf::Workshare, Block, 25, "workshare")),
+    row("scope", All, Leaf::Scope, Block, 51, "scope"),
+    follows(row("loop", All, Leaf::GenericLoop, LoopNest, 50, "loop")),
+    // Synchronisation.
+    row("critical", All, Leaf::Critical, Block, 25, "critical"),
+    row("ordered", All, Leaf::Ordered, Block, 25, "ordered"),
+    row("atomic", All, Leaf::Atomic, Block, 25, "atomic"),
+    row("barrier", All, Leaf::Barrier, Standalone, 25, "sync"),
+    row("flush", All, Leaf::Flush, Standalone, 25, "flush"),
+    either(row("master", All, Leaf::Master, Block, 25, "master")),
+    either(row("masked", All, Leaf::Masked, Block, 51, "master")),
+    // Tasks.
+    row("task", All, Leaf::Task, Block, 30, "task"),
+    either(row("taskloop", All, Leaf::Taskloop, LoopNest, 45, "task")),
+    row("task iteration", All, Leaf::TaskIteration, Standalone, 60, "task"),
+    row("taskgraph", All, Leaf::Taskgraph, Block, 60, "task"),
+    row("taskgroup", All, Leaf::Taskgroup, Block, 40, "task"),
+    row("taskwait", All, Leaf::Taskwait, Standalone, 30, "task"),
+    row("taskyield", All, Leaf::Taskyield, Standalone, 31, "task"),
+    // Devices and leagues.
+    leads(row("target", All, Leaf::Target, Block, 40, "target")),
+    row("target data", All, Leaf::TargetData, Block, 40, "target"),
+    row("target enter data", All, Leaf::TargetEnterData, Standalone, 45, "target"),
+    row("target exit data", All, Leaf::TargetExitData, Standalone, 45, "target"),
+    row("target update", All, Leaf::TargetUpdate, Standalone, 40, "target"),
+    either(row("teams", All, Leaf::Teams, Block, 40, "target")),
+    either(row("distribute", All, Leaf::Distribute, LoopNest, 40, "target")),
+    follows(row("workdistribute", Fortran, Leaf::Workdistribute, Block, 60, "target")),
+    row("interop", All, Leaf::Interop, Standalone, 51, "target"),
+    row("dispatch", All, Leaf::Dispatch, Block, 51, "target"),
+    // Cancellation.
+    row("cancel", All, Leaf::Cancel, Standalone, 40, "cancel"),
+    row("cancellation point", All, Leaf::CancellationPoint, Standalone, 40, "cancel"),
+    // Loops that no probe may enter.
+    follows(row("simd", All, Leaf::Simd, LoopNest, 40, "simd")),
+    row("scan", All, Leaf::Scan, Separating, 50, "simd"),
+    row("tile", All, Leaf::Transformation, LoopNest, 51, "transformation"),
+    row("unroll", All, Leaf::Transformation, LoopNest, 51, "transformation"),
+    row("interchange", All, Leaf::Transformation, LoopNest, 60, "transformation"),
+    row("reverse", All, Leaf::Transformation, LoopNest, 60, "transformation"),
+    row("fuse", All, Leaf::Transformation, LoopNest, 60, "transformation"),
+    row("split", All, Leaf::Transformation, LoopNest, 60, "transformation"),
+    row("stripe", All, Leaf::Transformation, LoopNest, 60, "transformation"),
+    // Chosen when the program is compiled.
+    row("metadirective", All, Leaf::Metadirective, Unknown, 50, "variant"),
+    row("begin metadirective", All, Leaf::Metadirective, Delimited, 50, "variant"),
+    row("end metadirective", All, Leaf::Metadirective, Declarative, 50, "variant"),
+    row("declare variant", All, Leaf::Variant, Declarative, 50, "variant"),
+    row("begin declare variant", CFamily, Leaf::Variant, Delimited, 51, "variant"),
+    row("end declare variant", CFamily, Leaf::Variant, Declarative, 51, "variant"),
+    // Device code.
+    row("declare target", All, Leaf::DeclareTarget, Declarative, 40, "target"),
+    row("begin declare target", CFamily, Leaf::BeginDeclareTarget, Delimited, 51, "target"),
+    row("end declare target", CFamily, Leaf::EndDeclareTarget, Declarative, 40, "target"),
+    // Declarations and information.
+    row("threadprivate", All, Leaf::Declarative, Declarative, 25, "declarative"),
+    row("declare simd", All, Leaf::Declarative, Declarative, 40, "declarative"),
+    row("declare reduction", All, Leaf::Declarative, Declarative, 40, "declarative"),
+    row("declare mapper", All, Leaf::Declarative, Declarative, 50, "declarative"),
+    row("declare induction", All, Leaf::Declarative, Declarative, 60, "declarative"),
+    row("groupprivate", All, Leaf::Declarative, Declarative, 60, "declarative"),
+    row("allocate", All, Leaf::Declarative, Declarative, 50, "declarative"),
+    row("allocators", Fortran, Leaf::Allocators, Block, 52, "declarative"),
+    row("requires", All, Leaf::Informational, Declarative, 50, "declarative"),
+    row("assumes", All, Leaf::Informational, Declarative, 51, "declarative"),
+    row("begin assumes", CFamily, Leaf::Informational, Delimited, 51, "declarative"),
+    row("end assumes", CFamily, Leaf::Informational, Declarative, 51, "declarative"),
+    row("assume", All, Leaf::Informational, Block, 51, "declarative"),
+    row("error", All, Leaf::Informational, Standalone, 51, "declarative"),
+    row("nothing", All, Leaf::Informational, Standalone, 51, "declarative"),
+    row("depobj", All, Leaf::Depobj, Standalone, 50, "declarative"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_normal() {
+        for (index, row) in DIRECTIVES.iter().enumerate() {
+            assert_eq!(row.name, row.name.split_whitespace().collect::<Vec<_>>().join(" "));
+            assert!(DIRECTIVES[..index].iter().all(|other| other.name != row.name), "{}", row.name);
+        }
+    }
+}

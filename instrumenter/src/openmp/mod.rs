@@ -1,0 +1,27 @@
+//! What OpenMP says, as data: directives, clauses, recipes, API routines.
+//!
+//! Nothing here knows how a language spells a directive line, where a construct
+//! ends, or what a probe looks like in the output.
+
+pub mod api;
+pub mod clauses;
+pub mod directives;
+pub mod events;
+pub mod parse;
+pub mod recipes;
+
+pub use clauses::ClauseRow;
+pub use directives::{Association, DirectiveRow, Leaf};
+pub use events::Event;
+pub use parse::{Clause, Directive};
+
+/// The source languages that share the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// C, any standard.
+    C,
+    /// C++, any standard.
+    Cxx,
+    /// Fortran, free or fixed form.
+    Fortran,
+}

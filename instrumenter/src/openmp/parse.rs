@@ -1,0 +1,422 @@
+//! From the words of a directive to what it says: the rows it is made of, its
+//! argument and its clauses, each with its bytes in the source. Language-free:
+//! a front end has removed sentinels, continuations and comments.
+
+use std::ops::Range;
+
+use super::clauses::{self, ClauseRow};
+use super::directives::{Association, Combination, DIRECTIVES, DirectiveRow, Leaf};
+use super::Language;
+
+/// A word of a directive: an identifier, a literal or one punctuation mark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The text, without continuations or comments.
+    pub text: String,
+    /// Its bytes in the source.
+    pub range: Range<usize>,
+}
+
+impl Word {
+    fn is(&self, text: &str) -> bool {
+        self.text == text
+    }
+
+    fn is_identifier(&self) -> bool {
+        self.text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+    }
+}
+
+/// A parenthesised argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// Its words, without the parentheses around them.
+    pub words: Vec<Word>,
+    /// Its bytes in the source, without the parentheses around them.
+    pub range: Range<usize>,
+}
+
+/// A clause of a directive.
+#[derive(Clone, Debug)]
+pub struct Clause {
+    /// Name in lower case.
+    pub name: String,
+    /// Its row in the table, if it has one.
+    pub row: Option<&'static ClauseRow>,
+    /// Its bytes in the source, from name to closing parenthesis.
+    pub range: Range<usize>,
+    /// What stands in its parentheses.
+    pub argument: Option<Argument>,
+    /// The comma behind it.
+    pub comma: Option<Range<usize>>,
+}
+
+/// A directive as far as it is understood.
+#[derive(Clone, Debug)]
+pub struct Directive {
+    /// The rows that its name is made of, outermost leaf first.
+    pub rows: Vec<&'static DirectiveRow>,
+    /// The bytes of each row's name.
+    pub name_ranges: Vec<Range<usize>>,
+    /// An argument that follows the name, such as the name of a critical.
+    pub argument: Option<Argument>,
+    /// The clauses, as written.
+    pub clauses: Vec<Clause>,
+    /// From its first to its last word.
+    pub range: Range<usize>,
+}
+
+/// Why words are no directive.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DirectiveError {
+    /// There is no word.
+    #[error("the directive is empty")]
+    Empty,
+    /// The table has no such name.
+    #[error("'{0}' is no directive of OpenMP up to 6.0")]
+    UnknownName(String),
+    /// A parenthesis is not closed.
+    #[error("a parenthesis is not closed")]
+    Unclosed,
+    /// Something that is no clause.
+    #[error("'{0}' is no clause")]
+    NoClause(String),
+}
+
+/// Parses the words of a directive.
+///
+/// # Errors
+/// If the name is not in the table, or what follows is no list of clauses.
+pub fn parse(words: &[Word], language: Language) -> Result<Directive, DirectiveError> {
+    let last = words.last().ok_or(DirectiveError::Empty)?;
+    let (rows, name_ranges, mut at) = parse_name(words, language)?;
+    let range = words[0].range.start..last.range.end;
+    let argument = parse_argument(words, &mut at)?;
+    let clauses = parse_clauses(words, at)?;
+    Ok(Directive { rows, name_ranges, argument, clauses, range })
+}
+
+type Name = (Vec<&'static DirectiveRow>, Vec<Range<usize>>, usize);
+
+fn parse_name(words: &[Word], language: Language) -> Result<Name, DirectiveError> {
+    let mut rows = Vec::new();
+    let mut ranges = Vec::new();
+    let mut at = 0;
+    while let Some((row, length)) = longest_row(&words[at..], language, rows.last().copied()) {
+        rows.push(row);
+        ranges.push(words[at].range.start..words[at + length - 1].range.end);
+        at += length;
+        if !row.combination.leads() {
+            break;
+        }
+    }
+    if rows.is_empty() {
+        return Err(DirectiveError::UnknownName(words[0].text.clone()));
+    }
+    Ok((rows, ranges, at))
+}
+
+/// The row with the longest name at the begin of `words`, and how many words it
+/// takes. OpenMP 6.0 also joins the words of a name by underscores.
+fn longest_row(
+    words: &[Word],
+    language: Language,
+    before: Option<&DirectiveRow>,
+) -> Option<(&'static DirectiveRow, usize)> {
+    DIRECTIVES
+        .iter()
+        .filter(|row| row.languages.contain(language))
+        .filter(|row| before.is_none() || row.combination.follows())
+        .filter_map(|row| Some((row, words_taken(row.name, words)?)))
+        .max_by_key(|(row, _)| row.name.len())
+}
+
+fn words_taken(name: &str, words: &[Word]) -> Option<usize> {
+    if words.first()?.text.to_ascii_lowercase().replace('_', " ") == name {
+        return Some(1);
+    }
+    let mut taken = 0;
+    for part in name.split(' ') {
+        if !words.get(taken)?.text.eq_ignore_ascii_case(part) {
+            return None;
+        }
+        taken += 1;
+    }
+    Some(taken)
+}
+
+fn parse_argument(words: &[Word], at: &mut usize) -> Result<Option<Argument>, DirectiveError> {
+    let Some(open) = words.get(*at).filter(|word| word.is("(")) else { return Ok(None) };
+    let mut depth = 0usize;
+    for (index, word) in words.iter().enumerate().skip(*at) {
+        match word.text.as_str() {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            let argument = Argument {
+                words: words[*at + 1..index].to_vec(),
+                range: open.range.end..word.range.start,
+            };
+            *at = index + 1;
+            return Ok(Some(argument));
+        }
+    }
+    Err(DirectiveError::Unclosed)
+}
+
+fn parse_clauses(words: &[Word], mut at: usize) -> Result<Vec<Clause>, DirectiveError> {
+    let mut clauses = Vec::new();
+    while let Some(word) = words.get(at) {
+        at += 1;
+        if word.is(",") || word.is(";") {
+            continue;
+        }
+        if !word.is_identifier() {
+            return Err(DirectiveError::NoClause(word.text.clone()));
+        }
+        let name = word.text.to_ascii_lowercase();
+        let argument = parse_argument(words, &mut at)?;
+        let range = word.range.start..words[at - 1].range.end;
+        let comma = words.get(at).filter(|word| word.is(",")).map(|word| word.range.clone());
+        clauses.push(Clause { row: clauses::find(&name), name, range, argument, comma });
+    }
+    Ok(clauses)
+}
+
+impl Directive {
+    /// Its leaf constructs, outermost first.
+    pub fn leaves(&self) -> impl DoubleEndedIterator<Item = Leaf> + '_ {
+        self.rows.iter().map(|row| row.leaf)
+    }
+
+    /// Whether `leaf` is among its leaf constructs.
+    #[must_use]
+    pub fn has_leaf(&self, leaf: Leaf) -> bool {
+        self.leaves().any(|own| own == leaf)
+    }
+
+    /// Its whole name with single blanks, as in the table.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.rows.iter().map(|row| row.name).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The first clause of that name.
+    #[must_use]
+    pub fn clause(&self, name: &str) -> Option<&Clause> {
+        self.clauses.iter().find(|clause| clause.name == name)
+    }
+
+    /// What it governs; `ordered` with a dependence stands alone.
+    #[must_use]
+    pub fn association(&self) -> Association {
+        if self.has_leaf(Leaf::Ordered)
+            && (self.clause("depend").is_some() || self.clause("doacross").is_some())
+        {
+            return Association::Standalone;
+        }
+        self.rows.last().map_or(Association::Unknown, |row| row.association)
+    }
+
+    /// Whether it is a single leaf that never combines with others.
+    #[must_use]
+    pub fn stands_by_itself(&self) -> bool {
+        self.rows.iter().all(|row| row.combination == Combination::Never)
+    }
+}
+
+/// Words as one line of text: single blanks where there was space between.
+#[must_use]
+pub fn joined(words: &[Word]) -> String {
+    let mut text = String::new();
+    let mut end = None;
+    for word in words {
+        if end.is_some_and(|end| end != word.range.start) {
+            text.push(' ');
+        }
+        text.push_str(&word.text);
+        end = Some(word.range.end);
+    }
+    text
+}
+
+impl Clause {
+    /// The clause as one line of text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match &self.argument {
+            Some(argument) => format!("{}({})", self.name, joined(&argument.words)),
+            None => self.name.clone(),
+        }
+    }
+
+    /// The first word of the argument, if a colon follows it: a modifier.
+    #[must_use]
+    pub fn modifier(&self) -> Option<&str> {
+        let words = &self.argument.as_ref()?.words;
+        let colon = words.get(1)?;
+        colon.is(":").then(|| words[0].text.as_str())
+    }
+
+    /// Whether a word before the argument's first colon outside parentheses is
+    /// `modifier`, as in `reduction(task, +: x)`.
+    #[must_use]
+    pub fn has_modifier(&self, modifier: &str) -> bool {
+        let Some(argument) = &self.argument else { return false };
+        argument
+            .words
+            .iter()
+            .position(|word| word.is(":"))
+            .is_some_and(|colon| argument.words[..colon].iter().any(|word| word.is(modifier)))
+    }
+
+    /// The base names of the list items behind the last colon at depth 0: `a`
+    /// of `a[0:n]`, `x` of `(x)`... `None` if an item has no plain base name.
+    #[must_use]
+    pub fn list_items(&self) -> Option<Vec<&str>> {
+        let words = self.list_words()?;
+        split_at_commas(words).map(base_name).collect()
+    }
+
+    fn list_words(&self) -> Option<&[Word]> {
+        let argument = self.argument.as_ref()?;
+        // `linear(x: step)` has its list in front, everything else behind.
+        let colon = colons_at_depth_0(&argument.words);
+        Some(match (self.name.as_str(), colon) {
+            ("linear", Some((first, _))) => linear_list(&argument.words, first),
+            (_, Some((_, last))) => &argument.words[last + 1..],
+            (_, None) => &argument.words,
+        })
+    }
+}
+
+/// `linear(val(x): 2)` and `linear(x: 2)`: the list stands before the colon,
+/// possibly in parentheses after a modifier.
+fn linear_list(words: &[Word], colon: usize) -> &[Word] {
+    match &words[..colon] {
+        [modifier, open, list @ .., close]
+            if modifier.is_identifier() && open.is("(") && close.is(")") =>
+        {
+            list
+        }
+        list => list,
+    }
+}
+
+/// Indices of the first and the last colon outside all brackets; `::` is none.
+fn colons_at_depth_0(words: &[Word]) -> Option<(usize, usize)> {
+    let mut depth = 0i32;
+    let mut found = None;
+    for (index, word) in words.iter().enumerate() {
+        match word.text.as_str() {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth -= 1,
+            ":" if depth == 0 => {
+                found = Some((found.map_or(index, |(first, _)| first), index));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn split_at_commas(words: &[Word]) -> impl Iterator<Item = &[Word]> {
+    let mut depth = 0i32;
+    words.split(move |word| {
+        match word.text.as_str() {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth -= 1,
+            _ => {}
+        }
+        depth == 0 && word.is(",")
+    })
+}
+
+fn base_name(item: &[Word]) -> Option<&str> {
+    let (first, rest) = item.split_first()?;
+    let subscripts_only = rest.first().is_none_or(|word| word.is("[") || word.is("("));
+    (first.is_identifier() && subscripts_only).then_some(first.text.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<Word> {
+        let mut words: Vec<Word> = Vec::new();
+        for (start, c) in text.char_indices().filter(|(_, c)| !c.is_whitespace()) {
+            let joins = |w: &Word| {
+                w.range.end == start && w.is_identifier() && (c.is_alphanumeric() || c == '_')
+            };
+            match words.last_mut().filter(|word| joins(word)) {
+                Some(word) => {
+                    word.text.push(c);
+                    word.range.end += c.len_utf8();
+                }
+                None => words.push(Word { text: c.into(), range: start..start + c.len_utf8() }),
+            }
+        }
+        words
+    }
+
+    fn directive(text: &str) -> Directive {
+        parse(&words(text), Language::C).unwrap()
+    }
+
+    #[test]
+    fn combined_names_are_read_from_their_leaves() {
+        let d = directive("target teams distribute parallel for simd if(simd: x) collapse(2)");
+        let leaves: Vec<_> = d.leaves().collect();
+        let want = [
+            Leaf::Target,
+            Leaf::Teams,
+            Leaf::Distribute,
+            Leaf::Parallel,
+            Leaf::Loop,
+            Leaf::Simd,
+        ];
+        assert_eq!(leaves, want);
+        assert_eq!(d.clauses.len(), 2);
+        assert_eq!(d.clauses[0].modifier(), Some("simd"));
+    }
+
+    #[test]
+    fn a_clause_that_is_called_like_a_directive_stays_a_clause() {
+        let d = directive("for ordered allocate(x)");
+        assert_eq!(d.name(), "for");
+        assert_eq!(d.clauses.len(), 2);
+        assert_eq!(directive("ordered simd").clauses[0].name, "simd");
+        assert_eq!(directive("cancel for if(x)").clauses[0].name, "for");
+    }
+
+    #[test]
+    fn underscores_of_6_0_and_longest_names() {
+        assert_eq!(directive("target_data map(a)").name(), "target data");
+        assert_eq!(directive("target enter data map(to: a)").name(), "target enter data");
+    }
+
+    #[test]
+    fn list_items_by_their_base() {
+        let items = |text: &str| {
+            let d = directive(text);
+            d.clauses[0].list_items().map(|items| items.join(" "))
+        };
+        assert_eq!(items("for reduction(+: a[0:n], b)").as_deref(), Some("a b"));
+        assert_eq!(items("for lastprivate(conditional: x)").as_deref(), Some("x"));
+        assert_eq!(items("for linear(val(i, j): 2)").as_deref(), Some("i j"));
+        assert_eq!(items("for linear(i: 2)").as_deref(), Some("i"));
+        assert_eq!(items("for linear(i: val, step(2))").as_deref(), Some("i"));
+        assert_eq!(items("for private(*p)"), None);
+    }
+
+    #[test]
+    fn what_is_no_directive_is_said() {
+        let error = |text: &str| parse(&words(text), Language::C).unwrap_err();
+        assert_eq!(error("paralel"), DirectiveError::UnknownName("paralel".into()));
+        assert_eq!(error("for schedule(x"), DirectiveError::Unclosed);
+        assert_eq!(error("for ) x"), DirectiveError::NoClause(")".into()));
+        assert_eq!(error("do"), DirectiveError::UnknownName("do".into()));
+    }
+}

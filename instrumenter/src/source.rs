@@ -1,0 +1,71 @@
+//! A source text and where its lines begin.
+
+use std::ops::Range;
+
+/// One source text.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The name that the instrumented text gives in `#line`, so what the
+    /// compiler will put in diagnostics, debug information and `__FILE__`.
+    pub name: String,
+    /// The text, any bytes.
+    pub text: Vec<u8>,
+}
+
+impl Source {
+    /// The bytes of a range as text, for messages and comparisons.
+    #[must_use]
+    pub fn lossy(&self, range: Range<usize>) -> String {
+        String::from_utf8_lossy(self.text.get(range).unwrap_or_default()).into_owned()
+    }
+}
+
+/// The byte offsets at which physical lines begin.
+#[derive(Clone, Debug)]
+pub struct LineIndex {
+    starts: Vec<usize>,
+}
+
+impl LineIndex {
+    /// Indexes a text; lines end with `\n`.
+    #[must_use]
+    pub fn new(text: &[u8]) -> Self {
+        let newlines = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+        Self { starts: std::iter::once(0).chain(newlines.map(|(at, _)| at + 1)).collect() }
+    }
+
+    /// The physical line of a byte, from 1.
+    #[must_use]
+    pub fn line(&self, offset: usize) -> u32 {
+        u32::try_from(self.starts.partition_point(|start| *start <= offset)).unwrap_or(u32::MAX)
+    }
+
+    /// The column of a byte within its physical line, in bytes from 1.
+    #[must_use]
+    pub fn column(&self, offset: usize) -> u32 {
+        let line = self.starts.partition_point(|start| *start <= offset);
+        let start = self.starts[line.saturating_sub(1)];
+        u32::try_from(offset - start + 1).unwrap_or(u32::MAX)
+    }
+
+    /// The offset at which a physical line (from 1) begins.
+    #[must_use]
+    pub fn start(&self, line: u32) -> Option<usize> {
+        self.starts.get((line as usize).checked_sub(1)?).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns() {
+        let index = LineIndex::new(b"ab\n\ncd");
+        assert_eq!((index.line(0), index.column(1)), (1, 2));
+        assert_eq!((index.line(2), index.line(3), index.line(4)), (1, 2, 3));
+        assert_eq!((index.line(6), index.column(6)), (3, 3));
+        assert_eq!(index.start(3), Some(4));
+        assert_eq!(index.start(4), None);
+    }
+}

@@ -1,0 +1,300 @@
+//! C and C++: what probes, descriptors and `#line` look like.
+//!
+//! A probe names its region by a function that returns the address of its
+//! descriptor: a function needs no data-sharing attribute, so nothing has to be
+//! listed under `default(none)`. The functions are declared in front of the
+//! user's text, where no header was included yet, and defined behind it.
+//!
+//! Everything that takes lines of its own is followed by `#line`, so that the
+//! compiler goes on counting the user's lines.
+
+use std::fmt::Write as _;
+
+use super::{Group, Speller, Surroundings};
+use crate::edit::Order;
+use crate::openmp::events::EVENT_PAIRS;
+use crate::openmp::{Event, api};
+use crate::plan::{AddedClause, CallEdit, Guard, Insertion, Item, Plan, Region};
+
+/// Version of the interface with the library; see `pomp_lib.h`.
+const INTERFACE_VERSION: u32 = 1;
+
+/// The speller for C.
+pub struct CSpeller<'a> {
+    plan: &'a Plan,
+    around: Surroundings<'a>,
+}
+
+impl<'a> CSpeller<'a> {
+    /// A speller for one plan.
+    #[must_use]
+    pub fn new(plan: &'a Plan, around: Surroundings<'a>) -> Self {
+        Self { plan, around }
+    }
+
+    fn descriptor(&self, region: usize) -> String {
+        format!("romp_rd_{}_{region}()", self.around.unique)
+    }
+
+    fn team(&self, region: usize) -> String {
+        format!("romp_team_{}_{region}", self.around.unique)
+    }
+
+    fn guard(&self, region: usize) -> String {
+        format!("romp_if_{}_{region}", self.around.unique)
+    }
+
+    /// `#line` for what follows at an offset.
+    fn line(&self, at: usize) -> String {
+        match self.around.lines.presumed(at) {
+            Some(line) => format!("#line {} {}\n", line.line, quoted(&line.file)),
+            None => String::new(),
+        }
+    }
+
+    fn probe(&self, event: Event, region: usize) -> String {
+        let descriptor = self.descriptor(region);
+        let team = self.team(region);
+        match event {
+            Event::ParallelFork if self.plan.regions[region].passes_team => {
+                format!("void *{team} = POMP_{}({descriptor});", event.name())
+            }
+            Event::ParallelFork => format!("POMP_Parallel_fork({descriptor});"),
+            Event::ParallelBegin => format!("POMP_{}({descriptor}, {team});", event.name()),
+            _ => format!("POMP_{}({descriptor});", event.name()),
+        }
+    }
+
+    /// Items as text that starts in a line and ends in a line of its own.
+    fn items(&self, items: &[Item], text: &mut String) {
+        for item in items {
+            match item {
+                Item::Open => text.push_str("{ "),
+                Item::Close => text.push_str("} "),
+                Item::Probe(event, region) => {
+                    text.push_str(&self.probe(*event, *region));
+                    text.push(' ');
+                }
+                Item::Barrier => own_line(text, "#pragma omp barrier"),
+                Item::Directive { name, clauses } => {
+                    let words: Vec<&str> =
+                        std::iter::once(name.as_str()).chain(clauses.iter().map(String::as_str)).collect();
+                    own_line(text, &format!("#pragma omp {}", words.join(" ")));
+                }
+            }
+        }
+    }
+
+    fn insertion(&self, insertion: &Insertion, text: &mut String) {
+        match insertion.guard {
+            None => self.items(&insertion.items, text),
+            Some(Guard::Sets(region)) => {
+                own_line(text, &format!("#define {}", self.guard(region)));
+                self.items(&insertion.items, text);
+            }
+            Some(Guard::Tests(region)) => {
+                own_line(text, &format!("#ifdef {}", self.guard(region)));
+                self.items(&insertion.items, text);
+                own_line(text, "#endif");
+            }
+            Some(Guard::Clears(region)) => {
+                let guard = self.guard(region);
+                own_line(text, &format!("#ifdef {guard}"));
+                own_line(text, &format!("#undef {guard}"));
+                self.items(&insertion.items, text);
+                own_line(text, "#endif");
+            }
+        }
+    }
+}
+
+/// Appends a line that must stand alone.
+fn own_line(text: &mut String, line: &str) {
+    end_line(text);
+    text.push_str(line);
+    text.push('\n');
+}
+
+fn end_line(text: &mut String) {
+    let kept = text.trim_end_matches(' ').len();
+    text.truncate(kept);
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+}
+
+/// Whether an insertion can stand in the middle of a line.
+fn fits_in_line(insertion: &Insertion) -> bool {
+    let opens = matches!(insertion.order, Order::Open { .. });
+    let lines = |item: &Item| matches!(item, Item::Barrier | Item::Directive { .. });
+    opens && insertion.guard.is_none() && !insertion.items.iter().any(lines)
+}
+
+impl Speller for CSpeller<'_> {
+    fn group(&self, group: &Group<'_>) -> String {
+        let mut text = String::new();
+        for insertion in &group.insertions {
+            self.insertion(insertion, &mut text);
+        }
+        if !group.line_start && group.insertions.iter().all(|i| fits_in_line(i)) {
+            return text;
+        }
+        end_line(&mut text);
+        // What closes belongs to the last line of what it closes, also for
+        // compilers that compare the lines of neighbours (misleading
+        // indentation) and for line counts of coverage.
+        let before = if group.line_start { String::new() } else { format!("\n{}", self.line(group.at)) };
+        format!("{before}{text}{}", self.line(group.at))
+    }
+
+    fn clause(&self, clause: &AddedClause) -> String {
+        match clause {
+            AddedClause::Nowait => " nowait".into(),
+            AddedClause::Shared(items) => format!(" shared({})", items.join(", ")),
+            AddedClause::Team(region) => format!(" firstprivate({})", self.team(*region)),
+        }
+    }
+
+    fn call(&self, call: &CallEdit) -> (String, String) {
+        let name = format!("POMP_{}", call.routine.wrapper);
+        (name, format!("{}, ", self.descriptor(call.region)))
+    }
+
+    fn prologue(&self) -> String {
+        let mut text = String::from("struct ompregdescr;\n");
+        for declaration in self.used_functions() {
+            let _ = writeln!(text, "extern {declaration};");
+        }
+        for (index, region) in self.plan.regions.iter().enumerate() {
+            let (storage, attribute) = linkage(region);
+            let name = self.descriptor(index).replace("()", "(void)");
+            let _ = writeln!(text, "{storage} struct ompregdescr *{name} {attribute};");
+        }
+        let line = format!("#line 1 {}\n", quoted(self.around.name));
+        text + &line
+    }
+
+    fn epilogue(&self) -> String {
+        let unique = self.around.unique;
+        let count = self.plan.regions.len();
+        let mut text = format!("\n#line 1 \"<romp>\"\n{TABLE_TYPES}");
+        let _ = writeln!(text, "static struct romp_region romp_table_{unique}[{count}] = {{");
+        for region in &self.plan.regions {
+            let _ = writeln!(text, "{},", entry(region));
+        }
+        text.push_str("};\n");
+        for (index, region) in self.plan.regions.iter().enumerate() {
+            let storage = if linkage(region).0 == "static" { "static " } else { "" };
+            let name = self.descriptor(index).replace("()", "(void)");
+            let _ = writeln!(
+                text,
+                "{storage}struct ompregdescr *{name} {{ return &romp_table_{unique}[{index}].descriptor; }}"
+            );
+        }
+        // 101 is the first priority that is not the implementation's: tables
+        // are known before constructors of the user run.
+        let _ = write!(
+            text,
+            "static void romp_register_{unique}(void) __attribute__((__constructor__(101)));\n\
+             static void romp_register_{unique}(void) {{ POMP_Register_table({INTERFACE_VERSION}u, \
+             (unsigned)sizeof romp_table_{unique}[0], romp_table_{unique}, {count}u); }}\n\
+             #pragma GCC diagnostic pop\n"
+        );
+        text
+    }
+}
+
+/// The types of a table, once per translation unit even if several instrumented
+/// files are included into one.
+const TABLE_TYPES: &str = "\
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored \"-Woverlength-strings\"
+#if !defined(ROMP_POMP_LIB_H) && !defined(ROMP_TABLE_TYPES)
+#define ROMP_TABLE_TYPES
+struct ompregdescr { const char *name; const char *sub_name; int num_sections; \
+const char *file_name; int begin_first_line; int begin_last_line; int end_first_line; \
+int end_last_line; void *data; struct ompregdescr *next; };
+struct romp_region { struct ompregdescr descriptor; const char *text; };
+extern void POMP_Register_table(unsigned, unsigned, struct romp_region *, unsigned);
+#endif
+";
+
+/// A function with external linkage that is inline must not refer to one with
+/// internal linkage; for its regions the accessor is external, but hidden.
+fn linkage(region: &Region) -> (&'static str, &'static str) {
+    match region.maybe_extern_inline {
+        true => ("extern", "__attribute__((__visibility__(\"hidden\")))"),
+        // It may stand in a branch that is not compiled.
+        false => ("static", "__attribute__((__unused__))"),
+    }
+}
+
+/// An entry of the table.
+fn entry(region: &Region) -> String {
+    let d = &region.descriptor;
+    format!(
+        "{{ {{ {}, {}, {}, {}, {}, {}, {}, {}, 0, 0 }}, {} }}",
+        quoted(&d.region_type),
+        quoted(d.name.as_deref().unwrap_or_default()),
+        d.num_sections.unwrap_or(0),
+        quoted(&d.begin.file),
+        d.begin.first,
+        d.begin.last,
+        d.end.first,
+        d.end.last,
+        quoted(&d.to_text()),
+    )
+}
+
+impl CSpeller<'_> {
+    /// Declarations of the functions that the text calls.
+    fn used_functions(&self) -> Vec<String> {
+        let items = || self.plan.insertions.iter().flat_map(|insertion| &insertion.items);
+        let uses = |event: Event| items().any(|item| matches!(item, Item::Probe(e, _) if *e == event));
+        let events = EVENT_PAIRS.iter().flat_map(|pair| [pair.opens, pair.closes]);
+        let mut declarations: Vec<String> =
+            events.filter(|event| uses(*event)).flat_map(|event| self.declarations(event)).collect();
+        declarations.extend(
+            api::ROUTINES
+                .iter()
+                .filter(|row| self.plan.calls.iter().any(|call| call.routine.name == row.name))
+                .map(|row| {
+                    format!("{} POMP_{}(struct ompregdescr *, {})", row.result, row.wrapper, row.parameters)
+                }),
+        );
+        declarations
+    }
+
+    fn declarations(&self, event: Event) -> Vec<String> {
+        let name = event.name();
+        match event {
+            Event::ParallelFork => {
+                let teams = self.plan.regions.iter().any(|region| region.passes_team);
+                let with_team = teams.then(|| format!("void *POMP_{name}(struct ompregdescr *)"));
+                // A directive that stays whole passes no handle.
+                let plain = "void POMP_Parallel_fork(struct ompregdescr *)".to_owned();
+                with_team.into_iter().chain([plain]).collect()
+            }
+            Event::ParallelBegin => vec![format!("void POMP_{name}(struct ompregdescr *, void *)")],
+            _ => vec![format!("void POMP_{name}(struct ompregdescr *)")],
+        }
+    }
+}
+
+/// A string literal.
+fn quoted(text: &str) -> String {
+    let mut literal = String::from("\"");
+    for byte in text.bytes() {
+        match byte {
+            b'"' | b'\\' => literal.extend(['\\', char::from(byte)]),
+            // `??` would start a trigraph.
+            b'?' => literal.push_str("\\?"),
+            0x20..=0x7e => literal.push(char::from(byte)),
+            _ => {
+                let _ = write!(literal, "\\{byte:03o}");
+            }
+        }
+    }
+    literal.push('"');
+    literal
+}

@@ -1,0 +1,89 @@
+//! `romp instrument --verify`: proves of one result that nothing of the user's
+//! was changed and that every region that is entered is left.
+
+use crate::openmp::Event;
+use crate::plan::{Item, Plan};
+use crate::{Instrumented, Source};
+
+/// What is wrong with a result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Defect {
+    /// Removing the edits does not give the input back.
+    #[error("removing the edits does not give the input back")]
+    StripBack,
+    /// Code outside the edits was read differently before and after.
+    #[error("byte {0} of the input is read differently in the output")]
+    Tokens(usize),
+    /// An event has no partner.
+    #[error("region {region}: {event:?} has no partner")]
+    Unpaired {
+        /// The event.
+        event: Event,
+        /// The region's number.
+        region: usize,
+    },
+    /// The output has errors that the input has not.
+    #[error("the output has syntax errors that the input has not")]
+    Syntax,
+}
+
+/// Checks a result.
+///
+/// # Errors
+/// The first defect.
+pub fn verify(source: &Source, result: &Instrumented) -> Result<(), Defect> {
+    if result.applied.strip_back() != source.text {
+        return Err(Defect::StripBack);
+    }
+    same_tokens(source, result)?;
+    paired_events(&result.plan)?;
+    if crate::find::c::syntax_errors(&result.text) > crate::find::c::syntax_errors(&source.text) {
+        return Err(Defect::Syntax);
+    }
+    Ok(())
+}
+
+/// Every token of the output that was not inserted begins and ends where one of
+/// the input does, and every token of the input that was not removed is there.
+fn same_tokens(source: &Source, result: &Instrumented) -> Result<(), Defect> {
+    let removed = |at: usize| {
+        result.applied.edits.iter().any(|edit| edit.original.contains(&at))
+    };
+    let before: Vec<_> = crate::find::c::token_ranges(&source.text)
+        .into_iter()
+        .filter(|range| !removed(range.start))
+        .collect();
+    let original = |at: usize| result.applied.original_offset(at);
+    let after: Vec<_> = crate::find::c::token_ranges(&result.text)
+        .into_iter()
+        .filter_map(|range| Some(original(range.start)?..original(range.end - 1)? + 1))
+        .collect();
+    match before.iter().zip(&after).find(|(before, after)| before != after) {
+        Some((before, _)) => Err(Defect::Tokens(before.start)),
+        None if before.len() != after.len() => Err(Defect::Tokens(source.text.len())),
+        None => Ok(()),
+    }
+}
+
+/// In the order of the text, events of one region open and close like brackets.
+fn paired_events(plan: &Plan) -> Result<(), Defect> {
+    let mut insertions: Vec<_> = plan.insertions.iter().collect();
+    insertions.sort_by_key(|insertion| (insertion.at, insertion.order));
+    let mut open: Vec<(Event, usize)> = Vec::new();
+    for item in insertions.iter().flat_map(|insertion| &insertion.items) {
+        let Item::Probe(event, region) = item else { continue };
+        match event.closes() {
+            None => open.push((*event, *region)),
+            Some(partner) => {
+                // Alternatives of a conditional close in any order.
+                let at = open.iter().rposition(|opened| *opened == (partner, *region));
+                let unpaired = Defect::Unpaired { event: *event, region: *region };
+                open.remove(at.ok_or(unpaired)?);
+            }
+        }
+    }
+    match open.first() {
+        Some((event, region)) => Err(Defect::Unpaired { event: *event, region: *region }),
+        None => Ok(()),
+    }
+}
