@@ -121,8 +121,10 @@ pub struct Branch {
     pub group: usize,
     /// Number of the branch in it.
     pub branch: usize,
-    /// Where the whole conditional ends.
+    /// Where the branch ends.
     pub end: usize,
+    /// Whether its condition is known to be false.
+    pub dead: bool,
 }
 
 /// The function around a construct.

@@ -51,6 +51,9 @@ impl Planner<'_> {
             let leaf = directive.leaves().next().unwrap_or(Leaf::Informational);
             return passed(recipes::pass_through_reason(leaf));
         };
+        if found.branches.iter().any(|branch| branch.dead) {
+            return passed("it stands in a branch that is never compiled");
+        }
         let around = self.forbidden_by_surroundings(construct, found);
         if let Some(reason) = around.or_else(|| combination_reason(directive)) {
             return passed(reason);

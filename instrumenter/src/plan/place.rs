@@ -140,7 +140,7 @@ fn layout(
     // A directive that stays whole has its team's threads behind it: nothing
     // of them can be seen.
     let whole = directive.rows.len() > 1 && split.is_none();
-    surround(&mut layout, outer, region, !whole);
+    surround(&mut layout, outer, region, !whole && construct.block.is_some());
     if let (Some(split), Some(inner)) = (split, recipes.next()) {
         second_directive(&mut layout, split, inner, region, separate_barrier);
     }

@@ -161,7 +161,7 @@ impl Speller for CSpeller<'_> {
     }
 
     fn prologue(&self) -> String {
-        let mut text = String::from("struct ompregdescr;\n");
+        let mut text = String::from("struct ompregdescr; struct romp_region;\n");
         for declaration in self.used_functions() {
             let _ = writeln!(text, "extern {declaration};");
         }
@@ -177,8 +177,13 @@ impl Speller for CSpeller<'_> {
     fn epilogue(&self) -> String {
         let unique = self.around.unique;
         let count = self.plan.regions.len();
-        let mut text = format!("\n#line 1 \"<romp>\"\n{TABLE_TYPES}");
-        let _ = writeln!(text, "static struct romp_region romp_table_{unique}[{count}] = {{");
+        let mut text = format!(
+            "\n#line 1 \"<romp>\"\n\
+             #pragma GCC diagnostic push\n\
+             #pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\
+             struct romp_entry_{unique} {{ {ENTRY_FIELDS} }};\n\
+             static struct romp_entry_{unique} romp_table_{unique}[{count}] = {{\n"
+        );
         for region in &self.plan.regions {
             let _ = writeln!(text, "{},", entry(region));
         }
@@ -188,7 +193,7 @@ impl Speller for CSpeller<'_> {
             let name = self.descriptor(index).replace("()", "(void)");
             let _ = writeln!(
                 text,
-                "{storage}struct ompregdescr *{name} {{ return &romp_table_{unique}[{index}].descriptor; }}"
+                "{storage}struct ompregdescr *{name} {{ return (struct ompregdescr *)&romp_table_{unique}[{index}]; }}"
             );
         }
         // 101 is the first priority that is not the implementation's: tables
@@ -197,27 +202,21 @@ impl Speller for CSpeller<'_> {
             text,
             "static void romp_register_{unique}(void) __attribute__((__constructor__(101)));\n\
              static void romp_register_{unique}(void) {{ POMP_Register_table({INTERFACE_VERSION}u, \
-             (unsigned)sizeof romp_table_{unique}[0], romp_table_{unique}, {count}u); }}\n\
+             (unsigned)sizeof romp_table_{unique}[0], (struct romp_region *)romp_table_{unique}, \
+             {count}u); }}\n\
              #pragma GCC diagnostic pop\n"
         );
         text
     }
 }
 
-/// The types of a table, once per translation unit even if several instrumented
-/// files are included into one.
-const TABLE_TYPES: &str = "\
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored \"-Woverlength-strings\"
-#if !defined(ROMP_POMP_LIB_H) && !defined(ROMP_TABLE_TYPES)
-#define ROMP_TABLE_TYPES
-struct ompregdescr { const char *name; const char *sub_name; int num_sections; \
-const char *file_name; int begin_first_line; int begin_last_line; int end_first_line; \
-int end_last_line; void *data; struct ompregdescr *next; };
-struct romp_region { struct ompregdescr descriptor; const char *text; };
-extern void POMP_Register_table(unsigned, unsigned, struct romp_region *, unsigned);
-#endif
-";
+/// The fields of an entry: OPARI 1's descriptor and the text form. Their names
+/// are ours alone, so that no macro of the user's changes them.
+const ENTRY_FIELDS: &str = "\
+const char *romp_name; const char *romp_sub_name; int romp_num_sections; \
+const char *romp_file_name; int romp_begin_first_line; int romp_begin_last_line; \
+int romp_end_first_line; int romp_end_last_line; void *romp_data; void *romp_next; \
+const char *romp_text;";
 
 /// A function with external linkage that is inline must not refer to one with
 /// internal linkage; for its regions the accessor is external, but hidden.
@@ -233,7 +232,7 @@ fn linkage(region: &Region) -> (&'static str, &'static str) {
 fn entry(region: &Region) -> String {
     let d = &region.descriptor;
     format!(
-        "{{ {{ {}, {}, {}, {}, {}, {}, {}, {}, 0, 0 }}, {} }}",
+        "{{ {}, {}, {}, {}, {}, {}, {}, {}, 0, 0, {} }}",
         quoted(&d.region_type),
         quoted(d.name.as_deref().unwrap_or_default()),
         d.num_sections.unwrap_or(0),
@@ -254,6 +253,9 @@ impl CSpeller<'_> {
         let events = EVENT_PAIRS.iter().flat_map(|pair| [pair.opens, pair.closes]);
         let mut declarations: Vec<String> =
             events.filter(|event| uses(*event)).flat_map(|event| self.declarations(event)).collect();
+        declarations.push(
+            "void POMP_Register_table(unsigned, unsigned, struct romp_region *, unsigned)".into(),
+        );
         declarations.extend(
             api::ROUTINES
                 .iter()
@@ -268,13 +270,11 @@ impl CSpeller<'_> {
     fn declarations(&self, event: Event) -> Vec<String> {
         let name = event.name();
         match event {
-            Event::ParallelFork => {
-                let teams = self.plan.regions.iter().any(|region| region.passes_team);
-                let with_team = teams.then(|| format!("void *POMP_{name}(struct ompregdescr *)"));
-                // A directive that stays whole passes no handle.
-                let plain = "void POMP_Parallel_fork(struct ompregdescr *)".to_owned();
-                with_team.into_iter().chain([plain]).collect()
-            }
+            // A directive that stays whole passes no handle.
+            Event::ParallelFork => vec![
+                format!("void *POMP_{name}(struct ompregdescr *)"),
+                "void POMP_Parallel_fork(struct ompregdescr *)".to_owned(),
+            ],
             Event::ParallelBegin => vec![format!("void POMP_{name}(struct ompregdescr *, void *)")],
             _ => vec![format!("void POMP_{name}(struct ompregdescr *)")],
         }

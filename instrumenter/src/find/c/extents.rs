@@ -3,7 +3,7 @@
 
 use super::Finder;
 use super::groups::{Configuration, visible};
-use super::lexer::Token;
+use super::lexer::{Token, TokenKind};
 use super::matcher::Matcher;
 use super::text_of;
 use super::tree::{SyntaxTree, TreeAnswer};
@@ -82,6 +82,10 @@ impl Finder<'_> {
         let Some(first_token) = view.tokens.get(first) else {
             return Err("nothing follows it".into());
         };
+        if self.lexed.code.iter().any(|token| token.is(b'#')) {
+            // A line break of ours in front of it would make a directive of it.
+            return Err("a # stands inside a line of the file, which is no C".into());
+        }
         if self.in_parentheses(view, first) {
             return Err("it stands inside parentheses, perhaps a macro's argument".into());
         }
@@ -115,23 +119,36 @@ impl Finder<'_> {
         }
     }
 
-    fn in_parentheses(&self, view: &View, first: usize) -> bool {
-        let mut open = 0usize;
-        let mut braces = Vec::new();
-        for token in &view.tokens[..first] {
-            if token.is(b'(') {
-                open += 1;
-            } else if token.is(b')') {
-                open = open.saturating_sub(1);
-            } else if token.is(b'{') {
-                braces.push(open);
-            } else if token.is(b'}') {
-                // A brace closes what was left open in it, so that one stray
-                // parenthesis does not reach through the rest of the file.
-                open = braces.pop().unwrap_or(0);
+    /// Whether a token stands in parentheses, other than those of a statement
+    /// expression: they may be a macro's, and no directive may stand there.
+    fn in_parentheses(&self, view: &View, at: usize) -> bool {
+        let mut open: Vec<usize> = Vec::new();
+        for (index, token) in view.tokens[..at].iter().enumerate() {
+            match token.kind {
+                TokenKind::Punctuation(b'(' | b'[' | b'{') => open.push(index),
+                TokenKind::Punctuation(close @ (b')' | b']' | b'}')) => {
+                    // What does not pair is skipped, so that one stray bracket
+                    // does not reach through the rest of the file.
+                    let pairs = |index: &usize| view.tokens[*index].is(opening(close));
+                    if let Some(partner) = open.iter().rposition(pairs) {
+                        open.truncate(partner);
+                    }
+                }
+                _ => {}
             }
         }
-        open > 0
+        open.iter().any(|index| {
+            view.tokens[*index].is(b'(') && !self.opens_statement_expression(view, *index)
+        })
+    }
+
+    /// `({`, unless a name in front makes it a call.
+    fn opens_statement_expression(&self, view: &View, open: usize) -> bool {
+        let before = open.checked_sub(1).map(|before| &view.tokens[before]);
+        let is_call = before.is_some_and(|before| {
+            before.kind == TokenKind::Identifier && text_of(&self.source.text, before) != "return"
+        });
+        view.tokens.get(open + 1).is_some_and(|next| next.is(b'{')) && !is_call
     }
 
     /// Macros with unbalanced braces make tokens and tree wrong alike.
@@ -274,5 +291,13 @@ impl Finder<'_> {
             None => Position { at: last_token?, line_start: false },
         };
         Some(SectionBlock { directive, range: begin.at..end.at, begin, end })
+    }
+}
+
+fn opening(close: u8) -> u8 {
+    match close {
+        b')' => b'(',
+        b']' => b'[',
+        _ => b'{',
     }
 }

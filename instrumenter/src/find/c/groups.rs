@@ -15,6 +15,8 @@ pub(super) struct Group {
     pub(super) branches: Vec<Range<usize>>,
     /// The branch that is looked at first; none if all are false.
     default: Option<usize>,
+    /// Whether the condition of each branch is known to be false.
+    pub(super) dead: Vec<bool>,
     has_else: bool,
 }
 
@@ -26,7 +28,8 @@ impl Group {
 
     /// All choices there are: each branch and, without `#else`, none.
     pub(super) fn choices(&self) -> impl Iterator<Item = Option<usize>> + use<> {
-        (0..self.branches.len()).map(Some).chain((!self.has_else).then_some(None))
+        let branches: Vec<usize> = (0..self.branches.len()).filter(|at| !self.dead[*at]).collect();
+        branches.into_iter().map(Some).chain((!self.has_else).then_some(None))
     }
 }
 
@@ -43,7 +46,7 @@ struct Open {
     start: usize,
     branch_start: usize,
     branches: Vec<Range<usize>>,
-    default: Option<usize>,
+    dead: Vec<bool>,
     has_else: bool,
 }
 
@@ -58,7 +61,7 @@ impl Groups {
                     start: line.range.start,
                     branch_start: after,
                     branches: Vec::new(),
-                    default: may_hold(text, line, language).then_some(0),
+                    dead: vec![!may_hold(text, line, language)],
                     has_else: false,
                 }),
                 "elif" | "elifdef" | "elifndef" | "else" => {
@@ -78,6 +81,30 @@ impl Groups {
     /// The choice that looks at the most likely branch of every group.
     pub(super) fn default_configuration(&self) -> Configuration {
         self.groups.iter().map(|group| group.default).collect()
+    }
+
+    /// The default choice for a text with guards of ours (`#ifdef romp_if_...`):
+    /// they hold if what defines them is visible.
+    pub(super) fn guarded_configuration(
+        &self,
+        text: &[u8],
+        lines: &[PreprocessorLine],
+    ) -> Configuration {
+        let mut configuration = self.default_configuration();
+        for (number, group) in self.groups.iter().enumerate() {
+            let opening = lines.iter().find(|line| line.range.start == group.range.start);
+            let name = opening.map(|line| word(text, line, 1)).unwrap_or_default();
+            if name.starts_with("romp_if_") {
+                let hidden = self.hidden(&configuration);
+                let defined = lines.iter().any(|line| {
+                    word(text, line, 0) == "define"
+                        && word(text, line, 1) == name
+                        && !hidden.iter().any(|range| range.contains(&line.range.start))
+                });
+                configuration[number] = defined.then_some(0);
+            }
+        }
+        configuration
     }
 
     /// The default choice, but with every branch around `offset` chosen.
@@ -111,9 +138,7 @@ impl Open {
     fn next_branch(&mut self, line: &PreprocessorLine, after: usize, may_hold: bool) {
         self.branches.push(self.branch_start..line.range.start);
         self.branch_start = after;
-        if self.default.is_none() && may_hold {
-            self.default = Some(self.branches.len());
-        }
+        self.dead.push(!may_hold);
     }
 
     fn close(mut self, line: &PreprocessorLine, after: usize) -> Group {
@@ -121,7 +146,8 @@ impl Open {
         Group {
             range: self.start..after,
             branches: self.branches,
-            default: self.default,
+            default: self.dead.iter().position(|dead| !dead),
+            dead: self.dead,
             has_else: self.has_else,
         }
     }

@@ -126,7 +126,8 @@ impl<'s> Finder<'s> {
     fn branches(&self, offset: usize) -> Vec<Branch> {
         let branch = |(number, group): (usize, &groups::Group)| {
             let branch = group.branch_of(offset)?;
-            Some(Branch { group: number, branch, end: group.branches[branch].end })
+            let (end, dead) = (group.branches[branch].end, group.dead[branch]);
+            Some(Branch { group: number, branch, end, dead })
         };
         self.groups.groups.iter().enumerate().filter_map(branch).collect()
     }
@@ -163,6 +164,7 @@ pub fn token_ranges(text: &[u8]) -> Vec<Range<usize>> {
 pub fn syntax_errors(text: &[u8]) -> usize {
     let source = Source { name: String::new(), text: text.to_vec() };
     let finder = Finder::new(&source, Language::C, tree_sitter_c::LANGUAGE.into());
-    let hidden = finder.hidden(&finder.groups.default_configuration());
+    let configuration = finder.groups.guarded_configuration(text, &finder.lexed.lines);
+    let hidden = finder.hidden(&configuration);
     tree::SyntaxTree::parse(text, &hidden, &finder.grammar).error_count()
 }
