@@ -116,7 +116,10 @@ impl Descriptor {
         put("column", (self.column > 0).then(|| self.column.to_string()));
         put("function", self.function.clone());
         put("directive", self.directive.clone());
-        put("ordinal", (self.ordinal > 0).then(|| self.ordinal.to_string()));
+        put(
+            "ordinal",
+            (self.ordinal > 0).then(|| self.ordinal.to_string()),
+        );
         put("unsplit", self.unsplit.clone());
         for (key, value) in &self.other {
             put(key, Some(value.clone()));
@@ -130,16 +133,25 @@ impl Descriptor {
     /// # Errors
     /// If a part is no pair, or a required key is missing or unreadable.
     pub fn parse(text: &str) -> Result<Self, DescriptorError> {
-        let (_length, body) = text.split_once('*').ok_or(DescriptorError::Missing("regionType"))?;
+        let (_length, body) = text
+            .split_once('*')
+            .ok_or(DescriptorError::Missing("regionType"))?;
         let pairs = body
             .split('*')
             .take_while(|part| !part.is_empty())
-            .map(|part| part.split_once('=').ok_or_else(|| DescriptorError::NotAPair(part.into())))
+            .map(|part| {
+                part.split_once('=')
+                    .ok_or_else(|| DescriptorError::NotAPair(part.into()))
+            })
             .collect::<Result<Vec<_>, _>>()?;
         let ours = pairs.iter().any(|(key, _)| *key == "romp");
         let mut descriptor = Self::default();
         for (key, value) in pairs {
-            let value = if ours { decode(value) } else { value.replace('@', "*") };
+            let value = if ours {
+                decode(value)
+            } else {
+                value.replace('@', "*")
+            };
             descriptor.set(key, value)?;
         }
         descriptor.require()
@@ -194,7 +206,10 @@ impl SourceLines {
 
     /// Reads `file:first:last`; the file name itself may contain colons.
     fn parse(key: &str, value: &str) -> Result<Self, DescriptorError> {
-        let bad = || DescriptorError::BadValue { key: key.to_owned(), value: value.to_owned() };
+        let bad = || DescriptorError::BadValue {
+            key: key.to_owned(),
+            value: value.to_owned(),
+        };
         let mut parts = value.rsplitn(3, ':');
         let last = parts.next().and_then(|n| n.parse().ok()).ok_or_else(bad)?;
         let first = parts.next().and_then(|n| n.parse().ok()).ok_or_else(bad)?;
@@ -204,7 +219,10 @@ impl SourceLines {
 }
 
 fn number(key: &str, value: &str) -> Result<u32, DescriptorError> {
-    let bad = || DescriptorError::BadValue { key: key.to_owned(), value: value.to_owned() };
+    let bad = || DescriptorError::BadValue {
+        key: key.to_owned(),
+        value: value.to_owned(),
+    };
     value.parse().map_err(|_| bad())
 }
 
@@ -234,7 +252,9 @@ fn decode(value: &str) -> String {
     let mut rest = value;
     while let Some(at) = rest.find('%') {
         out.push_str(&rest[..at]);
-        let code = rest.get(at + 1..at + 3).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        let code = rest
+            .get(at + 1..at + 3)
+            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
         match code.filter(u8::is_ascii) {
             Some(byte) => {
                 out.push(char::from(byte));
@@ -260,14 +280,27 @@ mod tests {
         let text = "93*regionType=parallelfor*sscl=/tmp/op/a.c:2:2*escl=/tmp/op/a.c:3:3*hasSchedule=dynamic,n@2**";
         let descriptor = Descriptor::parse(text).unwrap();
         assert_eq!(descriptor.kind(), Some(RegionKind::ParallelLoop));
-        assert_eq!(descriptor.begin, SourceLines { file: "/tmp/op/a.c".into(), first: 2, last: 2 });
+        assert_eq!(
+            descriptor.begin,
+            SourceLines {
+                file: "/tmp/op/a.c".into(),
+                first: 2,
+                last: 2
+            }
+        );
         assert_eq!(descriptor.schedule.as_deref(), Some("dynamic,n*2"));
     }
 
     #[test]
     fn names_what_is_missing() {
-        assert_eq!(Descriptor::parse("9*a=b**"), Err(DescriptorError::Missing("regionType")));
-        assert_eq!(Descriptor::parse("9*ab**"), Err(DescriptorError::NotAPair("ab".into())));
+        assert_eq!(
+            Descriptor::parse("9*a=b**"),
+            Err(DescriptorError::Missing("regionType"))
+        );
+        assert_eq!(
+            Descriptor::parse("9*ab**"),
+            Err(DescriptorError::NotAPair("ab".into()))
+        );
         assert_eq!(
             Descriptor::parse("9*regionType=for**"),
             Err(DescriptorError::Missing("sscl"))

@@ -9,6 +9,14 @@
 
 #![forbid(unsafe_code)]
 
+pub mod advice;
+pub mod analysis;
+pub mod columns;
 pub mod descriptor;
+pub mod environment;
+pub mod load;
 pub mod model;
+pub mod overheads;
 pub mod region_kind;
+pub mod report;
+pub mod save;

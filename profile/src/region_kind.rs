@@ -29,8 +29,14 @@ impl PseudoRegion {
     /// How many pseudo-regions there are; their discriminants are below it.
     pub const COUNT: usize = 6;
     /// All of them, in discriminant order.
-    pub const ALL: [Self; Self::COUNT] =
-        [Self::Main, Self::Enter, Self::Body, Self::Ibarr, Self::Exit, Self::Seq];
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Main,
+        Self::Enter,
+        Self::Body,
+        Self::Ibarr,
+        Self::Exit,
+        Self::Seq,
+    ];
 }
 
 /// The kind of a region.
@@ -85,12 +91,27 @@ pub struct KindRow {
 /// One row per kind, in ompP's order.
 pub const KINDS: &[KindRow] = &[
     row(RegionKind::Parallel, &["parallel"], "PARALLEL", "PARALLEL"),
-    row(RegionKind::ParallelLoop, &["parallelfor", "paralleldo"], "PARALLEL LOOP", "PARLOOP"),
-    row(RegionKind::ParallelSections, &["parallelsections"], "PARALLEL SECTIONS", "PARSECTS"),
+    row(
+        RegionKind::ParallelLoop,
+        &["parallelfor", "paralleldo"],
+        "PARALLEL LOOP",
+        "PARLOOP",
+    ),
+    row(
+        RegionKind::ParallelSections,
+        &["parallelsections"],
+        "PARALLEL SECTIONS",
+        "PARSECTS",
+    ),
     row(RegionKind::Loop, &["for", "do"], "LOOP", "LOOP"),
     row(RegionKind::Sections, &["sections"], "SECTIONS", "SECTIONS"),
     row(RegionKind::Single, &["single"], "SINGLE", "SINGLE"),
-    row(RegionKind::User, &["userRegion", "region"], "USER REGION", "USERREG"),
+    row(
+        RegionKind::User,
+        &["userRegion", "region"],
+        "USER REGION",
+        "USERREG",
+    ),
     row(RegionKind::Atomic, &["atomic"], "ATOMIC", "ATOMIC"),
     row(RegionKind::Barrier, &["barrier"], "BARRIER", "BARRIER"),
     row(RegionKind::Critical, &["critical"], "CRITICAL", "CRITICAL"),
@@ -107,14 +128,22 @@ const fn row(
     full_name: &'static str,
     short_name: &'static str,
 ) -> KindRow {
-    KindRow { kind, region_types, full_name, short_name }
+    KindRow {
+        kind,
+        region_types,
+        full_name,
+        short_name,
+    }
 }
 
 impl RegionKind {
     /// The kind that a descriptor's `regionType` names.
     #[must_use]
     pub fn from_region_type(region_type: &str) -> Option<Self> {
-        KINDS.iter().find(|row| row.region_types.contains(&region_type)).map(|row| row.kind)
+        KINDS
+            .iter()
+            .find(|row| row.region_types.contains(&region_type))
+            .map(|row| row.kind)
     }
 
     /// The row of this kind.
@@ -127,7 +156,10 @@ impl RegionKind {
     /// Whether the region starts a team.
     #[must_use]
     pub fn is_parallel(self) -> bool {
-        matches!(self, Self::Parallel | Self::ParallelLoop | Self::ParallelSections)
+        matches!(
+            self,
+            Self::Parallel | Self::ParallelLoop | Self::ParallelSections
+        )
     }
 }
 

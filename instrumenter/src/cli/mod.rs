@@ -32,7 +32,7 @@ enum Command {
     List(list::Arguments),
     /// Show the profile that a measured program left behind
     Report(report::Arguments),
-    /// List the environment variables that a measured program reads
+    /// List the environment variables of romp, rompcc and measured programs
     Env,
 }
 

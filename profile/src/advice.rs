@@ -1,0 +1,130 @@
+//! What to try where time is lost, as one table keyed by construct and
+//! category. Each text completes a sentence that has named the place.
+
+use crate::overheads::Category;
+use crate::region_kind::RegionKind;
+
+/// One row of the table.
+struct Advice {
+    kinds: &'static [RegionKind],
+    category: Category,
+    /// What the loss means, and what to try.
+    text: &'static str,
+}
+
+use Category::{Imbal, Limpar, Mgmt, Synch};
+use RegionKind as Kind;
+
+const ADVICE: &[Advice] = &[
+    Advice {
+        kinds: &[Kind::Loop, Kind::ParallelLoop],
+        category: Imbal,
+        text: "Try schedule(dynamic) or schedule(guided), so that iterations go to the thread \
+               that is free.",
+    },
+    Advice {
+        kinds: &[Kind::Parallel],
+        category: Imbal,
+        text: "Give each thread the same amount of work, or let a loop or tasks in the region \
+               spread it.",
+    },
+    Advice {
+        kinds: &[Kind::Sections, Kind::ParallelSections],
+        category: Imbal,
+        text: "Split the longest sections, or turn the sections into tasks.",
+    },
+    Advice {
+        kinds: &[Kind::Sections, Kind::ParallelSections],
+        category: Limpar,
+        text: "There were fewer sections than threads: use fewer threads here, or more sections.",
+    },
+    Advice {
+        kinds: &[Kind::Single],
+        category: Limpar,
+        text: "One thread worked and the others waited: add nowait if they need not wait, or \
+               give them work.",
+    },
+    Advice {
+        kinds: &[Kind::Barrier],
+        category: Synch,
+        text: "Threads arrived at different times: spread the work before it evenly, or see \
+               whether the barrier is needed.",
+    },
+    Advice {
+        kinds: &[Kind::Critical, Kind::Lock],
+        category: Synch,
+        text: "Do less inside, enter less often, or protect independent data by different names \
+               or locks.",
+    },
+    Advice {
+        kinds: &[Kind::Atomic],
+        category: Synch,
+        text: "Try a reduction, or one partial result per thread.",
+    },
+    Advice {
+        kinds: &[Kind::Ordered],
+        category: Synch,
+        text: "Try schedule(static,1), so that turns come soon, and do less in the ordered part.",
+    },
+    Advice {
+        kinds: &[Kind::Parallel, Kind::ParallelLoop, Kind::ParallelSections],
+        category: Mgmt,
+        text: "The region is short for its cost: move it outwards, merge it with its neighbours, \
+               or add an if clause.",
+    },
+    Advice {
+        kinds: &[Kind::Sections],
+        category: Mgmt,
+        text: "The sections are short for their cost: merge some of them.",
+    },
+];
+
+/// For a loop that already hands out iterations at run time.
+const ALREADY_DYNAMIC: &str = "It is scheduled at run time already: try smaller chunks, or \
+                               split the longest iterations.";
+
+/// What to try, if something is known.
+#[must_use]
+pub fn advice(
+    kind: RegionKind,
+    category: Category,
+    schedule: Option<&str>,
+) -> Option<&'static str> {
+    let row = ADVICE
+        .iter()
+        .find(|row| row.kinds.contains(&kind) && row.category == category)?;
+    let is_loop = matches!(kind, RegionKind::Loop | RegionKind::ParallelLoop);
+    Some(if is_loop && category == Imbal && is_dynamic(schedule) {
+        ALREADY_DYNAMIC
+    } else {
+        row.text
+    })
+}
+
+/// Whether a `schedule` clause's argument, such as `monotonic: Dynamic, 4`
+/// (Fortran has no case), leaves the choice to run time.
+fn is_dynamic(schedule: Option<&str>) -> bool {
+    let schedule = schedule.unwrap_or_default().to_ascii_lowercase();
+    let after_modifier = schedule.rsplit(':').next().unwrap_or_default();
+    let word = after_modifier.split(',').next().unwrap_or_default().trim();
+    matches!(word, "dynamic" | "guided")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dynamic_loop_is_not_told_to_become_dynamic() {
+        let advise = |schedule| advice(Kind::Loop, Imbal, schedule).unwrap();
+        assert!(advise(None).contains("schedule(dynamic)"));
+        assert!(advise(Some("static,4")).contains("schedule(dynamic)"));
+        assert_eq!(advise(Some("nonmonotonic: DYNAMIC, 8")), ALREADY_DYNAMIC);
+        assert_eq!(advise(Some("guided")), ALREADY_DYNAMIC);
+    }
+
+    #[test]
+    fn nothing_is_said_where_nothing_is_known() {
+        assert_eq!(advice(Kind::Flush, Synch, None), None);
+    }
+}

@@ -1,0 +1,93 @@
+//! The call graph: every call path once, outermost first, with what it adds to
+//! the run's duration (see [`super::wall`]). Among the callees of one caller
+//! the longest stands first.
+
+use super::Share;
+use super::tree::Tree;
+use super::wall::Wall;
+
+/// The call graph of a run.
+#[derive(Clone, Debug)]
+pub struct CallGraph {
+    /// The program itself: its duration, and what of it is in no region.
+    pub program: Times,
+    /// All call paths, callees right after their callers.
+    pub paths: Vec<CallPath>,
+}
+
+/// Inclusive and exclusive wall-like time; percent of the duration.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// With what was called.
+    pub inclusive: Share,
+    /// Without.
+    pub exclusive: Share,
+}
+
+/// One call path; it is named by its last region.
+#[derive(Clone, Copy, Debug)]
+pub struct CallPath {
+    /// Index of the region.
+    pub region: usize,
+    /// Index of the caller in [`CallGraph::paths`].
+    pub caller: Option<usize>,
+    /// Number of callers up to the program; 1 right below it.
+    pub level: usize,
+    /// Whether it is the last of its caller's callees.
+    pub is_last: bool,
+    /// Whether it called nothing.
+    pub is_leaf: bool,
+    /// Its times.
+    pub times: Times,
+    /// Where its node stands in the tree.
+    pub(crate) node: usize,
+}
+
+pub(crate) fn call_graph(tree: &Tree<'_>, walls: &[Wall], duration_ns: u64) -> CallGraph {
+    let share = |ns: f64| Share::of(ns.round() as u64, duration_ns);
+    let called: f64 = tree.roots.iter().map(|&root| walls[root].inclusive).sum();
+    let program = Times {
+        inclusive: Share::of(duration_ns, duration_ns),
+        exclusive: share((duration_ns as f64 - called).max(0.0)),
+    };
+    let mut paths: Vec<CallPath> = Vec::with_capacity(tree.nodes.len());
+    // Nodes still to be shown, the next one last.
+    let mut waiting: Vec<(usize, Option<usize>, bool)> = Vec::new();
+    push_callees(&tree.roots, None, walls, &mut waiting);
+    while let Some((node, caller, is_last)) = waiting.pop() {
+        let here = paths.len();
+        let wall = walls[node];
+        paths.push(CallPath {
+            region: tree.nodes[node].region,
+            caller,
+            level: caller.map_or(1, |caller| paths[caller].level + 1),
+            is_last,
+            is_leaf: tree.nodes[node].children.is_empty(),
+            times: Times {
+                inclusive: share(wall.inclusive),
+                exclusive: share(wall.exclusive),
+            },
+            node,
+        });
+        push_callees(&tree.nodes[node].children, Some(here), walls, &mut waiting);
+    }
+    CallGraph { program, paths }
+}
+
+fn push_callees(
+    nodes: &[usize],
+    caller: Option<usize>,
+    walls: &[Wall],
+    waiting: &mut Vec<(usize, Option<usize>, bool)>,
+) {
+    let mut nodes = nodes.to_vec();
+    let time = |node: usize| walls[node].inclusive;
+    // Longest last, since the last is taken first; of equals the first entered.
+    nodes.sort_by(|&a, &b| time(a).total_cmp(&time(b)).then(b.cmp(&a)));
+    waiting.extend(
+        nodes
+            .iter()
+            .enumerate()
+            .map(|(place, &node)| (node, caller, place == 0)),
+    );
+}

@@ -1,0 +1,135 @@
+//! How regions are named: numbers, places, and file names short enough to read.
+
+use std::collections::HashMap;
+
+use crate::model::Region;
+use crate::region_kind::RegionKind;
+
+/// The names of one region.
+#[derive(Clone, Debug)]
+pub struct Label {
+    /// ompP's number, `R00001` for the first.
+    pub id: String,
+    /// Its kind.
+    pub kind: RegionKind,
+    /// The whole file name.
+    pub file: String,
+    /// The end of the file name that tells it from the others.
+    pub short_file: String,
+    /// First line.
+    pub first: u32,
+    /// Last line; the first again where a construct is a single directive.
+    pub last: u32,
+    /// The name of a critical section, user region or lock, as written.
+    pub name: Option<String>,
+}
+
+impl Label {
+    /// `file (first-last)`, with the short file name.
+    #[must_use]
+    pub fn location(&self) -> String {
+        let Self {
+            short_file,
+            first,
+            last,
+            ..
+        } = self;
+        if first == last {
+            format!("{short_file} ({first})")
+        } else {
+            format!("{short_file} ({first}-{last})")
+        }
+    }
+
+    /// The name in quotes, or that there is none where one could be.
+    #[must_use]
+    pub fn shown_name(&self) -> Option<String> {
+        match (&self.name, self.kind) {
+            (Some(name), _) => Some(format!("\"{name}\"")),
+            (None, RegionKind::Critical) => Some("(unnamed)".to_owned()),
+            (None, _) => None,
+        }
+    }
+}
+
+/// Names all regions.
+pub(crate) fn labels(regions: &[Region]) -> Vec<Label> {
+    let short = short_names(regions.iter().map(|region| region.file.as_str()));
+    regions
+        .iter()
+        .enumerate()
+        .map(|(index, region)| label(index, region, &short))
+        .collect()
+}
+
+fn label(index: usize, region: &Region, short: &HashMap<&str, String>) -> Label {
+    let is_point = matches!(region.kind, RegionKind::Barrier | RegionKind::Flush);
+    Label {
+        id: format!("R{:05}", index + 1),
+        kind: region.kind,
+        file: region.file.clone(),
+        short_file: short
+            .get(region.file.as_str())
+            .unwrap_or(&region.file)
+            .clone(),
+        first: region.begin[0],
+        last: if is_point {
+            region.begin[0]
+        } else {
+            region.end[1].max(region.begin[0])
+        },
+        name: region.name.clone().filter(|name| !name.is_empty()),
+    }
+}
+
+/// For each file the shortest end of its path, in whole components, that no
+/// other file shares.
+fn short_names<'f>(files: impl Iterator<Item = &'f str>) -> HashMap<&'f str, String> {
+    let mut short = HashMap::new();
+    let mut open: Vec<&str> = files.collect();
+    open.sort_unstable();
+    open.dedup();
+    let mut components = 1;
+    while !open.is_empty() {
+        let mut uses: HashMap<&str, u32> = HashMap::new();
+        for file in &open {
+            *uses.entry(ending(file, components)).or_default() += 1;
+        }
+        open.retain(|&file| {
+            let ending = ending(file, components);
+            let is_settled = uses.get(ending) == Some(&1) || ending == file;
+            if is_settled {
+                short.insert(file, ending.to_owned());
+            }
+            !is_settled
+        });
+        components += 1;
+    }
+    short
+}
+
+/// The last so many components of a path.
+fn ending(file: &str, components: usize) -> &str {
+    match file.rmatch_indices('/').nth(components - 1) {
+        Some((slash, _)) => &file[slash + 1..],
+        None => file,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_names_are_as_short_as_they_can_be() {
+        let files = [
+            "/home/u/p/src/main.c",
+            "/home/u/p/a/x.c",
+            "/home/u/p/b/x.c",
+            "x.c",
+        ];
+        let short = short_names(files.into_iter());
+        let shown: Vec<&str> = files.iter().map(|file| short[file].as_str()).collect();
+        assert_eq!(shown, ["main.c", "a/x.c", "b/x.c", "x.c"]);
+    }
+}

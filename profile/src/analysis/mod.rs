@@ -1,0 +1,126 @@
+//! What a measured run means: the read-only model that every report writer
+//! gets. One subject a file; all times are nanoseconds and all percentages are
+//! computed, so that a writer only has to lay them out.
+
+mod call_graph;
+mod labels;
+mod overheads;
+mod summary;
+mod tables;
+mod tree;
+mod wall;
+mod words;
+
+pub use call_graph::{CallGraph, CallPath, Times};
+pub use labels::Label;
+pub use overheads::{Losses, OverheadRow, Overheads, ParallelRegion, Place};
+pub use summary::Summary;
+pub use tables::Table;
+
+use crate::model::Profile;
+use crate::region_kind::{KINDS, KindRow};
+
+/// A run, analysed.
+#[derive(Debug)]
+pub struct Report<'p> {
+    /// What was measured; the general information is in [`Profile::run`].
+    pub profile: &'p Profile,
+    /// Names of the threads, such as `0->3`.
+    pub threads: Vec<String>,
+    /// Names of the regions.
+    pub labels: Vec<Label>,
+    /// The registered regions by kind, in ompP's order.
+    pub overview: Vec<Overview>,
+    /// The call graph.
+    pub call_graph: CallGraph,
+    /// One profile per region that ran, most thread time first.
+    pub flat: Vec<Table>,
+    /// One profile per call path, in the order of [`CallGraph::paths`].
+    pub on_call_paths: Vec<Table>,
+    /// The overhead analysis.
+    pub overheads: Overheads,
+    /// Where the time went, in words.
+    pub summary: Summary,
+}
+
+/// The regions of one kind.
+#[derive(Clone, Debug)]
+pub struct Overview {
+    /// The kind.
+    pub kind: &'static KindRow,
+    /// Index of each region, and whether it ran.
+    pub regions: Vec<(usize, bool)>,
+}
+
+/// A time and its part of a base that the owner of this names.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Share {
+    /// The time in nanoseconds.
+    pub ns: u64,
+    /// Percent of the base; 0 of nothing.
+    pub percent: f64,
+}
+
+impl Share {
+    pub(crate) fn of(ns: u64, base_ns: u64) -> Self {
+        let percent = if base_ns == 0 {
+            0.0
+        } else {
+            100.0 * ns as f64 / base_ns as f64
+        };
+        Self { ns, percent }
+    }
+}
+
+impl<'p> Report<'p> {
+    /// Analyses a run.
+    #[must_use]
+    pub fn new(profile: &'p Profile) -> Self {
+        let tree = tree::Tree::new(profile);
+        let walls = wall::wall_times(profile, &tree);
+        let labels = labels::labels(&profile.regions);
+        let call_graph = call_graph::call_graph(&tree, &walls, profile.run.duration_ns);
+        let flat = tables::flat(profile, &tree);
+        let overheads = overheads::analyse(profile, &tree, &walls);
+        let threads: Vec<String> = profile.threads.iter().map(ToString::to_string).collect();
+        let summary = summary::Facts {
+            profile,
+            labels: &labels,
+            threads: &threads,
+            flat: &flat,
+            overheads: &overheads,
+        }
+        .in_words();
+        Self {
+            on_call_paths: tables::on_call_paths(&tree, &call_graph),
+            overview: overview(profile, &flat),
+            profile,
+            threads,
+            labels,
+            call_graph,
+            flat,
+            overheads,
+            summary,
+        }
+    }
+}
+
+fn overview(profile: &Profile, flat: &[Table]) -> Vec<Overview> {
+    let mut ran = vec![false; profile.regions.len()];
+    for table in flat {
+        ran[table.region] = true;
+    }
+    let of_kind = |kind: &'static KindRow| {
+        let regions = profile.regions.iter().enumerate();
+        let regions = regions.filter(|(_, region)| region.kind == kind.kind);
+        Overview {
+            kind,
+            regions: regions.map(|(index, _)| (index, ran[index])).collect(),
+        }
+    };
+    KINDS
+        .iter()
+        .map(of_kind)
+        .filter(|overview| !overview.regions.is_empty())
+        .collect()
+}

@@ -1,0 +1,266 @@
+//! Where the time went, in words: one line for the terminal, and a few lines
+//! on top of the text report.
+
+use super::labels::Label;
+use super::overheads::{Overheads, Place};
+use super::tables::Table;
+use super::words::{count, percent, time};
+use crate::advice::advice;
+use crate::columns::Quantity;
+use crate::model::Profile;
+use crate::overheads::Category;
+
+/// Percent of the thread time below which a loss is not worth a remedy.
+const NEGLIGIBLE: f64 = 2.0;
+/// Part of the longest wait that the spread of work must have to explain it.
+const EXPLAINS: f64 = 0.5;
+
+/// Where the time went, in words.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// One line, without the end of line.
+    pub headline: String,
+    /// Five lines or fewer, the last one empty if there is nothing to try.
+    pub lines: Vec<String>,
+}
+
+/// What the words are taken from.
+pub(crate) struct Facts<'a> {
+    pub(crate) profile: &'a Profile,
+    pub(crate) labels: &'a [Label],
+    pub(crate) threads: &'a [String],
+    pub(crate) flat: &'a [Table],
+    pub(crate) overheads: &'a Overheads,
+}
+
+impl Facts<'_> {
+    pub(crate) fn in_words(&self) -> Summary {
+        if self.overheads.regions.is_empty() {
+            return self.nothing_ran();
+        }
+        let mut lines = vec![self.duration(), self.losses()];
+        if let Some(worst) = self.overheads.places.first() {
+            lines.push(format!(
+                "Most of it was lost {}.",
+                self.place_with_function(worst)
+            ));
+            if worst.lost.percent >= NEGLIGIBLE {
+                lines.push(self.cause_and_remedy(worst));
+            }
+        }
+        lines.extend(self.serial_part());
+        Summary {
+            headline: self.headline(),
+            lines,
+        }
+    }
+
+    /// For a run without parallel regions.
+    fn nothing_ran(&self) -> Summary {
+        let registered = self
+            .profile
+            .regions
+            .iter()
+            .filter(|region| region.kind.is_parallel())
+            .count() as u64;
+        let headline = "No parallel region ran, so that there is nothing to analyse.".to_owned();
+        let why = match registered {
+            0 => "None is known: was the program's OpenMP source compiled with rompcc and \
+                  -fopenmp?"
+                .to_owned(),
+            1 => "One is known, but this run did not reach it.".to_owned(),
+            _ => format!("{registered} are known, but this run did not reach them."),
+        };
+        Summary {
+            lines: vec![headline.clone(), why],
+            headline,
+        }
+    }
+
+    fn headline(&self) -> String {
+        let overheads = self.overheads;
+        let lost = overheads.whole_sum.overhead;
+        let of = format!("{} of {}", time(lost.ns), time(overheads.thread_time_ns));
+        if lost.percent.max(overheads.idle.percent) < NEGLIGIBLE {
+            return format!(
+                "Overhead is negligible: threads lost {} of their time ({of}).",
+                percent(lost.percent)
+            );
+        }
+        if overheads.idle.ns > lost.ns {
+            return format!(
+                "Most thread time was lost in serial parts: for {} of {} only one of {} had \
+                 work ({} of the thread time).",
+                time(overheads.serial.ns),
+                time(overheads.duration_ns),
+                count(overheads.threads, "thread"),
+                percent(overheads.idle.percent)
+            );
+        }
+        let most = overheads
+            .places
+            .first()
+            .map(|place| format!(", most {}", self.place(place)))
+            .unwrap_or_default();
+        format!(
+            "Threads lost {} of their time ({of}){most}.",
+            percent(lost.percent)
+        )
+    }
+
+    fn duration(&self) -> String {
+        let Overheads {
+            duration_ns,
+            threads,
+            thread_time_ns,
+            coverage,
+            ..
+        } = *self.overheads;
+        let application = match self.profile.run.application.as_str() {
+            "" => "The program",
+            name => name,
+        };
+        format!(
+            "{application} ran {} with up to {}: {} of thread time. {} of the run ({}) was in \
+             parallel regions.",
+            time(duration_ns),
+            count(threads, "thread"),
+            time(thread_time_ns),
+            percent(coverage.percent),
+            time(coverage.ns)
+        )
+    }
+
+    fn losses(&self) -> String {
+        let sum = &self.overheads.whole_sum;
+        let mut parts: Vec<(Category, u64)> = Category::ALL
+            .into_iter()
+            .zip(sum.by_category.iter().map(|share| share.ns))
+            .filter(|(_, ns)| *ns > 0)
+            .collect();
+        parts.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
+        let parts: Vec<String> = parts
+            .into_iter()
+            .map(|(category, ns)| format!("{} {}", category.in_words(), time(ns)))
+            .collect();
+        let verdict = if sum.overhead.percent < NEGLIGIBLE {
+            "Overhead is negligible: t"
+        } else {
+            "T"
+        };
+        let of = format!("{} of their time", percent(sum.overhead.percent));
+        if parts.is_empty() {
+            return format!("{verdict}hreads lost {of}.");
+        }
+        format!(
+            "{verdict}hreads lost {of} ({}): {}.",
+            time(sum.overhead.ns),
+            parts.join(", ")
+        )
+    }
+
+    /// `at the implicit barrier of the LOOP at a.c:15: 4.05 s (16 %)`.
+    fn place(&self, place: &Place) -> String {
+        self.place_and(place, "")
+    }
+
+    fn place_with_function(&self, place: &Place) -> String {
+        let function = self.profile.regions[place.region].function.as_deref();
+        let function = function
+            .map(|name| format!(" (in {name})"))
+            .unwrap_or_default();
+        self.place_and(place, &function)
+    }
+
+    fn place_and(&self, place: &Place, function: &str) -> String {
+        let label = &self.labels[place.region];
+        let name = label
+            .name
+            .as_ref()
+            .map(|name| format!(" \"{name}\""))
+            .unwrap_or_default();
+        format!(
+            "{} the {}{name} at {}:{}{function}: {} ({})",
+            place.cost.place,
+            label.kind.row().full_name,
+            label.short_file,
+            label.first,
+            time(place.lost.ns),
+            percent(place.lost.percent)
+        )
+    }
+
+    fn cause_and_remedy(&self, place: &Place) -> String {
+        let region = &self.profile.regions[place.region];
+        let remedy = advice(region.kind, place.category, region.schedule.as_deref());
+        let cause = self
+            .flat
+            .iter()
+            .find(|table| table.region == place.region)
+            .and_then(|table| match place.category {
+                Category::Imbal => self.uneven(table),
+                Category::Synch => Some(each_wait(table, place)),
+                Category::Limpar | Category::Mgmt => None,
+            });
+        let parts: Vec<String> = cause.into_iter().chain(remedy.map(str::to_owned)).collect();
+        parts.join(" ")
+    }
+
+    /// Which threads had most and least to do, if that explains the waiting.
+    fn uneven(&self, table: &Table) -> Option<String> {
+        let work = [
+            Quantity::WorkTime,
+            Quantity::BodyTime,
+            Quantity::SectionTime,
+        ];
+        let work = work
+            .into_iter()
+            .find_map(|quantity| table.column(quantity))?;
+        let wait = table.column(Quantity::BarrierTime)?;
+        let (most, most_ns) = table
+            .rows()
+            .map(|(t, cells)| (t, cells[work]))
+            .max_by_key(|x| x.1)?;
+        let (least, least_ns) = table
+            .rows()
+            .map(|(t, cells)| (t, cells[work]))
+            .min_by_key(|x| x.1)?;
+        let longest_wait = table.rows().map(|(_, cells)| cells[wait]).max()?;
+        if ((most_ns - least_ns) as f64) < EXPLAINS * longest_wait as f64 {
+            return Some("Threads took turns in being late.".to_owned());
+        }
+        Some(format!(
+            "Work was uneven: thread {} worked {}, thread {} only {}.",
+            self.threads[most],
+            time(most_ns),
+            self.threads[least],
+            time(least_ns)
+        ))
+    }
+
+    /// What the serial part cost, if it is worth a line.
+    fn serial_part(&self) -> Option<String> {
+        let Overheads { serial, idle, .. } = *self.overheads;
+        (idle.percent >= NEGLIGIBLE).then(|| {
+            format!(
+                "The serial part, {} ({} of the run), left the other threads without work for \
+                 {} of the thread time.",
+                time(serial.ns),
+                percent(serial.percent),
+                percent(idle.percent)
+            )
+        })
+    }
+}
+
+/// How often and how long threads waited at a point of synchronisation.
+fn each_wait(table: &Table, place: &Place) -> String {
+    let executions = table
+        .column(Quantity::ExecCount)
+        .map_or(0, |column| table.sum[column]);
+    format!(
+        "Executed {}, {} lost each time on average.",
+        count(executions, "time"),
+        time(place.lost.ns / executions.max(1))
+    )
+}

@@ -1,0 +1,163 @@
+//! The region profiles: per region (flat) or per call path, one row per thread
+//! and a sum. Which columns there are is told by [`crate::columns`].
+//!
+//! In the flat profile counts are counts of all executions, while a time that
+//! contains recursive executions by the same thread is taken from the
+//! outermost one alone.
+
+use super::call_graph::CallGraph;
+use super::tree::{Slots, Tree, TreeNode};
+use crate::columns::{self, Column, Measures, Quantity};
+use crate::model::Profile;
+
+/// A region profile.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Index of the region.
+    pub region: usize,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// The thread of each row, as index in the profile's threads.
+    pub threads: Vec<usize>,
+    /// The cells, row by row.
+    cells: Vec<u64>,
+    /// The sum of each column.
+    pub sum: Vec<u64>,
+}
+
+impl Table {
+    fn new(region: usize, columns: Vec<Column>) -> Self {
+        let sum = vec![0; columns.len()];
+        Self {
+            region,
+            columns,
+            threads: Vec::new(),
+            cells: Vec::new(),
+            sum,
+        }
+    }
+
+    /// The rows: thread and cells.
+    pub fn rows(&self) -> impl Iterator<Item = (usize, &[u64])> {
+        self.threads
+            .iter()
+            .copied()
+            .zip(self.cells.chunks_exact(self.columns.len().max(1)))
+    }
+
+    /// The column that shows this quantity inclusively, if there is one.
+    #[must_use]
+    pub fn column(&self, quantity: Quantity) -> Option<usize> {
+        self.columns
+            .iter()
+            .position(|column| column.quantity == quantity && !column.exclusive)
+    }
+
+    /// The smallest, mean and largest cell of each column: what a writer shows
+    /// where there are too many rows to read.
+    #[must_use]
+    pub fn spread(&self) -> [(&'static str, Vec<u64>); 3] {
+        let mut least = self.sum.clone();
+        let mut most = vec![0; self.columns.len()];
+        for (_, cells) in self.rows() {
+            for ((least, most), &cell) in least.iter_mut().zip(&mut most).zip(cells) {
+                *least = cell.min(*least);
+                *most = cell.max(*most);
+            }
+        }
+        let rows = self.threads.len().max(1) as u64;
+        let mean = self.sum.iter().map(|sum| sum / rows).collect();
+        [("MIN", least), ("MEAN", mean), ("MAX", most)]
+    }
+
+    fn push_row(&mut self, thread: usize) -> usize {
+        self.threads.push(thread);
+        self.cells.resize(self.cells.len() + self.columns.len(), 0);
+        self.threads.len() - 1
+    }
+
+    /// Adds a node's row to a row of the table.
+    fn add(&mut self, row: usize, measures: &Measures<'_>, repeats: bool) {
+        let cells = &mut self.cells[row * self.columns.len()..];
+        for ((column, cell), sum) in self.columns.iter().zip(cells).zip(&mut self.sum) {
+            if repeats && column.quantity.contains_recursion() {
+                continue;
+            }
+            let value = column.value(measures);
+            *cell += value;
+            *sum += value;
+        }
+    }
+
+    /// Orders the rows by thread.
+    fn sort(&mut self) {
+        if self.threads.is_sorted() {
+            return;
+        }
+        let mut rows: Vec<(usize, Vec<u64>)> = self
+            .rows()
+            .map(|(thread, cells)| (thread, cells.to_vec()))
+            .collect();
+        rows.sort_unstable_by_key(|(thread, _)| *thread);
+        self.threads = rows.iter().map(|(thread, _)| *thread).collect();
+        self.cells = rows.into_iter().flat_map(|(_, cells)| cells).collect();
+    }
+}
+
+/// One table per region that ran; those that took most thread time first.
+pub(crate) fn flat(profile: &Profile, tree: &Tree<'_>) -> Vec<Table> {
+    let mut nodes_of: Vec<Vec<&TreeNode<'_>>> = vec![Vec::new(); profile.regions.len()];
+    for node in &tree.nodes {
+        nodes_of[node.region].push(node);
+    }
+    let mut slots = Slots::new(profile.threads.len());
+    let mut tables: Vec<Table> = nodes_of
+        .iter()
+        .enumerate()
+        .filter(|(_, nodes)| !nodes.is_empty())
+        .map(|(region, nodes)| {
+            let columns = columns::flat(profile.regions[region].kind);
+            let mut table = Table::new(region, columns);
+            add_nodes(&mut table, nodes, &mut slots);
+            table
+        })
+        .collect();
+    tables.sort_by_key(|table| {
+        let time = table
+            .column(Quantity::ExecTime)
+            .map_or(0, |column| table.sum[column]);
+        (std::cmp::Reverse(time), table.region)
+    });
+    tables
+}
+
+fn add_nodes(table: &mut Table, nodes: &[&TreeNode<'_>], slots: &mut Slots) {
+    slots.start();
+    for node in nodes {
+        for measures in node.executors() {
+            let thread = measures.row.thread;
+            let row = slots.get(thread).unwrap_or_else(|| table.push_row(thread));
+            slots.set(thread, row);
+            table.add(row, measures, node.repeats);
+        }
+    }
+    table.sort();
+}
+
+/// One table per call path, in the call graph's order.
+pub(crate) fn on_call_paths(tree: &Tree<'_>, graph: &CallGraph) -> Vec<Table> {
+    let table = |node: &TreeNode<'_>| {
+        let mut table = Table::new(node.region, columns::on_call_path(node.kind));
+        for measures in node.executors() {
+            let row = table.push_row(measures.row.thread);
+            table.add(row, measures, false);
+        }
+        table.sort();
+        table
+    };
+    graph
+        .paths
+        .iter()
+        .map(|path| table(&tree.nodes[path.node]))
+        .collect()
+}

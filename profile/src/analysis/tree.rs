@@ -1,0 +1,244 @@
+//! The call-path tree with what follows from its shape: children, team scopes,
+//! recursion, and how long each thread was busy below each node.
+//!
+//! A *scope* is the nearest parallel region above a node: the threads that
+//! execute the node are the members of that region's teams, or initial threads
+//! if there is none. A parallel region stands in two scopes: the thread that
+//! forks belongs to the outer one and is busy there from fork to join (`seq`);
+//! the members' rows belong to the scope that the region opens. So a thread's
+//! time is counted once in each scope, and a member's rows are never taken
+//! from those of the thread that forked it.
+//!
+//! Nodes and rows that point nowhere are left out: this also runs at the end
+//! of a measured program, where a wrong profile must do no harm.
+
+use crate::columns::{Measures, occupied};
+use crate::model::{Node, Profile, Span};
+use crate::region_kind::{PseudoRegion, RegionKind};
+
+/// One node, ready to be analysed.
+#[derive(Debug)]
+pub(crate) struct TreeNode<'p> {
+    pub(crate) region: usize,
+    pub(crate) kind: RegionKind,
+    /// Where the children stand in [`Tree::nodes`]; always after this node.
+    pub(crate) children: Vec<usize>,
+    /// Whether it was entered from the parent's structured block.
+    in_body: bool,
+    /// The nearest parallel region above.
+    pub(crate) scope: Option<usize>,
+    /// Whether the same threads are inside the same region already.
+    pub(crate) repeats: bool,
+    /// Whether the same region stands anywhere above.
+    pub(crate) inside_itself: bool,
+    pub(crate) rows: Vec<Measures<'p>>,
+}
+
+impl<'p> TreeNode<'p> {
+    /// The rows of the threads that execute the construct; for a parallel
+    /// region that leaves out those that only forked.
+    pub(crate) fn executors(&self) -> impl Iterator<Item = &Measures<'p>> {
+        let only_members = self.kind.is_parallel();
+        self.rows
+            .iter()
+            .filter(move |row| !only_members || !row.row.main.is_zero())
+    }
+}
+
+/// The tree.
+#[derive(Debug)]
+pub(crate) struct Tree<'p> {
+    /// Parents stand before children.
+    pub(crate) nodes: Vec<TreeNode<'p>>,
+    /// The nodes without parent.
+    pub(crate) roots: Vec<usize>,
+}
+
+impl<'p> Tree<'p> {
+    pub(crate) fn new(profile: &'p Profile) -> Self {
+        let mut tree = Self {
+            nodes: Vec::with_capacity(profile.nodes.len()),
+            roots: Vec::new(),
+        };
+        tree.link(profile);
+        tree.mark_recursion(profile.regions.len());
+        tree.add_up_nested(profile.threads.len());
+        tree
+    }
+
+    /// Takes over the nodes whose indices make sense.
+    fn link(&mut self, profile: &'p Profile) {
+        let mut place: Vec<Option<usize>> = Vec::with_capacity(profile.nodes.len());
+        for node in &profile.nodes {
+            let parent = match node.parent {
+                Some(parent) => place.get(parent).copied().flatten().map(Some),
+                None => Some(None),
+            };
+            let here = match (parent, profile.regions.get(node.region)) {
+                (Some(parent), Some(region)) => {
+                    Some(self.push(node, region.kind, parent, profile.threads.len()))
+                }
+                _ => None,
+            };
+            place.push(here);
+        }
+    }
+
+    fn push(
+        &mut self,
+        node: &'p Node,
+        kind: RegionKind,
+        parent: Option<usize>,
+        threads: usize,
+    ) -> usize {
+        let here = self.nodes.len();
+        let scope = match parent {
+            Some(parent) => {
+                self.nodes[parent].children.push(here);
+                let above = &self.nodes[parent];
+                if above.kind.is_parallel() {
+                    Some(parent)
+                } else {
+                    above.scope
+                }
+            }
+            None => {
+                self.roots.push(here);
+                None
+            }
+        };
+        let rows = node.rows.iter().filter(|row| row.thread < threads);
+        self.nodes.push(TreeNode {
+            region: node.region,
+            kind,
+            children: Vec::new(),
+            in_body: is_in_body(node.within),
+            scope,
+            repeats: false,
+            inside_itself: false,
+            rows: rows
+                .map(|row| Measures {
+                    row,
+                    sections: Span::default(),
+                    nested: 0,
+                    nested_in_body: 0,
+                    nested_in_sections: 0,
+                })
+                .collect(),
+        });
+        here
+    }
+
+    /// Walks the tree with, per region, the scope in which it is open.
+    fn mark_recursion(&mut self, regions: usize) {
+        enum Step {
+            Enter(usize),
+            Leave {
+                region: usize,
+                before: Option<Option<usize>>,
+            },
+        }
+        let mut open: Vec<Option<Option<usize>>> = vec![None; regions];
+        let mut steps: Vec<Step> = self.roots.iter().map(|&root| Step::Enter(root)).collect();
+        while let Some(step) = steps.pop() {
+            match step {
+                Step::Leave { region, before } => open[region] = before,
+                Step::Enter(here) => {
+                    let node = &mut self.nodes[here];
+                    let before = open[node.region];
+                    node.inside_itself = before.is_some();
+                    // The members of a team are new threads.
+                    node.repeats = !node.kind.is_parallel() && before == Some(node.scope);
+                    open[node.region] = Some(node.scope);
+                    steps.push(Step::Leave {
+                        region: node.region,
+                        before,
+                    });
+                    steps.extend(node.children.iter().map(|&child| Step::Enter(child)));
+                }
+            }
+        }
+    }
+
+    /// Adds to each row how long its thread was busy in the nodes below.
+    fn add_up_nested(&mut self, threads: usize) {
+        let mut slots = Slots::new(threads);
+        // Children first, since a `section`'s own sums go up to its parent.
+        for here in (0..self.nodes.len()).rev() {
+            if self.nodes[here].children.is_empty() {
+                continue;
+            }
+            let (before, after) = self.nodes.split_at_mut(here + 1);
+            let Some(parent) = before.last_mut() else {
+                continue;
+            };
+            slots.start();
+            let only_members = parent.kind.is_parallel();
+            for (index, measures) in parent.rows.iter().enumerate() {
+                if !only_members || !measures.row.main.is_zero() {
+                    slots.set(measures.row.thread, index);
+                }
+            }
+            for &child in &parent.children {
+                let child = &after[child - here - 1];
+                for below in &child.rows {
+                    if let Some(index) = slots.get(below.row.thread) {
+                        parent.rows[index].add_nested(child, below);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Measures<'_> {
+    fn add_nested(&mut self, child: &TreeNode<'_>, below: &Measures<'_>) {
+        let busy = occupied(child.kind, below.row);
+        self.nested += busy;
+        if child.in_body {
+            self.nested_in_body += busy;
+        }
+        if child.kind == RegionKind::Section {
+            self.sections += below.row.main;
+            self.nested_in_sections += below.nested;
+        }
+    }
+}
+
+/// A map from threads to places that is emptied without touching every entry.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    round: u32,
+    entries: Vec<(u32, usize)>,
+}
+
+impl Slots {
+    pub(crate) fn new(threads: usize) -> Self {
+        Self {
+            round: 0,
+            entries: vec![(0, 0); threads],
+        }
+    }
+
+    /// Empties the map.
+    pub(crate) fn start(&mut self) {
+        self.round += 1;
+    }
+
+    pub(crate) fn set(&mut self, thread: usize, value: usize) {
+        self.entries[thread] = (self.round, value);
+    }
+
+    pub(crate) fn get(&self, thread: usize) -> Option<usize> {
+        let (round, value) = self.entries[thread];
+        (round == self.round).then_some(value)
+    }
+}
+
+/// Whether time in this part of the parent is time in its structured block.
+fn is_in_body(within: PseudoRegion) -> bool {
+    !matches!(
+        within,
+        PseudoRegion::Enter | PseudoRegion::Ibarr | PseudoRegion::Exit
+    )
+}

@@ -1,0 +1,212 @@
+//! Wall-like times: what a node adds to the run's duration.
+//!
+//! Threads that run beside each other do not add up to wall time, so each
+//! thread's time is multiplied by its *weight*:
+//!
+//! - The initial threads weigh `1 / number of initial threads`.
+//! - A team's members share the weight of the thread that forked them, so that
+//!   `sum of weight x member's main = forker's weight x forker's seq`. For a
+//!   team of `n` that is ompP's "CPU time divided by thread count", and it holds
+//!   also if the team's size changes from one execution to the next.
+//!
+//! Inclusive is the weighted time of a node; exclusive is the same less what
+//! the same threads did below. Below a parallel region its members count, and
+//! a nested region counts there with the `seq` of those that forked it. So the
+//! exclusive times of all nodes, and of the program itself, sum up to the
+//! duration, at any depth of nesting.
+
+use std::collections::HashMap;
+
+use super::tree::{Slots, Tree};
+use crate::columns::{Measures, occupied};
+use crate::model::{Profile, Thread};
+
+/// Wall-like time of one node, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Wall {
+    pub(crate) inclusive: f64,
+    pub(crate) exclusive: f64,
+}
+
+/// Computes the wall-like times of all nodes.
+pub(crate) fn wall_times(profile: &Profile, tree: &Tree<'_>) -> Vec<Wall> {
+    let mut scopes: Vec<Vec<usize>> = vec![Vec::new(); tree.nodes.len()];
+    let mut outermost = Vec::new();
+    for (here, node) in tree.nodes.iter().enumerate() {
+        match node.scope {
+            Some(scope) => scopes[scope].push(here),
+            None => outermost.push(here),
+        }
+    }
+    let mut work = Weighing {
+        tree,
+        forkers: forkers(&profile.threads),
+        walls: vec![Wall::default(); tree.nodes.len()],
+        fork_weights: vec![Vec::new(); tree.nodes.len()],
+        weights: Weights::new(profile.threads.len()),
+        teams: Slots::new(profile.threads.len()),
+    };
+    work.weights.start(1.0 / initial_threads(profile) as f64);
+    work.weigh(&outermost);
+    // A scope stands before the scopes in it, as parents stand before children.
+    for (here, node) in tree.nodes.iter().enumerate() {
+        if node.kind.is_parallel() {
+            work.open_scope(here);
+            work.weigh(&scopes[here]);
+        }
+    }
+    work.walls
+}
+
+/// The number of initial threads, at least 1.
+pub(crate) fn initial_threads(profile: &Profile) -> usize {
+    profile
+        .threads
+        .iter()
+        .filter(|thread| thread.path.len() == 1)
+        .count()
+        .max(1)
+}
+
+/// For each thread the one that forked its team.
+fn forkers(threads: &[Thread]) -> Vec<Option<usize>> {
+    let places: HashMap<&[u32], usize> = threads
+        .iter()
+        .enumerate()
+        .map(|(place, thread)| (thread.path.as_slice(), place))
+        .collect();
+    let forker = |thread: &Thread| {
+        let (_, path) = thread.path.split_last()?;
+        places.get(path).copied()
+    };
+    threads.iter().map(forker).collect()
+}
+
+struct Weighing<'a, 'p> {
+    tree: &'a Tree<'p>,
+    forkers: Vec<Option<usize>>,
+    walls: Vec<Wall>,
+    /// For each parallel node, the weights of its rows in the outer scope.
+    fork_weights: Vec<Vec<f64>>,
+    weights: Weights,
+    teams: Slots,
+}
+
+/// What a forked team adds up to.
+struct Team {
+    /// The forker's weight times its time from fork to join.
+    wall: f64,
+    /// The time of all members.
+    members: u64,
+}
+
+impl Weighing<'_, '_> {
+    /// Weighs the rows of a scope's nodes; the weights are set.
+    fn weigh(&mut self, nodes: &[usize]) {
+        for &here in nodes {
+            let node = &self.tree.nodes[here];
+            if node.kind.is_parallel() {
+                self.fork_weights[here] = node
+                    .rows
+                    .iter()
+                    .map(|row| self.weights.of(row.row.thread))
+                    .collect();
+                continue;
+            }
+            for row in &node.rows {
+                let busy = occupied(node.kind, row.row);
+                let weight = self.weights.of(row.row.thread);
+                self.walls[here].add(weight, busy, row.nested);
+            }
+        }
+    }
+
+    /// Sets the weights of a parallel region's members, and weighs the region.
+    fn open_scope(&mut self, here: usize) {
+        let node = &self.tree.nodes[here];
+        let teams = self.teams(here);
+        let members: Vec<&Measures<'_>> = node.executors().collect();
+        // For members whose forker left no trace: as if they were one team.
+        self.weights.start(1.0 / members.len().max(1) as f64);
+        for member in members {
+            let thread = member.row.thread;
+            let team = self.forkers[thread].and_then(|forker| self.teams.get(forker));
+            if let Some(team) = team
+                .map(|team| &teams[team])
+                .filter(|team| team.members > 0)
+            {
+                self.weights.set(thread, team.wall / team.members as f64);
+            }
+            self.walls[here].add(self.weights.of(thread), member.row.main.ns, member.nested);
+        }
+        // A team none of whose members left a trace still took its time.
+        for team in teams.iter().filter(|team| team.members == 0) {
+            self.walls[here].inclusive += team.wall;
+            self.walls[here].exclusive += team.wall;
+        }
+    }
+
+    /// The teams of a parallel region, one per thread that forked.
+    fn teams(&mut self, here: usize) -> Vec<Team> {
+        let node = &self.tree.nodes[here];
+        let mut teams = Vec::new();
+        self.teams.start();
+        for (row, weight) in node.rows.iter().zip(&self.fork_weights[here]) {
+            if row.row.seq.ns > 0 {
+                self.teams.set(row.row.thread, teams.len());
+                teams.push(Team {
+                    wall: weight * row.row.seq.ns as f64,
+                    members: 0,
+                });
+            }
+        }
+        for member in node.executors() {
+            let team = self.forkers[member.row.thread].and_then(|forker| self.teams.get(forker));
+            if let Some(team) = team {
+                teams[team].members += member.row.main.ns;
+            }
+        }
+        teams
+    }
+}
+
+impl Wall {
+    fn add(&mut self, weight: f64, busy: u64, nested: u64) {
+        self.inclusive += weight * busy as f64;
+        self.exclusive += weight * busy.saturating_sub(nested) as f64;
+    }
+}
+
+/// The weights of the threads of one scope.
+struct Weights {
+    slots: Slots,
+    values: Vec<f64>,
+    /// The weight of threads that have none of their own.
+    otherwise: f64,
+}
+
+impl Weights {
+    fn new(threads: usize) -> Self {
+        Self {
+            slots: Slots::new(threads),
+            values: vec![0.0; threads],
+            otherwise: 0.0,
+        }
+    }
+
+    fn start(&mut self, otherwise: f64) {
+        self.slots.start();
+        self.otherwise = otherwise;
+    }
+
+    fn set(&mut self, thread: usize, weight: f64) {
+        self.slots.set(thread, thread);
+        self.values[thread] = weight;
+    }
+
+    fn of(&self, thread: usize) -> f64 {
+        self.slots
+            .get(thread)
+            .map_or(self.otherwise, |thread| self.values[thread])
+    }
+}

@@ -1,0 +1,79 @@
+//! Times, shares and numbers as they stand in a sentence.
+
+/// Nanoseconds with a unit that fits and three digits: `4.05 s`, `12.3 ms`.
+pub(crate) fn time(ns: u64) -> String {
+    // A number that would be rounded up to 1000 takes the next unit.
+    let (scale, unit) = match ns {
+        0 => return "0 s".to_owned(),
+        1..1_000 => return format!("{ns} ns"),
+        1_000..999_500 => (1e3, "us"),
+        999_500..999_500_000 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    let value = ns as f64 / scale;
+    let decimals = match value {
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$} {unit}")
+}
+
+/// A percentage, as exact as one can make use of: `38 %`, `3.4 %`, `<0.1 %`.
+pub(crate) fn percent(percent: f64) -> String {
+    match percent {
+        0.0 => "0 %".to_owned(),
+        ..0.1 => "<0.1 %".to_owned(),
+        ..9.95 => format!("{percent:.1} %"),
+        // What is not all does not look like all.
+        99.5..100.0 => format!("{:.1} %", percent.min(99.9)),
+        _ => format!("{percent:.0} %"),
+    }
+}
+
+/// A number with its noun: `1 thread`, `4 threads`.
+pub(crate) fn count(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_three_digits_and_a_unit_that_fits() {
+        let shown: Vec<String> = [
+            0,
+            7,
+            999,
+            1_000,
+            999_499,
+            999_500,
+            45_678_000,
+            4_050_000_000,
+            123_456_000_000,
+        ]
+        .into_iter()
+        .map(time)
+        .collect();
+        assert_eq!(
+            shown,
+            [
+                "0 s", "7 ns", "999 ns", "1.00 us", "999 us", "1.00 ms", "45.7 ms", "4.05 s",
+                "123 s"
+            ]
+        );
+    }
+
+    #[test]
+    fn percentages_are_as_exact_as_matters() {
+        let shown: Vec<String> = [0.0, 0.01, 0.1, 3.44, 38.2, 99.99, 100.0]
+            .into_iter()
+            .map(percent)
+            .collect();
+        assert_eq!(
+            shown,
+            ["0 %", "<0.1 %", "0.1 %", "3.4 %", "38 %", "99.9 %", "100 %"]
+        );
+    }
+}

@@ -1,0 +1,309 @@
+//! Which columns a construct has in a region profile, as one table keyed by
+//! [`RegionKind`], and what each column means.
+//!
+//! The names and the choice are ompP's. In the flat profile a column stands
+//! once; in a call-path profile some are split into an inclusive part and an
+//! exclusive one (`bodyT/I`, `bodyT/E`). `ORDERED`, which ompP does not know,
+//! has the columns of `CRITICAL`: both are waits in front of a body.
+
+use crate::model::{Row, Span};
+use crate::region_kind::RegionKind;
+
+/// What one thread did at one node, with what it did below.
+#[derive(Clone, Copy, Debug)]
+pub struct Measures<'p> {
+    /// What was recorded.
+    pub row: &'p Row,
+    /// Time and count of the `section`s directly below.
+    pub sections: Span,
+    /// Time that the same thread spent in nodes below this one.
+    pub nested: u64,
+    /// The part of `nested` that was entered from the structured block.
+    pub nested_in_body: u64,
+    /// Time that the same thread spent in nodes below the `section`s.
+    pub nested_in_sections: u64,
+}
+
+/// A quantity that can be read off a row: nanoseconds or a count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Time of the whole construct.
+    ExecTime,
+    /// Number of executions.
+    ExecCount,
+    /// Time in the structured block.
+    BodyTime,
+    /// Number of executions of the structured block.
+    BodyCount,
+    /// Time of the construct without its implicit barrier.
+    WorkTime,
+    /// Time in sections.
+    SectionTime,
+    /// Number of sections executed.
+    SectionCount,
+    /// Time to get in.
+    EnterTime,
+    /// Time to get out.
+    ExitTime,
+    /// Time in the implicit barrier.
+    BarrierTime,
+    /// Time that is neither in sections nor in the barrier.
+    ManagementTime,
+}
+
+impl Quantity {
+    /// Whether this is a number of times, not a time.
+    #[must_use]
+    pub fn is_count(self) -> bool {
+        matches!(self, Self::ExecCount | Self::BodyCount | Self::SectionCount)
+    }
+
+    /// Whether an execution inside another one of the same region by the same
+    /// thread is part of the outer one, so that only the outer one counts.
+    #[must_use]
+    pub fn contains_recursion(self) -> bool {
+        matches!(
+            self,
+            Self::ExecTime | Self::BodyTime | Self::WorkTime | Self::SectionTime
+        )
+    }
+
+    /// The value, with what happened in nodes below.
+    #[must_use]
+    pub fn inclusive(self, measures: &Measures<'_>) -> u64 {
+        let row = measures.row;
+        match self {
+            Self::ExecTime => row.main.ns,
+            Self::ExecCount => row.main.count,
+            Self::BodyTime => row.body.ns,
+            Self::BodyCount => row.body.count,
+            Self::WorkTime => row.main.ns.saturating_sub(row.ibarr.ns),
+            Self::SectionTime => measures.sections.ns,
+            Self::SectionCount => measures.sections.count,
+            Self::EnterTime => row.enter.ns,
+            Self::ExitTime => row.exit.ns,
+            Self::BarrierTime => row.ibarr.ns,
+            Self::ManagementTime => row
+                .main
+                .ns
+                .saturating_sub(measures.sections.ns + row.ibarr.ns),
+        }
+    }
+
+    /// The value without what happened in nodes below.
+    #[must_use]
+    pub fn exclusive(self, measures: &Measures<'_>) -> u64 {
+        let below = match self {
+            Self::ExecTime => measures.nested,
+            Self::BodyTime | Self::WorkTime => measures.nested_in_body,
+            Self::SectionTime => measures.nested_in_sections,
+            _ => 0,
+        };
+        self.inclusive(measures).saturating_sub(below)
+    }
+}
+
+/// A column of a region profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// ompP's name.
+    pub name: &'static str,
+    /// What it shows.
+    pub quantity: Quantity,
+    /// Whether without what happened in nodes below.
+    pub exclusive: bool,
+}
+
+impl Column {
+    /// The value of this column.
+    #[must_use]
+    pub fn value(&self, measures: &Measures<'_>) -> u64 {
+        if self.exclusive {
+            self.quantity.exclusive(measures)
+        } else {
+            self.quantity.inclusive(measures)
+        }
+    }
+}
+
+/// A column as the table gives it: how the flat profile names it, and the two
+/// names in a call-path profile if it is split there.
+struct Entry {
+    name: &'static str,
+    quantity: Quantity,
+    split: Option<[&'static str; 2]>,
+}
+
+const fn one(name: &'static str, quantity: Quantity) -> Entry {
+    Entry {
+        name,
+        quantity,
+        split: None,
+    }
+}
+
+const fn two(name: &'static str, quantity: Quantity, split: [&'static str; 2]) -> Entry {
+    Entry {
+        name,
+        quantity,
+        split: Some(split),
+    }
+}
+
+const EXEC_T: Entry = one("execT", Quantity::ExecTime);
+const EXEC_T_SPLIT: Entry = two("execT", Quantity::ExecTime, ["execT/I", "execT/E"]);
+const EXEC_C: Entry = one("execC", Quantity::ExecCount);
+const BODY_T: Entry = two("bodyT", Quantity::BodyTime, ["bodyT/I", "bodyT/E"]);
+const WORK_T: Entry = two("bodyT", Quantity::WorkTime, ["bodyT/I", "bodyT/E"]);
+const SECT_T: Entry = two("sectT", Quantity::SectionTime, ["sectT/I", "sectT/E"]);
+const SECT_C: Entry = one("sectC", Quantity::SectionCount);
+const SINGLE_T: Entry = two("singleT", Quantity::BodyTime, ["bodyT/I", "bodyT/E"]);
+const SINGLE_C: Entry = one("singleC", Quantity::BodyCount);
+const ENTER_T: Entry = one("enterT", Quantity::EnterTime);
+const EXIT_T: Entry = one("exitT", Quantity::ExitTime);
+const EXIT_BAR_T: Entry = one("exitBarT", Quantity::BarrierTime);
+const MGMT_T: Entry = one("mgmtT", Quantity::ManagementTime);
+const STARTUP_T: Entry = one("startupT", Quantity::EnterTime);
+const SHUTDOWN_T: Entry = one("shutdwnT", Quantity::ExitTime);
+
+const TEAM: &[Entry] = &[EXEC_T, EXEC_C, BODY_T, EXIT_BAR_T, STARTUP_T, SHUTDOWN_T];
+const TEAM_SECTIONS: &[Entry] = &[
+    EXEC_T, EXEC_C, SECT_T, SECT_C, EXIT_BAR_T, STARTUP_T, SHUTDOWN_T,
+];
+// A loop has no event between its begin and its barrier, so that its body is
+// what the barrier leaves over.
+const LOOP: &[Entry] = &[EXEC_T, EXEC_C, WORK_T, EXIT_BAR_T];
+const SECTIONS: &[Entry] = &[EXEC_T, EXEC_C, SECT_T, SECT_C, EXIT_BAR_T, MGMT_T];
+const SINGLE: &[Entry] = &[EXEC_T, EXEC_C, SINGLE_T, SINGLE_C, EXIT_BAR_T];
+const GUARDED: &[Entry] = &[EXEC_T, EXEC_C, BODY_T, ENTER_T, EXIT_T];
+const BLOCK: &[Entry] = &[EXEC_T_SPLIT, EXEC_C];
+const POINT: &[Entry] = &[EXEC_T, EXEC_C];
+
+/// The table: one row per kind.
+const COLUMNS: &[(RegionKind, &[Entry])] = &[
+    (RegionKind::Parallel, TEAM),
+    (RegionKind::ParallelLoop, TEAM),
+    (RegionKind::ParallelSections, TEAM_SECTIONS),
+    (RegionKind::Loop, LOOP),
+    (RegionKind::Sections, SECTIONS),
+    (RegionKind::Single, SINGLE),
+    (RegionKind::User, BLOCK),
+    (RegionKind::Atomic, POINT),
+    (RegionKind::Barrier, POINT),
+    (RegionKind::Critical, GUARDED),
+    (RegionKind::Lock, GUARDED),
+    (RegionKind::Master, BLOCK),
+    (RegionKind::Flush, POINT),
+    (RegionKind::Section, BLOCK),
+    (RegionKind::Ordered, GUARDED),
+];
+
+fn entries(kind: RegionKind) -> &'static [Entry] {
+    COLUMNS
+        .iter()
+        .find(|(of, _)| *of == kind)
+        .map_or(POINT, |(_, entries)| entries)
+}
+
+/// The columns of this kind in the flat profile.
+#[must_use]
+pub fn flat(kind: RegionKind) -> Vec<Column> {
+    entries(kind)
+        .iter()
+        .map(|entry| Column {
+            name: entry.name,
+            quantity: entry.quantity,
+            exclusive: false,
+        })
+        .collect()
+}
+
+/// The columns of this kind in a call-path profile.
+#[must_use]
+pub fn on_call_path(kind: RegionKind) -> Vec<Column> {
+    let mut columns = Vec::new();
+    for &Entry {
+        name,
+        quantity,
+        split,
+    } in entries(kind)
+    {
+        // A lock may be held across the ends of other regions, so that what
+        // runs under it is no part of it.
+        match split.filter(|_| kind != RegionKind::Lock) {
+            Some([inclusive, exclusive]) => {
+                columns.push(Column {
+                    name: inclusive,
+                    quantity,
+                    exclusive: false,
+                });
+                columns.push(Column {
+                    name: exclusive,
+                    quantity,
+                    exclusive: true,
+                });
+            }
+            None => columns.push(Column {
+                name,
+                quantity,
+                exclusive: false,
+            }),
+        }
+    }
+    columns
+}
+
+/// How long a visit keeps its thread from its parent node. Under a lock the
+/// thread is not kept: what it does there is its own, in nodes of its own.
+#[must_use]
+pub fn occupied(kind: RegionKind, row: &Row) -> u64 {
+    match kind {
+        RegionKind::Lock => row.enter.ns + row.exit.ns,
+        kind if kind.is_parallel() => row.seq.ns,
+        _ => row.main.ns,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::region_kind::KINDS;
+
+    fn names(columns: &[Column]) -> Vec<&'static str> {
+        columns.iter().map(|column| column.name).collect()
+    }
+
+    #[test]
+    fn every_kind_has_its_row() {
+        for row in KINDS {
+            assert!(
+                COLUMNS.iter().any(|(kind, _)| *kind == row.kind),
+                "{}",
+                row.full_name
+            );
+            assert_eq!(
+                names(&flat(row.kind))[..2],
+                ["execT", "execC"],
+                "{}",
+                row.full_name
+            );
+        }
+        assert_eq!(COLUMNS.len(), KINDS.len());
+    }
+
+    #[test]
+    fn call_path_profiles_split_what_can_contain_other_regions() {
+        assert_eq!(
+            names(&on_call_path(RegionKind::Critical)),
+            ["execT", "execC", "bodyT/I", "bodyT/E", "enterT", "exitT"]
+        );
+        assert_eq!(
+            names(&on_call_path(RegionKind::Master)),
+            ["execT/I", "execT/E", "execC"]
+        );
+        assert_eq!(
+            names(&on_call_path(RegionKind::Lock)),
+            ["execT", "execC", "bodyT", "enterT", "exitT"]
+        );
+    }
+}

@@ -1,0 +1,305 @@
+//! The environment variables of Romp, as one table, and how they are read.
+//!
+//! The measurement library acts on the values, the command line prints the
+//! table. A value that cannot be read, and a name that looks like a misspelt
+//! one, are reported and ignored. To add a variable, add a row.
+
+use std::ffi::{OsStr, OsString};
+
+/// Who reads a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// The measurement library, when the program runs.
+    Library,
+    /// The compiler wrappers, when it is built.
+    Wrapper,
+    /// Both.
+    Both,
+}
+
+/// What a value must look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `on` or `off`; see [`truth`].
+    Switch,
+    /// One of these words, in any case.
+    Choice(&'static [&'static str]),
+    /// Any text that is not empty, such as a name, a path or a command.
+    Text,
+}
+
+/// A row of the table.
+#[derive(Debug)]
+pub struct Variable {
+    /// The name.
+    pub name: &'static str,
+    /// What a value must look like.
+    pub kind: Kind,
+    /// What holds if it is not set, in words.
+    pub default: &'static str,
+    /// What it does, in one sentence.
+    pub help: &'static str,
+    /// Who reads it.
+    pub reader: Reader,
+    /// ompP's name for the same, honoured if ours is not set.
+    pub ompp: Option<&'static str>,
+}
+
+const fn row(
+    reader: Reader,
+    name: &'static str,
+    kind: Kind,
+    default: &'static str,
+    help: &'static str,
+) -> Variable {
+    Variable { name, kind, default, help, reader, ompp: None }
+}
+
+const fn same_as(ompp: &'static str, variable: Variable) -> Variable {
+    Variable { ompp: Some(ompp), ..variable }
+}
+
+use Kind::{Choice, Switch, Text};
+use Reader::{Both, Library, Wrapper};
+
+/// The variables.
+pub const VARIABLES: &[Variable] = &[
+    row(Library, "ROMP_MEASURE", Switch, "on", "Measure the program."),
+    same_as(
+        "OMPP_OUTDIR",
+        row(
+            Library,
+            "ROMP_OUTPUT",
+            Text,
+            "the current directory at the start",
+            "Directory for the files that are written; made if it does not exist.",
+        ),
+    ),
+    same_as(
+        "OMPP_APPNAME",
+        row(
+            Library,
+            "ROMP_APPNAME",
+            Text,
+            "the name of the program",
+            "Name of the application in the report and in the names of the files.",
+        ),
+    ),
+    row(
+        Library,
+        "ROMP_CLOCK",
+        Choice(&["tsc", "monotonic"]),
+        "tsc where it ticks evenly, else monotonic",
+        "The clock: the processor's counter or the system's monotonic clock.",
+    ),
+    same_as("OMPP_QUIET", row(Both, "ROMP_QUIET", Switch, "off", "Print nothing.")),
+    row(Wrapper, "ROMP_OFF", Switch, "off", "Be the compiler and nothing else."),
+    row(
+        Wrapper,
+        "ROMP_STRICT",
+        Switch,
+        "off",
+        "Make it an error if a file cannot be measured, instead of a warning.",
+    ),
+    row(Wrapper, "ROMP_KEEP", Switch, "off", "Keep the instrumented text beside the output."),
+    row(Wrapper, "ROMP_VERBOSE", Switch, "off", "Print the commands that are run."),
+    row(Wrapper, "ROMP_CC", Text, "cc", "The C compiler."),
+    row(Wrapper, "ROMP_CXX", Text, "c++", "The C++ compiler."),
+    row(Wrapper, "ROMP_FC", Text, "gfortran", "The Fortran compiler."),
+    row(
+        Wrapper,
+        "ROMP_LIB",
+        Text,
+        "found beside the command",
+        "The measurement library to link, or its directory.",
+    ),
+];
+
+/// A variable that is set to something that can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Our name of the variable.
+    pub name: &'static str,
+    /// Its value; of a choice, the word as the table spells it.
+    pub value: OsString,
+}
+
+/// Reads the variables of an environment, with what is wrong with them, one
+/// sentence each.
+pub fn read(
+    environment: impl IntoIterator<Item = (OsString, OsString)>,
+) -> (Vec<Setting>, Vec<String>) {
+    let mut settings = Vec::new();
+    let mut fallbacks = Vec::new();
+    let mut problems = Vec::new();
+    for (name, value) in environment {
+        let Some(name) = name.to_str() else { continue };
+        if let Some(variable) = VARIABLES.iter().find(|variable| variable.name == name) {
+            match accept(variable, &value) {
+                Ok(setting) => settings.extend(setting),
+                Err(problem) => problems.push(problem),
+            }
+        } else if let Some(variable) = VARIABLES.iter().find(|v| v.ompp == Some(name)) {
+            fallbacks.extend(accept_from_ompp(variable, &value));
+        } else if let Some(meant) = misspelt(name) {
+            problems.push(format!("{name} is not known and is ignored; is {meant} meant?"));
+        }
+    }
+    for fallback in fallbacks {
+        if !settings.iter().any(|setting: &Setting| setting.name == fallback.name) {
+            settings.push(fallback);
+        }
+    }
+    (settings, problems)
+}
+
+/// Whether a word means on or off; none if it means neither.
+#[must_use]
+pub fn truth(word: &str) -> Option<bool> {
+    match word.trim().to_ascii_lowercase().as_str() {
+        "on" | "true" | "yes" => Some(true),
+        "off" | "false" | "no" => Some(false),
+        number => number.parse::<u32>().ok().map(|number| number > 0),
+    }
+}
+
+/// The setting that a value makes. An empty value counts as not set.
+fn accept(variable: &Variable, value: &OsStr) -> Result<Option<Setting>, String> {
+    if value.is_empty() {
+        return Ok(None);
+    }
+    let name = variable.name;
+    let text = value.to_string_lossy();
+    let value = match variable.kind {
+        Text => Some(value.to_owned()),
+        Switch => truth(&text).map(|_| value.to_owned()),
+        Choice(words) => {
+            words.iter().find(|word| word.eq_ignore_ascii_case(text.trim())).map(OsString::from)
+        }
+    };
+    match value {
+        Some(value) => Ok(Some(Setting { name, value })),
+        None => Err(format!("{name}={text} is ignored; say {}", forms(name, variable.kind))),
+    }
+}
+
+/// How a variable can be set, as a suggestion.
+fn forms(name: &str, kind: Kind) -> String {
+    let words: &[&str] = match kind {
+        Switch => &["on", "off"],
+        Choice(words) => words,
+        Text => &["TEXT"],
+    };
+    words.iter().map(|word| format!("{name}={word}")).collect::<Vec<_>>().join(" or ")
+}
+
+/// To ompP every value but `0` means on.
+fn accept_from_ompp(variable: &Variable, value: &OsStr) -> Option<Setting> {
+    let value = match variable.kind {
+        Switch => OsString::from(if value == "0" { "off" } else { "on" }),
+        _ => value.to_owned(),
+    };
+    (!value.is_empty()).then_some(Setting { name: variable.name, value })
+}
+
+/// The variable that a misspelt name seems to mean. Names that resemble none
+/// are left alone: they may be the user's own, such as a module's `ROMP_ROOT`.
+fn misspelt(name: &str) -> Option<&'static str> {
+    let given = name.strip_prefix("ROMP_")?;
+    VARIABLES
+        .iter()
+        .filter_map(|variable| {
+            let known = variable.name.strip_prefix("ROMP_")?;
+            let distance = distance(&given.to_ascii_uppercase(), known);
+            (distance <= (known.len() / 3).clamp(1, 2)).then_some((distance, variable.name))
+        })
+        .min()
+        .map(|(_, name)| name)
+}
+
+/// How many letters must be put in, left out, changed or swapped with their
+/// neighbour to make one word of the other.
+fn distance(from: &str, to: &str) -> usize {
+    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
+    let mut before_last: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, b) in to.iter().enumerate() {
+            let mut best = (last[j] + usize::from(a != b)).min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *a == to[j - 1] && from[i - 1] == *b {
+                best = best.min(before_last[j - 1] + 1);
+            }
+            row.push(best);
+        }
+        before_last = std::mem::replace(&mut last, row);
+    }
+    last[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_all(variables: &[(&str, &str)]) -> (Vec<(&'static str, String)>, Vec<String>) {
+        let (settings, problems) =
+            read(variables.iter().map(|(name, value)| (name.into(), value.into())));
+        let settings = settings
+            .into_iter()
+            .map(|setting| (setting.name, setting.value.into_string().unwrap()))
+            .collect();
+        (settings, problems)
+    }
+
+    #[test]
+    fn names_are_unique_and_sentences_end() {
+        for (index, variable) in VARIABLES.iter().enumerate() {
+            assert!(variable.name.starts_with("ROMP_"));
+            assert!(variable.help.ends_with('.'), "{}", variable.name);
+            assert!(VARIABLES[..index].iter().all(|other| other.name != variable.name));
+        }
+    }
+
+    #[test]
+    fn values_are_read_in_any_case() {
+        let (settings, problems) =
+            read_all(&[("ROMP_MEASURE", "OFF"), ("ROMP_CLOCK", "TSC"), ("ROMP_QUIET", "")]);
+        assert_eq!(settings, [("ROMP_MEASURE", "OFF".into()), ("ROMP_CLOCK", "tsc".into())]);
+        assert_eq!(problems, Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_reported_with_a_suggestion() {
+        let (settings, problems) = read_all(&[
+            ("ROMP_MEASURE", "maybe"),
+            ("ROMP_CLOCK", "sun"),
+            ("ROMP_MESAURE", "off"),
+            ("ROMP_ROOT", "/opt/romp"),
+            ("HOME", "/"),
+        ]);
+        assert_eq!(settings, []);
+        assert_eq!(
+            problems,
+            [
+                "ROMP_MEASURE=maybe is ignored; say ROMP_MEASURE=on or ROMP_MEASURE=off",
+                "ROMP_CLOCK=sun is ignored; say ROMP_CLOCK=tsc or ROMP_CLOCK=monotonic",
+                "ROMP_MESAURE is not known and is ignored; is ROMP_MEASURE meant?",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_names_of_ompp_count_if_ours_are_not_set() {
+        let (settings, _) = read_all(&[("OMPP_APPNAME", "theirs"), ("OMPP_QUIET", "0")]);
+        assert_eq!(settings, [("ROMP_APPNAME", "theirs".into()), ("ROMP_QUIET", "off".into())]);
+        let (settings, _) = read_all(&[("OMPP_APPNAME", "theirs"), ("ROMP_APPNAME", "ours")]);
+        assert_eq!(settings, [("ROMP_APPNAME", "ours".into())]);
+    }
+
+    #[test]
+    fn distances_count_single_slips() {
+        assert_eq!(distance("MESAURE", "MEASURE"), 1);
+        assert_eq!(distance("QUIT", "QUIET"), 1);
+        assert_eq!(distance("", "OFF"), 3);
+    }
+}

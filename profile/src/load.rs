@@ -1,0 +1,148 @@
+//! Reading a saved profile back, with messages that say what to do when a
+//! file is none of ours. A profile that this returns can be analysed: every
+//! index in it has been checked.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::model::{Profile, SCHEMA, VERSION};
+
+/// Why a file could not be read as a saved profile.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file could not be read.
+    #[error("cannot read '{}': {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is no JSON.
+    #[error(
+        "'{}' is not JSON ({source}): give the *.romp.json file that the measured program wrote; \
+         if it is that file, it was cut short: run the program again",
+        path.display()
+    )]
+    NotJson {
+        /// The file.
+        path: PathBuf,
+        /// What the parser said.
+        source: serde_json::Error,
+    },
+    /// The file is JSON of another program.
+    #[error(
+        "'{}' is JSON, but no saved profile (its 'schema' is not '{SCHEMA}'): \
+         give the *.romp.json file that the measured program wrote",
+        path.display()
+    )]
+    NotAProfile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file was written by a newer version.
+    #[error(
+        "'{}' has version {found} of the schema, this program reads up to {VERSION}: \
+         use the romp that belongs to the library that wrote it",
+        path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u64,
+    },
+    /// Something is missing or makes no sense.
+    #[error("'{}' is damaged: {what}; run the program again", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// What is read first, of any version.
+#[derive(Deserialize)]
+struct Header {
+    schema: Option<String>,
+    version: Option<u64>,
+}
+
+/// Reads a saved profile.
+///
+/// # Errors
+/// If the file cannot be read, is not ours, is newer, or is damaged.
+pub fn load(path: &Path) -> Result<Profile, LoadError> {
+    let text = fs::read(path).map_err(|source| LoadError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    check_header(path, &text)?;
+    let damaged = |what| LoadError::Damaged {
+        path: path.to_owned(),
+        what,
+    };
+    let profile: Profile =
+        serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+    check_indices(&profile).map_err(damaged)?;
+    Ok(profile)
+}
+
+fn check_header(path: &Path, text: &[u8]) -> Result<(), LoadError> {
+    let path = path.to_owned();
+    let header: Header = match serde_json::from_slice(text) {
+        Ok(header) => header,
+        Err(error) if error.is_data() => return Err(LoadError::NotAProfile { path }),
+        Err(source) => return Err(LoadError::NotJson { path, source }),
+    };
+    if header.schema.as_deref() != Some(SCHEMA) {
+        return Err(LoadError::NotAProfile { path });
+    }
+    match header.version {
+        Some(found) if found > u64::from(VERSION) => Err(LoadError::Newer { path, found }),
+        Some(_) => Ok(()),
+        None => Err(LoadError::Damaged {
+            path,
+            what: "the field 'version' is missing".into(),
+        }),
+    }
+}
+
+fn check_indices(profile: &Profile) -> Result<(), String> {
+    for (index, node) in profile.nodes.iter().enumerate() {
+        if node.parent.is_some_and(|parent| parent >= index) {
+            return Err(format!("node {index} stands before its parent"));
+        }
+        if node.region >= profile.regions.len() {
+            return Err(format!(
+                "node {index} names region {}, which is missing",
+                node.region
+            ));
+        }
+        if let Some(row) = node
+            .rows
+            .iter()
+            .find(|row| row.thread >= profile.threads.len())
+        {
+            return Err(format!(
+                "node {index} names thread {}, which is missing",
+                row.thread
+            ));
+        }
+        if !node.rows.is_sorted_by(|a, b| a.thread < b.thread) {
+            return Err(format!("the rows of node {index} are out of order"));
+        }
+    }
+    match profile
+        .threads
+        .iter()
+        .position(|thread| thread.path.is_empty())
+    {
+        Some(index) => Err(format!("thread {index} has no name")),
+        None => Ok(()),
+    }
+}

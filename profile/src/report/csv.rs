@@ -1,0 +1,248 @@
+//! ompP's report as comma separated values, in the grammar of its later
+//! versions:
+//!
+//! ```text
+//! report   := section*
+//! section  := "##BEG " name [" separator=" c] NL line* section* "##END " name NL NL
+//! region   := R##### sep TYPE sep file sep first line sep last line sep name
+//! path     := incl sep incl% sep excl sep excl% sep level sep region
+//! profile  := region+ NL column names NL one row per thread NL SUM row
+//! ```
+//!
+//! Differences, each to be safe to read: a field with a separator or a quote
+//! in it is quoted as in RFC 4180, `Max Threads` is called so, sums have their
+//! fields in the columns of the rows above, and a profile of a call path names
+//! all regions of the path, outermost first. Times are seconds with nine
+//! decimals, the clock's own unit, which is exact but for the call graph's
+//! averages over threads; percentages are not rounded either.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use crate::analysis::{OverheadRow, Report, Share, Table, Times};
+use crate::overheads::Category;
+
+/// Writes the report.
+///
+/// # Errors
+/// If `out` refuses.
+pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    section("header", " separator=,", out, |out| header(report, out))?;
+    section("region overview", "", out, |out| overview(report, out))?;
+    section("ompp callgraph", "", out, |out| call_graph(report, out))?;
+    section("flat region profiles", "", out, |out| {
+        for profile in &report.flat {
+            let name = format!("{} flat profile", report.labels[profile.region].id);
+            section(&name, "", out, |out| {
+                writeln!(out, "{}", region(report, profile.region))?;
+                table(report, profile, out)
+            })?;
+        }
+        Ok(())
+    })?;
+    section("callgraph region profiles", "", out, |out| {
+        call_paths(report, out)
+    })?;
+    section("overhead analysis report", "", out, |out| {
+        overheads(report, out)
+    })
+}
+
+fn section(
+    name: &str,
+    settings: &str,
+    out: &mut dyn Write,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    writeln!(out, "##BEG {name}{settings}")?;
+    content(out)?;
+    writeln!(out, "##END {name}\n")
+}
+
+fn header(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let run = &report.profile.run;
+    let facts = [
+        ("Start Date", run.start.clone()),
+        ("End Date", run.end.clone()),
+        ("Duration", seconds(run.duration_ns)),
+        ("Application Name", run.application.clone()),
+        ("Type of Report", "final".to_owned()),
+        ("User Time", seconds(run.user_ns)),
+        ("System Time", seconds(run.system_ns)),
+        ("Max Threads", run.max_threads.to_string()),
+        ("Romp Version", run.romp_version.clone()),
+        ("Host", run.host.clone()),
+        ("Process", run.pid.to_string()),
+        ("Clock", run.clock.clone()),
+    ];
+    for (name, value) in facts {
+        writeln!(out, "{name},{}", quoted(&value))?;
+    }
+    for note in &run.notes {
+        writeln!(out, "Note,{}", quoted(note))?;
+    }
+    Ok(())
+}
+
+fn overview(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    for &(index, _) in report.overview.iter().flat_map(|group| &group.regions) {
+        writeln!(out, "{}", region(report, index))?;
+    }
+    Ok(())
+}
+
+fn call_graph(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let graph = &report.call_graph;
+    let application = quoted(&report.profile.run.application);
+    writeln!(out, "{},0,{application}", times(graph.program))?;
+    for path in &graph.paths {
+        let region = region(report, path.region);
+        writeln!(out, "{},{},{region}", times(path.times), path.level)?;
+    }
+    Ok(())
+}
+
+fn call_paths(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    // The regions of the path at hand, outermost first.
+    let mut regions = Vec::new();
+    for (path, profile) in report.call_graph.paths.iter().zip(&report.on_call_paths) {
+        regions.truncate(path.level - 1);
+        regions.push(region(report, path.region));
+        let name = format!("{} callgraph profile", report.labels[path.region].id);
+        section(&name, "", out, |out| {
+            for region in &regions {
+                writeln!(out, "{region}")?;
+            }
+            table(report, profile, out)
+        })?;
+    }
+    Ok(())
+}
+
+fn table(report: &Report<'_>, table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "TID")?;
+    for column in &table.columns {
+        write!(out, ",{}", column.name)?;
+    }
+    writeln!(out)?;
+    for (thread, values) in table.rows() {
+        cells(&report.threads[thread], table, values, out)?;
+    }
+    cells("SUM", table, &table.sum, out)
+}
+
+fn cells(name: &str, table: &Table, values: &[u64], out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "{name}")?;
+    for (column, &value) in table.columns.iter().zip(values) {
+        if column.quantity.is_count() {
+            write!(out, ",{value}")?;
+        } else {
+            write!(out, ",{}", seconds(value))?;
+        }
+    }
+    writeln!(out)
+}
+
+fn overheads(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let overheads = &report.overheads;
+    let number = overheads.regions.len();
+    writeln!(
+        out,
+        "Total runtime,{},{}",
+        seconds(overheads.duration_ns),
+        overheads.threads
+    )?;
+    writeln!(out, "Number of parallel regions,{number}")?;
+    writeln!(out, "Parallel coverage,{}", share(overheads.coverage))?;
+    section(
+        "parallel regions sorted by wallclock time",
+        "",
+        out,
+        |out| {
+            for parallel in &overheads.regions {
+                let region = region(report, parallel.region);
+                writeln!(
+                    out,
+                    "{region},{},{}",
+                    share(parallel.wall),
+                    parallel.threads
+                )?;
+            }
+            writeln!(out, "SUM,,,,,,{},", share(overheads.wall_sum))
+        },
+    )?;
+    section("overheads for parallel region", "", out, |out| {
+        overhead_table(report, &overheads.of_each, out)
+    })?;
+    section("overheads for whole program", "", out, |out| {
+        overhead_table(report, &overheads.of_whole, out)?;
+        overhead_row("SUM", &overheads.whole_sum, out)
+    })
+}
+
+fn overhead_table(
+    report: &Report<'_>,
+    rows: &[OverheadRow],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write!(out, "Region,Total,Ovhds,Ovhds%")?;
+    for category in Category::ALL {
+        write!(out, ",{0},{0}%", category.name())?;
+    }
+    writeln!(out)?;
+    for row in rows {
+        let id = row
+            .region
+            .map_or("serial", |region| report.labels[region].id.as_str());
+        overhead_row(id, row, out)?;
+    }
+    Ok(())
+}
+
+fn overhead_row(id: &str, row: &OverheadRow, out: &mut dyn Write) -> io::Result<()> {
+    write!(
+        out,
+        "{id},{},{}",
+        seconds(row.total.ns),
+        share(row.overhead)
+    )?;
+    for part in row.by_category {
+        write!(out, ",{}", share(part))?;
+    }
+    writeln!(out)
+}
+
+fn region(report: &Report<'_>, index: usize) -> String {
+    let label = &report.labels[index];
+    let kind = label.kind.row().full_name;
+    let name = label.name.as_deref().unwrap_or_default();
+    let (first, last) = (label.first, label.last);
+    format!(
+        "{},{kind},{},{first},{last},{}",
+        label.id,
+        quoted(&label.file),
+        quoted(name)
+    )
+}
+
+fn times(times: Times) -> String {
+    format!("{},{}", share(times.inclusive), share(times.exclusive))
+}
+
+fn share(share: Share) -> String {
+    format!("{},{}", seconds(share.ns), share.percent)
+}
+
+/// Nanoseconds as seconds, exactly.
+fn seconds(ns: u64) -> String {
+    format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
+}
+
+/// A field as it can stand between separators.
+fn quoted(field: &str) -> Cow<'_, str> {
+    if field.contains([',', '"', '\n', '\r']) {
+        Cow::Owned(format!("\"{}\"", field.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(field)
+    }
+}

@@ -1,0 +1,54 @@
+//! The report writers: how an analysed run looks. No writer computes anything
+//! that says something about the program; [`crate::analysis`] does that.
+//!
+//! To add a format, write a file with a `write` function and add a row to
+//! [`WRITERS`]; the command line takes its choices and its help from there.
+
+pub mod csv;
+pub mod json;
+pub mod text;
+
+use std::io::{self, Write};
+
+use crate::analysis::Report;
+
+/// A report format.
+#[derive(Clone, Copy, Debug)]
+pub struct Writer {
+    /// What the user calls it.
+    pub name: &'static str,
+    /// Extension of files, without dot.
+    pub extension: &'static str,
+    /// One line of help.
+    pub about: &'static str,
+    /// Writes a report in this format.
+    pub write: fn(&Report<'_>, &mut dyn Write) -> io::Result<()>,
+}
+
+/// Every format; the first one is the default.
+pub const WRITERS: &[Writer] = &[
+    Writer {
+        name: "text",
+        extension: "txt",
+        about: "ompP's report, to read",
+        write: text::write,
+    },
+    Writer {
+        name: "csv",
+        extension: "csv",
+        about: "ompP's report as comma separated values, nothing rounded",
+        write: csv::write,
+    },
+    Writer {
+        name: "json",
+        extension: "json",
+        about: "the saved profile itself",
+        write: |report, out| json::write(report.profile, out),
+    },
+];
+
+/// The format of this name.
+#[must_use]
+pub fn writer(name: &str) -> Option<&'static Writer> {
+    WRITERS.iter().find(|writer| writer.name == name)
+}

@@ -1,0 +1,148 @@
+//! The overhead analysis of the text report.
+
+use std::io::{self, Write};
+
+use super::layout::{self, Format, Line, PERCENT_WIDTH, banner, prose};
+use super::place;
+use crate::analysis::{OverheadRow, Report, Share};
+use crate::overheads::Category;
+
+/// Width of a region's number.
+const ID_WIDTH: usize = 6;
+/// Narrower than elsewhere: there are six of them, and percentages.
+const TIME_WIDTH: usize = 8;
+
+pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    banner("Romp Overhead Analysis Report", out)?;
+    totals(report, out)?;
+    if report.overheads.regions.is_empty() {
+        return Ok(());
+    }
+    by_wall_time(report, out)?;
+    writeln!(out, "\nOverheads wrt. each individual parallel region:")?;
+    table(report, &report.overheads.of_each, None, out)?;
+    writeln!(out, "\nOverheads wrt. whole program:")?;
+    let sum = Some(&report.overheads.whole_sum);
+    table(report, &report.overheads.of_whole, sum, out)?;
+    writeln!(out)?;
+    for text in EXPLANATIONS {
+        prose(text, 10, out)?;
+    }
+    Ok(())
+}
+
+/// What the names stand for; a reader need not have ompP's manual.
+const EXPLANATIONS: &[&str] = &[
+    "Total   = thread time of a region's teams, from fork to join",
+    "Synch   = waiting at barriers and for critical sections, locks, atomics and ordered parts",
+    "Imbal   = waiting at implicit barriers since work was spread unevenly",
+    "Limpar  = waiting at implicit barriers since there was too little parallel work",
+    "Mgmt    = starting and ending teams, handing out sections, leaving critical sections",
+];
+
+fn totals(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let overheads = &report.overheads;
+    let largest = layout::decimals(overheads.duration_ns);
+    let format = Format {
+        width: 0,
+        decimals: Some(largest),
+    };
+    let mut line = Line::default();
+    line.text("Total runtime (wallclock)   : ")
+        .number(overheads.duration_ns, format);
+    line.text(&format!(" s [{} threads]", overheads.threads))
+        .end(out)?;
+    let number = overheads.regions.len();
+    line.text(&format!("Number of parallel regions  : {number}"))
+        .end(out)?;
+    line.text("Parallel coverage           : ")
+        .number(overheads.coverage.ns, format);
+    line.text(&format!(" s ({:.2}%)", overheads.coverage.percent))
+        .end(out)
+}
+
+fn by_wall_time(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\nParallel regions sorted by wallclock time:")?;
+    let overheads = &report.overheads;
+    let places: Vec<String> = overheads
+        .regions
+        .iter()
+        .map(|region| place(&report.labels[region.region]))
+        .collect();
+    let width = places
+        .iter()
+        .map(|place| place.chars().count())
+        .max()
+        .unwrap_or(0);
+    let width = width.max("Location".len());
+    let format = Format::time(overheads.wall_sum.ns, TIME_WIDTH);
+    let mut line = Line::default();
+    line.spaces(ID_WIDTH + 2)
+        .left("Type", 8)
+        .spaces(2)
+        .left("Location", width);
+    line.right("Wallclock", format.width + 4)
+        .right("(%)", PERCENT_WIDTH)
+        .right("Threads", 9);
+    line.end(out)?;
+    for (region, place) in overheads.regions.iter().zip(&places) {
+        let label = &report.labels[region.region];
+        line.text(&label.id)
+            .spaces(2)
+            .left(label.kind.row().short_name, 8)
+            .spaces(2);
+        line.left(place, width)
+            .spaces(4)
+            .number(region.wall.ns, format);
+        line.percent(region.wall.percent)
+            .right(&region.threads.to_string(), 9)
+            .end(out)?;
+    }
+    line.right("SUM", ID_WIDTH + 2 + 8 + 2 + width).spaces(4);
+    line.number(overheads.wall_sum.ns, format)
+        .percent(overheads.wall_sum.percent)
+        .end(out)
+}
+
+/// The columns, whose parts add up: `Ovhds = Synch + Imbal + Limpar + Mgmt`.
+fn table(
+    report: &Report<'_>,
+    rows: &[OverheadRow],
+    sum: Option<&OverheadRow>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let all = || rows.iter().chain(sum);
+    let total = Format::time(all().map(|row| row.total.ns).max().unwrap_or(0), TIME_WIDTH);
+    // One format for all, so that one sees that they add up.
+    let part = Format::time(
+        all().map(|row| row.overhead.ns).max().unwrap_or(0),
+        TIME_WIDTH,
+    );
+    let mut line = Line::default();
+    line.spaces(ID_WIDTH).right("Total", total.width);
+    let titles = Category::ALL.map(Category::name);
+    for (index, title) in ["Ovhds"].into_iter().chain(titles).enumerate() {
+        line.text(["  ", " =", " +"][index.min(2)]);
+        line.right(title, part.width).right("(%)", PERCENT_WIDTH);
+    }
+    line.end(out)?;
+    for row in rows {
+        let id = row
+            .region
+            .map_or("serial", |region| report.labels[region].id.as_str());
+        shares(line.text(id), row, total, part);
+        line.end(out)?;
+    }
+    if let Some(sum) = sum {
+        shares(line.right("SUM", ID_WIDTH), sum, total, part);
+        line.end(out)?;
+    }
+    Ok(())
+}
+
+fn shares(line: &mut Line, row: &OverheadRow, total: Format, part: Format) {
+    line.number(row.total.ns, total);
+    for Share { ns, percent } in [row.overhead].into_iter().chain(row.by_category) {
+        line.spaces(2).number(ns, part).percent(percent);
+    }
+}

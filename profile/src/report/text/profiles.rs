@@ -1,0 +1,152 @@
+//! The region profiles of the text report: flat, and per call path.
+
+use std::io::{self, Write};
+
+use super::layout::{COLUMN_WIDTH, Format, Line, banner, decimals_beside};
+use super::place;
+use crate::analysis::{CallGraph, Report, Table};
+use crate::columns::Column;
+
+/// Of call paths longer than twice this only both ends are shown.
+const LONGEST_END: usize = 16;
+/// Of tables with more rows than this only the spread of each column is shown:
+/// nobody reads on, and the file would have many megabytes.
+const MOST_ROWS: usize = 64;
+
+pub(super) fn flat(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    banner("Romp Flat Region Profile (inclusive data)", out)?;
+    let layout = Layout::new(report);
+    for (index, profile) in report.flat.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        layout.region(profile.region, "", out)?;
+        layout.table(profile, out)?;
+    }
+    Ok(())
+}
+
+pub(super) fn on_call_paths(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    banner("Romp Callgraph Region Profiles (incl./excl. data)", out)?;
+    let layout = Layout::new(report);
+    for (index, table) in report.on_call_paths.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        writeln!(out, "[*00] {}", report.profile.run.application)?;
+        let path = callers(&report.call_graph, index);
+        for (level, step) in path.iter().rev().enumerate() {
+            let level = level + 1;
+            if level > LONGEST_END && level + LONGEST_END <= path.len() {
+                if level == LONGEST_END + 1 {
+                    writeln!(out, "      ... {} more", path.len() - 2 * LONGEST_END)?;
+                }
+                continue;
+            }
+            let mark = if report.call_graph.paths[*step].is_leaf {
+                '='
+            } else {
+                '+'
+            };
+            let region = report.call_graph.paths[*step].region;
+            layout.region(region, &format!("[{mark}{level:02}] "), out)?;
+        }
+        layout.table(table, out)?;
+    }
+    Ok(())
+}
+
+/// A call path and its callers, innermost first.
+fn callers(graph: &CallGraph, path: usize) -> Vec<usize> {
+    std::iter::successors(Some(path), |&path| graph.paths[path].caller).collect()
+}
+
+/// What all tables of a report have in common.
+struct Layout<'a> {
+    report: &'a Report<'a>,
+    /// Names of threads, already to the right of their column.
+    threads: Vec<String>,
+    thread_width: usize,
+}
+
+impl<'a> Layout<'a> {
+    fn new(report: &'a Report<'a>) -> Self {
+        let thread_width = report
+            .threads
+            .iter()
+            .map(String::len)
+            .max()
+            .unwrap_or(0)
+            .max(4);
+        let threads = report
+            .threads
+            .iter()
+            .map(|name| format!("{name:>thread_width$}"))
+            .collect();
+        Self {
+            report,
+            threads,
+            thread_width,
+        }
+    }
+
+    fn region(&self, region: usize, mark: &str, out: &mut dyn Write) -> io::Result<()> {
+        let label = &self.report.labels[region];
+        let kind = label.kind.row().full_name;
+        write!(out, "{mark}{} {} {kind}", label.id, place(label))?;
+        match &self.report.profile.regions[region].unsplit {
+            Some(why) => writeln!(out, "  (implicit barrier not measured: {why})"),
+            None => writeln!(out),
+        }
+    }
+
+    fn table(&self, table: &Table, out: &mut dyn Write) -> io::Result<()> {
+        let spread = table.spread();
+        let [_, _, (_, largest)] = &spread;
+        let formats = formats(table, largest);
+        let mut line = Line::default();
+        line.right("TID", self.thread_width);
+        for (column, format) in table.columns.iter().zip(&formats) {
+            line.right(column.name, format.width);
+        }
+        line.end(out)?;
+        let is_short = table.threads.len() <= MOST_ROWS;
+        for (thread, cells) in table.rows().filter(|_| is_short) {
+            line.text(&self.threads[thread]);
+            numbers(&mut line, cells, &formats).end(out)?;
+        }
+        for (name, cells) in spread.iter().filter(|_| !is_short) {
+            line.right(name, self.thread_width);
+            numbers(&mut line, cells, &formats).end(out)?;
+        }
+        line.right("SUM", self.thread_width);
+        numbers(&mut line, &table.sum, &formats);
+        if !is_short {
+            line.text(&format!("  of {} threads, see CSV", table.threads.len()));
+        }
+        line.end(out)
+    }
+}
+
+fn numbers<'l>(line: &'l mut Line, cells: &[u64], formats: &[Format]) -> &'l mut Line {
+    for (&cell, &format) in cells.iter().zip(formats) {
+        line.number(cell, format);
+    }
+    line
+}
+
+fn formats(table: &Table, largest: &[u64]) -> Vec<Format> {
+    let is_time = |column: &Column| !column.quantity.is_count();
+    let columns = || table.columns.iter().zip(largest);
+    let times = columns()
+        .filter(|(column, _)| is_time(column))
+        .map(|(_, &cell)| cell);
+    let largest_time = times.max().unwrap_or(0);
+    columns()
+        .zip(&table.sum)
+        .map(|((column, &cell), &sum)| {
+            let decimals = is_time(column).then(|| decimals_beside(cell, largest_time));
+            Format::fitting(column.name, decimals, sum, COLUMN_WIDTH)
+        })
+        .collect()
+}

@@ -1,0 +1,246 @@
+//! Writing a run to disk: `<application>[.r<rank>].<n>.romp.json` and `.romp.txt`.
+//!
+//! It knows names and files, nothing of what the files say. `n` is the first
+//! number of which neither file exists. A file gets its final name only when
+//! it is whole: it is written under a temporary name in the same directory and
+//! then linked, which fails if the name is taken. So nothing is ever
+//! overwritten, and several processes that save at once get different numbers.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::analysis::Report;
+use crate::model::Profile;
+use crate::report;
+
+pub use crate::load::{LoadError, load};
+
+/// Large enough that a big profile needs few system calls.
+const BUFFER_BYTES: usize = 1 << 18;
+/// File systems allow 255 bytes; the rest is for rank, number and extension.
+const LONGEST_APPLICATION: usize = 180;
+
+/// Where and under which name to save.
+#[derive(Clone, Debug)]
+pub struct SaveOptions {
+    /// The directory; it is made if it does not exist.
+    pub directory: PathBuf,
+    /// Name of the program, the first part of the file names.
+    pub application: String,
+    /// Rank of the process, if it is one of an MPI program.
+    pub rank: Option<u32>,
+}
+
+/// What was written.
+#[derive(Clone, Debug)]
+pub struct Saved {
+    /// The saved profile: everything that was measured.
+    pub json: PathBuf,
+    /// The text report.
+    pub text: PathBuf,
+    /// One line that says where the time went.
+    pub headline: String,
+}
+
+/// Why a profile could not be saved.
+#[derive(Debug, thiserror::Error)]
+pub enum SaveError {
+    /// The directory could not be made.
+    #[error("cannot make the directory '{}': {source}", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file could not be written.
+    #[error("cannot write to '{}': {source}", path.display())]
+    Write {
+        /// The file, or the directory that refuses new files.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Saves a profile and its text report.
+///
+/// # Errors
+/// If the directory cannot be made, or a file cannot be written there. Then
+/// neither file exists.
+pub fn save(profile: &Profile, options: &SaveOptions) -> Result<Saved, SaveError> {
+    let directory = &options.directory;
+    fs::create_dir_all(directory).map_err(|source| SaveError::Directory {
+        path: directory.clone(),
+        source,
+    })?;
+    let refused = |source| SaveError::Write {
+        path: directory.clone(),
+        source,
+    };
+
+    let json =
+        Temporary::write(directory, |out| report::json::write(profile, out)).map_err(refused)?;
+    let analysed = Report::new(profile);
+    let text =
+        Temporary::write(directory, |out| report::text::write(&analysed, out)).map_err(refused)?;
+    let (json, text) = publish(&json, &text, options).map_err(refused)?;
+    Ok(Saved {
+        json,
+        text,
+        headline: analysed.summary.headline.clone(),
+    })
+}
+
+/// Gives both files their final names, with the first free number.
+fn publish(
+    json: &Temporary,
+    text: &Temporary,
+    options: &SaveOptions,
+) -> io::Result<(PathBuf, PathBuf)> {
+    for number in 0u64.. {
+        let stem = stem(options, number);
+        let json_path = options.directory.join(format!("{stem}.romp.json"));
+        let text_path = options.directory.join(format!("{stem}.romp.txt"));
+        // The link below decides; looking first saves making and removing one.
+        if is_taken(&json_path) || is_taken(&text_path) || !json.publish(&json_path)? {
+            continue;
+        }
+        match text.publish(&text_path) {
+            Ok(true) => return Ok((json_path, text_path)),
+            Ok(false) => fs::remove_file(&json_path)?,
+            Err(error) => {
+                let _ = fs::remove_file(&json_path);
+                return Err(error);
+            }
+        }
+    }
+    Err(io::Error::other("every file number is taken"))
+}
+
+/// A dangling symbolic link takes a name too, so links are not followed.
+fn is_taken(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+/// The part of the file names before the extension.
+fn stem(options: &SaveOptions, number: u64) -> String {
+    let application = file_name(&options.application);
+    match options.rank {
+        Some(rank) => format!("{application}.r{rank}.{number}"),
+        None => format!("{application}.{number}"),
+    }
+}
+
+/// The application's name as it can stand in a file name.
+fn file_name(application: &str) -> String {
+    let mut name = String::new();
+    for c in application.chars() {
+        if name.len() + c.len_utf8() > LONGEST_APPLICATION {
+            break;
+        }
+        name.push(if c == '/' || c.is_control() { '_' } else { c });
+    }
+    if name.is_empty() {
+        "unknown".to_owned()
+    } else {
+        name
+    }
+}
+
+/// A whole file under a temporary name, which goes when this is dropped.
+struct Temporary {
+    path: PathBuf,
+}
+
+impl Temporary {
+    fn write(
+        directory: &Path,
+        content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<Self> {
+        let (temporary, file) = Self::create(directory)?;
+        let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);
+        content(&mut out)?;
+        out.flush()?;
+        Ok(temporary)
+    }
+
+    /// Makes an empty file under a name of its own: processes differ by id
+    /// (or, across machines, by the check), threads by the counter.
+    fn create(directory: &Path) -> io::Result<(Self, File)> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        loop {
+            let serial = NEXT.fetch_add(1, Ordering::Relaxed);
+            let path = directory.join(format!(".romp.{}.{serial}.tmp", std::process::id()));
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) => return Ok((Self { path }, file)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Gives the file its final name; false if that name is taken.
+    fn publish(&self, path: &Path) -> io::Result<bool> {
+        match fs::hard_link(&self.path, path) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(_) => self.publish_without_links(path),
+        }
+    }
+
+    /// Where the file system has no links: an empty file reserves the name,
+    /// and the whole one replaces it in one step.
+    fn publish_without_links(&self, path: &Path) -> io::Result<bool> {
+        match OpenOptions::new().write(true).create_new(true).open(path) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        fs::rename(&self.path, path).inspect_err(|_| {
+            let _ = fs::remove_file(path);
+        })?;
+        Ok(true)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // Already gone if it was renamed; nothing else can be done here.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_links_a_taken_name_is_left_alone_too() {
+        let directory = std::env::temp_dir().join(format!("romp-links-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let publish = |name: &str| {
+            let whole = Temporary::write(&directory, |out| out.write_all(b"whole")).unwrap();
+            whole.publish_without_links(&directory.join(name)).unwrap()
+        };
+        fs::write(directory.join("taken"), "the user's").unwrap();
+        assert!(!publish("taken"));
+        assert!(publish("free"));
+        let content = |name| fs::read_to_string(directory.join(name)).unwrap();
+        assert_eq!(
+            (content("taken").as_str(), content("free").as_str()),
+            ("the user's", "whole")
+        );
+        assert_eq!(fs::read_dir(&directory).unwrap().count(), 2);
+        fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[test]
+    fn names_of_programs_become_names_of_files() {
+        assert_eq!(file_name(""), "unknown");
+        assert_eq!(file_name("../a\nb"), ".._a_b");
+        assert!(file_name(&"ä".repeat(300)).len() <= LONGEST_APPLICATION);
+    }
+}

@@ -1,0 +1,65 @@
+//! Every fixture's rewritten text and listing, as reviewed snapshots.
+//!
+//! `INSTA_UPDATE=always cargo test -p tests --test golden` rewrites them; read
+//! the difference before you commit it.
+
+use std::path::{Path, PathBuf};
+
+use instrumenter::list::{listing, write_text};
+use instrumenter::verify::verify;
+use instrumenter::{Instrumented, Options, Source, instrument};
+
+fn fixtures(folder: &str) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures").join(folder);
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&root)
+        .unwrap_or_else(|error| panic!("{}: {error}", root.display()))
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty(), "{} has no fixtures", root.display());
+    files
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap().to_string_lossy().into_owned()
+}
+
+fn instrumented(path: &Path, folder: &str) -> (Source, Instrumented) {
+    let name = format!("fixtures/{folder}/{}.c", stem(path));
+    let source = Source { name, text: std::fs::read(path).unwrap() };
+    let result = instrument(&source, &Options { unique: "u".into() });
+    (source, result)
+}
+
+#[test]
+fn instrumented_text_of_every_construct() {
+    for path in fixtures("c") {
+        let (_, result) = instrumented(&path, "c");
+        let text = String::from_utf8_lossy(&result.text).into_owned();
+        insta::assert_snapshot!(format!("c_{}", stem(&path)), text);
+    }
+}
+
+#[test]
+fn listing_of_every_construct() {
+    for path in fixtures("c") {
+        let (source, result) = instrumented(&path, "c");
+        let mut text = Vec::new();
+        write_text(&[listing(&source.name, &result)], &mut text).unwrap();
+        insta::assert_snapshot!(
+            format!("c_{}_list", stem(&path)),
+            String::from_utf8(text).unwrap()
+        );
+    }
+}
+
+#[test]
+fn every_fixture_and_program_is_verified() {
+    for folder in ["c", "programs"] {
+        for path in fixtures(folder) {
+            let (source, result) = instrumented(&path, folder);
+            assert_eq!(verify(&source, &result), Ok(()), "{}", source.name);
+        }
+    }
+}
