@@ -31,7 +31,11 @@ impl Diagnostic {
     #[must_use]
     pub fn render(&self, name: &str, text: &[u8], color: bool) -> String {
         let (shown, range) = window(text, &self.range);
-        let first_line = text[..shown.start].iter().filter(|byte| **byte == b'\n').count() + 1;
+        let first_line = text[..shown.start]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count()
+            + 1;
         // Any bytes may stand in a source; offsets must survive.
         let source: String = text[shown].iter().map(|byte| printable(*byte)).collect();
         let level = match self.severity {
@@ -46,17 +50,29 @@ impl Diagnostic {
         if let Some(help) = &self.help {
             group = group.element(Level::HELP.message(help));
         }
-        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+        let renderer = if color {
+            Renderer::styled()
+        } else {
+            Renderer::plain()
+        };
         renderer.render(&[group])
     }
 }
 
 /// The lines around a range, and the range within them.
-fn window(text: &[u8], range: &std::ops::Range<usize>) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
+fn window(
+    text: &[u8],
+    range: &std::ops::Range<usize>,
+) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
     let at = range.start.min(text.len());
-    let start = text[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
-    let line_end =
-        text[at..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |newline| at + newline);
+    let start = text[..at]
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |newline| newline + 1);
+    let line_end = text[at..]
+        .iter()
+        .position(|byte| *byte == b'\n')
+        .map_or(text.len(), |newline| at + newline);
     let end = range.end.clamp(at, line_end);
     (start..line_end, at - start..end - start)
 }

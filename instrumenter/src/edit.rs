@@ -25,13 +25,17 @@ impl Order {
     /// An insertion that closes something at this depth.
     #[must_use]
     pub fn close(depth: usize) -> Self {
-        Self::Close { minus_depth: -i32::try_from(depth).unwrap_or(i32::MAX) }
+        Self::Close {
+            minus_depth: -i32::try_from(depth).unwrap_or(i32::MAX),
+        }
     }
 
     /// An insertion that opens something at this depth.
     #[must_use]
     pub fn open(depth: usize) -> Self {
-        Self::Open { depth: i32::try_from(depth).unwrap_or(i32::MAX) }
+        Self::Open {
+            depth: i32::try_from(depth).unwrap_or(i32::MAX),
+        }
     }
 }
 
@@ -98,12 +102,20 @@ pub struct Applied {
 impl EditSet {
     /// Adds an insertion.
     pub fn insert(&mut self, at: usize, order: Order, text: String) {
-        self.edits.push(Edit { range: at..at, order: Some(order), text });
+        self.edits.push(Edit {
+            range: at..at,
+            order: Some(order),
+            text,
+        });
     }
 
     /// Adds a replacement; an empty text removes.
     pub fn replace(&mut self, range: Range<usize>, text: String) {
-        self.edits.push(Edit { range, order: None, text });
+        self.edits.push(Edit {
+            range,
+            order: None,
+            text,
+        });
     }
 
     /// Whether there is nothing to do.
@@ -119,10 +131,15 @@ impl EditSet {
     pub fn apply(mut self, original: &[u8]) -> Result<Applied, EditError> {
         self.edits.sort_by(|a, b| a.key().cmp(&b.key()));
         self.check(original.len())?;
-        let mut applied = Applied { text: Vec::with_capacity(original.len()), edits: Vec::new() };
+        let mut applied = Applied {
+            text: Vec::with_capacity(original.len()),
+            edits: Vec::new(),
+        };
         let mut from = 0;
         for edit in self.edits {
-            applied.text.extend_from_slice(&original[from..edit.range.start]);
+            applied
+                .text
+                .extend_from_slice(&original[from..edit.range.start]);
             let start = applied.text.len();
             applied.text.extend_from_slice(edit.text.as_bytes());
             applied.edits.push(AppliedEdit {
@@ -139,9 +156,14 @@ impl EditSet {
     fn check(&self, length: usize) -> Result<(), EditError> {
         let outside = |edit: &&Edit| edit.range.end > length || edit.range.start > edit.range.end;
         if let Some(edit) = self.edits.iter().find(outside) {
-            return Err(EditError::Outside { range: edit.range.clone() });
+            return Err(EditError::Outside {
+                range: edit.range.clone(),
+            });
         }
-        let overlap = self.edits.windows(2).find(|pair| pair[0].range.end > pair[1].range.start);
+        let overlap = self
+            .edits
+            .windows(2)
+            .find(|pair| pair[0].range.end > pair[1].range.start);
         match overlap {
             Some([first, second]) => Err(EditError::Overlap {
                 first: first.range.clone(),
@@ -203,7 +225,10 @@ mod tests {
         edits.replace(1..3, "y".into());
         assert_eq!(
             edits.apply(b"abc"),
-            Err(EditError::Overlap { first: 0..2, second: 1..3 })
+            Err(EditError::Overlap {
+                first: 0..2,
+                second: 1..3
+            })
         );
         let mut edits = EditSet::default();
         edits.replace(2..4, String::new());

@@ -71,7 +71,11 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     let found = CFrontEnd.find(source);
     let nesting = nest::nest(&found);
     let plan = plan::plan(&found, &nesting);
-    let around = Surroundings { name: &source.name, unique: &options.unique, lines: &found.lines };
+    let around = Surroundings {
+        name: &source.name,
+        unique: &options.unique,
+        lines: &found.lines,
+    };
     let speller = CSpeller::new(&plan, around);
     let begin = find::c::text_begin(&source.text);
     let (applied, defect) = match spell::apply(&plan, &speller, &source.text, begin) {
@@ -86,22 +90,39 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
             "this is a defect of romp; please report it with this file",
         )
     }));
-    let instrumented = if applied.edits.is_empty() { 0 } else { plan.regions.len() };
+    let instrumented = if applied.edits.is_empty() {
+        0
+    } else {
+        plan.regions.len()
+    };
     let text = applied.text.clone();
-    Instrumented { text, instrumented, warnings, plan, applied, lines: found.lines }
+    Instrumented {
+        text,
+        instrumented,
+        warnings,
+        plan,
+        applied,
+        lines: found.lines,
+    }
 }
 
 fn untouched(source: &Source) -> Applied {
-    Applied { text: source.text.clone(), edits: Vec::new() }
+    Applied {
+        text: source.text.clone(),
+        edits: Vec::new(),
+    }
 }
 
 /// One warning for each construct that should be measured and is not.
 fn warnings(source: &Source, plan: &Plan) -> Vec<String> {
     let color = std::io::stderr().is_terminal();
-    let left_alone = plan.listing.iter().filter_map(|listed| match &listed.outcome {
-        Outcome::LeftAlone { reason } => Some((listed, reason)),
-        _ => None,
-    });
+    let left_alone = plan
+        .listing
+        .iter()
+        .filter_map(|listed| match &listed.outcome {
+            Outcome::LeftAlone { reason } => Some((listed, reason)),
+            _ => None,
+        });
     left_alone
         .map(|(listed, reason)| {
             Diagnostic {

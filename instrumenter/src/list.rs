@@ -42,7 +42,9 @@ pub fn listing(name: &str, result: &Instrumented) -> FileListing {
     let entry = |listed: &Listed| {
         let line = result.lines.presumed(listed.offset);
         Entry {
-            file: line.as_ref().map_or_else(|| name.to_owned(), |line| line.file.clone()),
+            file: line
+                .as_ref()
+                .map_or_else(|| name.to_owned(), |line| line.file.clone()),
             line: line.map_or(0, |line| line.line),
             column: result.lines.column(listed.offset),
             construct: listed.construct.clone(),
@@ -51,7 +53,10 @@ pub fn listing(name: &str, result: &Instrumented) -> FileListing {
             outcome: listed.outcome.clone(),
         }
     };
-    FileListing { file: name.to_owned(), entries: result.plan.listing.iter().map(entry).collect() }
+    FileListing {
+        file: name.to_owned(),
+        entries: result.plan.listing.iter().map(entry).collect(),
+    }
 }
 
 /// Writes listings for people.
@@ -63,12 +68,22 @@ pub fn write_text(listings: &[FileListing], out: &mut dyn Write) -> io::Result<(
     let place = |entry: &Entry| format!("{}:{}:{}", entry.file, entry.line, entry.column);
     let width = entries().map(|entry| place(entry).len()).max().unwrap_or(0);
     for entry in entries() {
-        writeln!(out, "{:width$}  {:13} {}", place(entry), word(&entry.outcome), entry.text)?;
+        writeln!(
+            out,
+            "{:width$}  {:13} {}",
+            place(entry),
+            word(&entry.outcome),
+            entry.text
+        )?;
         if let Some(reason) = reason(&entry.outcome) {
             writeln!(out, "{:width$}  {:13} = {reason}", "", "")?;
         }
     }
-    let count = |wanted: &str| entries().filter(|entry| word(&entry.outcome) == wanted).count();
+    let count = |wanted: &str| {
+        entries()
+            .filter(|entry| word(&entry.outcome) == wanted)
+            .count()
+    };
     writeln!(
         out,
         "{} directives and lock calls: {} instrumented, {} passed through, {} left alone",
@@ -89,9 +104,9 @@ fn word(outcome: &Outcome) -> &'static str {
 
 fn reason(outcome: &Outcome) -> Option<String> {
     match outcome {
-        Outcome::Instrumented { unsplit } => {
-            unsplit.as_ref().map(|reason| format!("its barrier is not measured separately: {reason}"))
-        }
+        Outcome::Instrumented { unsplit } => unsplit
+            .as_ref()
+            .map(|reason| format!("its barrier is not measured separately: {reason}")),
         Outcome::PassedThrough { reason } | Outcome::LeftAlone { reason } => Some(reason.clone()),
     }
 }

@@ -65,39 +65,74 @@ pub fn nest(found: &Found) -> Nesting {
         constructs.extend(implicit_section(index, directive));
     }
     link(found, &mut constructs);
-    Nesting { constructs, closed: closed(found), device_functions: device_functions(found) }
+    Nesting {
+        constructs,
+        closed: closed(found),
+        device_functions: device_functions(found),
+    }
 }
 
 fn own_block(directive: &FoundDirective) -> Option<Block> {
     match &directive.extent {
-        Extent::Body(Body { range, begin, end, guarded, .. }) => {
-            Some(Block { range: range.clone(), begin: *begin, end: *end, guarded: *guarded })
-        }
+        Extent::Body(Body {
+            range,
+            begin,
+            end,
+            guarded,
+            ..
+        }) => Some(Block {
+            range: range.clone(),
+            begin: *begin,
+            end: *end,
+            guarded: *guarded,
+        }),
         _ => None,
     }
 }
 
 /// The block of a `section` directive is known to its `sections` directive.
 fn section_block(found: &Found, index: usize) -> Option<Block> {
-    let bodies = found.directives[..index].iter().rev().filter_map(|directive| {
-        match &directive.extent {
+    let bodies = found.directives[..index]
+        .iter()
+        .rev()
+        .filter_map(|directive| match &directive.extent {
             Extent::Body(body) => Some(body),
             _ => None,
-        }
-    });
+        });
     let section = bodies
         .flat_map(|body| &body.sections)
         .find(|section| section.directive == Some(index))?;
     let (range, begin, end) = (section.range.clone(), section.begin, section.end);
-    Some(Block { range, begin, end, guarded: false })
+    Some(Block {
+        range,
+        begin,
+        end,
+        guarded: false,
+    })
 }
 
 fn implicit_section(index: usize, directive: &FoundDirective) -> Option<Construct> {
-    let Extent::Body(body) = &directive.extent else { return None };
-    let section = body.sections.iter().find(|section| section.directive.is_none())?;
+    let Extent::Body(body) = &directive.extent else {
+        return None;
+    };
+    let section = body
+        .sections
+        .iter()
+        .find(|section| section.directive.is_none())?;
     let (range, begin, end) = (section.range.clone(), section.begin, section.end);
-    let block = Some(Block { range, begin, end, guarded: false });
-    Some(Construct { directive: index, implicit_section: true, block, parent: None, depth: 0 })
+    let block = Some(Block {
+        range,
+        begin,
+        end,
+        guarded: false,
+    });
+    Some(Construct {
+        directive: index,
+        implicit_section: true,
+        block,
+        parent: None,
+        depth: 0,
+    })
 }
 
 /// Finds each construct's parent: the innermost one whose block it stands in.
@@ -108,7 +143,10 @@ fn link(found: &Found, constructs: &mut [Construct]) {
         let at = first_byte(found, &constructs[index]);
         around.retain(|outer| block_end(&constructs[*outer]) > at);
         let parent = around.iter().rev().find(|outer| {
-            constructs[**outer].block.as_ref().is_some_and(|block| block.range.contains(&at))
+            constructs[**outer]
+                .block
+                .as_ref()
+                .is_some_and(|block| block.range.contains(&at))
         });
         constructs[index].parent = parent.copied();
         constructs[index].depth = parent.map_or(0, |parent| constructs[*parent].depth + 1);
@@ -143,7 +181,9 @@ fn closed(found: &Found) -> Vec<(Range<usize>, &'static str)> {
     let mut closed = Vec::new();
     let mut open: Vec<(usize, Leaf)> = Vec::new();
     for found_directive in &found.directives {
-        let Ok(directive) = &found_directive.directive else { continue };
+        let Ok(directive) = &found_directive.directive else {
+            continue;
+        };
         match opens_or_closes(directive) {
             Some((leaf, true)) => open.push((found_directive.range.start, leaf)),
             Some((leaf, false)) => {
@@ -155,7 +195,10 @@ fn closed(found: &Found) -> Vec<(Range<usize>, &'static str)> {
             None => {}
         }
     }
-    closed.extend(open.into_iter().map(|(start, leaf)| (start..usize::MAX, closed_reason(leaf))));
+    closed.extend(
+        open.into_iter()
+            .map(|(start, leaf)| (start..usize::MAX, closed_reason(leaf))),
+    );
     closed
 }
 
@@ -189,7 +232,10 @@ fn device_functions(found: &Found) -> Vec<String> {
         .filter(|directive| directive.has_leaf(Leaf::DeclareTarget));
     let mut names = Vec::new();
     for directive in declared {
-        let clauses = directive.clauses.iter().filter_map(|clause| clause.argument.as_ref());
+        let clauses = directive
+            .clauses
+            .iter()
+            .filter_map(|clause| clause.argument.as_ref());
         for argument in directive.argument.iter().chain(clauses) {
             names.extend(argument.words.iter().map(|word| word.text.clone()));
         }

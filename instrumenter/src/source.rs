@@ -31,7 +31,11 @@ impl LineIndex {
     #[must_use]
     pub fn new(text: &[u8]) -> Self {
         let newlines = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
-        Self { starts: std::iter::once(0).chain(newlines.map(|(at, _)| at + 1)).collect() }
+        Self {
+            starts: std::iter::once(0)
+                .chain(newlines.map(|(at, _)| at + 1))
+                .collect(),
+        }
     }
 
     /// The physical line of a byte, from 1.

@@ -49,7 +49,11 @@ pub fn verify(source: &Source, result: &Instrumented) -> Result<(), Defect> {
 /// the input does, and every token of the input that was not removed is there.
 fn same_tokens(source: &Source, result: &Instrumented) -> Result<(), Defect> {
     let removed = |at: usize| {
-        result.applied.edits.iter().any(|edit| edit.original.contains(&at))
+        result
+            .applied
+            .edits
+            .iter()
+            .any(|edit| edit.original.contains(&at))
     };
     let before: Vec<_> = crate::find::c::token_ranges(&source.text)
         .into_iter()
@@ -60,7 +64,11 @@ fn same_tokens(source: &Source, result: &Instrumented) -> Result<(), Defect> {
         .into_iter()
         .filter_map(|range| Some(original(range.start)?..original(range.end - 1)? + 1))
         .collect();
-    match before.iter().zip(&after).find(|(before, after)| before != after) {
+    match before
+        .iter()
+        .zip(&after)
+        .find(|(before, after)| before != after)
+    {
         Some((before, _)) => Err(Defect::Tokens(before.start)),
         None if before.len() != after.len() => Err(Defect::Tokens(source.text.len())),
         None => Ok(()),
@@ -73,19 +81,29 @@ fn paired_events(plan: &Plan) -> Result<(), Defect> {
     insertions.sort_by_key(|insertion| (insertion.at, insertion.order));
     let mut open: Vec<(Event, usize)> = Vec::new();
     for item in insertions.iter().flat_map(|insertion| &insertion.items) {
-        let Item::Probe(event, region) = item else { continue };
+        let Item::Probe(event, region) = item else {
+            continue;
+        };
         match event.closes() {
             None => open.push((*event, *region)),
             Some(partner) => {
                 // Alternatives of a conditional close in any order.
-                let at = open.iter().rposition(|opened| *opened == (partner, *region));
-                let unpaired = Defect::Unpaired { event: *event, region: *region };
+                let at = open
+                    .iter()
+                    .rposition(|opened| *opened == (partner, *region));
+                let unpaired = Defect::Unpaired {
+                    event: *event,
+                    region: *region,
+                };
                 open.remove(at.ok_or(unpaired)?);
             }
         }
     }
     match open.first() {
-        Some((event, region)) => Err(Defect::Unpaired { event: *event, region: *region }),
+        Some((event, region)) => Err(Defect::Unpaired {
+            event: *event,
+            region: *region,
+        }),
         None => Ok(()),
     }
 }

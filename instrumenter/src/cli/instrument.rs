@@ -30,7 +30,10 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let source = super::read_source(&arguments.file)?;
-    let unique = arguments.unique.clone().unwrap_or_else(|| unique(&source, arguments));
+    let unique = arguments
+        .unique
+        .clone()
+        .unwrap_or_else(|| unique(&source, arguments));
     let result = instrument(&source, &Options { unique });
     for warning in &result.warnings {
         eprintln!("{warning}");
@@ -61,17 +64,24 @@ fn write(output: &Path, input: &Path, text: &[u8]) -> Result<(), Failure> {
     if same(output).is_some() && same(output) == same(input) {
         return Err(error("is the source itself", "choose another name with -o"));
     }
-    let folder = output.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = output
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
     // The permissions of an ordinary file, less what the umask takes.
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-    let created = tempfile::Builder::new().permissions(mode).tempfile_in(folder.unwrap_or(Path::new(".")));
+    let created = tempfile::Builder::new()
+        .permissions(mode)
+        .tempfile_in(folder.unwrap_or(Path::new(".")));
     let written = created.and_then(|mut file| {
         file.write_all(text)?;
         file.persist(output).map_err(|failed| failed.error)
     });
     match written {
         Ok(_) => Ok(()),
-        Err(cause) => Err(error(&cause.to_string(), "choose a place that can be written with -o")),
+        Err(cause) => Err(error(
+            &cause.to_string(),
+            "choose a place that can be written with -o",
+        )),
     }
 }
 
@@ -85,7 +95,10 @@ fn unique(source: &Source, arguments: &Arguments) -> String {
 }
 
 fn identifier(text: &str) -> Result<String, String> {
-    match text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+    match text
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    {
         true => Ok(text.to_owned()),
         false => Err("use letters, digits and _ only".into()),
     }

@@ -33,7 +33,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .iter()
         .map(|path| {
             let source = super::read_source(path)?;
-            Ok(listing(&source.name, &instrument(&source, &Options::default())))
+            Ok(listing(
+                &source.name,
+                &instrument(&source, &Options::default()),
+            ))
         })
         .collect::<Result<_, Failure>>()?;
     super::print(|out| match arguments.format {

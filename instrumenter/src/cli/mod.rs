@@ -76,19 +76,25 @@ fn read_source(path: &std::path::Path) -> Result<crate::Source, Failure> {
         _ => std::fs::read(path),
     };
     let text = text.map_err(|error| {
-        crate::diagnostic::file_error(path, &error.to_string(), "give the name of a readable source file")
+        crate::diagnostic::file_error(
+            path,
+            &error.to_string(),
+            "give the name of a readable source file",
+        )
     })?;
     Ok(crate::Source { name, text })
 }
 
 /// Writes to standard output; a reader that went away is no error.
-fn print(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> Result<(), Failure> {
+fn print(
+    write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
+) -> Result<(), Failure> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let result = write(&mut out).and_then(|()| std::io::Write::flush(&mut out));
     match result {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure { message: format!("error: standard output: {error}") })
-        }
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure {
+            message: format!("error: standard output: {error}"),
+        }),
         _ => Ok(()),
     }
 }

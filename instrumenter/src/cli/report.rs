@@ -21,13 +21,16 @@ pub(super) struct Arguments {
 
 /// The choices of `--format`, from the table of writers.
 fn formats() -> clap::builder::PossibleValuesParser {
-    let values = WRITERS.iter().map(|writer| PossibleValue::new(writer.name).help(writer.about));
+    let values = WRITERS
+        .iter()
+        .map(|writer| PossibleValue::new(writer.name).help(writer.about));
     values.collect::<Vec<_>>().into()
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let profile = profile::load::load(&arguments.profile)
-        .map_err(|error| Failure { message: format!("error: {error}") })?;
+    let profile = profile::load::load(&arguments.profile).map_err(|error| Failure {
+        message: format!("error: {error}"),
+    })?;
     let writer = writer(&arguments.format).unwrap_or(&WRITERS[0]);
     super::print(|out| (writer.write)(&Report::new(&profile), out))
 }

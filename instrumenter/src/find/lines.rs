@@ -32,15 +32,23 @@ impl LineMap {
     /// A map without any change.
     #[must_use]
     pub fn new(name: &str, text: &[u8]) -> Self {
-        let start = Change { from: 0, to: Some((name.to_owned(), 1)) };
-        Self { index: LineIndex::new(text), changes: vec![start] }
+        let start = Change {
+            from: 0,
+            to: Some((name.to_owned(), 1)),
+        };
+        Self {
+            index: LineIndex::new(text),
+            changes: vec![start],
+        }
     }
 
     /// Records that the line that begins at `from` is `line` of `file`; without
     /// a file, of the same file as before.
     pub fn change(&mut self, from: usize, file: Option<String>, line: u32) {
         let before = self.changes.last().and_then(|change| change.to.clone());
-        let to = file.or_else(|| before.map(|(file, _)| file)).map(|file| (file, line));
+        let to = file
+            .or_else(|| before.map(|(file, _)| file))
+            .map(|file| (file, line));
         self.changes.push(Change { from, to });
     }
 
@@ -56,7 +64,10 @@ impl LineMap {
         let change = self.changes.get(at.checked_sub(1)?)?;
         let (file, first) = change.to.as_ref()?;
         let line = first + self.index.line(offset) - self.index.line(change.from);
-        Some(Presumed { file: file.clone(), line })
+        Some(Presumed {
+            file: file.clone(),
+            line,
+        })
     }
 
     /// The physical line of an offset.
@@ -82,7 +93,10 @@ mod tests {
         let mut map = LineMap::new("f", text);
         map.change(16, Some("x".into()), 10);
         map.change(28, None, 3);
-        let at = |offset| map.presumed(offset).map(|p| format!("{}:{}", p.file, p.line));
+        let at = |offset| {
+            map.presumed(offset)
+                .map(|p| format!("{}:{}", p.file, p.line))
+        };
         assert_eq!(at(0).as_deref(), Some("f:1"));
         assert_eq!(at(18).as_deref(), Some("x:11"));
         assert_eq!(at(28).as_deref(), Some("x:3"));

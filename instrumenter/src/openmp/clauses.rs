@@ -37,16 +37,20 @@ pub struct ClauseRow {
     pub descriptor_key: Option<&'static str>,
 }
 
-const fn row(
-    name: &'static str,
-    permitted_on: &'static [Leaf],
-    placement: Placement,
-) -> ClauseRow {
-    ClauseRow { name, permitted_on, placement, descriptor_key: None }
+const fn row(name: &'static str, permitted_on: &'static [Leaf], placement: Placement) -> ClauseRow {
+    ClauseRow {
+        name,
+        permitted_on,
+        placement,
+        descriptor_key: None,
+    }
 }
 
 const fn keyed(key: &'static str, row: ClauseRow) -> ClauseRow {
-    ClauseRow { descriptor_key: Some(key), ..row }
+    ClauseRow {
+        descriptor_key: Some(key),
+        ..row
+    }
 }
 
 use Leaf::{Loop, Parallel, Scope, Sections, Simd, Single, Taskloop, Workshare};
@@ -54,23 +58,55 @@ use Placement::{All, FollowsItems, Innermost, InnermostSharedOutside, Modified, 
 
 /// The table.
 pub const CLAUSES: &[ClauseRow] = &[
-    row("allocate", &[Parallel, Loop, Sections, Single, Scope, Taskloop], FollowsItems),
+    row(
+        "allocate",
+        &[Parallel, Loop, Sections, Single, Scope, Taskloop],
+        FollowsItems,
+    ),
     keyed("hasCollapse", row("collapse", &[Loop, Simd, Taskloop], All)),
     keyed("hasCopyIn", row("copyin", &[Parallel], Only)),
     keyed("hasCopyPrivate", row("copyprivate", &[Single], Only)),
     keyed("hasDefault", row("default", &[Parallel, Taskloop], Only)),
-    keyed("hasFirstPrivate", row("firstprivate", &[Parallel, Loop, Sections, Single, Scope, Taskloop], InnermostSharedOutside)),
+    keyed(
+        "hasFirstPrivate",
+        row(
+            "firstprivate",
+            &[Parallel, Loop, Sections, Single, Scope, Taskloop],
+            InnermostSharedOutside,
+        ),
+    ),
     keyed("hasIf", row("if", &[Parallel, Simd, Taskloop], Modified)),
-    keyed("hasLastPrivate", row("lastprivate", &[Loop, Sections, Simd, Taskloop], InnermostSharedOutside)),
+    keyed(
+        "hasLastPrivate",
+        row(
+            "lastprivate",
+            &[Loop, Sections, Simd, Taskloop],
+            InnermostSharedOutside,
+        ),
+    ),
     row("linear", &[Loop, Simd], InnermostSharedOutside),
     row("message", &[Parallel], Only),
-    keyed("hasNowait", row("nowait", &[Loop, Sections, Single, Scope, Workshare], Only)),
+    keyed(
+        "hasNowait",
+        row("nowait", &[Loop, Sections, Single, Scope, Workshare], Only),
+    ),
     keyed("hasNum_threads", row("num_threads", &[Parallel], Only)),
     row("order", &[Loop, Simd], All),
     keyed("hasOrdered", row("ordered", &[Loop], Only)),
-    row("private", &[Parallel, Loop, Sections, Single, Scope, Simd, Taskloop], Innermost),
+    row(
+        "private",
+        &[Parallel, Loop, Sections, Single, Scope, Simd, Taskloop],
+        Innermost,
+    ),
     row("proc_bind", &[Parallel], Only),
-    keyed("hasReduction", row("reduction", &[Parallel, Loop, Sections, Scope, Simd, Taskloop], InnermostSharedOutside)),
+    keyed(
+        "hasReduction",
+        row(
+            "reduction",
+            &[Parallel, Loop, Sections, Scope, Simd, Taskloop],
+            InnermostSharedOutside,
+        ),
+    ),
     row("safelen", &[Simd], Only),
     row("safesync", &[Parallel], Only),
     row("schedule", &[Loop], Only),
@@ -95,7 +131,11 @@ mod tests {
     fn names_are_unique_and_lower_case() {
         for (index, row) in CLAUSES.iter().enumerate() {
             assert_eq!(row.name, row.name.to_ascii_lowercase());
-            assert!(CLAUSES[..index].iter().all(|other| other.name != row.name), "{}", row.name);
+            assert!(
+                CLAUSES[..index].iter().all(|other| other.name != row.name),
+                "{}",
+                row.name
+            );
             assert!(!row.permitted_on.is_empty());
         }
     }

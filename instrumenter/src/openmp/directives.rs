@@ -160,19 +160,36 @@ const fn row(
     since: u16,
     group: &'static str,
 ) -> DirectiveRow {
-    DirectiveRow { name, languages, leaf, association, since, combination: Combination::Never, group }
+    DirectiveRow {
+        name,
+        languages,
+        leaf,
+        association,
+        since,
+        combination: Combination::Never,
+        group,
+    }
 }
 
 const fn leads(row: DirectiveRow) -> DirectiveRow {
-    DirectiveRow { combination: Combination::Leads, ..row }
+    DirectiveRow {
+        combination: Combination::Leads,
+        ..row
+    }
 }
 
 const fn follows(row: DirectiveRow) -> DirectiveRow {
-    DirectiveRow { combination: Combination::Follows, ..row }
+    DirectiveRow {
+        combination: Combination::Follows,
+        ..row
+    }
 }
 
 const fn either(row: DirectiveRow) -> DirectiveRow {
-    DirectiveRow { combination: Combination::Either, ..row }
+    DirectiveRow {
+        combination: Combination::Either,
+        ..row
+    }
 }
 
 /// The table.
@@ -184,7 +201,14 @@ pub const DIRECTIVES: &[DirectiveRow] = &[
     follows(row("sections", All, Leaf::Sections, Block, 25, "sections")),
     row("section", All, Leaf::Section, Separating, 25, "sections"),
     follows(row("single", All, Leaf::Single, Block, 25, "single")),
-    follows(row("workshare", Fortran, Leaf::Workshare, Block, 25, "workshare")),
+    follows(row(
+        "workshare",
+        Fortran,
+        Leaf::Workshare,
+        Block,
+        25,
+        "workshare",
+    )),
     row("scope", All, Leaf::Scope, Block, 51, "scope"),
     follows(row("loop", All, Leaf::GenericLoop, LoopNest, 50, "loop")),
     // Synchronisation.
@@ -198,7 +222,14 @@ pub const DIRECTIVES: &[DirectiveRow] = &[
     // Tasks.
     row("task", All, Leaf::Task, Block, 30, "task"),
     either(row("taskloop", All, Leaf::Taskloop, LoopNest, 45, "task")),
-    row("task iteration", All, Leaf::TaskIteration, Standalone, 60, "task"),
+    row(
+        "task iteration",
+        All,
+        Leaf::TaskIteration,
+        Standalone,
+        60,
+        "task",
+    ),
     row("taskgraph", All, Leaf::Taskgraph, Block, 60, "task"),
     row("taskgroup", All, Leaf::Taskgroup, Block, 40, "task"),
     row("taskwait", All, Leaf::Taskwait, Standalone, 30, "task"),
@@ -206,54 +237,306 @@ pub const DIRECTIVES: &[DirectiveRow] = &[
     // Devices and leagues.
     leads(row("target", All, Leaf::Target, Block, 40, "target")),
     row("target data", All, Leaf::TargetData, Block, 40, "target"),
-    row("target enter data", All, Leaf::TargetEnterData, Standalone, 45, "target"),
-    row("target exit data", All, Leaf::TargetExitData, Standalone, 45, "target"),
-    row("target update", All, Leaf::TargetUpdate, Standalone, 40, "target"),
+    row(
+        "target enter data",
+        All,
+        Leaf::TargetEnterData,
+        Standalone,
+        45,
+        "target",
+    ),
+    row(
+        "target exit data",
+        All,
+        Leaf::TargetExitData,
+        Standalone,
+        45,
+        "target",
+    ),
+    row(
+        "target update",
+        All,
+        Leaf::TargetUpdate,
+        Standalone,
+        40,
+        "target",
+    ),
     either(row("teams", All, Leaf::Teams, Block, 40, "target")),
-    either(row("distribute", All, Leaf::Distribute, LoopNest, 40, "target")),
-    follows(row("workdistribute", Fortran, Leaf::Workdistribute, Block, 60, "target")),
+    either(row(
+        "distribute",
+        All,
+        Leaf::Distribute,
+        LoopNest,
+        40,
+        "target",
+    )),
+    follows(row(
+        "workdistribute",
+        Fortran,
+        Leaf::Workdistribute,
+        Block,
+        60,
+        "target",
+    )),
     row("interop", All, Leaf::Interop, Standalone, 51, "target"),
     row("dispatch", All, Leaf::Dispatch, Block, 51, "target"),
     // Cancellation.
     row("cancel", All, Leaf::Cancel, Standalone, 40, "cancel"),
-    row("cancellation point", All, Leaf::CancellationPoint, Standalone, 40, "cancel"),
+    row(
+        "cancellation point",
+        All,
+        Leaf::CancellationPoint,
+        Standalone,
+        40,
+        "cancel",
+    ),
     // Loops that no probe may enter.
     follows(row("simd", All, Leaf::Simd, LoopNest, 40, "simd")),
     row("scan", All, Leaf::Scan, Separating, 50, "simd"),
-    row("tile", All, Leaf::Transformation, LoopNest, 51, "transformation"),
-    row("unroll", All, Leaf::Transformation, LoopNest, 51, "transformation"),
-    row("interchange", All, Leaf::Transformation, LoopNest, 60, "transformation"),
-    row("reverse", All, Leaf::Transformation, LoopNest, 60, "transformation"),
-    row("fuse", All, Leaf::Transformation, LoopNest, 60, "transformation"),
-    row("split", All, Leaf::Transformation, LoopNest, 60, "transformation"),
-    row("stripe", All, Leaf::Transformation, LoopNest, 60, "transformation"),
+    row(
+        "tile",
+        All,
+        Leaf::Transformation,
+        LoopNest,
+        51,
+        "transformation",
+    ),
+    row(
+        "unroll",
+        All,
+        Leaf::Transformation,
+        LoopNest,
+        51,
+        "transformation",
+    ),
+    row(
+        "interchange",
+        All,
+        Leaf::Transformation,
+        LoopNest,
+        60,
+        "transformation",
+    ),
+    row(
+        "reverse",
+        All,
+        Leaf::Transformation,
+        LoopNest,
+        60,
+        "transformation",
+    ),
+    row(
+        "fuse",
+        All,
+        Leaf::Transformation,
+        LoopNest,
+        60,
+        "transformation",
+    ),
+    row(
+        "split",
+        All,
+        Leaf::Transformation,
+        LoopNest,
+        60,
+        "transformation",
+    ),
+    row(
+        "stripe",
+        All,
+        Leaf::Transformation,
+        LoopNest,
+        60,
+        "transformation",
+    ),
     // Chosen when the program is compiled.
-    row("metadirective", All, Leaf::Metadirective, Unknown, 50, "variant"),
-    row("begin metadirective", All, Leaf::Metadirective, Delimited, 50, "variant"),
-    row("end metadirective", All, Leaf::Metadirective, Declarative, 50, "variant"),
-    row("declare variant", All, Leaf::Variant, Declarative, 50, "variant"),
-    row("begin declare variant", CFamily, Leaf::Variant, Delimited, 51, "variant"),
-    row("end declare variant", CFamily, Leaf::Variant, Declarative, 51, "variant"),
+    row(
+        "metadirective",
+        All,
+        Leaf::Metadirective,
+        Unknown,
+        50,
+        "variant",
+    ),
+    row(
+        "begin metadirective",
+        All,
+        Leaf::Metadirective,
+        Delimited,
+        50,
+        "variant",
+    ),
+    row(
+        "end metadirective",
+        All,
+        Leaf::Metadirective,
+        Declarative,
+        50,
+        "variant",
+    ),
+    row(
+        "declare variant",
+        All,
+        Leaf::Variant,
+        Declarative,
+        50,
+        "variant",
+    ),
+    row(
+        "begin declare variant",
+        CFamily,
+        Leaf::Variant,
+        Delimited,
+        51,
+        "variant",
+    ),
+    row(
+        "end declare variant",
+        CFamily,
+        Leaf::Variant,
+        Declarative,
+        51,
+        "variant",
+    ),
     // Device code.
-    row("declare target", All, Leaf::DeclareTarget, Declarative, 40, "target"),
-    row("begin declare target", CFamily, Leaf::BeginDeclareTarget, Delimited, 51, "target"),
-    row("end declare target", CFamily, Leaf::EndDeclareTarget, Declarative, 40, "target"),
+    row(
+        "declare target",
+        All,
+        Leaf::DeclareTarget,
+        Declarative,
+        40,
+        "target",
+    ),
+    row(
+        "begin declare target",
+        CFamily,
+        Leaf::BeginDeclareTarget,
+        Delimited,
+        51,
+        "target",
+    ),
+    row(
+        "end declare target",
+        CFamily,
+        Leaf::EndDeclareTarget,
+        Declarative,
+        40,
+        "target",
+    ),
     // Declarations and information.
-    row("threadprivate", All, Leaf::Declarative, Declarative, 25, "declarative"),
-    row("declare simd", All, Leaf::Declarative, Declarative, 40, "declarative"),
-    row("declare reduction", All, Leaf::Declarative, Declarative, 40, "declarative"),
-    row("declare mapper", All, Leaf::Declarative, Declarative, 50, "declarative"),
-    row("declare induction", All, Leaf::Declarative, Declarative, 60, "declarative"),
-    row("groupprivate", All, Leaf::Declarative, Declarative, 60, "declarative"),
-    row("allocate", All, Leaf::Declarative, Declarative, 50, "declarative"),
-    row("allocators", Fortran, Leaf::Allocators, Block, 52, "declarative"),
-    row("requires", All, Leaf::Informational, Declarative, 50, "declarative"),
-    row("assumes", All, Leaf::Informational, Declarative, 51, "declarative"),
-    row("begin assumes", CFamily, Leaf::Informational, Delimited, 51, "declarative"),
-    row("end assumes", CFamily, Leaf::Informational, Declarative, 51, "declarative"),
+    row(
+        "threadprivate",
+        All,
+        Leaf::Declarative,
+        Declarative,
+        25,
+        "declarative",
+    ),
+    row(
+        "declare simd",
+        All,
+        Leaf::Declarative,
+        Declarative,
+        40,
+        "declarative",
+    ),
+    row(
+        "declare reduction",
+        All,
+        Leaf::Declarative,
+        Declarative,
+        40,
+        "declarative",
+    ),
+    row(
+        "declare mapper",
+        All,
+        Leaf::Declarative,
+        Declarative,
+        50,
+        "declarative",
+    ),
+    row(
+        "declare induction",
+        All,
+        Leaf::Declarative,
+        Declarative,
+        60,
+        "declarative",
+    ),
+    row(
+        "groupprivate",
+        All,
+        Leaf::Declarative,
+        Declarative,
+        60,
+        "declarative",
+    ),
+    row(
+        "allocate",
+        All,
+        Leaf::Declarative,
+        Declarative,
+        50,
+        "declarative",
+    ),
+    row(
+        "allocators",
+        Fortran,
+        Leaf::Allocators,
+        Block,
+        52,
+        "declarative",
+    ),
+    row(
+        "requires",
+        All,
+        Leaf::Informational,
+        Declarative,
+        50,
+        "declarative",
+    ),
+    row(
+        "assumes",
+        All,
+        Leaf::Informational,
+        Declarative,
+        51,
+        "declarative",
+    ),
+    row(
+        "begin assumes",
+        CFamily,
+        Leaf::Informational,
+        Delimited,
+        51,
+        "declarative",
+    ),
+    row(
+        "end assumes",
+        CFamily,
+        Leaf::Informational,
+        Declarative,
+        51,
+        "declarative",
+    ),
     row("assume", All, Leaf::Informational, Block, 51, "declarative"),
-    row("error", All, Leaf::Informational, Standalone, 51, "declarative"),
-    row("nothing", All, Leaf::Informational, Standalone, 51, "declarative"),
+    row(
+        "error",
+        All,
+        Leaf::Informational,
+        Standalone,
+        51,
+        "declarative",
+    ),
+    row(
+        "nothing",
+        All,
+        Leaf::Informational,
+        Standalone,
+        51,
+        "declarative",
+    ),
     row("depobj", All, Leaf::Depobj, Standalone, 50, "declarative"),
 ];
 
@@ -264,8 +547,17 @@ mod tests {
     #[test]
     fn names_are_unique_and_normal() {
         for (index, row) in DIRECTIVES.iter().enumerate() {
-            assert_eq!(row.name, row.name.split_whitespace().collect::<Vec<_>>().join(" "));
-            assert!(DIRECTIVES[..index].iter().all(|other| other.name != row.name), "{}", row.name);
+            assert_eq!(
+                row.name,
+                row.name.split_whitespace().collect::<Vec<_>>().join(" ")
+            );
+            assert!(
+                DIRECTIVES[..index]
+                    .iter()
+                    .all(|other| other.name != row.name),
+                "{}",
+                row.name
+            );
         }
     }
 }

@@ -58,13 +58,28 @@ const fn pair(
     closes: Event,
     closes_name: &'static str,
 ) -> EventPair {
-    EventPair { opens, closes, opens_name, closes_name }
+    EventPair {
+        opens,
+        closes,
+        opens_name,
+        closes_name,
+    }
 }
 
 /// All events, in pairs.
 pub const EVENT_PAIRS: &[EventPair] = &[
-    pair(Event::ParallelFork, "Parallel_fork_team", Event::ParallelJoin, "Parallel_join"),
-    pair(Event::ParallelBegin, "Parallel_begin_team", Event::ParallelEnd, "Parallel_end"),
+    pair(
+        Event::ParallelFork,
+        "Parallel_fork_team",
+        Event::ParallelJoin,
+        "Parallel_join",
+    ),
+    pair(
+        Event::ParallelBegin,
+        "Parallel_begin_team",
+        Event::ParallelEnd,
+        "Parallel_end",
+    ),
     pair(
         Event::ImplicitBarrierEnter,
         "Implicit_barrier_enter",
@@ -72,18 +87,78 @@ pub const EVENT_PAIRS: &[EventPair] = &[
         "Implicit_barrier_exit",
     ),
     pair(Event::LoopEnter, "For_enter", Event::LoopExit, "For_exit"),
-    pair(Event::SectionsEnter, "Sections_enter", Event::SectionsExit, "Sections_exit"),
-    pair(Event::SectionBegin, "Section_begin", Event::SectionEnd, "Section_end"),
-    pair(Event::SingleEnter, "Single_enter", Event::SingleExit, "Single_exit"),
-    pair(Event::SingleBegin, "Single_begin", Event::SingleEnd, "Single_end"),
-    pair(Event::MasterBegin, "Master_begin", Event::MasterEnd, "Master_end"),
-    pair(Event::CriticalEnter, "Critical_enter", Event::CriticalExit, "Critical_exit"),
-    pair(Event::CriticalBegin, "Critical_begin", Event::CriticalEnd, "Critical_end"),
-    pair(Event::OrderedEnter, "Ordered_enter", Event::OrderedExit, "Ordered_exit"),
-    pair(Event::OrderedBegin, "Ordered_begin", Event::OrderedEnd, "Ordered_end"),
-    pair(Event::AtomicEnter, "Atomic_enter", Event::AtomicExit, "Atomic_exit"),
-    pair(Event::BarrierEnter, "Barrier_enter", Event::BarrierExit, "Barrier_exit"),
-    pair(Event::FlushEnter, "Flush_enter", Event::FlushExit, "Flush_exit"),
+    pair(
+        Event::SectionsEnter,
+        "Sections_enter",
+        Event::SectionsExit,
+        "Sections_exit",
+    ),
+    pair(
+        Event::SectionBegin,
+        "Section_begin",
+        Event::SectionEnd,
+        "Section_end",
+    ),
+    pair(
+        Event::SingleEnter,
+        "Single_enter",
+        Event::SingleExit,
+        "Single_exit",
+    ),
+    pair(
+        Event::SingleBegin,
+        "Single_begin",
+        Event::SingleEnd,
+        "Single_end",
+    ),
+    pair(
+        Event::MasterBegin,
+        "Master_begin",
+        Event::MasterEnd,
+        "Master_end",
+    ),
+    pair(
+        Event::CriticalEnter,
+        "Critical_enter",
+        Event::CriticalExit,
+        "Critical_exit",
+    ),
+    pair(
+        Event::CriticalBegin,
+        "Critical_begin",
+        Event::CriticalEnd,
+        "Critical_end",
+    ),
+    pair(
+        Event::OrderedEnter,
+        "Ordered_enter",
+        Event::OrderedExit,
+        "Ordered_exit",
+    ),
+    pair(
+        Event::OrderedBegin,
+        "Ordered_begin",
+        Event::OrderedEnd,
+        "Ordered_end",
+    ),
+    pair(
+        Event::AtomicEnter,
+        "Atomic_enter",
+        Event::AtomicExit,
+        "Atomic_exit",
+    ),
+    pair(
+        Event::BarrierEnter,
+        "Barrier_enter",
+        Event::BarrierExit,
+        "Barrier_exit",
+    ),
+    pair(
+        Event::FlushEnter,
+        "Flush_enter",
+        Event::FlushExit,
+        "Flush_exit",
+    ),
 ];
 
 impl Event {
@@ -103,7 +178,10 @@ impl Event {
     /// The event that this one opens for, if it closes one.
     #[must_use]
     pub fn closes(self) -> Option<Event> {
-        EVENT_PAIRS.iter().find(|pair| pair.closes == self).map(|pair| pair.opens)
+        EVENT_PAIRS
+            .iter()
+            .find(|pair| pair.closes == self)
+            .map(|pair| pair.opens)
     }
 }
 

@@ -4,9 +4,9 @@
 
 use std::ops::Range;
 
+use super::Language;
 use super::clauses::{self, ClauseRow};
 use super::directives::{Association, Combination, DIRECTIVES, DirectiveRow, Leaf};
-use super::Language;
 
 /// A word of a directive: an identifier, a literal or one punctuation mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,8 @@ impl Word {
     }
 
     fn is_identifier(&self) -> bool {
-        self.text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        self.text
+            .starts_with(|c: char| c.is_alphabetic() || c == '_')
     }
 }
 
@@ -93,7 +94,13 @@ pub fn parse(words: &[Word], language: Language) -> Result<Directive, DirectiveE
     let range = words[0].range.start..last.range.end;
     let argument = parse_argument(words, &mut at)?;
     let clauses = parse_clauses(words, at)?;
-    Ok(Directive { rows, name_ranges, argument, clauses, range })
+    Ok(Directive {
+        rows,
+        name_ranges,
+        argument,
+        clauses,
+        range,
+    })
 }
 
 type Name = (Vec<&'static DirectiveRow>, Vec<Range<usize>>, usize);
@@ -146,7 +153,9 @@ fn words_taken(name: &str, words: &[Word]) -> Option<usize> {
 }
 
 fn parse_argument(words: &[Word], at: &mut usize) -> Result<Option<Argument>, DirectiveError> {
-    let Some(open) = words.get(*at).filter(|word| word.is("(")) else { return Ok(None) };
+    let Some(open) = words.get(*at).filter(|word| word.is("(")) else {
+        return Ok(None);
+    };
     let mut depth = 0usize;
     for (index, word) in words.iter().enumerate().skip(*at) {
         match word.text.as_str() {
@@ -179,8 +188,17 @@ fn parse_clauses(words: &[Word], mut at: usize) -> Result<Vec<Clause>, Directive
         let name = word.text.to_ascii_lowercase();
         let argument = parse_argument(words, &mut at)?;
         let range = word.range.start..words[at - 1].range.end;
-        let comma = words.get(at).filter(|word| word.is(",")).map(|word| word.range.clone());
-        clauses.push(Clause { row: clauses::find(&name), name, range, argument, comma });
+        let comma = words
+            .get(at)
+            .filter(|word| word.is(","))
+            .map(|word| word.range.clone());
+        clauses.push(Clause {
+            row: clauses::find(&name),
+            name,
+            range,
+            argument,
+            comma,
+        });
     }
     Ok(clauses)
 }
@@ -200,7 +218,11 @@ impl Directive {
     /// Its whole name with single blanks, as in the table.
     #[must_use]
     pub fn name(&self) -> String {
-        self.rows.iter().map(|row| row.name).collect::<Vec<_>>().join(" ")
+        self.rows
+            .iter()
+            .map(|row| row.name)
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     /// The first clause of that name.
@@ -217,13 +239,17 @@ impl Directive {
         {
             return Association::Standalone;
         }
-        self.rows.last().map_or(Association::Unknown, |row| row.association)
+        self.rows
+            .last()
+            .map_or(Association::Unknown, |row| row.association)
     }
 
     /// Whether it is a single leaf that never combines with others.
     #[must_use]
     pub fn stands_by_itself(&self) -> bool {
-        self.rows.iter().all(|row| row.combination == Combination::Never)
+        self.rows
+            .iter()
+            .all(|row| row.combination == Combination::Never)
     }
 }
 
@@ -264,7 +290,9 @@ impl Clause {
     /// `modifier`, as in `reduction(task, +: x)`.
     #[must_use]
     pub fn has_modifier(&self, modifier: &str) -> bool {
-        let Some(argument) = &self.argument else { return false };
+        let Some(argument) = &self.argument else {
+            return false;
+        };
         argument
             .words
             .iter()
@@ -355,7 +383,10 @@ mod tests {
                     word.text.push(c);
                     word.range.end += c.len_utf8();
                 }
-                None => words.push(Word { text: c.into(), range: start..start + c.len_utf8() }),
+                None => words.push(Word {
+                    text: c.into(),
+                    range: start..start + c.len_utf8(),
+                }),
             }
         }
         words
@@ -394,7 +425,10 @@ mod tests {
     #[test]
     fn underscores_of_6_0_and_longest_names() {
         assert_eq!(directive("target_data map(a)").name(), "target data");
-        assert_eq!(directive("target enter data map(to: a)").name(), "target enter data");
+        assert_eq!(
+            directive("target enter data map(to: a)").name(),
+            "target enter data"
+        );
     }
 
     #[test]
@@ -404,7 +438,10 @@ mod tests {
             d.clauses[0].list_items().map(|items| items.join(" "))
         };
         assert_eq!(items("for reduction(+: a[0:n], b)").as_deref(), Some("a b"));
-        assert_eq!(items("for lastprivate(conditional: x)").as_deref(), Some("x"));
+        assert_eq!(
+            items("for lastprivate(conditional: x)").as_deref(),
+            Some("x")
+        );
         assert_eq!(items("for linear(val(i, j): 2)").as_deref(), Some("i j"));
         assert_eq!(items("for linear(i: 2)").as_deref(), Some("i"));
         assert_eq!(items("for linear(i: val, step(2))").as_deref(), Some("i"));
@@ -414,7 +451,10 @@ mod tests {
     #[test]
     fn what_is_no_directive_is_said() {
         let error = |text: &str| parse(&words(text), Language::C).unwrap_err();
-        assert_eq!(error("paralel"), DirectiveError::UnknownName("paralel".into()));
+        assert_eq!(
+            error("paralel"),
+            DirectiveError::UnknownName("paralel".into())
+        );
         assert_eq!(error("for schedule(x"), DirectiveError::Unclosed);
         assert_eq!(error("for ) x"), DirectiveError::NoClause(")".into()));
         assert_eq!(error("do"), DirectiveError::UnknownName("do".into()));

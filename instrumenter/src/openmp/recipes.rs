@@ -40,7 +40,13 @@ const fn recipe(
     inside: Option<(Event, Event)>,
     barrier: ImplicitBarrier,
 ) -> Recipe {
-    Recipe { leaf, region_type, outside, inside, barrier }
+    Recipe {
+        leaf,
+        region_type,
+        outside,
+        inside,
+        barrier,
+    }
 }
 
 use Event as E;
@@ -55,9 +61,27 @@ pub const RECIPES: &[Recipe] = &[
         Some((E::ParallelBegin, E::ParallelEnd)),
         Inside,
     ),
-    recipe(Leaf::Loop, "for", Some((E::LoopEnter, E::LoopExit)), None, Outside),
-    recipe(Leaf::Sections, "sections", Some((E::SectionsEnter, E::SectionsExit)), None, Outside),
-    recipe(Leaf::Section, "section", None, Some((E::SectionBegin, E::SectionEnd)), NoBarrier),
+    recipe(
+        Leaf::Loop,
+        "for",
+        Some((E::LoopEnter, E::LoopExit)),
+        None,
+        Outside,
+    ),
+    recipe(
+        Leaf::Sections,
+        "sections",
+        Some((E::SectionsEnter, E::SectionsExit)),
+        None,
+        Outside,
+    ),
+    recipe(
+        Leaf::Section,
+        "section",
+        None,
+        Some((E::SectionBegin, E::SectionEnd)),
+        NoBarrier,
+    ),
     recipe(
         Leaf::Single,
         "single",
@@ -65,7 +89,13 @@ pub const RECIPES: &[Recipe] = &[
         Some((E::SingleBegin, E::SingleEnd)),
         Outside,
     ),
-    recipe(Leaf::Master, "master", None, Some((E::MasterBegin, E::MasterEnd)), NoBarrier),
+    recipe(
+        Leaf::Master,
+        "master",
+        None,
+        Some((E::MasterBegin, E::MasterEnd)),
+        NoBarrier,
+    ),
     recipe(
         Leaf::Critical,
         "critical",
@@ -80,9 +110,27 @@ pub const RECIPES: &[Recipe] = &[
         Some((E::OrderedBegin, E::OrderedEnd)),
         NoBarrier,
     ),
-    recipe(Leaf::Atomic, "atomic", Some((E::AtomicEnter, E::AtomicExit)), None, NoBarrier),
-    recipe(Leaf::Barrier, "barrier", Some((E::BarrierEnter, E::BarrierExit)), None, NoBarrier),
-    recipe(Leaf::Flush, "flush", Some((E::FlushEnter, E::FlushExit)), None, NoBarrier),
+    recipe(
+        Leaf::Atomic,
+        "atomic",
+        Some((E::AtomicEnter, E::AtomicExit)),
+        None,
+        NoBarrier,
+    ),
+    recipe(
+        Leaf::Barrier,
+        "barrier",
+        Some((E::BarrierEnter, E::BarrierExit)),
+        None,
+        NoBarrier,
+    ),
+    recipe(
+        Leaf::Flush,
+        "flush",
+        Some((E::FlushEnter, E::FlushExit)),
+        None,
+        NoBarrier,
+    ),
 ];
 
 /// The recipe of a leaf construct.
@@ -134,7 +182,10 @@ mod tests {
     #[test]
     fn every_recipe_has_a_kind_that_the_profile_knows() {
         for recipe in RECIPES {
-            assert!(RegionKind::from_region_type(recipe.region_type).is_some(), "{recipe:?}");
+            assert!(
+                RegionKind::from_region_type(recipe.region_type).is_some(),
+                "{recipe:?}"
+            );
         }
     }
 }

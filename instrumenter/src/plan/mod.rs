@@ -147,7 +147,12 @@ pub struct Listed {
 /// Plans a whole source.
 #[must_use]
 pub fn plan(found: &Found, nesting: &Nesting) -> Plan {
-    let mut planner = Planner { found, nesting, plan: Plan::default(), seen: Vec::new() };
+    let mut planner = Planner {
+        found,
+        nesting,
+        plan: Plan::default(),
+        seen: Vec::new(),
+    };
     for construct in 0..nesting.constructs.len() {
         planner.construct(construct);
     }
@@ -171,7 +176,9 @@ impl Planner<'_> {
     fn construct(&mut self, index: usize) {
         let construct = &self.nesting.constructs[index];
         let found = &self.found.directives[construct.directive];
-        let Ok(directive) = &found.directive else { return };
+        let Ok(directive) = &found.directive else {
+            return;
+        };
         let outcome = self.outcome(construct, found, directive);
         if let Outcome::Instrumented { unsplit } = &outcome {
             self.place(construct, found, directive, unsplit.as_deref());
@@ -183,7 +190,11 @@ impl Planner<'_> {
             offset: directive.range.start,
             construct: directive.name(),
             text: found.text.clone(),
-            clauses: directive.clauses.iter().map(|clause| clause.name.clone()).collect(),
+            clauses: directive
+                .clauses
+                .iter()
+                .map(|clause| clause.name.clone())
+                .collect(),
             outcome,
         });
     }
@@ -197,7 +208,9 @@ impl Planner<'_> {
                     construct: String::new(),
                     text: found.text.clone(),
                     clauses: Vec::new(),
-                    outcome: Outcome::LeftAlone { reason: reason.clone() },
+                    outcome: Outcome::LeftAlone {
+                        reason: reason.clone(),
+                    },
                 });
             }
         }
@@ -205,7 +218,9 @@ impl Planner<'_> {
 
     fn call(&mut self, call: &crate::find::FoundCall) {
         let outcome = match self.closed_reason(call.name.start, call.function.as_ref()) {
-            Some(reason) => Outcome::PassedThrough { reason: reason.into() },
+            Some(reason) => Outcome::PassedThrough {
+                reason: reason.into(),
+            },
             None => Outcome::Instrumented { unsplit: None },
         };
         if let Outcome::Instrumented { .. } = outcome
@@ -233,6 +248,10 @@ impl Planner<'_> {
         if function.filter(device).is_some() {
             return Some("it stands in a declare target function");
         }
-        self.nesting.closed.iter().find(|(range, _)| range.contains(&offset)).map(|(_, why)| *why)
+        self.nesting
+            .closed
+            .iter()
+            .find(|(range, _)| range.contains(&offset))
+            .map(|(_, why)| *why)
     }
 }

@@ -32,11 +32,15 @@ pub enum Outcome {
 }
 
 fn passed(reason: impl Into<String>) -> Outcome {
-    Outcome::PassedThrough { reason: reason.into() }
+    Outcome::PassedThrough {
+        reason: reason.into(),
+    }
 }
 
 fn left(reason: impl Into<String>) -> Outcome {
-    Outcome::LeftAlone { reason: reason.into() }
+    Outcome::LeftAlone {
+        reason: reason.into(),
+    }
 }
 
 impl Planner<'_> {
@@ -60,7 +64,9 @@ impl Planner<'_> {
         }
         match self.unclear(construct, found, directive) {
             Some(reason) => left(reason),
-            None => Outcome::Instrumented { unsplit: self.unsplit(construct, directive, recipe) },
+            None => Outcome::Instrumented {
+                unsplit: self.unsplit(construct, directive, recipe),
+            },
         }
     }
 
@@ -121,8 +127,14 @@ impl Planner<'_> {
     /// A section must end in the conditional branch in which it begins.
     fn section_reason(&self, construct: &Construct, found: &FoundDirective) -> Option<String> {
         let block = construct.block.as_ref()?;
-        let is_section = found.directive.as_ref().is_ok_and(|d| d.has_leaf(Leaf::Section));
-        let crosses = found.branches.iter().any(|branch| branch.end < block.end.at);
+        let is_section = found
+            .directive
+            .as_ref()
+            .is_ok_and(|d| d.has_leaf(Leaf::Section));
+        let crosses = found
+            .branches
+            .iter()
+            .any(|branch| branch.end < block.end.at);
         (is_section && crosses).then(|| "its conditional ends before its block".into())
     }
 
@@ -136,22 +148,30 @@ impl Planner<'_> {
         if recipe.barrier == ImplicitBarrier::None || directive.clause("nowait").is_some() {
             return None;
         }
-        let whole = (directive.rows.len() > 1).then(|| split(directive).err()).flatten();
-        whole
-            .or_else(|| clause_reason(directive))
-            .or_else(|| self.cancelled(construct).then(|| "it can be cancelled".to_owned()))
+        let whole = (directive.rows.len() > 1)
+            .then(|| split(directive).err())
+            .flatten();
+        whole.or_else(|| clause_reason(directive)).or_else(|| {
+            self.cancelled(construct)
+                .then(|| "it can be cancelled".to_owned())
+        })
     }
 
     /// Whether a `cancel` for this construct stands in it.
     fn cancelled(&self, construct: &Construct) -> bool {
-        let Some(index) =
-            self.nesting.constructs.iter().position(|other| std::ptr::eq(other, construct))
+        let Some(index) = self
+            .nesting
+            .constructs
+            .iter()
+            .position(|other| std::ptr::eq(other, construct))
         else {
             return false;
         };
         self.nesting.constructs.iter().any(|other| {
             let directive = self.found.directives[other.directive].directive.as_ref();
-            let cancel = directive.ok().filter(|directive| directive.has_leaf(Leaf::Cancel));
+            let cancel = directive
+                .ok()
+                .filter(|directive| directive.has_leaf(Leaf::Cancel));
             let kind = cancel.and_then(|cancel| cancel.clauses.first());
             kind.is_some_and(|kind| self.cancel_binds_to(other, &kind.name) == Some(index))
         })
@@ -162,7 +182,10 @@ impl Planner<'_> {
         let mut next = cancel.parent;
         while let Some(index) = next {
             let outer = &self.nesting.constructs[index];
-            let directive = self.found.directives[outer.directive].directive.as_ref().ok()?;
+            let directive = self.found.directives[outer.directive]
+                .directive
+                .as_ref()
+                .ok()?;
             let binds = directive.rows.iter().any(|row| row.name == name);
             if binds && !outer.implicit_section {
                 return Some(index);
@@ -192,9 +215,15 @@ fn combination_reason(directive: &Directive) -> Option<&'static str> {
 
 /// Why a construct forbids probes in its block, if it does.
 fn forbidden_by(directive: &Directive, direct: bool) -> Option<&'static str> {
-    let by_leaf = directive.leaves().find_map(|leaf| recipes::admits_calls(leaf).err());
+    let by_leaf = directive
+        .leaves()
+        .find_map(|leaf| recipes::admits_calls(leaf).err());
     let concurrent = directive.clause("order").is_some_and(|clause| {
-        clause.argument.iter().flat_map(|a| &a.words).any(|word| word.text == "concurrent")
+        clause
+            .argument
+            .iter()
+            .flat_map(|a| &a.words)
+            .any(|word| word.text == "concurrent")
     });
     let teams = direct && directive.leaves().next_back() == Some(Leaf::Teams);
     by_leaf
@@ -207,7 +236,10 @@ fn clause_reason(directive: &Directive) -> Option<String> {
     if directive.clause("copyprivate").is_some() {
         return Some("copyprivate needs the barrier of the construct".into());
     }
-    let mut reductions = directive.clauses.iter().filter(|clause| clause.name == "reduction");
+    let mut reductions = directive
+        .clauses
+        .iter()
+        .filter(|clause| clause.name == "reduction");
     if reductions.any(|clause| clause.has_modifier("task")) {
         return Some("task reductions end at the barrier of the construct".into());
     }

@@ -27,11 +27,25 @@ impl Planner<'_> {
         unsplit: Option<&str>,
     ) {
         let region = self.region(construct, found, directive, unsplit);
-        let split = (directive.rows.len() > 1).then(|| split(directive).ok()).flatten();
+        let split = (directive.rows.len() > 1)
+            .then(|| split(directive).ok())
+            .flatten();
         self.plan.regions[region].passes_team =
             !construct.implicit_section && opens_team(directive, split.as_ref());
-        let layout = layout(construct, directive, region, unsplit.is_some(), split.as_ref());
-        self.edit_directive(construct, directive, region, unsplit.is_some(), split.as_ref());
+        let layout = layout(
+            construct,
+            directive,
+            region,
+            unsplit.is_some(),
+            split.as_ref(),
+        );
+        self.edit_directive(
+            construct,
+            directive,
+            region,
+            unsplit.is_some(),
+            split.as_ref(),
+        );
         self.insert(construct, found, region, layout);
     }
 
@@ -49,7 +63,10 @@ impl Planner<'_> {
         let edits = &mut self.plan.directive_edits;
         let at = directive.range.end;
         let mut add = |clause| edits.push(DirectiveEdit::Add { at, clause });
-        if let Some(shared) = split.map(|split| &split.shared).filter(|shared| !shared.is_empty()) {
+        if let Some(shared) = split
+            .map(|split| &split.shared)
+            .filter(|shared| !shared.is_empty())
+        {
             add(AddedClause::Shared(shared.clone()));
         }
         if opens_team(directive, split) {
@@ -58,7 +75,9 @@ impl Planner<'_> {
         if split.is_none() && nowait_is_added(directive, unsplit) {
             add(AddedClause::Nowait);
         }
-        let removed = split.into_iter().flat_map(|split| split.removed.iter().cloned());
+        let removed = split
+            .into_iter()
+            .flat_map(|split| split.removed.iter().cloned());
         edits.extend(removed.map(DirectiveEdit::Remove));
     }
 
@@ -75,35 +94,67 @@ impl Planner<'_> {
         let mut put = |position: Position, order, guard, items: Vec<Item>| {
             if !items.is_empty() {
                 let Position { at, line_start } = position;
-                self.plan.insertions.push(Insertion { at, line_start, order, guard, items });
+                self.plan.insertions.push(Insertion {
+                    at,
+                    line_start,
+                    order,
+                    guard,
+                    items,
+                });
             }
         };
-        put(before, Order::open(depth), guarded.then_some(Guard::Sets(region)), layout.before);
+        put(
+            before,
+            Order::open(depth),
+            guarded.then_some(Guard::Sets(region)),
+            layout.before,
+        );
         if let Some(block) = &construct.block {
             // The begin may still stand in the branch of the directive.
             let guard = guarded_at(found, block, block.begin).then_some(Guard::Tests(region));
             put(block.begin, Order::open(depth), guard, layout.begin);
         }
         let ends = [layout.end, layout.after].concat();
-        put(behind, Order::close(depth), guarded.then_some(Guard::Clears(region)), ends);
+        put(
+            behind,
+            Order::close(depth),
+            guarded.then_some(Guard::Clears(region)),
+            ends,
+        );
     }
 }
 
 /// Where text in front of a construct and behind it goes.
 fn sides(construct: &Construct, found: &FoundDirective) -> (Position, Position) {
-    let inline = |at: usize| Position { at, line_start: false };
+    let inline = |at: usize| Position {
+        at,
+        line_start: false,
+    };
     let (before, after) = match found.placement {
         Placement::Lines { before, after } => (
-            Position { at: before, line_start: true },
-            Position { at: after, line_start: true },
+            Position {
+                at: before,
+                line_start: true,
+            },
+            Position {
+                at: after,
+                line_start: true,
+            },
         ),
         Placement::Inline => (inline(found.range.start), inline(found.range.end)),
     };
-    (before, construct.block.as_ref().map_or(after, |block| block.end))
+    (
+        before,
+        construct.block.as_ref().map_or(after, |block| block.end),
+    )
 }
 
 fn guarded_at(found: &FoundDirective, block: &Block, position: Position) -> bool {
-    block.guarded && found.branches.iter().any(|branch| branch.end <= position.at)
+    block.guarded
+        && found
+            .branches
+            .iter()
+            .any(|branch| branch.end <= position.at)
 }
 
 /// A parallel construct whose members have probes takes the team's handle in.
@@ -135,12 +186,19 @@ fn layout(
     };
     let mut recipes = leaves.iter().filter_map(|leaf| recipes::find(*leaf));
     let mut layout = Layout::default();
-    let Some(outer) = recipes.next() else { return layout };
+    let Some(outer) = recipes.next() else {
+        return layout;
+    };
     let separate_barrier = !unsplit && directive.clause("nowait").is_none();
     // A directive that stays whole has its team's threads behind it: nothing
     // of them can be seen.
     let whole = directive.rows.len() > 1 && split.is_none();
-    surround(&mut layout, outer, region, !whole && construct.block.is_some());
+    surround(
+        &mut layout,
+        outer,
+        region,
+        !whole && construct.block.is_some(),
+    );
     if let (Some(split), Some(inner)) = (split, recipes.next()) {
         second_directive(&mut layout, split, inner, region, separate_barrier);
     }
@@ -158,11 +216,17 @@ fn layout(
 /// The events of one recipe, in blocks of their own.
 fn surround(layout: &mut Layout, recipe: &Recipe, region: usize, inside: bool) {
     if let Some((before, after)) = recipe.outside {
-        layout.before.extend([Item::Open, Item::Probe(before, region)]);
-        layout.after.extend([Item::Probe(after, region), Item::Close]);
+        layout
+            .before
+            .extend([Item::Open, Item::Probe(before, region)]);
+        layout
+            .after
+            .extend([Item::Probe(after, region), Item::Close]);
     }
     if let Some((begin, end)) = recipe.inside.filter(|_| inside) {
-        layout.begin.extend([Item::Open, Item::Probe(begin, region)]);
+        layout
+            .begin
+            .extend([Item::Open, Item::Probe(begin, region)]);
         layout.end.extend([Item::Probe(end, region), Item::Close]);
     }
 }
@@ -184,7 +248,10 @@ fn second_directive(
         layout.begin.push(Item::Probe(enter, region));
         layout.end.insert(0, Item::Probe(exit, region));
     }
-    layout.begin.push(Item::Directive { name: split.name.clone(), clauses });
+    layout.begin.push(Item::Directive {
+        name: split.name.clone(),
+        clauses,
+    });
 }
 
 fn barrier_items(region: usize) -> [Item; 3] {

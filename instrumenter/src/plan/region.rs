@@ -62,7 +62,11 @@ impl Planner<'_> {
             column: self.found.lines.column(call.name.start),
             ..Descriptor::default()
         };
-        Some(self.add(descriptor, call.function.as_ref(), call.routine.name.to_owned()))
+        Some(self.add(
+            descriptor,
+            call.function.as_ref(),
+            call.routine.name.to_owned(),
+        ))
     }
 
     fn add(&mut self, descriptor: Descriptor, function: Option<&Function>, text: String) -> usize {
@@ -88,7 +92,10 @@ impl Planner<'_> {
         let line = |at: usize| self.found.lines.presumed(at);
         let (first, last) = (line(from), line(to));
         SourceLines {
-            file: first.as_ref().map(|line| line.file.clone()).unwrap_or_default(),
+            file: first
+                .as_ref()
+                .map(|line| line.file.clone())
+                .unwrap_or_default(),
             first: first.map_or(0, |line| line.line),
             last: last.map_or(0, |line| line.line),
         }
@@ -103,11 +110,18 @@ fn region_type(construct: &Construct, directive: &Directive) -> String {
     if construct.implicit_section {
         return "section".into();
     }
-    directive.leaves().filter_map(recipes::find).map(|recipe| recipe.region_type).collect()
+    directive
+        .leaves()
+        .filter_map(recipes::find)
+        .map(|recipe| recipe.region_type)
+        .collect()
 }
 
 fn critical_name(directive: &Directive) -> Option<String> {
-    let argument = directive.argument.as_ref().filter(|_| directive.has_leaf(Leaf::Critical));
+    let argument = directive
+        .argument
+        .as_ref()
+        .filter(|_| directive.has_leaf(Leaf::Critical));
     argument.map(|argument| joined(&argument.words))
 }
 

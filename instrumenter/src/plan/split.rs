@@ -28,7 +28,11 @@ pub(super) fn split(directive: &Directive) -> Result<Split, String> {
     let mut split = Split {
         removed: directive.name_ranges[1..].to_vec(),
         shared: Vec::new(),
-        name: directive.rows[1..].iter().map(|row| row.name).collect::<Vec<_>>().join(" "),
+        name: directive.rows[1..]
+            .iter()
+            .map(|row| row.name)
+            .collect::<Vec<_>>()
+            .join(" "),
         clauses: Vec::new(),
     };
     for clause in &directive.clauses {
@@ -39,7 +43,8 @@ pub(super) fn split(directive: &Directive) -> Result<Split, String> {
         split.removed.push(clause.range.clone());
         split.removed.extend(clause.comma.clone());
         split.clauses.push(clause.text());
-        if shared_outside(clause) {
+        // Without the clause `default` they are shared anyway.
+        if shared_outside(clause) && directive.clause("default").is_some() {
             let items = clause.list_items().ok_or_else(cannot)?;
             split.shared.extend(items.into_iter().map(str::to_owned));
         }
@@ -50,14 +55,18 @@ pub(super) fn split(directive: &Directive) -> Result<Split, String> {
 }
 
 fn shared_outside(clause: &Clause) -> bool {
-    clause.row.is_some_and(|row| row.placement == Placement::InnermostSharedOutside)
+    clause
+        .row
+        .is_some_and(|row| row.placement == Placement::InnermostSharedOutside)
 }
 
 /// The index of the leaf that a clause goes to; none if it can't be placed.
 fn leaf_of(clause: &Clause, directive: &Directive, leaves: &[Leaf]) -> Option<usize> {
     let row = clause.row?;
-    let mut permitted =
-        leaves.iter().enumerate().filter(|(_, leaf)| row.permitted_on.contains(leaf));
+    let mut permitted = leaves
+        .iter()
+        .enumerate()
+        .filter(|(_, leaf)| row.permitted_on.contains(leaf));
     match row.placement {
         Placement::Innermost | Placement::InnermostSharedOutside => permitted.last().map(first),
         Placement::All | Placement::Only => single(permitted.map(first)),
@@ -84,7 +93,10 @@ fn follows_items(clause: &Clause, directive: &Directive, leaves: &[Leaf]) -> Opt
     let items = clause.list_items()?;
     let targets: Option<Vec<usize>> = items.iter().map(leaf_of_item).collect();
     let targets = targets?;
-    targets.iter().all(|target| *target == targets[0]).then(|| targets[0])
+    targets
+        .iter()
+        .all(|target| *target == targets[0])
+        .then(|| targets[0])
 }
 
 fn first<T>((index, _): (usize, T)) -> usize {

@@ -77,8 +77,9 @@ impl<'a> CSpeller<'a> {
                 }
                 Item::Barrier => own_line(text, "#pragma omp barrier"),
                 Item::Directive { name, clauses } => {
-                    let words: Vec<&str> =
-                        std::iter::once(name.as_str()).chain(clauses.iter().map(String::as_str)).collect();
+                    let words: Vec<&str> = std::iter::once(name.as_str())
+                        .chain(clauses.iter().map(String::as_str))
+                        .collect();
                     own_line(text, &format!("#pragma omp {}", words.join(" ")));
                 }
             }
@@ -143,7 +144,11 @@ impl Speller for CSpeller<'_> {
         // What closes belongs to the last line of what it closes, also for
         // compilers that compare the lines of neighbours (misleading
         // indentation) and for line counts of coverage.
-        let before = if group.line_start { String::new() } else { format!("\n{}", self.line(group.at)) };
+        let before = if group.line_start {
+            String::new()
+        } else {
+            format!("\n{}", self.line(group.at))
+        };
         format!("{before}{text}{}", self.line(group.at))
     }
 
@@ -189,7 +194,11 @@ impl Speller for CSpeller<'_> {
         }
         text.push_str("};\n");
         for (index, region) in self.plan.regions.iter().enumerate() {
-            let storage = if linkage(region).0 == "static" { "static " } else { "" };
+            let storage = if linkage(region).0 == "static" {
+                "static "
+            } else {
+                ""
+            };
             let name = self.descriptor(index).replace("()", "(void)");
             let _ = writeln!(
                 text,
@@ -248,20 +257,38 @@ fn entry(region: &Region) -> String {
 impl CSpeller<'_> {
     /// Declarations of the functions that the text calls.
     fn used_functions(&self) -> Vec<String> {
-        let items = || self.plan.insertions.iter().flat_map(|insertion| &insertion.items);
-        let uses = |event: Event| items().any(|item| matches!(item, Item::Probe(e, _) if *e == event));
-        let events = EVENT_PAIRS.iter().flat_map(|pair| [pair.opens, pair.closes]);
-        let mut declarations: Vec<String> =
-            events.filter(|event| uses(*event)).flat_map(|event| self.declarations(event)).collect();
+        let items = || {
+            self.plan
+                .insertions
+                .iter()
+                .flat_map(|insertion| &insertion.items)
+        };
+        let uses =
+            |event: Event| items().any(|item| matches!(item, Item::Probe(e, _) if *e == event));
+        let events = EVENT_PAIRS
+            .iter()
+            .flat_map(|pair| [pair.opens, pair.closes]);
+        let mut declarations: Vec<String> = events
+            .filter(|event| uses(*event))
+            .flat_map(|event| self.declarations(event))
+            .collect();
         declarations.push(
             "void POMP_Register_table(unsigned, unsigned, struct romp_region *, unsigned)".into(),
         );
         declarations.extend(
             api::ROUTINES
                 .iter()
-                .filter(|row| self.plan.calls.iter().any(|call| call.routine.name == row.name))
+                .filter(|row| {
+                    self.plan
+                        .calls
+                        .iter()
+                        .any(|call| call.routine.name == row.name)
+                })
                 .map(|row| {
-                    format!("{} POMP_{}(struct ompregdescr *, {})", row.result, row.wrapper, row.parameters)
+                    format!(
+                        "{} POMP_{}(struct ompregdescr *, {})",
+                        row.result, row.wrapper, row.parameters
+                    )
                 }),
         );
         declarations

@@ -85,7 +85,9 @@ fn groups(plan: &Plan) -> Vec<Group<'_>> {
 fn added_clauses(plan: &Plan, speller: &dyn Speller) -> Vec<(usize, String)> {
     let mut added: Vec<(usize, String)> = Vec::new();
     for edit in &plan.directive_edits {
-        let DirectiveEdit::Add { at, clause } = edit else { continue };
+        let DirectiveEdit::Add { at, clause } = edit else {
+            continue;
+        };
         match added.last_mut().filter(|(last, _)| last == at) {
             Some((_, text)) => text.push_str(&speller.clause(clause)),
             None => added.push((*at, speller.clause(clause))),

@@ -1,1 +1,113 @@
 //! `rompcc`: recognise the compiler, classify arguments, plan steps, run them.
+//!
+//! 1. `compilers`: which compiler, and its family.
+//! 2. `classify`: the arguments, through the family's `flags`; `@file` is
+//!    read by `response`.
+//! 3. `steps`: leave the command alone, link it with the `library`, or build
+//!    it with instrumented sources.
+//! 4. `build`: make the new texts (`unit`) in a temporary directory
+//!    (`scratch`), compile them or fall back (`attempt`), in one command or
+//!    several (`split`); `dependencies` and `headers` keep the temporary
+//!    files out of the user's sight.
+//! 5. `run`: the only place that starts a compiler.
+//!
+//! Invariants: no shell; an argument that no table knows is handed on in its
+//! place; nothing but `unit` calls the instrumenter; trouble of ours never
+//! fails a build unless `ROMP_STRICT` asks for it.
+//!
+//! This is for Unix: the first goal is to be the compiler in every way a build
+//! can see, which there means `exec`.
+
+mod attempt;
+mod build;
+mod classify;
+mod compilers;
+mod dependencies;
+mod flags;
+mod headers;
+mod library;
+mod message;
+mod outputs;
+mod response;
+mod run;
+mod scratch;
+mod settings;
+mod split;
+mod steps;
+mod unit;
+
+use std::ffi::{OsStr, OsString};
+
+use build::Build;
+use classify::CommandLine;
+use compilers::Compiler;
+use run::Runner;
+use settings::Settings;
+use steps::Decision;
+
+/// Behaves as the compiler that stands behind the name `invoked`; returns the
+/// status to exit with, if the compiler did not take our place.
+#[must_use]
+pub fn run(invoked: &OsStr, arguments: &[OsString]) -> u8 {
+    if scratch::clean_if_asked(arguments) {
+        return 0;
+    }
+    let settings = Settings::from_environment();
+    let nested = std::env::var_os(run::NESTED).is_some();
+    let compiler = Compiler::select(invoked, nested);
+    let runner = Runner {
+        compiler: &compiler,
+        settings: &settings,
+    };
+    // A nested call compiles what the outer one has already instrumented.
+    if settings.off || nested {
+        return runner.become_compiler(arguments);
+    }
+    let line = CommandLine::classify(&compiler, arguments);
+    let directory = std::env::current_dir().unwrap_or_default();
+    match steps::decide(&line, &directory) {
+        Decision::AsGiven => runner.become_compiler(arguments),
+        decision => with_library(&runner, &line, arguments, decision),
+    }
+}
+
+/// Goes on with a command that needs the library now, or when its objects are
+/// linked.
+fn with_library(
+    runner: &Runner<'_>,
+    line: &CommandLine,
+    given: &[OsString],
+    decision: Decision,
+) -> u8 {
+    let found = library::find(runner.settings.library.as_deref());
+    let library = match found {
+        Ok(library) => library,
+        Err(why) => return without_library(runner, given, &why),
+    };
+    if decision == Decision::Link {
+        return runner.become_compiler(&build::with_library(line, given, &library));
+    }
+    let instrument = crate::instrument;
+    Build {
+        runner: *runner,
+        instrument,
+        line,
+        given,
+        library: &library,
+    }
+    .run()
+}
+
+/// Instrumented objects could not be linked, so none are made.
+fn without_library(runner: &Runner<'_>, given: &[OsString], why: &str) -> u8 {
+    const HELP: &str = "set ROMP_LIB to the file libpomp.a or its directory";
+    if runner.settings.strict {
+        message::error(&format!("{why}; {HELP}"));
+        return 1;
+    }
+    message::warning(
+        runner.settings,
+        &format!("nothing is measured: {why}; {HELP}"),
+    );
+    runner.become_compiler(given)
+}

@@ -29,7 +29,10 @@ impl Call {
 /// The calls in a text. A routine that the text makes a macro is not touched.
 pub(super) fn positions(text: &[u8], lexed: &Lexed) -> Vec<Call> {
     let is_macro = |name: &str| {
-        lexed.lines.iter().any(|line| word(text, line, 0) == "define" && word(text, line, 1) == name)
+        lexed
+            .lines
+            .iter()
+            .any(|line| word(text, line, 0) == "define" && word(text, line, 1) == name)
     };
     let mut depth = 0i32;
     let mut calls = Vec::new();
@@ -37,7 +40,9 @@ pub(super) fn positions(text: &[u8], lexed: &Lexed) -> Vec<Call> {
         match token.kind {
             TokenKind::Punctuation(b'{') => depth += 1,
             TokenKind::Punctuation(b'}') => depth -= 1,
-            TokenKind::Identifier if depth > 0 && text[token.range.clone()].starts_with(b"omp_") => {
+            TokenKind::Identifier
+                if depth > 0 && text[token.range.clone()].starts_with(b"omp_") =>
+            {
                 calls.extend(call(text, &lexed.code, index));
             }
             _ => {}
@@ -53,21 +58,26 @@ fn call(text: &[u8], code: &[Token], index: usize) -> Option<Call> {
     let open = code.get(index + 1).filter(|next| next.is(b'('))?;
     let before = index.checked_sub(1).map(|before| &code[before]);
     let called = before.is_none_or(|before| can_precede_a_call(text, before, code, index));
-    called.then(|| Call { routine, name: token.range.clone(), arguments: open.range.end })
+    called.then(|| Call {
+        routine,
+        name: token.range.clone(),
+        arguments: open.range.end,
+    })
 }
 
 /// After a type name it is a declaration, after `.` or `->` a member.
 fn can_precede_a_call(text: &[u8], before: &Token, code: &[Token], index: usize) -> bool {
     match before.kind {
         TokenKind::Identifier => {
-            matches!(text_of(text, before).as_str(), "return" | "else" | "do" | "case" | "sizeof")
+            matches!(
+                text_of(text, before).as_str(),
+                "return" | "else" | "do" | "case" | "sizeof"
+            )
         }
         TokenKind::Punctuation(b'.') | TokenKind::DoubleColon => false,
-        TokenKind::Punctuation(b'>') => {
-            !index.checked_sub(2).is_some_and(|at| {
-                code[at].is(b'-') && code[at].range.end == before.range.start
-            })
-        }
+        TokenKind::Punctuation(b'>') => !index
+            .checked_sub(2)
+            .is_some_and(|at| code[at].is(b'-') && code[at].range.end == before.range.start),
         _ => true,
     }
 }

@@ -12,7 +12,11 @@ pub(super) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(text: &'a [u8], at: usize) -> Self {
-        Self { text, at: skip_splices(text, at), end: at }
+        Self {
+            text,
+            at: skip_splices(text, at),
+            end: at,
+        }
     }
 
     /// The offset of the current byte; the text's length at the end.
@@ -71,7 +75,10 @@ impl<'a> Cursor<'a> {
 /// between the backslash and the newline, so we do.
 fn skip_splices(text: &[u8], mut at: usize) -> usize {
     while text.get(at) == Some(&b'\\') {
-        let blanks = text[at + 1..].iter().take_while(|byte| b" \t\r\x0b\x0c".contains(byte)).count();
+        let blanks = text[at + 1..]
+            .iter()
+            .take_while(|byte| b" \t\r\x0b\x0c".contains(byte))
+            .count();
         if text.get(at + 1 + blanks) != Some(&b'\n') {
             break;
         }

@@ -24,7 +24,8 @@ pub(super) struct Record {
 pub(super) fn records(text: &[u8], lexed: &Lexed) -> Vec<Record> {
     let lines = lexed.lines.iter().filter_map(|line| from_line(text, line));
     let operators = (0..lexed.code.len()).filter_map(|at| from_operator(text, &lexed.code, at));
-    let mut records: Vec<Record> = lines.chain(operators).collect();
+    let attributes = (0..lexed.code.len()).filter_map(|at| from_attribute(text, &lexed.code, at));
+    let mut records: Vec<Record> = lines.chain(operators).chain(attributes).collect();
     records.sort_by_key(|record| record.range.start);
     records
 }
@@ -34,16 +35,25 @@ fn from_line(text: &[u8], line: &PreprocessorLine) -> Option<Record> {
     if word(text, line, 0) != "pragma" || word(text, line, 1) != "omp" {
         return None;
     }
-    let placement =
-        Placement::Lines { before: line.range.start, after: (line.range.end + 1).min(text.len()) };
+    let placement = Placement::Lines {
+        before: line.range.start,
+        after: (line.range.end + 1).min(text.len()),
+    };
     let frozen = (line.range.end == text.len()).then_some("the file ends with it");
     let words = words(text, &line.tokens[2..]);
-    Some(Record { range: line.range.clone(), words, placement, frozen })
+    Some(Record {
+        range: line.range.clone(),
+        words,
+        placement,
+        frozen,
+    })
 }
 
 /// `_Pragma("omp ...")`
 fn from_operator(text: &[u8], code: &[Token], at: usize) -> Option<Record> {
-    let [name, open, literal, close] = code.get(at..at + 4)? else { return None };
+    let [name, open, literal, close] = code.get(at..at + 4)? else {
+        return None;
+    };
     let is_operator = text_of(text, name) == "_Pragma"
         && open.is(b'(')
         && literal.kind == TokenKind::Literal
@@ -51,7 +61,9 @@ fn from_operator(text: &[u8], code: &[Token], at: usize) -> Option<Record> {
     if !is_operator {
         return None;
     }
-    let content = text[literal.range.clone()].strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    let content = text[literal.range.clone()]
+        .strip_prefix(b"\"")?
+        .strip_suffix(b"\"")?;
     let start = literal.range.start + 1;
     let tokens = lex_part(text, start..start + content.len());
     if tokens.first().map(|token| text_of(text, token)).as_deref() != Some("omp") {
@@ -64,6 +76,54 @@ fn from_operator(text: &[u8], code: &[Token], at: usize) -> Option<Record> {
         placement: Placement::Inline,
         frozen,
     })
+}
+
+/// `[[omp::directive(...)]]`, also with `using omp:`; `[[omp::sequence(...)]]`
+/// holds several of them.
+fn from_attribute(text: &[u8], code: &[Token], at: usize) -> Option<Record> {
+    let tokens = &code[at..];
+    let opens = tokens.first()?.is(b'[') && tokens.get(1)?.is(b'[');
+    let end = opens.then(|| attribute_end(tokens)).flatten()?;
+    let inner = &tokens[2..end - 2];
+    let is = |index: usize, word: &str| inner.get(index).is_some_and(|t| text_of(text, t) == word);
+    let name = match () {
+        () if is(0, "omp") && inner.get(1)?.kind == TokenKind::DoubleColon => 2,
+        () if is(0, "using") && is(1, "omp") && inner.get(2)?.is(b':') => 3,
+        () => return None,
+    };
+    let range = tokens[0].range.start..tokens[end - 1].range.end;
+    let record = |words, frozen| {
+        Some(Record {
+            range: range.clone(),
+            words,
+            placement: Placement::Inline,
+            frozen,
+        })
+    };
+    // Words between the parentheses behind the name.
+    let arguments = words(text, inner.get(name + 2..inner.len().checked_sub(1)?)?);
+    if is(name, "directive") {
+        // Its words may be separated by a comma from the name on.
+        return record(arguments, None);
+    }
+    is(name, "sequence").then(|| record(arguments, Some("it is a sequence in one attribute")))?
+}
+
+/// The index behind the `]]` that closes an attribute.
+fn attribute_end(tokens: &[Token]) -> Option<usize> {
+    let mut depth = 0usize;
+    for (index, token) in tokens.iter().enumerate() {
+        match token.kind {
+            TokenKind::Punctuation(b'[' | b'(' | b'{') => depth += 1,
+            TokenKind::Punctuation(b']' | b')' | b'}') => depth = depth.checked_sub(1)?,
+            TokenKind::Punctuation(b';') => return None,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(index + 1);
+        }
+    }
+    None
 }
 
 fn words(text: &[u8], tokens: &[Token]) -> Vec<Word> {

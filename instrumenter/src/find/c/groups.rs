@@ -23,13 +23,20 @@ pub(super) struct Group {
 impl Group {
     /// The branch that holds an offset.
     pub(super) fn branch_of(&self, offset: usize) -> Option<usize> {
-        self.branches.iter().position(|branch| branch.contains(&offset))
+        self.branches
+            .iter()
+            .position(|branch| branch.contains(&offset))
     }
 
     /// All choices there are: each branch and, without `#else`, none.
     pub(super) fn choices(&self) -> impl Iterator<Item = Option<usize>> + use<> {
-        let branches: Vec<usize> = (0..self.branches.len()).filter(|at| !self.dead[*at]).collect();
-        branches.into_iter().map(Some).chain((!self.has_else).then_some(None))
+        let branches: Vec<usize> = (0..self.branches.len())
+            .filter(|at| !self.dead[*at])
+            .collect();
+        branches
+            .into_iter()
+            .map(Some)
+            .chain((!self.has_else).then_some(None))
     }
 }
 
@@ -92,7 +99,9 @@ impl Groups {
     ) -> Configuration {
         let mut configuration = self.default_configuration();
         for (number, group) in self.groups.iter().enumerate() {
-            let opening = lines.iter().find(|line| line.range.start == group.range.start);
+            let opening = lines
+                .iter()
+                .find(|line| line.range.start == group.range.start);
             let name = opening.map(|line| word(text, line, 1)).unwrap_or_default();
             if name.starts_with("romp_if_") {
                 let hidden = self.hidden(&configuration);
@@ -120,7 +129,11 @@ impl Groups {
     pub(super) fn hidden(&self, configuration: &Configuration) -> Vec<Range<usize>> {
         let mut hidden: Vec<Range<usize>> = Vec::new();
         for (group, chosen) in self.groups.iter().zip(configuration) {
-            let others = group.branches.iter().enumerate().filter(|(at, _)| Some(*at) != *chosen);
+            let others = group
+                .branches
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| Some(*at) != *chosen);
             hidden.extend(others.map(|(_, branch)| branch.clone()));
         }
         hidden.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
@@ -155,13 +168,20 @@ impl Open {
 
 /// The text of a line's token.
 pub(super) fn word(text: &[u8], line: &PreprocessorLine, index: usize) -> String {
-    line.tokens.get(index).map(|token| text_of(text, token)).unwrap_or_default()
+    line.tokens
+        .get(index)
+        .map(|token| text_of(text, token))
+        .unwrap_or_default()
 }
 
 /// Whether a condition may hold when OpenMP is compiled. Only conditions that
 /// decide nothing else are known to be false.
 fn may_hold(text: &[u8], line: &PreprocessorLine, language: Language) -> bool {
-    let condition: Vec<String> = line.tokens.iter().map(|token| text_of(text, token)).collect();
+    let condition: Vec<String> = line
+        .tokens
+        .iter()
+        .map(|token| text_of(text, token))
+        .collect();
     let words: Vec<&str> = condition.iter().map(String::as_str).collect();
     let cplusplus = language == Language::Cxx;
     match words.as_slice() {
@@ -181,8 +201,14 @@ pub(super) fn visible<'t>(code: &'t [Token], hidden: &[Range<usize>]) -> Vec<&'t
     let mut hidden = hidden.iter().peekable();
     let mut visible = Vec::with_capacity(code.len());
     for token in code {
-        while hidden.next_if(|range| range.end <= token.range.start).is_some() {}
-        if hidden.peek().is_none_or(|range| token.range.start < range.start) {
+        while hidden
+            .next_if(|range| range.end <= token.range.start)
+            .is_some()
+        {}
+        if hidden
+            .peek()
+            .is_none_or(|range| token.range.start < range.start)
+        {
             visible.push(token);
         }
     }
@@ -194,11 +220,14 @@ pub(super) fn hides_braces(text: &[u8], line: &PreprocessorLine) -> Option<Strin
     if word(text, line, 0) != "define" {
         return None;
     }
-    let balance = line.tokens.iter().try_fold(0i32, |depth, token| match token.kind {
-        TokenKind::Punctuation(b'{') => Some(depth + 1),
-        TokenKind::Punctuation(b'}') => Some(depth - 1).filter(|depth| *depth >= 0),
-        _ => Some(depth),
-    });
+    let balance = line
+        .tokens
+        .iter()
+        .try_fold(0i32, |depth, token| match token.kind {
+            TokenKind::Punctuation(b'{') => Some(depth + 1),
+            TokenKind::Punctuation(b'}') => Some(depth - 1).filter(|depth| *depth >= 0),
+            _ => Some(depth),
+        });
     (balance != Some(0)).then(|| word(text, line, 1))
 }
 
@@ -212,16 +241,34 @@ mod tests {
         let groups = Groups::new(source.as_bytes(), &lexed.lines, language);
         let hidden = groups.hidden(&groups.default_configuration());
         let tokens = visible(&lexed.code, &hidden);
-        tokens.iter().map(|token| text_of(source.as_bytes(), token)).collect()
+        tokens
+            .iter()
+            .map(|token| text_of(source.as_bytes(), token))
+            .collect()
     }
 
     #[test]
     fn the_likely_branch_is_seen() {
-        assert_eq!(seen("#if 0\na\n#elif X\nb\n#else\nc\n#endif\nd", Language::C), "bd");
+        assert_eq!(
+            seen("#if 0\na\n#elif X\nb\n#else\nc\n#endif\nd", Language::C),
+            "bd"
+        );
         assert_eq!(seen("#ifdef __cplusplus\na\n#endif\nb", Language::C), "b");
-        assert_eq!(seen("#ifdef __cplusplus\na\n#endif\nb", Language::Cxx), "ab");
-        assert_eq!(seen("#ifndef _OPENMP\na\n#else\nb\n#endif", Language::C), "b");
-        assert_eq!(seen("#if A\n#if B\na\n#else\nb\n#endif\n#else\nc\n#endif", Language::C), "a");
+        assert_eq!(
+            seen("#ifdef __cplusplus\na\n#endif\nb", Language::Cxx),
+            "ab"
+        );
+        assert_eq!(
+            seen("#ifndef _OPENMP\na\n#else\nb\n#endif", Language::C),
+            "b"
+        );
+        assert_eq!(
+            seen(
+                "#if A\n#if B\na\n#else\nb\n#endif\n#else\nc\n#endif",
+                Language::C
+            ),
+            "a"
+        );
     }
 
     #[test]

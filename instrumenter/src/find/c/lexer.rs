@@ -58,7 +58,11 @@ pub(super) struct Lexed {
 
 /// Lexes a whole text.
 pub(super) fn lex(text: &[u8]) -> Lexed {
-    let mut lexer = Lexer { text, cursor: Cursor::new(text, first_byte(text)), line_start: None };
+    let mut lexer = Lexer {
+        text,
+        cursor: Cursor::new(text, first_byte(text)),
+        line_start: None,
+    };
     lexer.line_start = Some(lexer.cursor.offset());
     let mut lexed = Lexed::default();
     while let Some(token) = lexer.next_token() {
@@ -73,14 +77,21 @@ pub(super) fn lex(text: &[u8]) -> Lexed {
 /// Lexes a part of a text as code.
 pub(super) fn lex_part(text: &[u8], range: Range<usize>) -> Vec<Token> {
     let end = range.end.min(text.len());
-    let mut lexer =
-        Lexer { text: &text[..end], cursor: Cursor::new(&text[..end], range.start), line_start: None };
+    let mut lexer = Lexer {
+        text: &text[..end],
+        cursor: Cursor::new(&text[..end], range.start),
+        line_start: None,
+    };
     std::iter::from_fn(|| lexer.next_token()).collect()
 }
 
 /// Past a byte-order mark.
 pub(super) fn first_byte(text: &[u8]) -> usize {
-    if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
+    if text.starts_with(b"\xef\xbb\xbf") {
+        3
+    } else {
+        0
+    }
 }
 
 struct Lexer<'a> {
@@ -115,7 +126,10 @@ impl Lexer<'_> {
                 Some(_) => tokens.push(self.token()),
             }
         }
-        PreprocessorLine { range: start..self.cursor.offset(), tokens }
+        PreprocessorLine {
+            range: start..self.cursor.offset(),
+            tokens,
+        }
     }
 
     fn skip_blanks_and_comments(&mut self) {
@@ -151,11 +165,17 @@ impl Lexer<'_> {
         let kind = match self.cursor.peek() {
             Some(byte) if is_identifier_start(byte) => self.identifier_or_literal(),
             Some(b'0'..=b'9') => self.number(),
-            Some(b'.') if self.cursor.peek_at(1).is_some_and(|b| b.is_ascii_digit()) => self.number(),
+            Some(b'.') if self.cursor.peek_at(1).is_some_and(|b| b.is_ascii_digit()) => {
+                self.number()
+            }
             Some(quote @ (b'"' | b'\'')) => self.quoted(quote),
             _ => self.punctuation(),
         };
-        Token { kind, range: start..self.cursor.end(), line_start: self.line_start.take() }
+        Token {
+            kind,
+            range: start..self.cursor.end(),
+            line_start: self.line_start.take(),
+        }
     }
 
     fn identifier_or_literal(&mut self) -> TokenKind {
@@ -176,7 +196,10 @@ impl Lexer<'_> {
         while let Some(byte) = self.cursor.peek() {
             let sign = matches!(byte, b'+' | b'-') && matches!(last, b'e' | b'E' | b'p' | b'P');
             let separator = byte == b'\''
-                && self.cursor.peek_at(1).is_some_and(|next| next.is_ascii_alphanumeric());
+                && self
+                    .cursor
+                    .peek_at(1)
+                    .is_some_and(|next| next.is_ascii_alphanumeric());
             if !(is_identifier_part(byte) || byte == b'.' || sign || separator) {
                 break;
             }
@@ -210,7 +233,9 @@ impl Lexer<'_> {
         let rest = &self.text[open + 1..];
         let delimiter_length = rest.iter().take(17).position(|byte| *byte == b'(');
         let closing = delimiter_length.map(|length| [b")", &rest[..length], b"\""].concat());
-        let end = closing.as_deref().and_then(|closing| find(rest, closing).map(|at| at + closing.len()));
+        let end = closing
+            .as_deref()
+            .and_then(|closing| find(rest, closing).map(|at| at + closing.len()));
         match end {
             Some(end) => {
                 while self.cursor.offset() < open + 1 + end {
@@ -224,12 +249,19 @@ impl Lexer<'_> {
     }
 
     fn punctuation(&mut self) -> TokenKind {
-        const DIGRAPHS: [(&str, u8); 5] =
-            [("<%", b'{'), ("%>", b'}'), ("<:", b'['), (":>", b']'), ("%:", b'#')];
+        const DIGRAPHS: [(&str, u8); 5] = [
+            ("<%", b'{'),
+            ("%>", b'}'),
+            ("<:", b'['),
+            (":>", b']'),
+            ("%:", b'#'),
+        ];
         // C++ [lex.pptoken]: `<::` is `<` `::` unless `:` or `>` follows.
-        let template = self.cursor.starts_with("<::")
-            && !matches!(self.cursor.peek_at(3), Some(b':' | b'>'));
-        let digraph = DIGRAPHS.iter().find(|(text, _)| self.cursor.starts_with(text));
+        let template =
+            self.cursor.starts_with("<::") && !matches!(self.cursor.peek_at(3), Some(b':' | b'>'));
+        let digraph = DIGRAPHS
+            .iter()
+            .find(|(text, _)| self.cursor.starts_with(text));
         if let Some((_, mark)) = digraph.filter(|_| !template) {
             self.cursor.bump();
             self.cursor.bump();
@@ -263,14 +295,24 @@ mod tests {
 
     fn texts(source: &str) -> Vec<String> {
         let lexed = lex(source.as_bytes());
-        lexed.code.iter().map(|t| super::super::cursor::unspliced(&source.as_bytes()[t.range.clone()])).collect()
+        lexed
+            .code
+            .iter()
+            .map(|t| super::super::cursor::unspliced(&source.as_bytes()[t.range.clone()]))
+            .collect()
     }
 
     #[test]
     fn comments_strings_and_splices() {
         assert_eq!(texts("a /* b */ c // d \\\n e\nf"), ["a", "c", "f"]);
-        assert_eq!(texts("x\\\ny = \"/*\\\"\" '\"'"), ["xy", "=", "\"/*\\\"\"", "'\"'"]);
-        assert_eq!(texts("1e+5 0x1p-3 1'000 .5"), ["1e+5", "0x1p-3", "1'000", ".5"]);
+        assert_eq!(
+            texts("x\\\ny = \"/*\\\"\" '\"'"),
+            ["xy", "=", "\"/*\\\"\"", "'\"'"]
+        );
+        assert_eq!(
+            texts("1e+5 0x1p-3 1'000 .5"),
+            ["1e+5", "0x1p-3", "1'000", ".5"]
+        );
         assert_eq!(texts("R\"x(a\n)\" )x\" b"), ["R\"x(a\n)\" )x\"", "b"]);
         assert_eq!(texts("'unterminated\nnext"), ["'unterminated", "next"]);
     }

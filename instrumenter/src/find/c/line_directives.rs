@@ -17,7 +17,11 @@ pub(super) fn line_map(
         match parse(text, line) {
             Parsed::Other => {}
             // In a branch it may or may not be in effect behind it.
-            _ if groups.groups.iter().any(|group| group.range.contains(&line.range.start)) => {
+            _ if groups
+                .groups
+                .iter()
+                .any(|group| group.range.contains(&line.range.start)) =>
+            {
                 map.lose(from);
             }
             Parsed::Line(file, number) => map.change(from, file, number),
@@ -41,7 +45,9 @@ fn parse(text: &[u8], line: &PreprocessorLine) -> Parsed {
         _ if word(text, line, 0) == "line" => 1,
         _ => return Parsed::Other,
     };
-    let Ok(number) = word(text, line, operands).parse() else { return Parsed::Unreadable };
+    let Ok(number) = word(text, line, operands).parse() else {
+        return Parsed::Unreadable;
+    };
     match line.tokens.get(operands + 1) {
         None => Parsed::Line(None, number),
         Some(token) if token.kind == TokenKind::Literal => {

@@ -32,7 +32,11 @@ impl Matcher<'_> {
             b"if" => {
                 let condition = self.condition(at + 1)?;
                 let then = inner(condition)?;
-                if self.word(then) == b"else" { inner(then + 1) } else { Some(then) }
+                if self.word(then) == b"else" {
+                    inner(then + 1)
+                } else {
+                    Some(then)
+                }
             }
             b"for" | b"while" | b"switch" => inner(self.condition(at + 1)?),
             b"do" => {
@@ -88,12 +92,18 @@ impl Matcher<'_> {
     /// Whether a statement macro must end here: a directive or the end of the
     /// block follows its closing parenthesis.
     fn ends_without_semicolon(&self, next: usize) -> bool {
-        let Some(next) = self.tokens.get(next) else { return true };
-        let behind = self.tokens.partition_point(|token| token.range.start < next.range.start);
+        let Some(next) = self.tokens.get(next) else {
+            return true;
+        };
+        let behind = self
+            .tokens
+            .partition_point(|token| token.range.start < next.range.start);
         let end = self.tokens[behind - 1].range.end;
         let directive = self.directives.partition_point(|start| *start < end);
-        let directive_between =
-            self.directives.get(directive).is_some_and(|start| *start < next.range.start);
+        let directive_between = self
+            .directives
+            .get(directive)
+            .is_some_and(|start| *start < next.range.start);
         next.is(b'}') || directive_between
     }
 
@@ -199,8 +209,11 @@ mod tests {
         let lexed = lex(source.as_bytes());
         let tokens = &lexed.code;
         let directives: Vec<usize> = lexed.lines.iter().map(|line| line.range.start).collect();
-        let matcher =
-            Matcher { text: source.as_bytes(), tokens, directives: &directives };
+        let matcher = Matcher {
+            text: source.as_bytes(),
+            tokens,
+            directives: &directives,
+        };
         let end = matcher.statement(0)?;
         Some(&source[..tokens[end - 1].range.end])
     }
@@ -213,10 +226,16 @@ mod tests {
             ("if (a) b; else c; d;", "if (a) b; else c;"),
             ("if (a) if (b) c; else d; e;", "if (a) if (b) c; else d;"),
             ("if (a) b; c;", "if (a) b;"),
-            ("for (i = 0; i < n; i++) a[i] = 0; b;", "for (i = 0; i < n; i++) a[i] = 0;"),
+            (
+                "for (i = 0; i < n; i++) a[i] = 0; b;",
+                "for (i = 0; i < n; i++) a[i] = 0;",
+            ),
             ("do a(); while (b); c;", "do a(); while (b);"),
             ("do { a(); } while (b); c;", "do { a(); } while (b);"),
-            ("while (a) while (b) { c; } d;", "while (a) while (b) { c; }"),
+            (
+                "while (a) while (b) { c; } d;",
+                "while (a) while (b) { c; }",
+            ),
             ("switch (a) { case 1: b; } c;", "switch (a) { case 1: b; }"),
             ("lab: for (;;) a; b;", "lab: for (;;) a;"),
             ("case a ? b : c: d; e;", "case a ? b : c: d;"),
@@ -225,8 +244,14 @@ mod tests {
             ("x = ({ a; b; }); c;", "x = ({ a; b; });"),
             ("FOREACH(i, n) { a; } b;", "FOREACH(i, n) { a; }"),
             ("MACRO(a)\n#pragma omp barrier\nb;", "MACRO(a)"),
-            ("__attribute__((unused)) int a; b;", "__attribute__((unused)) int a;"),
-            ("try { a; } catch (int) { b; } catch (...) { } c;", "try { a; } catch (int) { b; } catch (...) { }"),
+            (
+                "__attribute__((unused)) int a; b;",
+                "__attribute__((unused)) int a;",
+            ),
+            (
+                "try { a; } catch (int) { b; } catch (...) { } c;",
+                "try { a; } catch (int) { b; } catch (...) { }",
+            ),
             (";a", ";"),
         ] {
             assert_eq!(first_statement(source), Some(end));
@@ -235,7 +260,9 @@ mod tests {
 
     #[test]
     fn what_has_no_end_has_none() {
-        for source in ["a", "{ a;", "if (a", "else b;", "}", "do a; b;", "a = (1;", "( }"] {
+        for source in [
+            "a", "{ a;", "if (a", "else b;", "}", "do a; b;", "a = (1;", "( }",
+        ] {
             assert_eq!(first_statement(source), None, "{source}");
         }
     }

@@ -57,9 +57,20 @@ impl<'s> Finder<'s> {
         let lexed = lexer::lex(text);
         let groups = Groups::new(text, &lexed.lines, language);
         let records = directives::records(text, &lexed);
-        let brace_macros =
-            lexed.lines.iter().filter_map(|line| groups::hides_braces(text, line)).collect();
-        Self { source, language, grammar, lexed, groups, records, brace_macros }
+        let brace_macros = lexed
+            .lines
+            .iter()
+            .filter_map(|line| groups::hides_braces(text, line))
+            .collect();
+        Self {
+            source,
+            language,
+            grammar,
+            lexed,
+            groups,
+            records,
+            brace_macros,
+        }
     }
 
     fn find(self) -> Found {
@@ -69,11 +80,16 @@ impl<'s> Finder<'s> {
         let routine_names = calls::positions(text, &self.lexed);
         // Most files have nothing to look up; they need no tree.
         if self.records.is_empty() && routine_names.is_empty() {
-            return Found { directives: Vec::new(), calls: Vec::new(), lines };
+            return Found {
+                directives: Vec::new(),
+                calls: Vec::new(),
+                lines,
+            };
         }
         let mut views: Vec<(Configuration, View)> = Vec::new();
-        let directives =
-            (0..self.records.len()).map(|index| self.directive(index, &mut views)).collect();
+        let directives = (0..self.records.len())
+            .map(|index| self.directive(index, &mut views))
+            .collect();
         let calls = routine_names
             .into_iter()
             .map(|call| {
@@ -82,15 +98,15 @@ impl<'s> Finder<'s> {
                 call.found(function)
             })
             .collect();
-        Found { directives, calls, lines }
+        Found {
+            directives,
+            calls,
+            lines,
+        }
     }
 
     /// The view of the configuration that shows `offset`.
-    fn view<'v>(
-        &self,
-        offset: usize,
-        views: &'v mut Vec<(Configuration, View)>,
-    ) -> &'v View {
+    fn view<'v>(&self, offset: usize, views: &'v mut Vec<(Configuration, View)>) -> &'v View {
         let configuration = self.groups.configuration_for(offset);
         let known = views.iter().position(|(other, _)| *other == configuration);
         let at = known.unwrap_or_else(|| {
@@ -127,9 +143,19 @@ impl<'s> Finder<'s> {
         let branch = |(number, group): (usize, &groups::Group)| {
             let branch = group.branch_of(offset)?;
             let (end, dead) = (group.branches[branch].end, group.dead[branch]);
-            Some(Branch { group: number, branch, end, dead })
+            Some(Branch {
+                group: number,
+                branch,
+                end,
+                dead,
+            })
         };
-        self.groups.groups.iter().enumerate().filter_map(branch).collect()
+        self.groups
+            .groups
+            .iter()
+            .enumerate()
+            .filter_map(branch)
+            .collect()
     }
 
     /// Everything that the tree must not see in a configuration.
@@ -153,7 +179,12 @@ pub fn text_begin(text: &[u8]) -> usize {
 pub fn token_ranges(text: &[u8]) -> Vec<Range<usize>> {
     let lexed = lexer::lex(text);
     let lines = lexed.lines.iter().flat_map(|line| &line.tokens);
-    let mut ranges: Vec<_> = lexed.code.iter().chain(lines).map(|t| t.range.clone()).collect();
+    let mut ranges: Vec<_> = lexed
+        .code
+        .iter()
+        .chain(lines)
+        .map(|t| t.range.clone())
+        .collect();
     ranges.sort_by_key(|range| range.start);
     ranges
 }
@@ -162,9 +193,14 @@ pub fn token_ranges(text: &[u8]) -> Vec<Range<usize>> {
 /// its conditionals show it.
 #[must_use]
 pub fn syntax_errors(text: &[u8]) -> usize {
-    let source = Source { name: String::new(), text: text.to_vec() };
+    let source = Source {
+        name: String::new(),
+        text: text.to_vec(),
+    };
     let finder = Finder::new(&source, Language::C, tree_sitter_c::LANGUAGE.into());
-    let configuration = finder.groups.guarded_configuration(text, &finder.lexed.lines);
+    let configuration = finder
+        .groups
+        .guarded_configuration(text, &finder.lexed.lines);
     let hidden = finder.hidden(&configuration);
     tree::SyntaxTree::parse(text, &hidden, &finder.grammar).error_count()
 }

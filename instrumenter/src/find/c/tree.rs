@@ -43,25 +43,39 @@ impl SyntaxTree {
         let index = LineIndex::new(text);
         let mut parser = Parser::new();
         let ready = parser.set_language(grammar).is_ok()
-            && parser.set_included_ranges(&shown(text, hidden, &index)).is_ok();
+            && parser
+                .set_included_ranges(&shown(text, hidden, &index))
+                .is_ok();
         if !ready {
             return Self { tree: None };
         }
         let began = Instant::now();
         let mut in_time = |_: &tree_sitter::ParseState| {
-            if began.elapsed() < TIME_LIMIT { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if began.elapsed() < TIME_LIMIT {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
         };
         let options = ParseOptions::new().progress_callback(&mut in_time);
         let mut read = |at: usize, _: Point| text.get(at..).unwrap_or_default();
-        Self { tree: parser.parse_with_options(&mut read, None, Some(options)) }
+        Self {
+            tree: parser.parse_with_options(&mut read, None, Some(options)),
+        }
     }
 
     /// The end of the outermost statement that begins exactly at `start`, if
     /// nothing from `from` (the directive) on is in error.
     pub(super) fn statement_end(&self, from: usize, start: usize) -> TreeAnswer {
-        let Some(node) = self.statement_at(start) else { return TreeAnswer::Unknown };
+        let Some(node) = self.statement_at(start) else {
+            return TreeAnswer::Unknown;
+        };
         let clean = !node.has_error() && !self.has_error_between(from, start);
-        if clean { TreeAnswer::Ends(node.end_byte()) } else { TreeAnswer::Unknown }
+        if clean {
+            TreeAnswer::Ends(node.end_byte())
+        } else {
+            TreeAnswer::Unknown
+        }
     }
 
     fn statement_at(&self, start: usize) -> Option<Node<'_>> {
@@ -109,19 +123,27 @@ impl SyntaxTree {
         let name = function_name(declarator)?;
         Some(Function {
             name: String::from_utf8_lossy(&text[name.byte_range()]).into_owned(),
-            maybe_extern_inline: maybe_extern_inline(text, node.start_byte()..declarator.start_byte()),
+            maybe_extern_inline: maybe_extern_inline(
+                text,
+                node.start_byte()..declarator.start_byte(),
+            ),
         })
     }
 }
 
 /// The complement of `hidden`.
 fn shown(text: &[u8], hidden: &[Range<usize>], index: &LineIndex) -> Vec<tree_sitter::Range> {
-    let point = |at: usize| {
-        Point { row: index.line(at) as usize - 1, column: index.column(at) as usize - 1 }
+    let point = |at: usize| Point {
+        row: index.line(at) as usize - 1,
+        column: index.column(at) as usize - 1,
     };
     let mut from = 0;
     let mut shown = Vec::with_capacity(hidden.len() + 1);
-    for gap in hidden.iter().cloned().chain(std::iter::once(text.len()..text.len())) {
+    for gap in hidden
+        .iter()
+        .cloned()
+        .chain(std::iter::once(text.len()..text.len()))
+    {
         if gap.start > from {
             shown.push(tree_sitter::Range {
                 start_byte: from,
@@ -143,7 +165,10 @@ fn is_statement(kind: &str) -> bool {
 fn function_name(mut node: Node<'_>) -> Option<Node<'_>> {
     loop {
         match node.kind() {
-            "identifier" | "field_identifier" | "qualified_identifier" | "destructor_name"
+            "identifier"
+            | "field_identifier"
+            | "qualified_identifier"
+            | "destructor_name"
             | "operator_name" => return Some(node),
             _ => {
                 let inner = node.child_by_field_name("declarator");
@@ -166,7 +191,12 @@ fn maybe_extern_inline(text: &[u8], specifiers: Range<usize>) -> bool {
     if says("static") {
         return false;
     }
-    says("inline") || words.iter().filter(|word| !is_plain_specifier(word)).count() > 1
+    says("inline")
+        || words
+            .iter()
+            .filter(|word| !is_plain_specifier(word))
+            .count()
+            > 1
 }
 
 /// Keywords that never stand for `inline`.

@@ -1,0 +1,225 @@
+//! One compiler command on instrumented texts, and what happens when the
+//! compiler does not accept them.
+//!
+//! ```text
+//! compile the new texts, messages held back
+//!   accepted: show the messages, correct the dependency files
+//!   rejected: find out which texts, take the user's for those;
+//!             if that fails too, compile the user's sources
+//! ```
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::classify::CommandLine;
+use super::dependencies::{self, Renamed};
+use super::flags::Meaning;
+use super::run::{Outcome, Output, Runner};
+use super::scratch::Scratch;
+use super::unit::{Unit, substituted};
+use super::{headers, library, message, outputs, response, steps};
+
+/// Why a source can't be compiled from a temporary file.
+const CANNOT_MOVE: &str = "it includes itself, or a header in its directory has a namesake \
+                           elsewhere";
+
+/// What the commands of one build share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job<'a> {
+    pub(crate) runner: Runner<'a>,
+    pub(crate) library: &'a Path,
+    pub(crate) scratch: &'a Scratch,
+    /// What the user gave on standard input, if a source is read from there.
+    pub(crate) stdin: Option<&'a [u8]>,
+}
+
+impl Job<'_> {
+    /// Runs one command on the units' new texts; the result is the status to
+    /// exit with.
+    pub(crate) fn build(&self, line: &CommandLine, units: Vec<&Unit>) -> u8 {
+        let (units, fixed): (Vec<&Unit>, Vec<&Unit>) = units
+            .into_iter()
+            .partition(|unit| self.can_move(line, unit));
+        if let Some(code) = self.leave_out(&fixed, CANNOT_MOVE) {
+            return code;
+        }
+        self.run(line, &units).unwrap_or_else(|code| code)
+    }
+
+    /// Says that units are not measured; with `ROMP_STRICT` that is the end.
+    pub(crate) fn leave_out(&self, units: &[&Unit], why: &str) -> Option<u8> {
+        let settings = self.runner.settings;
+        for unit in units {
+            let text = format!("{} is not measured: {why}", unit.name);
+            if settings.strict {
+                message::error(&text);
+            } else {
+                message::warning(settings, &text);
+            }
+        }
+        (settings.strict && !units.is_empty()).then_some(1)
+    }
+
+    fn can_move(&self, line: &CommandLine, unit: &Unit) -> bool {
+        let checked = || headers::same_headers(&self.runner, line, unit);
+        unit.is_stdin() || (!headers::includes_itself(unit) && checked())
+    }
+
+    fn run(&self, line: &CommandLine, units: &[&Unit]) -> Result<u8, u8> {
+        if units.is_empty() {
+            return Ok(self.original(line, Output::Shown)?.code());
+        }
+        let outcome = self.attempt(line, units)?;
+        if outcome.success() || outcome.interrupted() {
+            return Ok(self.accept(line, units, &outcome));
+        }
+        if self.runner.settings.strict {
+            return self.refuse(line, units, &outcome);
+        }
+        self.fall_back(line, units)
+    }
+
+    /// Compiles the new texts. Compilers older than GCC 8 and Clang 10 reject
+    /// one of our flags by its name; they get an older one.
+    fn attempt(&self, line: &CommandLine, units: &[&Unit]) -> Result<Outcome, u8> {
+        const NEW_FLAG: &[u8] = b"-ffile-prefix-map=";
+        if self.runner.compiler.family.modern_flags {
+            let outcome = self.attempt_with(line, units, false)?;
+            let named = outcome
+                .stderr
+                .windows(NEW_FLAG.len())
+                .any(|part| part == NEW_FLAG);
+            if outcome.success() || !named {
+                return Ok(outcome);
+            }
+        }
+        self.attempt_with(line, units, true)
+    }
+
+    fn attempt_with(
+        &self,
+        line: &CommandLine,
+        units: &[&Unit],
+        plain: bool,
+    ) -> Result<Outcome, u8> {
+        let mut words = substituted(line, units, plain);
+        words.extend(self.runner.colour(line));
+        if steps::wants_library(line) {
+            words.extend(library::link_words(line, self.library));
+        }
+        if line.from_response_file {
+            words = self.in_response_file(words);
+        }
+        let new = units
+            .iter()
+            .find(|unit| unit.is_stdin())
+            .map(|unit| unit.text.as_slice());
+        let mut outcome = self
+            .runner
+            .run(&words, new.or(self.stdin), Output::HeldBack)?;
+        let renamed = renamed(units);
+        outcome.stdout = dependencies::rename_in(outcome.stdout, &renamed);
+        outcome.stderr = dependencies::rename_in(outcome.stderr, &renamed);
+        Ok(outcome)
+    }
+
+    /// Who used a response file may have had more words than a command can
+    /// hold.
+    fn in_response_file(&self, words: Vec<OsString>) -> Vec<OsString> {
+        let text = response::join(&words);
+        let Ok(path) = self.scratch.write("arguments".as_ref(), &text) else {
+            return words;
+        };
+        let mut word = OsString::from("@");
+        word.push(path);
+        vec![word]
+    }
+
+    fn accept(&self, line: &CommandLine, units: &[&Unit], outcome: &Outcome) -> u8 {
+        outcome.replay();
+        if let Err(error) = dependencies::correct(line, &renamed(units)) {
+            let text = format!("cannot put the source's name into a dependency file: {error}");
+            message::warning(self.runner.settings, &text);
+        }
+        outcome.code()
+    }
+
+    fn fall_back(&self, line: &CommandLine, units: &[&Unit]) -> Result<u8, u8> {
+        let (rejected, accepted): (Vec<&Unit>, Vec<&Unit>) = units
+            .iter()
+            .partition(|unit| units.len() > 1 && self.rejects(line, unit));
+        if !rejected.is_empty() && !accepted.is_empty() {
+            let outcome = self.attempt(line, &accepted)?;
+            if outcome.success() {
+                self.warn_rejected(&rejected);
+                return Ok(self.accept(line, &accepted, &outcome));
+            }
+        }
+        let outcome = self.original(line, Output::Shown)?;
+        if outcome.success() {
+            self.warn_rejected(units);
+        }
+        Ok(outcome.code())
+    }
+
+    /// Whether the compiler rejects the new text of one source alone.
+    fn rejects(&self, line: &CommandLine, unit: &Unit) -> bool {
+        let mut alone = line.only_source(unit.index);
+        alone.push(Meaning::StopsBeforeCompiling, vec!["-fsyntax-only".into()]);
+        let stdin = self.stdin.filter(|_| unit.is_stdin());
+        let job = Job { stdin, ..*self };
+        !job.attempt(&alone, &[unit])
+            .is_ok_and(|outcome| outcome.success())
+    }
+
+    /// `ROMP_STRICT`: that the compiler accepts the user's source does not save
+    /// a rejected text. It is compiled all the same, because a source with
+    /// errors must be reported as the compiler does.
+    fn refuse(&self, line: &CommandLine, units: &[&Unit], failure: &Outcome) -> Result<u8, u8> {
+        let outcome = self.original(line, Output::HeldBack)?;
+        if !outcome.success() {
+            outcome.replay();
+            return Ok(outcome.code());
+        }
+        for output in outputs::outputs(line)
+            .into_iter()
+            .filter(|path| path.is_file())
+        {
+            let _ = std::fs::remove_file(output);
+        }
+        failure.replay();
+        for unit in units {
+            message::error(&rejection(unit));
+        }
+        Ok(1)
+    }
+
+    /// Compiles the user's sources.
+    fn original(&self, line: &CommandLine, output: Output) -> Result<Outcome, u8> {
+        let mut words = line.clone().without_end_of_flags().words();
+        if steps::wants_library(line) {
+            words.extend(library::link_words(line, self.library));
+        }
+        if line.from_response_file {
+            words = self.in_response_file(words);
+        }
+        self.runner.run(&words, self.stdin, output)
+    }
+
+    fn warn_rejected(&self, units: &[&Unit]) {
+        for unit in units {
+            message::warning(self.runner.settings, &rejection(unit));
+        }
+    }
+}
+
+fn rejection(unit: &Unit) -> String {
+    format!(
+        "{} is not measured: the compiler rejected the instrumented text (ROMP_KEEP=1 keeps it)",
+        unit.name
+    )
+}
+
+fn renamed(units: &[&Unit]) -> Vec<Renamed> {
+    units.iter().filter_map(|unit| unit.renamed()).collect()
+}

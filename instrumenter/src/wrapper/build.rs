@@ -1,0 +1,146 @@
+//! Building a command with instrumented sources.
+//!
+//! One command stays one command, so that outputs, objects in between and side
+//! files are what the compiler makes of it. Only where the command's sources
+//! stand in several directories and the compiler is given temporary files, it
+//! is split (see [`super::split`]): one `-iquote` can't serve two directories.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::attempt::Job;
+use super::classify::CommandLine;
+use super::run::{Output, Runner};
+use super::scratch::Scratch;
+use super::unit::{Instrument, Unit};
+use super::{library, message, outputs, split, steps};
+
+/// A command with OpenMP sources, about to be built.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Build<'a> {
+    pub(crate) runner: Runner<'a>,
+    pub(crate) instrument: Instrument,
+    pub(crate) line: &'a CommandLine,
+    /// The user's words, before response files were read.
+    pub(crate) given: &'a [OsString],
+    pub(crate) library: &'a Path,
+}
+
+impl Build<'_> {
+    /// Builds; the result is the status to exit with.
+    pub(crate) fn run(&self) -> u8 {
+        let indices = 0..self.line.arguments.len();
+        let read = |index| Unit::read(self.line, index, self.instrument);
+        let mut units: Vec<Unit> = indices.filter_map(read).collect();
+        for warning in units.iter().flat_map(|unit| &unit.warnings) {
+            message::plain(self.runner.settings, warning);
+        }
+        let stdin = units
+            .iter()
+            .find(|unit| unit.is_stdin())
+            .map(|unit| unit.original.clone());
+        units.retain(Unit::changed);
+        if units.is_empty() {
+            return self.untouched(stdin.as_deref());
+        }
+        match self.place(&mut units) {
+            Ok(scratch) => self.build(&units, &scratch, stdin.as_deref()),
+            Err(problem) if self.runner.settings.strict => {
+                message::error(&problem);
+                1
+            }
+            Err(problem) => {
+                let text = format!("{problem}; nothing is measured");
+                message::warning(self.runner.settings, &text);
+                self.untouched(stdin.as_deref())
+            }
+        }
+    }
+
+    /// Nothing is instrumented: the user's command, with the library where the
+    /// command links.
+    fn untouched(&self, stdin: Option<&[u8]>) -> u8 {
+        let words = with_library(self.line, self.given, self.library);
+        match stdin {
+            Some(_) => {
+                let ended = self.runner.run(&words, stdin, Output::Shown);
+                ended.map_or_else(|code| code, |outcome| outcome.code())
+            }
+            None => self.runner.become_compiler(&words),
+        }
+    }
+
+    /// Writes the new texts.
+    fn place(&self, units: &mut [Unit]) -> Result<Scratch, String> {
+        let place = std::env::temp_dir();
+        let failed = |error| {
+            format!(
+                "cannot write temporary files in {}: {error}; set TMPDIR",
+                place.display()
+            )
+        };
+        let scratch = Scratch::new().map_err(failed)?;
+        for unit in units {
+            unit.place(self.runner.compiler, &scratch).map_err(failed)?;
+            if self.runner.settings.keep {
+                self.keep(unit);
+            }
+        }
+        Ok(scratch)
+    }
+
+    fn keep(&self, unit: &Unit) {
+        let path = outputs::kept(self.line, &unit.name);
+        let settings = self.runner.settings;
+        match std::fs::write(&path, &unit.text) {
+            Ok(()) => message::note(settings, &format!("kept {}", path.display())),
+            Err(error) => {
+                message::warning(
+                    settings,
+                    &format!("cannot write {}: {error}", path.display()),
+                );
+            }
+        }
+    }
+
+    fn build(&self, units: &[Unit], scratch: &Scratch, stdin: Option<&[u8]>) -> u8 {
+        let job = Job {
+            runner: self.runner,
+            library: self.library,
+            scratch,
+            stdin,
+        };
+        let units: Vec<&Unit> = units.iter().collect();
+        if !split::is_needed(self.line, &units) {
+            return job.build(self.line, units);
+        }
+        match split::obstacle(self.line) {
+            None => split::run(&job, self.line, &units),
+            Some(flag) => {
+                let why = format!(
+                    "{flag} names files after the command, and its sources stand in several \
+                     directories; compile them one by one"
+                );
+                job.leave_out(&units, &why)
+                    .unwrap_or_else(|| job.build(self.line, Vec::new()))
+            }
+        }
+    }
+}
+
+/// The user's own words, and the library if the command links it.
+pub(crate) fn with_library(
+    line: &CommandLine,
+    given: &[OsString],
+    library: &Path,
+) -> Vec<OsString> {
+    if !steps::wants_library(line) {
+        return given.to_vec();
+    }
+    let mut words = given.to_vec();
+    if line.has_end_of_flags() {
+        words = line.clone().without_end_of_flags().words();
+    }
+    words.extend(library::link_words(line, library));
+    words
+}

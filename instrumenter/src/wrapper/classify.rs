@@ -1,0 +1,352 @@
+//! A command line as typed arguments, in the user's order; what no row of the
+//! flag tables knows is kept as it is.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use super::compilers::{Compiler, Driver};
+use super::flags::{Meaning, Row, Shape};
+use super::response;
+
+/// The language of an input, as far as we care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Language {
+    /// C source: what we instrument.
+    C,
+    /// Source in another language.
+    OtherSource,
+    /// An object, a library, a linker script: anything for the linker.
+    Linked,
+}
+
+/// Languages by the value of `-x`; any other value is another language.
+static LANGUAGES: &[(&str, Language)] = &[("c", Language::C)];
+
+/// Languages by extension, for drivers that take `.c` for C. What is not here
+/// goes to the linker, which is also what the compilers do.
+static EXTENSIONS: &[(&[&str], Language)] = &[
+    (&["c"], Language::C),
+    (
+        &[
+            "i", "ii", "h", "hh", "hpp", "hxx", "H", "cc", "cp", "cxx", "cpp", "CPP", "c++", "C",
+            "m", "mi", "mm", "M", "mii", "s", "S", "sx", "f", "for", "ftn", "F", "FOR", "fpp",
+            "FPP", "FTN", "f90", "f95", "f03", "f08", "F90", "F95", "F03", "F08", "cu", "d", "go",
+            "adb", "ads", "bc", "ll", "cl", "cppm",
+        ],
+        Language::OtherSource,
+    ),
+];
+
+/// One argument: a flag with its value, or an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Argument {
+    /// The words as they were given.
+    pub(crate) words: Vec<OsString>,
+    pub(crate) role: Role,
+}
+
+/// What an argument is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// An input file, or `-` for standard input.
+    Input(Language),
+    /// A flag that a row knows, with its value if it has one.
+    Known(Meaning, OsString),
+    /// A flag that no row knows.
+    Unknown,
+    /// `--`: what follows are inputs.
+    EndOfFlags,
+}
+
+impl Argument {
+    pub(crate) fn is_source(&self) -> bool {
+        matches!(self.role, Role::Input(Language::C | Language::OtherSource))
+    }
+
+    /// The name of an input.
+    pub(crate) fn name(&self) -> &OsStr {
+        self.words
+            .first()
+            .map_or(OsStr::new(""), OsString::as_os_str)
+    }
+
+    /// Takes the argument out of the command; its place stays, since sources
+    /// are known by their place.
+    pub(crate) fn clear(&mut self) {
+        *self = Self {
+            words: Vec::new(),
+            role: Role::Unknown,
+        };
+    }
+}
+
+/// Where the compiler stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    /// Before it makes anything that could be measured.
+    Preprocess,
+    /// At assembly text.
+    Compile,
+    /// At objects.
+    Assemble,
+    /// At a linked program or library.
+    Link,
+}
+
+/// A classified command line.
+#[derive(Clone, Debug)]
+pub(crate) struct CommandLine {
+    pub(crate) arguments: Vec<Argument>,
+    /// Some of the words came from a response file.
+    pub(crate) from_response_file: bool,
+}
+
+impl CommandLine {
+    /// Classifies the words after the compiler's name.
+    pub(crate) fn classify(compiler: &Compiler, words: &[OsString]) -> Self {
+        let (words, from_response_file) = response::expand(words);
+        let mut classifier = Classifier {
+            compiler,
+            language: None,
+            only_inputs: false,
+        };
+        let mut arguments = Vec::with_capacity(words.len());
+        let mut rest = words.into_iter();
+        while let Some(word) = rest.next() {
+            arguments.push(classifier.argument(word, &mut rest));
+        }
+        Self {
+            arguments,
+            from_response_file,
+        }
+    }
+
+    /// The meanings and values of the known flags, in order.
+    pub(crate) fn flags(&self) -> impl DoubleEndedIterator<Item = (Meaning, &OsStr)> {
+        self.arguments
+            .iter()
+            .filter_map(|argument| match &argument.role {
+                Role::Known(meaning, value) => Some((*meaning, value.as_os_str())),
+                _ => None,
+            })
+    }
+
+    pub(crate) fn has(&self, wanted: Meaning) -> bool {
+        self.flags().any(|(meaning, _)| meaning == wanted)
+    }
+
+    /// The values of all flags with a meaning.
+    pub(crate) fn values(&self, wanted: Meaning) -> impl DoubleEndedIterator<Item = &OsStr> {
+        self.flags()
+            .filter(move |(meaning, _)| *meaning == wanted)
+            .map(|(_, value)| value)
+    }
+
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &Argument> {
+        self.arguments
+            .iter()
+            .filter(|argument| argument.is_source())
+    }
+
+    pub(crate) fn has_inputs(&self) -> bool {
+        self.arguments
+            .iter()
+            .any(|a| matches!(a.role, Role::Input(_) | Role::Known(Meaning::Library, _)))
+    }
+
+    pub(crate) fn stage(&self) -> Stage {
+        let stages = self.flags().map(|(meaning, _)| match meaning {
+            Meaning::StopsBeforeCompiling | Meaning::Query => Stage::Preprocess,
+            Meaning::StopsAtCompiling => Stage::Compile,
+            Meaning::StopsAtAssembling => Stage::Assemble,
+            _ => Stage::Link,
+        });
+        stages.min().unwrap_or(Stage::Link)
+    }
+
+    /// The last flag about OpenMP wins.
+    pub(crate) fn openmp(&self) -> bool {
+        let mut switches = self
+            .flags()
+            .rev()
+            .filter_map(|(meaning, value)| match meaning {
+                Meaning::OpenMp(on) => Some(on),
+                // How Apple's Clang is told: `-Xclang -fopenmp`.
+                Meaning::FrontEnd if value == "-fopenmp" => Some(true),
+                _ => None,
+            });
+        switches.next().unwrap_or(false)
+    }
+
+    pub(crate) fn output(&self) -> Option<&OsStr> {
+        self.values(Meaning::Output).next_back()
+    }
+
+    /// Words of the linker: of `-Wl,a,b`, `-Xlinker a` and `-z a`.
+    pub(crate) fn linker_words(&self) -> Vec<&[u8]> {
+        self.values(Meaning::Linker)
+            .flat_map(|v| v.as_bytes().split(|b| *b == b','))
+            .collect()
+    }
+
+    /// The words of the command, as the compiler would see them.
+    pub(crate) fn words(&self) -> Vec<OsString> {
+        self.arguments
+            .iter()
+            .flat_map(|argument| argument.words.iter().cloned())
+            .collect()
+    }
+
+    /// The command for just one of the sources, up to the object: without other
+    /// inputs, the linker's flags, outputs and the stage.
+    pub(crate) fn only_source(&self, index: usize) -> Self {
+        let mut line = self.clone();
+        for (at, argument) in line.arguments.iter_mut().enumerate() {
+            let dropped = match argument.role {
+                Role::Input(_) => at != index,
+                Role::Known(meaning, _) => meaning.is_of_whole_command(),
+                Role::Unknown | Role::EndOfFlags => false,
+            };
+            if dropped {
+                argument.clear();
+            }
+        }
+        line
+    }
+
+    /// Adds a flag at the end.
+    pub(crate) fn push(&mut self, meaning: Meaning, words: Vec<OsString>) {
+        let value = words.last().cloned().unwrap_or_default();
+        self.arguments.push(Argument {
+            words,
+            role: Role::Known(meaning, value),
+        });
+    }
+
+    pub(crate) fn has_end_of_flags(&self) -> bool {
+        self.arguments
+            .iter()
+            .any(|argument| argument.role == Role::EndOfFlags)
+    }
+
+    /// The same command without `--`, so that flags can be added at its end.
+    pub(crate) fn without_end_of_flags(mut self) -> Self {
+        for argument in &mut self.arguments {
+            if argument.role == Role::EndOfFlags {
+                argument.clear();
+            }
+        }
+        self
+    }
+}
+
+/// What has to be remembered from one word to the next.
+struct Classifier<'a> {
+    compiler: &'a Compiler,
+    /// `-x` in force.
+    language: Option<Language>,
+    only_inputs: bool,
+}
+
+impl Classifier<'_> {
+    fn argument(&mut self, word: OsString, rest: &mut impl Iterator<Item = OsString>) -> Argument {
+        let bytes = word.as_bytes();
+        if self.only_inputs || bytes == b"-" || !bytes.starts_with(b"-") {
+            return self.input(word);
+        }
+        if bytes == b"--" {
+            self.only_inputs = true;
+            return Argument {
+                words: vec![word],
+                role: Role::EndOfFlags,
+            };
+        }
+        match self.compiler.family.flags.find(bytes) {
+            Some(row) => self.flag(row, word, rest),
+            None => Argument {
+                words: vec![word],
+                role: Role::Unknown,
+            },
+        }
+    }
+
+    fn flag(
+        &mut self,
+        row: &Row,
+        word: OsString,
+        rest: &mut impl Iterator<Item = OsString>,
+    ) -> Argument {
+        let joined = word.as_bytes()[row.spelling.len()..].to_vec();
+        let separate = match row.shape {
+            Shape::Separate => true,
+            Shape::JoinedOrSeparate => joined.is_empty(),
+            Shape::Flag | Shape::Joined => false,
+        };
+        // A missing value is the compiler's to complain about.
+        let next = if separate { rest.next() } else { None };
+        let value = next.clone().unwrap_or_else(|| OsString::from_vec(joined));
+        if row.meaning == Meaning::Language {
+            self.language = language_named(&value);
+        }
+        let words = std::iter::once(word).chain(next).collect();
+        Argument {
+            words,
+            role: Role::Known(row.meaning, value),
+        }
+    }
+
+    fn input(&self, word: OsString) -> Argument {
+        let language = self.language.unwrap_or_else(|| self.by_extension(&word));
+        // After `--`, an input may look like a flag; once `--` is taken away,
+        // it must not.
+        let word = if self.only_inputs && word.as_bytes().starts_with(b"-") {
+            OsString::from_vec([b"./", word.as_bytes()].concat())
+        } else {
+            word
+        };
+        Argument {
+            words: vec![word],
+            role: Role::Input(language),
+        }
+    }
+
+    fn by_extension(&self, word: &OsStr) -> Language {
+        let Some(extension) = extension(word.as_bytes()) else {
+            return Language::Linked;
+        };
+        let row = EXTENSIONS
+            .iter()
+            .find(|(all, _)| all.iter().any(|e| e.as_bytes() == extension));
+        match row.map_or(Language::Linked, |(_, language)| *language) {
+            Language::C if self.compiler.driver == Driver::Cxx => Language::OtherSource,
+            language => language,
+        }
+    }
+}
+
+/// `None` for `-x none`: extensions count again.
+fn language_named(value: &OsStr) -> Option<Language> {
+    if value == "none" {
+        return None;
+    }
+    let row = LANGUAGES.iter().find(|(name, _)| value == *name);
+    Some(row.map_or(Language::OtherSource, |(_, language)| *language))
+}
+
+/// What stands after the last dot of a file's base name.
+fn extension(name: &[u8]) -> Option<&[u8]> {
+    let base = name.rsplit(|byte| *byte == b'/').next()?;
+    let dot = base.iter().rposition(|byte| *byte == b'.')?;
+    base.get(dot + 1..)
+}
+
+/// For tests: the words of `text` for a compiler that could be any.
+#[cfg(test)]
+pub(crate) fn classified(text: &str) -> CommandLine {
+    let words: Vec<OsString> = text.split(' ').map(Into::into).collect();
+    CommandLine::classify(&Compiler::named("some-compiler"), &words)
+}
+
+#[cfg(test)]
+#[path = "classify_tests.rs"]
+mod tests;

@@ -1,0 +1,281 @@
+//! Which compiler to run, and which family it belongs to.
+//!
+//! Three tables: the names of our own commands, the environment variable and
+//! default compiler of each language, and the names of compilers.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use super::flags::{self, FlagTable};
+
+/// The language that a driver takes its inputs for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Driver {
+    /// `.c` is C.
+    C,
+    /// `.c` is C++.
+    Cxx,
+    /// A Fortran driver; it compiles `.c` as C.
+    Fortran,
+}
+
+/// How a family can be made to read our text in the place of the user's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Substitution {
+    /// The command names a temporary file instead of the user's.
+    TemporaryFile,
+    /// The command stays as it is; the front end is told to take the contents
+    /// of the user's file from ours, so that every name comes out right.
+    RemapFile,
+}
+
+/// What compilers of one family have in common.
+#[derive(Debug)]
+pub(crate) struct Family {
+    pub(crate) flags: &'static FlagTable,
+    pub(crate) substitution: Substitution,
+    /// Understands `-ffile-prefix-map` and `-fdiagnostics-color`.
+    pub(crate) modern_flags: bool,
+}
+
+static GCC: Family = Family {
+    flags: &flags::GCC,
+    substitution: Substitution::TemporaryFile,
+    modern_flags: true,
+};
+
+static CLANG: Family = Family {
+    flags: &flags::CLANG,
+    substitution: Substitution::RemapFile,
+    modern_flags: true,
+};
+
+static INTEL: Family = Family {
+    flags: &flags::INTEL,
+    substitution: Substitution::RemapFile,
+    modern_flags: true,
+};
+
+static NVIDIA: Family = Family {
+    flags: &flags::NVIDIA,
+    substitution: Substitution::TemporaryFile,
+    modern_flags: false,
+};
+
+/// A name that doesn't say what it is, such as `mpicc`: the flags of Clang
+/// include those of GCC, and both take a temporary file.
+static UNKNOWN: Family = Family {
+    flags: &flags::CLANG,
+    substitution: Substitution::TemporaryFile,
+    modern_flags: true,
+};
+
+/// Compilers by name, without target prefix and version suffix.
+static COMPILERS: &[(&str, &Family, Driver)] = &[
+    ("gcc", &GCC, Driver::C),
+    ("g++", &GCC, Driver::Cxx),
+    ("gfortran", &GCC, Driver::Fortran),
+    ("clang", &CLANG, Driver::C),
+    ("clang++", &CLANG, Driver::Cxx),
+    ("icx", &INTEL, Driver::C),
+    ("icpx", &INTEL, Driver::Cxx),
+    ("nvc", &NVIDIA, Driver::C),
+    ("nvc++", &NVIDIA, Driver::Cxx),
+    ("c++", &UNKNOWN, Driver::Cxx),
+    ("mpicxx", &UNKNOWN, Driver::Cxx),
+    ("mpic++", &UNKNOWN, Driver::Cxx),
+    ("mpiCC", &UNKNOWN, Driver::Cxx),
+    ("mpifort", &UNKNOWN, Driver::Fortran),
+    ("mpif90", &UNKNOWN, Driver::Fortran),
+];
+
+/// Our own commands: the variable that names their compiler, and the default.
+static COMMANDS: &[(&str, &str, &str)] = &[
+    ("rompcc", "ROMP_CC", "cc"),
+    ("rompcxx", "ROMP_CXX", "c++"),
+    ("rompfc", "ROMP_FC", "gfortran"),
+];
+
+/// Programs that run the compiler named after them.
+static LAUNCHERS: &[&str] = &["ccache", "sccache", "distcc", "icecc"];
+
+/// The compiler to run.
+#[derive(Debug)]
+pub(crate) struct Compiler {
+    /// The program to start.
+    pub(crate) program: OsString,
+    /// Words before the user's: `ROMP_CC="ccache gcc"`.
+    pub(crate) leading: Vec<OsString>,
+    pub(crate) family: &'static Family,
+    pub(crate) driver: Driver,
+}
+
+impl Compiler {
+    /// The compiler for a call under the name `invoked`. A nested call, that
+    /// is one by the compiler that we started, ignores the variable: it would
+    /// lead back to the same place.
+    pub(crate) fn select(invoked: &OsStr, nested: bool) -> Self {
+        let own = base_name(invoked);
+        let command = COMMANDS.iter().find(|(name, ..)| *name == own);
+        let (variable, default) = match command {
+            Some((_, variable, default)) => (*variable, (*default).to_owned()),
+            None => (variable_for(&own), compiler_in(&own)),
+        };
+        let chosen = std::env::var_os(variable).filter(|value| !nested && !value.is_empty());
+        Self::from_words(chosen.map_or_else(|| vec![default.into()], words))
+    }
+
+    fn from_words(mut words: Vec<OsString>) -> Self {
+        let leading = words.split_off(1);
+        let program = words.pop().unwrap_or_default();
+        let launched = leading
+            .first()
+            .filter(|_| LAUNCHERS.contains(&&*base_name(&program)));
+        let (family, driver) = recognise(launched.unwrap_or(&program));
+        Self {
+            program: without_ourselves(program),
+            leading,
+            family,
+            driver,
+        }
+    }
+}
+
+#[cfg(test)]
+impl Compiler {
+    /// For tests: what a compiler of that name is taken for.
+    pub(crate) fn named(name: &str) -> Self {
+        Self::from_words(vec![name.into()])
+    }
+}
+
+/// The variable for a command that carries a compiler's name.
+fn variable_for(name: &str) -> &'static str {
+    let (_, driver) = by_name(&compiler_in(name)).unwrap_or((&UNKNOWN, Driver::C));
+    match driver {
+        Driver::C => "ROMP_CC",
+        Driver::Cxx => "ROMP_CXX",
+        Driver::Fortran => "ROMP_FC",
+    }
+}
+
+/// `rompcc-gcc` and a link called `gcc` both mean `gcc`.
+fn compiler_in(name: &str) -> String {
+    name.strip_prefix("rompcc-").unwrap_or(name).to_owned()
+}
+
+/// A value that is not itself a file may be several words.
+fn words(value: OsString) -> Vec<OsString> {
+    let several = value.to_str().filter(|_| !Path::new(&value).exists());
+    let words: Vec<OsString> = several.map_or_else(Vec::new, |text| {
+        text.split_whitespace().map(Into::into).collect()
+    });
+    if words.is_empty() { vec![value] } else { words }
+}
+
+/// Family and driver of a program, by its name or, for a name such as `cc`, by
+/// what it links to.
+fn recognise(program: &OsStr) -> (&'static Family, Driver) {
+    let named = by_name(&base_name(program));
+    let target = || {
+        let path = find_program(program)?.canonicalize().ok()?;
+        by_name(&base_name(path.as_os_str()))
+    };
+    match named {
+        // The name settles the driver, the link may still settle the family.
+        Some((family, driver)) if std::ptr::eq(family, &raw const UNKNOWN) => {
+            (target().map_or(family, |(family, _)| family), driver)
+        }
+        Some(known) => known,
+        None => target().unwrap_or((&UNKNOWN, Driver::C)),
+    }
+}
+
+/// `x86_64-linux-gnu-gcc-12` is `gcc`; `mpif90` is itself.
+fn by_name(name: &str) -> Option<(&'static Family, Driver)> {
+    let versioned = |c: char| c.is_ascii_digit() || c == '.' || c == '-';
+    let spellings = [name, name.trim_end_matches(versioned)];
+    let mut known = spellings.iter().filter_map(|spelling| {
+        let last = spelling.rsplit('-').next()?;
+        COMPILERS.iter().find(|(known, ..)| *known == last)
+    });
+    known.next().map(|row| (row.1, row.2))
+}
+
+fn base_name(path: &OsStr) -> String {
+    let name = Path::new(path).file_name().unwrap_or(path);
+    name.to_string_lossy().into_owned()
+}
+
+/// Where the shell would find a program.
+fn find_program(program: &OsStr) -> Option<PathBuf> {
+    candidates(program).into_iter().find(|path| path.is_file())
+}
+
+fn candidates(program: &OsStr) -> Vec<PathBuf> {
+    if program.as_encoded_bytes().contains(&b'/') {
+        return vec![program.into()];
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .map(|dir| dir.join(program))
+        .collect()
+}
+
+/// When a directory of links to us stands first in `PATH`, the real compiler is
+/// the next one of the same name.
+fn without_ourselves(program: OsString) -> OsString {
+    let ourselves = std::env::current_exe().and_then(std::fs::canonicalize).ok();
+    let is_us = |path: &PathBuf| path.canonicalize().ok() == ourselves;
+    match find_program(&program) {
+        Some(first) if ourselves.is_some() && is_us(&first) => {
+            let next = candidates(&program)
+                .into_iter()
+                .find(|p| p.is_file() && !is_us(p));
+            next.map_or(program, PathBuf::into_os_string)
+        }
+        _ => program,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn family(name: &str) -> &'static Family {
+        by_name(name).map_or(&UNKNOWN, |(family, _)| family)
+    }
+
+    #[test]
+    fn prefixes_and_versions_do_not_hide_a_compiler() {
+        for name in [
+            "gcc",
+            "gcc-12",
+            "x86_64-linux-gnu-gcc",
+            "aarch64-linux-gnu-gcc-12.2",
+        ] {
+            assert!(std::ptr::eq(family(name), &raw const GCC), "{name}");
+        }
+        for name in ["clang", "clang-14", "clang++-17"] {
+            assert!(std::ptr::eq(family(name), &raw const CLANG), "{name}");
+        }
+        assert!(by_name("mpicc").is_none());
+        assert_eq!(by_name("g++-12").map(|found| found.1), Some(Driver::Cxx));
+    }
+
+    #[test]
+    fn a_command_may_carry_its_compiler_in_its_name() {
+        assert_eq!(compiler_in("rompcc-gcc-12"), "gcc-12");
+        assert_eq!(compiler_in("gcc"), "gcc");
+        assert_eq!(variable_for("rompcc-g++"), "ROMP_CXX");
+        assert_eq!(variable_for("mpif90"), "ROMP_FC");
+        assert_eq!(variable_for("cc"), "ROMP_CC");
+    }
+
+    #[test]
+    fn a_launcher_is_looked_through() {
+        let compiler = Compiler::from_words(words("ccache clang-14".into()));
+        assert_eq!(compiler.leading, ["clang-14"]);
+        assert!(std::ptr::eq(compiler.family, &raw const CLANG));
+    }
+}

@@ -1,0 +1,192 @@
+//! Whether a source finds the same headers when it is compiled elsewhere.
+//!
+//! A temporary file gets its directory's headers through `-iquote`. That is
+//! searched for every quoted `#include`, while a compiler that reads the file in
+//! its own place searches the directory only for the file's own. So a header
+//! elsewhere may meet another file of the same name. A cheap look at the
+//! directories finds the commands where that can be; for those the compiler is
+//! asked.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::classify::{CommandLine, Role};
+use super::flags::Meaning;
+use super::run::{Output, Runner};
+use super::unit::{Unit, substituted};
+
+/// Where systems keep headers that a project's may share a name with.
+const SYSTEM: &[&str] = &["/usr/include", "/usr/local/include"];
+
+/// Directories that mirror each other deeper than this are taken as ambiguous.
+const DEEPEST: usize = 6;
+
+/// Whether the source includes itself: it would find the instrumented text.
+pub(crate) fn includes_itself(unit: &Unit) -> bool {
+    let base = Path::new(&unit.name)
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy();
+    String::from_utf8_lossy(&unit.original).lines().any(|line| {
+        let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
+        let target = directive
+            .and_then(|text| text.strip_prefix("include"))
+            .map(str::trim);
+        target.is_some_and(|target| {
+            let quoted = target
+                .strip_prefix('"')
+                .and_then(|rest| rest.split('"').next());
+            let quoted = quoted.and_then(|name| name.rsplit('/').next());
+            quoted.is_some_and(|name| name == base)
+                || target.starts_with("__FILE__")
+                || target.starts_with("__BASE_FILE__")
+        })
+    })
+}
+
+/// Whether the compiler finds the same headers for the unit's temporary file
+/// as for the user's.
+pub(crate) fn same_headers(runner: &Runner<'_>, line: &CommandLine, unit: &Unit) -> bool {
+    let moved = unit.renamed().is_some();
+    if !moved || line.has(Meaning::NoCurrentDirectory) || !may_differ(line, unit.directory()) {
+        return true;
+    }
+    let mut line = line.only_source(unit.index);
+    for argument in &mut line.arguments {
+        if matches!(argument.role, Role::Known(meaning, _) if meaning.is_of_dependencies()) {
+            argument.clear();
+        }
+    }
+    let original = listed(runner, line.words());
+    let moved = listed(runner, substituted(&line, &[unit], false));
+    match (original, moved) {
+        // The first is the source itself.
+        (Some(original), Some(moved)) => original[1..] == moved[1..],
+        // It doesn't preprocess: the compiler will say why.
+        (None, _) => true,
+        (_, None) => false,
+    }
+}
+
+/// The files that the compiler reads for a command, in its order; never empty.
+fn listed(runner: &Runner<'_>, mut words: Vec<OsString>) -> Option<Vec<String>> {
+    words.push("-M".into());
+    let outcome = runner.run(&words, None, Output::HeldBack).ok()?;
+    // A name may hold an escaped space.
+    let text = String::from_utf8_lossy(&outcome.stdout)
+        .replace("\\\n", " ")
+        .replace("\\ ", "\\\0");
+    let names = text.split_once(": ")?.1.split_whitespace();
+    // GCC lists `./x.h` as `x.h`, Clang as it found it.
+    let plain = names.map(|name| name.strip_prefix("./").unwrap_or(name).to_owned());
+    let files: Vec<String> = plain.collect();
+    (outcome.success() && !files.is_empty()).then_some(files)
+}
+
+/// Whether a name can mean one file in `directory` and another in a directory
+/// that the compiler also searches.
+fn may_differ(line: &CommandLine, directory: &Path) -> bool {
+    let included = line.values(Meaning::IncludeDirectory).map(PathBuf::from);
+    let mut others: Vec<PathBuf> = included.chain(SYSTEM.iter().map(PathBuf::from)).collect();
+    if line.has(Meaning::ForcedInclude) {
+        // Its header is searched in the current directory first, then as usual.
+        others.push(PathBuf::from("."));
+        let missing = |file| !Path::new(file).exists() && directory.join(file).exists();
+        if line.values(Meaning::ForcedInclude).any(missing) {
+            return true;
+        }
+    }
+    let home = directory.canonicalize().ok();
+    others.retain(|other| other.canonicalize().is_ok_and(|path| Some(path) != home));
+    share_a_name(directory, &others, DEEPEST)
+}
+
+fn share_a_name(directory: &Path, others: &[PathBuf], depth: usize) -> bool {
+    if others.is_empty() {
+        return false;
+    }
+    let Ok(entries) = directory.read_dir() else {
+        return false;
+    };
+    entries.flatten().any(|entry| {
+        let name = entry.file_name();
+        if !entry.path().is_dir() {
+            return may_be_included(&name.to_string_lossy())
+                && others.iter().any(|other| other.join(&name).is_file());
+        }
+        let inner: Vec<PathBuf> = others
+            .iter()
+            .map(|other| other.join(&name))
+            .filter(|path| path.is_dir())
+            .collect();
+        !inner.is_empty() && (depth == 0 || share_a_name(&entry.path(), &inner, depth - 1))
+    })
+}
+
+/// Objects and the like stand in great numbers in build directories.
+fn may_be_included(name: &str) -> bool {
+    const NEVER: &[&str] = &[
+        "o", "d", "a", "so", "lo", "mod", "gcno", "gcda", "txt", "md",
+    ];
+    name.rsplit_once('.')
+        .is_none_or(|(_, extension)| !NEVER.contains(&extension))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::classify::classified;
+    use super::*;
+
+    fn unit(name: &str, text: &str) -> Unit {
+        Unit {
+            index: 0,
+            name: name.into(),
+            original: text.into(),
+            text: Vec::new(),
+            warnings: Vec::new(),
+            route: None,
+        }
+    }
+
+    #[test]
+    fn a_source_that_includes_itself_is_seen() {
+        for text in [
+            "#include \"a.c\"",
+            "int x;\n  # include __FILE__\n",
+            "#include \"src/a.c\"",
+        ] {
+            assert!(includes_itself(&unit("src/a.c", text)), "{text}");
+        }
+        for text in [
+            "#include \"ba.c\"",
+            "#include <a.c>",
+            "// \"a.c\"",
+            "#include \"a.h\"",
+        ] {
+            assert!(!includes_itself(&unit("src/a.c", text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_names_in_two_directories_need_the_compiler() {
+        let dir = tempfile::tempdir().unwrap();
+        let make = |name: &str| {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        };
+        make("src/a.h");
+        make("src/sub/deep.h");
+        make("inc/b.h");
+        let inc = dir.path().join("inc");
+        let line = classified(&format!("-c a.c -I {}", inc.display()));
+        let source = dir.path().join("src");
+        assert!(!may_differ(&line, &source));
+        assert!(
+            !may_differ(&line, &inc),
+            "a directory does not conflict with itself"
+        );
+        make("inc/sub/deep.h");
+        assert!(may_differ(&line, &source));
+    }
+}

@@ -1,0 +1,90 @@
+//! Where the measurement library is, and what a link with it needs.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use super::classify::CommandLine;
+use super::flags::Meaning;
+
+/// The archive that measured programs are linked with.
+const ARCHIVE: &str = "libpomp.a";
+
+/// What the archive itself needs from the system.
+const NATIVE_LIBRARIES: &[&str] = &["-lpthread", "-ldl", "-lm"];
+
+/// Finds the library: where `ROMP_LIB` says, or else beside the command or in
+/// the `lib` directory next to it. An error is a sentence for the user.
+pub(crate) fn find(chosen: Option<&OsStr>) -> Result<PathBuf, String> {
+    let Some(chosen) = chosen else {
+        return find_installed();
+    };
+    let path = Path::new(chosen);
+    let file = if path.is_dir() {
+        path.join(ARCHIVE)
+    } else {
+        path.to_owned()
+    };
+    if file.is_file() {
+        Ok(file)
+    } else {
+        Err(format!("ROMP_LIB={} has no {ARCHIVE}", path.display()))
+    }
+}
+
+fn find_installed() -> Result<PathBuf, String> {
+    let command = std::env::current_exe().and_then(std::fs::canonicalize);
+    let directory = command
+        .ok()
+        .and_then(|path| path.parent().map(Path::to_owned));
+    let places = directory.map_or_else(Vec::new, |dir| {
+        vec![dir.join(ARCHIVE), dir.join("..").join("lib").join(ARCHIVE)]
+    });
+    let found = places.into_iter().find(|path| path.is_file());
+    found.ok_or_else(|| format!("{ARCHIVE} is neither beside rompcc nor in ../lib"))
+}
+
+/// The words that link the library, to stand after the user's: an archive
+/// serves only what stands before it.
+pub(crate) fn link_words(line: &CommandLine, library: &Path) -> Vec<OsString> {
+    let mut words = Vec::new();
+    // A `-x` still in force would make the compiler read the archive as source.
+    if line
+        .values(Meaning::Language)
+        .next_back()
+        .is_some_and(|language| language != "none")
+    {
+        words.extend(["-x", "none"].map(OsString::from));
+    }
+    words.push(library.as_os_str().to_owned());
+    words.extend(NATIVE_LIBRARIES.iter().map(OsString::from));
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::classify::classified;
+    use super::*;
+
+    #[test]
+    fn the_library_is_taken_from_a_file_or_a_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let archive = dir.path().join(ARCHIVE);
+        std::fs::write(&archive, "").unwrap();
+        assert_eq!(find(Some(dir.path().as_os_str())).unwrap(), archive);
+        assert_eq!(find(Some(archive.as_os_str())).unwrap(), archive);
+        let absent = dir.path().join("absent");
+        assert!(
+            find(Some(absent.as_os_str()))
+                .unwrap_err()
+                .contains("ROMP_LIB=")
+        );
+    }
+
+    #[test]
+    fn a_language_in_force_does_not_reach_the_archive() {
+        let words = |text| link_words(&classified(text), Path::new("/l/libpomp.a"));
+        assert_eq!(words("-x c a.c")[..3], ["-x", "none", "/l/libpomp.a"]);
+        assert_eq!(words("-x c a.c -x none")[0], "/l/libpomp.a");
+        assert_eq!(words("a.o")[1..], ["-lpthread", "-ldl", "-lm"]);
+    }
+}

@@ -1,0 +1,77 @@
+//! What the wrapper says to the user: one form for warnings, errors and the
+//! commands of `ROMP_VERBOSE`, always on stderr.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+
+use super::settings::Settings;
+
+/// The name that messages begin with.
+const PREFIX: &str = "rompcc";
+
+/// A problem that does not stop the build.
+pub(crate) fn warning(settings: &Settings, text: &str) {
+    if !settings.quiet {
+        say(&format!("warning: {text}"));
+    }
+}
+
+/// A problem that stops the build.
+pub(crate) fn error(text: &str) {
+    say(&format!("error: {text}"));
+}
+
+/// Something that only `ROMP_VERBOSE` shows.
+pub(crate) fn note(settings: &Settings, text: &str) {
+    if settings.verbose {
+        say(text);
+    }
+}
+
+/// A command that is about to run, as it could be typed.
+pub(crate) fn command(settings: &Settings, program: &OsStr, arguments: &[OsString]) {
+    if settings.verbose {
+        let words = std::iter::once(program).chain(arguments.iter().map(OsString::as_os_str));
+        say(&words.map(quoted).collect::<Vec<_>>().join(" "));
+    }
+}
+
+/// A text made elsewhere, such as the instrumenter's warnings.
+pub(crate) fn plain(settings: &Settings, text: &str) {
+    if !settings.quiet {
+        write(&format!("{}\n", text.trim_end()));
+    }
+}
+
+fn say(text: &str) {
+    write(&format!("{PREFIX}: {text}\n"));
+}
+
+/// One write per message, so that parallel builds don't mix lines. A stderr
+/// that is closed is no reason to fail a build.
+fn write(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+fn quoted(word: &OsStr) -> String {
+    let text = word.to_string_lossy();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+,./:@%#".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.into_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_can_be_pasted_into_a_shell() {
+        assert_eq!(quoted(OsStr::new("-Idir")), "-Idir");
+        assert_eq!(quoted(OsStr::new("-DA=\"x y\"")), "'-DA=\"x y\"'");
+        assert_eq!(quoted(OsStr::new("it's")), r"'it'\''s'");
+        assert_eq!(quoted(OsStr::new("")), "''");
+    }
+}

@@ -1,0 +1,87 @@
+//! The files that a command makes, as far as we have to know them.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::classify::{CommandLine, Stage};
+
+/// What the command makes: what `-o` says, or what the compilers choose.
+pub(crate) fn outputs(line: &CommandLine) -> Vec<PathBuf> {
+    if let Some(output) = line.output() {
+        return vec![output.into()];
+    }
+    match line.stage() {
+        Stage::Preprocess => Vec::new(),
+        Stage::Compile => line
+            .sources()
+            .map(|source| default_name(source.name(), "s"))
+            .collect(),
+        Stage::Assemble => line
+            .sources()
+            .map(|source| default_name(source.name(), "o"))
+            .collect(),
+        Stage::Link => vec!["a.out".into()],
+    }
+}
+
+/// The compilers' choice for a source: its base name, in the current directory.
+pub(crate) fn default_name(source: &std::ffi::OsStr, extension: &str) -> PathBuf {
+    let base = Path::new(source).file_name().unwrap_or_default();
+    Path::new(base).with_extension(extension)
+}
+
+/// Where `ROMP_KEEP` puts the instrumented text of a source: beside the output
+/// and named after it, `obj/a.o` gives `obj/a.c.romp`; a program's name stands
+/// before the source's. The extension is not `.c`, so that a build that takes
+/// every `*.c` doesn't take the copies.
+pub(crate) fn kept(line: &CommandLine, source: &str) -> PathBuf {
+    let source = Path::new(source);
+    let extension = source.extension().unwrap_or(std::ffi::OsStr::new("c"));
+    let mut name = OsString::new();
+    let output = line.output().map(Path::new);
+    match (output, line.stage()) {
+        (Some(output), Stage::Link) => {
+            name.push(output.file_name().unwrap_or_default());
+            name.push("-");
+            name.push(source.file_stem().unwrap_or_default());
+        }
+        (Some(output), _) => name.push(output.file_stem().unwrap_or_default()),
+        (None, _) => name.push(source.file_stem().unwrap_or_default()),
+    }
+    name.push(".");
+    name.push(extension);
+    name.push(".romp");
+    output.map_or_else(
+        || PathBuf::from(&name),
+        |output| output.with_file_name(&name),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::classify::classified;
+    use super::*;
+
+    #[test]
+    fn outputs_are_what_the_compiler_chooses() {
+        let made = |text| outputs(&classified(text));
+        assert_eq!(made("-c src/a.c b.c"), [PathBuf::from("a.o"), "b.o".into()]);
+        assert_eq!(made("-S src/a.c"), [PathBuf::from("a.s")]);
+        assert_eq!(made("-c a.c -o x/y.o"), [PathBuf::from("x/y.o")]);
+        assert_eq!(made("a.c b.c"), [PathBuf::from("a.out")]);
+    }
+
+    #[test]
+    fn kept_texts_do_not_clash() {
+        let kept = |text, source| kept(&classified(text), source);
+        assert_eq!(
+            kept("-c src/a.c -o obj/a1.o", "src/a.c"),
+            Path::new("obj/a1.c.romp")
+        );
+        assert_eq!(kept("-c src/a.c", "src/a.c"), Path::new("a.c.romp"));
+        assert_eq!(
+            kept("a.c b.c -o bin/app", "b.c"),
+            Path::new("bin/app-b.c.romp")
+        );
+    }
+}

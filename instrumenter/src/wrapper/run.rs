@@ -1,0 +1,151 @@
+//! Running the compiler: in our place, or as a child whose output we hold back.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{IsTerminal, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use super::classify::CommandLine;
+use super::compilers::Compiler;
+use super::flags::Meaning;
+use super::message;
+use super::settings::Settings;
+
+/// Tells a call by the compiler that we started from one by the user.
+pub(crate) const NESTED: &str = "ROMP_NESTED";
+
+/// The status of a command that could not be started, as in a shell.
+const NOT_STARTED: u8 = 127;
+
+/// How a compiler ended, and what it said if that was held back.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    status: ExitStatus,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+}
+
+/// Where a child's output goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Output {
+    Shown,
+    HeldBack,
+}
+
+impl Outcome {
+    pub(crate) fn success(&self) -> bool {
+        self.status.success()
+    }
+
+    /// The status to end with. A process that dies by a signal can't be
+    /// imitated in safe Rust: the shell's number for it is used.
+    pub(crate) fn code(&self) -> u8 {
+        let signal = self.status.signal().map(|signal| 128 + signal);
+        let code = self.status.code().or(signal).unwrap_or(1);
+        u8::try_from(code).unwrap_or(1)
+    }
+
+    /// Someone ended the build; nothing else should be tried.
+    pub(crate) fn interrupted(&self) -> bool {
+        const HANGUP: i32 = 1;
+        const INTERRUPT: i32 = 2;
+        const KILL: i32 = 9;
+        const TERMINATE: i32 = 15;
+        matches!(
+            self.status.signal(),
+            Some(HANGUP | INTERRUPT | KILL | TERMINATE)
+        )
+    }
+
+    /// Shows what was held back.
+    pub(crate) fn replay(&self) {
+        let _ = std::io::stdout().lock().write_all(&self.stdout);
+        let _ = std::io::stderr().lock().write_all(&self.stderr);
+    }
+}
+
+/// Runs one compiler.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Runner<'a> {
+    pub(crate) compiler: &'a Compiler,
+    pub(crate) settings: &'a Settings,
+}
+
+impl Runner<'_> {
+    fn command(&self, words: &[OsString]) -> Command {
+        let all = [self.compiler.leading.as_slice(), words].concat();
+        message::command(self.settings, &self.compiler.program, &all);
+        let mut command = Command::new(&self.compiler.program);
+        command.args(all).env(NESTED, "1");
+        command
+    }
+
+    /// Becomes the compiler, so that signals and status are its own. Returns
+    /// only if it can't be started.
+    pub(crate) fn become_compiler(&self, words: &[OsString]) -> u8 {
+        let error = self.command(words).exec();
+        self.not_started(&error)
+    }
+
+    /// Runs the compiler as a child; `input` is what it reads from stdin
+    /// instead of ours.
+    pub(crate) fn run(
+        &self,
+        words: &[OsString],
+        input: Option<&[u8]>,
+        output: Output,
+    ) -> Result<Outcome, u8> {
+        let mut command = self.command(words);
+        if input.is_some() {
+            command.stdin(Stdio::piped());
+        }
+        if output == Output::HeldBack {
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        }
+        let child = command.spawn().map_err(|error| self.not_started(&error))?;
+        finish(child, input).map_err(|error| self.not_started(&error))
+    }
+
+    fn not_started(&self, error: &std::io::Error) -> u8 {
+        let program = self.compiler.program.display();
+        message::error(&format!(
+            "cannot run the compiler '{program}': {error}; name another in ROMP_CC"
+        ));
+        NOT_STARTED
+    }
+
+    /// The flag that keeps the colours of a run that is held back.
+    pub(crate) fn colour(&self, line: &CommandLine) -> Option<OsString> {
+        let set_to = |name, value: &str| std::env::var_os(name).is_some_and(|v| v == value);
+        let wanted = self.compiler.family.modern_flags
+            && !line.has(Meaning::Colour)
+            && std::io::stderr().is_terminal()
+            && !set_to("TERM", "dumb")
+            && !set_to("GCC_COLORS", "");
+        wanted.then(|| OsStr::new("-fdiagnostics-color=always").to_owned())
+    }
+}
+
+/// Feeds and drains a child's pipes side by side, so that none fills up.
+fn finish(mut child: Child, input: Option<&[u8]>) -> std::io::Result<Outcome> {
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (stdout, stderr) = std::thread::scope(|scope| {
+        let errors = scope.spawn(move || drain(stderr));
+        scope.spawn(move || {
+            // A compiler that stops reading has its own reasons.
+            let _ = stdin.map(|mut pipe| pipe.write_all(input.unwrap_or_default()));
+        });
+        (drain(stdout), errors.join().unwrap_or_default())
+    });
+    Ok(Outcome {
+        status: child.wait()?,
+        stdout,
+        stderr,
+    })
+}
+
+fn drain(pipe: Option<impl Read>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
+    bytes
+}

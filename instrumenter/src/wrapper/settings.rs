@@ -1,0 +1,101 @@
+//! The environment variables that steer the wrappers, read once.
+
+use std::ffi::OsString;
+
+use super::message;
+
+/// What the user asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settings {
+    /// `ROMP_OFF`: be the compiler, no more.
+    pub(crate) off: bool,
+    /// `ROMP_KEEP`: keep the instrumented text beside the output.
+    pub(crate) keep: bool,
+    /// `ROMP_STRICT`: a file that can't be measured is an error.
+    pub(crate) strict: bool,
+    /// `ROMP_VERBOSE`: print the commands.
+    pub(crate) verbose: bool,
+    /// `ROMP_QUIET`: print no warnings.
+    pub(crate) quiet: bool,
+    /// `ROMP_LIB`: the library or its directory.
+    pub(crate) library: Option<OsString>,
+}
+
+type Field = fn(&mut Settings) -> &mut bool;
+
+/// The switches: name and field.
+const SWITCHES: &[(&str, Field)] = &[
+    ("ROMP_OFF", |s| &mut s.off),
+    ("ROMP_KEEP", |s| &mut s.keep),
+    ("ROMP_STRICT", |s| &mut s.strict),
+    ("ROMP_VERBOSE", |s| &mut s.verbose),
+    ("ROMP_QUIET", |s| &mut s.quiet),
+];
+
+impl Settings {
+    /// Reads the environment; a value that is neither yes nor no is reported
+    /// and ignored.
+    pub(crate) fn from_environment() -> Self {
+        let (settings, problems) = Self::read(|name| std::env::var_os(name));
+        for problem in &problems {
+            message::warning(&settings, problem);
+        }
+        settings
+    }
+
+    fn read(get: impl Fn(&str) -> Option<OsString>) -> (Self, Vec<String>) {
+        let mut settings = Self::default();
+        let mut problems = Vec::new();
+        for (name, field) in SWITCHES {
+            let Some(value) = get(name) else { continue };
+            match truth(&value.to_string_lossy()) {
+                Some(yes) => *field(&mut settings) = yes,
+                None => problems.push(format!(
+                    "{name}={} is neither yes nor no and is ignored; say {name}=1 or {name}=0",
+                    value.to_string_lossy()
+                )),
+            }
+        }
+        settings.library = get("ROMP_LIB").filter(|value| !value.is_empty());
+        (settings, problems)
+    }
+}
+
+fn truth(value: &str) -> Option<bool> {
+    match value.trim().to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" => Some(true),
+        "false" | "no" | "off" | "" => Some(false),
+        number => number.parse::<u32>().ok().map(|number| number > 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn switches_take_the_usual_truth_values() {
+        for (value, expected) in [
+            ("1", true),
+            ("Yes", true),
+            ("on", true),
+            ("0", false),
+            ("", false),
+        ] {
+            let (settings, problems) =
+                Settings::read(|name| (name == "ROMP_KEEP").then(|| value.into()));
+            assert_eq!((settings.keep, problems.len()), (expected, 0), "{value}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_value_is_reported_and_ignored() {
+        let (settings, problems) =
+            Settings::read(|name| (name == "ROMP_OFF").then(|| "perhaps".into()));
+        assert!(!settings.off);
+        assert_eq!(
+            problems,
+            ["ROMP_OFF=perhaps is neither yes nor no and is ignored; say ROMP_OFF=1 or ROMP_OFF=0"]
+        );
+    }
+}

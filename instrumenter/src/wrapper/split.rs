@@ -1,0 +1,163 @@
+//! A command split into one compile per source and a link.
+//!
+//! Each object stands where its source stood, so that the order of objects and
+//! libraries is the user's.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::attempt::Job;
+use super::classify::{CommandLine, Language, Role, Stage};
+use super::flags::Meaning;
+use super::outputs::default_name;
+use super::run::Output;
+use super::unit::{Route, Unit, directory};
+use super::{library, steps};
+
+/// Whether one command can't compile all the sources: each finds the headers of
+/// its own directory through `-iquote`.
+pub(crate) fn is_needed(line: &CommandLine, units: &[&Unit]) -> bool {
+    let moved = |unit: &&Unit| matches!(unit.route, Some(Route::TemporaryFile(_)));
+    let directories: BTreeSet<&Path> = line
+        .sources()
+        .map(|source| directory(source.name()))
+        .collect();
+    directories.len() > 1 && units.iter().any(moved)
+}
+
+/// A flag that would put files beside our temporary objects.
+pub(crate) fn obstacle(line: &CommandLine) -> Option<String> {
+    if line.stage() != Stage::Link {
+        return None;
+    }
+    let named = line.has(Meaning::DependencyFile);
+    let obstacle = |meaning: Meaning| match meaning {
+        Meaning::SideFiles => true,
+        Meaning::WritesDependencies => !named,
+        _ => false,
+    };
+    let found = line
+        .arguments
+        .iter()
+        .find(|argument| matches!(argument.role, Role::Known(meaning, _) if obstacle(meaning)));
+    found.map(|argument| argument.name().to_string_lossy().into_owned())
+}
+
+/// Compiles each source, goes on after errors as the compilers do, and links.
+pub(crate) fn run(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> u8 {
+    let mut linked = line.clone();
+    let mut failure = None;
+    for (index, argument) in line.arguments.iter().enumerate() {
+        if !argument.is_source() {
+            continue;
+        }
+        let object = match object(job, line, index) {
+            Ok(object) => object,
+            Err(code) => return code,
+        };
+        let unit = units
+            .iter()
+            .copied()
+            .filter(|unit| unit.index == index)
+            .collect();
+        let stdin = job.stdin.filter(|_| argument.name() == "-");
+        let job = Job { stdin, ..*job };
+        match job.build(&compile(line, index, &object), unit) {
+            0 => {}
+            code => failure = failure.or(Some(code)),
+        }
+        linked.arguments[index].words = vec![object.into_os_string()];
+        linked.arguments[index].role = Role::Input(Language::Linked);
+    }
+    match failure {
+        Some(code) => code,
+        None if line.stage() == Stage::Link => link(job, linked),
+        None => 0,
+    }
+}
+
+/// Where the source's object goes: to the place that the compiler would choose,
+/// or among the temporary files if the command links.
+fn object(job: &Job<'_>, line: &CommandLine, index: usize) -> Result<PathBuf, u8> {
+    let source = line.arguments[index].name();
+    match line.stage() {
+        Stage::Link => job
+            .scratch
+            .place(default_name(source, "o").as_os_str())
+            .map_err(|error| {
+                super::message::error(&format!("cannot make a temporary directory: {error}"));
+                1
+            }),
+        Stage::Compile => Ok(default_name(source, "s")),
+        Stage::Preprocess | Stage::Assemble => Ok(default_name(source, "o")),
+    }
+}
+
+fn compile(line: &CommandLine, index: usize, object: &Path) -> CommandLine {
+    let mut one = line.only_source(index);
+    for argument in one.arguments.iter_mut().skip(index) {
+        // It was for sources that are gone; the compiler would remark on it.
+        if matches!(argument.role, Role::Known(Meaning::Language, _)) {
+            argument.clear();
+        }
+    }
+    if line.stage() == Stage::Compile {
+        one.push(Meaning::StopsAtCompiling, vec!["-S".into()]);
+    } else {
+        one.push(Meaning::StopsAtAssembling, vec!["-c".into()]);
+    }
+    let object = object.as_os_str().to_owned();
+    one.push(Meaning::Output, vec!["-o".into(), object]);
+    one
+}
+
+fn link(job: &Job<'_>, mut line: CommandLine) -> u8 {
+    // Only objects and libraries are left, and no `-x` may make them sources.
+    for argument in &mut line.arguments {
+        if matches!(argument.role, Role::Known(Meaning::Language, _)) {
+            argument.clear();
+        }
+    }
+    let mut words: Vec<OsString> = line.clone().without_end_of_flags().words();
+    if steps::wants_library(&line) {
+        words.extend(library::link_words(&line, job.library));
+    }
+    let ended = job.runner.run(&words, None, Output::Shown);
+    ended.map_or_else(|code| code, |outcome| outcome.code())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::classify::classified;
+    use super::*;
+
+    #[test]
+    fn a_compile_takes_one_source_and_no_linker_flags() {
+        let line =
+            classified("-fopenmp -O2 a/x.c -lm y.o b/z.c -x c -o app -Wl,-s -L lib -include c.h");
+        let at = line
+            .arguments
+            .iter()
+            .position(|a| a.name() == "b/z.c")
+            .unwrap();
+        let words = compile(&line, at, Path::new("/t/z.o")).words();
+        let expected = "-fopenmp -O2 b/z.c -include c.h -c -o /t/z.o";
+        assert_eq!(
+            words,
+            expected.split(' ').map(OsString::from).collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn side_files_of_a_program_prevent_the_split() {
+        let flag = |text| obstacle(&classified(text));
+        assert_eq!(
+            flag("a/x.c b/y.c --coverage").as_deref(),
+            Some("--coverage")
+        );
+        assert_eq!(flag("a/x.c b/y.c -MD").as_deref(), Some("-MD"));
+        assert_eq!(flag("a/x.c b/y.c -MD -MF x.d"), None);
+        assert_eq!(flag("-c a/x.c b/y.c --coverage"), None);
+    }
+}

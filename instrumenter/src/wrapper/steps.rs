@@ -1,0 +1,177 @@
+//! What a command line asks for: to be left alone, to be linked with the
+//! library, or to have its sources instrumented.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use super::classify::{CommandLine, Language, Role, Stage};
+use super::flags::Meaning;
+
+/// What to do with a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// Run the compiler with the arguments exactly as given.
+    AsGiven,
+    /// Nothing to instrument, but the library belongs into the link.
+    Link,
+    /// Instrument the C sources; link if the command links.
+    Build,
+}
+
+/// Decides about a command that runs in `directory`.
+pub(crate) fn decide(line: &CommandLine, directory: &Path) -> Decision {
+    if line.stage() == Stage::Preprocess || !line.has_inputs() {
+        return Decision::AsGiven;
+    }
+    let has_c = line
+        .sources()
+        .any(|source| source.role == Role::Input(Language::C));
+    if line.openmp() && has_c && !is_configure_probe(line, directory) {
+        Decision::Build
+    } else if wants_library(line) {
+        Decision::Link
+    } else {
+        Decision::AsGiven
+    }
+}
+
+/// Programs that configure tools compile to learn about the compiler. They
+/// must behave as without us; measuring them would also leave profiles behind.
+fn is_configure_probe(line: &CommandLine, directory: &Path) -> bool {
+    line.sources().any(|source| {
+        let path = directory.join(source.name());
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        PROBE_FILES.iter().any(|start| file.starts_with(start))
+            || path.iter().any(|part| {
+                PROBE_DIRECTORIES
+                    .iter()
+                    .any(|name| part == OsStr::new(name))
+            })
+    })
+}
+
+static PROBE_FILES: &[&str] = &["conftest.", "CMakeCCompilerId.", "CMakeCXXCompilerId."];
+static PROBE_DIRECTORIES: &[&str] = &["CMakeScratch", "CMakeTmp", "meson-private"];
+
+/// Whether the command makes a program that may call the library.
+pub(crate) fn wants_library(line: &CommandLine) -> bool {
+    line.stage() == Stage::Link
+        && (line.openmp() || line.has(Meaning::OpenMpLibrary))
+        && !makes_relocatable(line)
+        // Who leaves out the standard libraries says everything himself.
+        && !line.has(Meaning::NoStandardLibraries)
+        // The library keeps one state per process, so it must not be embedded
+        // in each shared library: those take it from the executable. Only a
+        // link that forbids undefined symbols gets it; in the process, the
+        // executable's definitions then win over that copy.
+        && (!line.has(Meaning::Shared) || forbids_undefined(line))
+        && !names_library(line)
+}
+
+fn makes_relocatable(line: &CommandLine) -> bool {
+    let flags: [&[u8]; 3] = [b"-r", b"--relocatable", b"-i"];
+    line.has(Meaning::PartialLink) || line.linker_words().iter().any(|w| flags.contains(w))
+}
+
+fn forbids_undefined(line: &CommandLine) -> bool {
+    let flags: [&[u8]; 4] = [b"defs", b"-zdefs", b"--no-undefined", b"-no-undefined"];
+    line.linker_words().iter().any(|w| flags.contains(w))
+}
+
+/// A build written by hand may name the library itself.
+fn names_library(line: &CommandLine) -> bool {
+    line.values(Meaning::Library).any(|name| name == "pomp")
+        || line.arguments.iter().any(|argument| {
+            let file = Path::new(argument.name()).file_name();
+            matches!(argument.role, Role::Input(_))
+                && file.is_some_and(|name| name == "libpomp.a" || name == "libpomp.so")
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::classify::classified;
+    use super::*;
+
+    fn decision(text: &str) -> Decision {
+        decide(&classified(text), Path::new("/home/user/project"))
+    }
+
+    #[test]
+    fn only_openmp_sources_are_built_by_us() {
+        assert_eq!(decision("-fopenmp -c a.c"), Decision::Build);
+        assert_eq!(decision("-fopenmp a.c b.o -o app"), Decision::Build);
+        assert_eq!(decision("-c a.c"), Decision::AsGiven);
+        assert_eq!(decision("-fopenmp -fno-openmp -c a.c"), Decision::AsGiven);
+        assert_eq!(decision("-fopenmp-simd -c a.c"), Decision::AsGiven);
+        assert_eq!(decision("-fopenmp -c a.cc"), Decision::AsGiven);
+        assert_eq!(decision("-fopenmp -x c++ -c a.c"), Decision::AsGiven);
+        assert_eq!(decision("-fopenmp -x c -c -"), Decision::Build);
+        assert_eq!(decision("-Xclang -fopenmp -c a.c"), Decision::Build);
+    }
+
+    #[test]
+    fn queries_and_preprocessing_are_left_alone() {
+        for text in [
+            "--version",
+            "-v",
+            "-fopenmp -v",
+            "-print-prog-name=ld -fopenmp a.c",
+            "-###",
+        ] {
+            assert_eq!(decision(text), Decision::AsGiven, "{text}");
+        }
+        for flag in ["-E", "-M", "-MM", "-fsyntax-only", "-c -E"] {
+            assert_eq!(
+                decision(&format!("-fopenmp {flag} a.c")),
+                Decision::AsGiven,
+                "{flag}"
+            );
+        }
+    }
+
+    #[test]
+    fn programs_get_the_library_and_objects_do_not() {
+        assert_eq!(decision("-fopenmp a.o -o app"), Decision::Link);
+        assert_eq!(decision("a.o -lgomp -o app"), Decision::Link);
+        assert_eq!(decision("a.o -o app"), Decision::AsGiven);
+        for flags in [
+            "-r",
+            "-Wl,-r",
+            "-nostdlib",
+            "-shared",
+            "-Wl,--build-id -shared",
+        ] {
+            assert_eq!(
+                decision(&format!("-fopenmp {flags} a.o")),
+                Decision::AsGiven,
+                "{flags}"
+            );
+        }
+        for flags in [
+            "-Wl,-z,defs",
+            "-Wl,--no-undefined",
+            "-z defs",
+            "-Xlinker --no-undefined",
+        ] {
+            assert_eq!(
+                decision(&format!("-fopenmp -shared {flags} a.o")),
+                Decision::Link
+            );
+        }
+        assert_eq!(decision("-fopenmp a.o -lpomp"), Decision::AsGiven);
+        assert_eq!(
+            decision("-fopenmp a.o /opt/lib/libpomp.a"),
+            Decision::AsGiven
+        );
+    }
+
+    #[test]
+    fn configure_probes_are_not_instrumented() {
+        assert_eq!(decision("-fopenmp -c conftest.c"), Decision::AsGiven);
+        assert_eq!(decision("-fopenmp conftest.c -o conftest"), Decision::Link);
+        let line = classified("-fopenmp -c OpenMPTryFlag.c");
+        let directory = Path::new("/b/CMakeFiles/CMakeScratch/TryCompile-x");
+        assert_eq!(decide(&line, directory), Decision::AsGiven);
+    }
+}

@@ -1,0 +1,252 @@
+//! One source of the command, instrumented, and how the compiler is made to
+//! read the new text.
+//!
+//! | how | what the compiler is given | names come out right through |
+//! | --- | --- | --- |
+//! | standard input | the new text on stdin | `#line` |
+//! | remapped file | the user's command and `-remap-file` | the compiler |
+//! | temporary file | its path in the place of the user's | `#line`, `-iquote`, `-ffile-prefix-map`, corrected dependency files |
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::classify::{Argument, CommandLine, Language, Role};
+use super::compilers::{Compiler, Substitution};
+use super::dependencies::Renamed;
+use super::flags::Meaning;
+use super::scratch::Scratch;
+use crate::{Instrumented, Options, Source};
+
+/// Makes the instrumented text; the wrapper's tests put their own here.
+pub(crate) type Instrument = fn(&Source, &Options) -> Instrumented;
+
+/// How the compiler gets the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    StandardInput,
+    Remapped(PathBuf),
+    TemporaryFile(PathBuf),
+}
+
+/// A source whose text we hold.
+#[derive(Clone, Debug)]
+pub(crate) struct Unit {
+    /// Its place among the command's arguments.
+    pub(crate) index: usize,
+    /// Its name as given on the command line.
+    pub(crate) name: String,
+    pub(crate) original: Vec<u8>,
+    pub(crate) text: Vec<u8>,
+    pub(crate) warnings: Vec<String>,
+    /// Set for every unit that is instrumented.
+    pub(crate) route: Option<Route>,
+}
+
+impl Unit {
+    /// Reads and instruments the source at `index`. `None` leaves it to the
+    /// compiler: there is nothing to read, or nothing that we can name.
+    pub(crate) fn read(line: &CommandLine, index: usize, instrument: Instrument) -> Option<Self> {
+        let argument = line
+            .arguments
+            .get(index)
+            .filter(|a| a.role == Role::Input(Language::C))?;
+        let given = argument.name();
+        let (name, original) = if given == "-" {
+            ("<stdin>".to_owned(), read_stdin())
+        } else {
+            (given.to_str()?.to_owned(), std::fs::read(given).ok()?)
+        };
+        let source = Source {
+            name: name.clone(),
+            text: original,
+        };
+        let options = Options {
+            unique: unique(line, index),
+        };
+        // A defect of the instrumenter must not fail the user's build.
+        let made = std::panic::catch_unwind(|| instrument(&source, &options));
+        let (text, warnings) = match made {
+            Ok(made) => (made.text, made.warnings),
+            Err(_) => (source.text.clone(), vec![defect(&name)]),
+        };
+        Some(Self {
+            index,
+            name,
+            original: source.text,
+            text,
+            warnings,
+            route: None,
+        })
+    }
+
+    pub(crate) fn changed(&self) -> bool {
+        self.text != self.original
+    }
+
+    pub(crate) fn is_stdin(&self) -> bool {
+        self.name == "<stdin>"
+    }
+
+    /// Puts the text where the compiler will read it.
+    pub(crate) fn place(&mut self, compiler: &Compiler, scratch: &Scratch) -> std::io::Result<()> {
+        let route = if self.is_stdin() {
+            Route::StandardInput
+        } else {
+            let name = Path::new(&self.name)
+                .file_name()
+                .unwrap_or(OsStr::new("source.c"));
+            let path = scratch.write(name, &self.text)?;
+            match compiler.family.substitution {
+                // The flag's own syntax ends a name at a semicolon.
+                Substitution::RemapFile if !self.name.contains(';') => Route::Remapped(path),
+                _ => Route::TemporaryFile(path),
+            }
+        };
+        self.route = Some(route);
+        Ok(())
+    }
+
+    /// The directory in which the compiler looks first for quoted headers.
+    pub(crate) fn directory(&self) -> &Path {
+        directory(OsStr::new(&self.name))
+    }
+
+    /// The temporary file to hide from the user, if there is one.
+    pub(crate) fn renamed(&self) -> Option<Renamed> {
+        match &self.route {
+            Some(Route::TemporaryFile(path)) => Some(Renamed {
+                from: path.clone(),
+                to: self.name.clone(),
+            }),
+            _ => None,
+        }
+    }
+}
+
+fn defect(name: &str) -> String {
+    format!(
+        "rompcc: warning: {name} is not measured: the instrumenter failed on it; this is a defect \
+         of romp, please report it with the file"
+    )
+}
+
+/// A failed read gives no text, which the compiler will report as such.
+fn read_stdin() -> Vec<u8> {
+    let mut text = Vec::new();
+    let _ = std::io::Read::read_to_end(&mut std::io::stdin(), &mut text);
+    text
+}
+
+/// The directory of a file as it has to be named in the current directory.
+pub(crate) fn directory(name: &OsStr) -> &Path {
+    let parent = Path::new(name).parent().unwrap_or(Path::new("."));
+    if parent.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        parent
+    }
+}
+
+/// The command that compiles the units' new texts. `plain` avoids a flag that
+/// compilers before GCC 8 and Clang 10 don't know.
+pub(crate) fn substituted(line: &CommandLine, units: &[&Unit], plain: bool) -> Vec<OsString> {
+    let mut before = Vec::new();
+    let mut after = Vec::new();
+    let mut line = line.clone();
+    for unit in units {
+        match &unit.route {
+            None | Some(Route::StandardInput) => {}
+            Some(Route::Remapped(path)) => after.extend(remap_flags(&unit.name, path)),
+            Some(Route::TemporaryFile(path)) => {
+                replace_input(&mut line.arguments, unit.index, path);
+                // Searched right after the directory of the temporary file,
+                // which holds nothing else, so in effect first.
+                let iquote = ["-iquote".into(), unit.directory().as_os_str().to_owned()];
+                if !line.has(Meaning::NoCurrentDirectory) && !before.ends_with(&iquote) {
+                    before.extend(iquote);
+                }
+                after.push(prefix_map(&line, unit, path, plain));
+            }
+        }
+    }
+    before.extend(line.without_end_of_flags().words());
+    before.extend(after);
+    before
+}
+
+fn replace_input(arguments: &mut [Argument], index: usize, path: &Path) {
+    if let Some(argument) = arguments.get_mut(index) {
+        argument.words = vec![path.as_os_str().to_owned()];
+    }
+}
+
+fn remap_flags(name: &str, path: &Path) -> Vec<OsString> {
+    let mut pair = OsString::from(name);
+    pair.push(";");
+    pair.push(path);
+    vec![
+        "-Xclang".into(),
+        "-remap-file".into(),
+        "-Xclang".into(),
+        pair,
+    ]
+}
+
+/// Names the user's file in debug information and `__BASE_FILE__`, which don't
+/// follow `#line`. The compiler maps a name only once, so the user's own maps
+/// are applied here.
+fn prefix_map(line: &CommandLine, unit: &Unit, path: &Path, plain: bool) -> OsString {
+    let mut flag = OsString::from(if plain {
+        "-fdebug-prefix-map="
+    } else {
+        "-ffile-prefix-map="
+    });
+    flag.push(path);
+    flag.push("=");
+    let name = unit.name.as_bytes();
+    let mapped = line.values(Meaning::PrefixMap).rev().find_map(|map| {
+        let map = map.as_bytes();
+        let equals = map.iter().position(|byte| *byte == b'=')?;
+        let rest = name.strip_prefix(map.get(..equals)?)?;
+        Some([map.get(equals + 1..)?, rest].concat())
+    });
+    flag.push(OsStr::from_bytes(mapped.as_deref().unwrap_or(name)));
+    flag
+}
+
+/// A name that no other translation unit of the program has: the same source
+/// may be compiled for several outputs and with several sets of flags. The
+/// same command in the same place gives the same name, so builds stay
+/// reproducible.
+fn unique(line: &CommandLine, index: usize) -> String {
+    let absolute = |path: &OsStr| std::path::absolute(path).unwrap_or_else(|_| path.into());
+    let mut hash = Fnv::new();
+    hash.add(absolute(line.output().unwrap_or(OsStr::new("."))).as_os_str());
+    hash.add(absolute(line.arguments[index].name()).as_os_str());
+    hash.add(OsStr::new(&index.to_string()));
+    for word in line.words() {
+        hash.add(&word);
+    }
+    format!("{:016x}", hash.0)
+}
+
+/// FNV-1a: the same on every machine and with every version of Rust.
+struct Fnv(u64);
+
+impl Fnv {
+    const fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn add(&mut self, word: &OsStr) {
+        // The zero keeps words apart: none contains one.
+        for byte in word.as_bytes().iter().chain(&[0]) {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "unit_tests.rs"]
+mod tests;

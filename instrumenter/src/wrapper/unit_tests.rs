@@ -1,0 +1,84 @@
+//! Names that differ, and commands with the user's files replaced.
+
+use super::super::classify::classified;
+use super::*;
+
+fn unit(line: &CommandLine, route: Route) -> Unit {
+    let index = line.arguments.iter().position(Argument::is_source).unwrap();
+    let name = line.arguments[index].name().to_str().unwrap().to_owned();
+    let (original, text, warnings) = (Vec::new(), Vec::new(), Vec::new());
+    Unit {
+        index,
+        name,
+        original,
+        text,
+        warnings,
+        route: Some(route),
+    }
+}
+
+fn command(text: &str, route: fn(PathBuf) -> Route, plain: bool) -> String {
+    let line = classified(text);
+    let unit = unit(&line, route("/t/a.c".into()));
+    let words = substituted(&line, &[&unit], plain);
+    words
+        .iter()
+        .map(|word| word.to_str().unwrap())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[test]
+fn a_temporary_file_stands_in_the_place_of_the_source() {
+    assert_eq!(
+        command(
+            "-O2 -iquote q -c src/a.c -Wall",
+            Route::TemporaryFile,
+            false
+        ),
+        "-iquote src -O2 -iquote q -c /t/a.c -Wall -ffile-prefix-map=/t/a.c=src/a.c"
+    );
+    assert_eq!(
+        command("-c a.c", Route::TemporaryFile, true),
+        "-iquote . -c /t/a.c -fdebug-prefix-map=/t/a.c=a.c"
+    );
+    assert_eq!(
+        command("-I- -c -- a.c", Route::TemporaryFile, false),
+        "-I- -c /t/a.c -ffile-prefix-map=/t/a.c=a.c"
+    );
+}
+
+#[test]
+fn the_user_s_prefix_maps_hold_for_the_name() {
+    let text = "-ffile-prefix-map=/home/u=. -fdebug-prefix-map=/x=y -c /home/u/a.c";
+    assert!(command(text, Route::TemporaryFile, false).ends_with("=/t/a.c=./a.c"));
+}
+
+#[test]
+fn a_remapped_file_leaves_the_command_as_it_is() {
+    assert_eq!(
+        command("-c src/a.c -o x.o", Route::Remapped, false),
+        "-c src/a.c -o x.o -Xclang -remap-file -Xclang src/a.c;/t/a.c"
+    );
+}
+
+#[test]
+fn translation_units_get_names_of_their_own() {
+    let name = |text: &str| {
+        let line = classified(text);
+        let index = line.arguments.iter().position(Argument::is_source).unwrap();
+        unique(&line, index)
+    };
+    let names = [
+        name("-c a.c"),
+        name("-c b.c"),
+        name("-c a.c -DX"),
+        name("-c a.c -o b.o"),
+        name("-c a.c -o c.o"),
+    ];
+    for (at, first) in names.iter().enumerate() {
+        assert!(first.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+        assert!(!names[at + 1..].contains(first), "{first}");
+    }
+    assert_eq!(name("-c a.c"), name("-c a.c"));
+}

@@ -1,0 +1,220 @@
+//! Where `rompcc` has nothing to add, it is the compiler; elsewhere it leaves
+//! the files and messages that the compiler would.
+
+use crate::support::{COMPILERS, PROGRAM, Project, Run, fake, library};
+
+/// The arguments that a fake compiler gets.
+fn recorded(project: &Project, text: &str) -> Vec<String> {
+    let run = record(project, text);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    project.read("record").lines().map(str::to_owned).collect()
+}
+
+fn record(project: &Project, text: &str) -> Run {
+    let record = project.path("record");
+    let _ = std::fs::remove_file(&record);
+    project
+        .rompcc(&fake("record-arguments"), text)
+        .env("RECORD", record)
+        .run()
+}
+
+#[test]
+fn arguments_pass_unchanged_where_nothing_is_measured() {
+    let project = Project::new(&[("a.c", PROGRAM), ("plain.c", "int x;\n"), ("a.cc", PROGRAM)]);
+    for text in [
+        "--version",
+        "-v",
+        "-dumpmachine -fopenmp",
+        "-print-file-name=libgomp.spec -fopenmp",
+        "-fopenmp -E a.c",
+        "-fopenmp -MM a.c -MT x",
+        "-fopenmp -c plain.c -o plain.o -funknown -Wl,-x -Xlinker -o",
+        "-O2 -c a.c -o a.o",
+        "-fopenmp-simd -c a.c",
+        "-fopenmp -fno-openmp a.c",
+        "-fopenmp -c a.cc",
+        "-fopenmp -c absent.c",
+        "-fopenmp -r x.o y.o -o z.o",
+        "-fopenmp -shared x.o -o libx.so",
+        "x.o -o program",
+        "",
+    ] {
+        let expected: Vec<&str> = text.split_whitespace().collect();
+        assert_eq!(recorded(&project, text), expected);
+    }
+    project.assert_clean();
+}
+
+#[test]
+fn words_with_spaces_and_quotes_pass_unchanged() {
+    let project = Project::new(&[]);
+    let words = ["-c", "-DTEXT=\"a b\"", "", "$HOME `x` *", "my file.c"];
+    let mut call = project.rompcc(&fake("record-arguments"), "");
+    for word in words {
+        call = call.arg(word);
+    }
+    assert_eq!(
+        call.env("RECORD", project.path("record")).run().code,
+        Some(0)
+    );
+    assert_eq!(project.read("record").lines().collect::<Vec<_>>(), words);
+}
+
+#[test]
+fn links_get_the_library_after_the_user_s_words() {
+    let project = Project::new(&[("args", "-fopenmp x.o")]);
+    let library = library().to_str().unwrap();
+    let expected = |text: &str| {
+        let words = format!("{text} {library} -lpthread -ldl -lm");
+        words
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    for text in [
+        "-fopenmp x.o -lm -o program",
+        "x.o -lgomp",
+        "@args -o program",
+    ] {
+        assert_eq!(recorded(&project, text), expected(text));
+    }
+}
+
+#[test]
+fn switched_off_it_is_transparent() {
+    let project = Project::new(&[("a.c", PROGRAM)]);
+    let record = project.path("record");
+    let call = project.rompcc(&fake("record-arguments"), "-fopenmp a.c -o a");
+    call.env("RECORD", &record)
+        .env("ROMP_OFF", "yes")
+        .env("ROMP_LIB", "")
+        .quietly();
+    assert_eq!(project.read("record"), "-fopenmp\na.c\n-o\na\n");
+}
+
+#[test]
+fn the_status_is_the_compiler_s() {
+    let project = Project::new(&[("a.c", PROGRAM)]);
+    for text in ["-c a.c", "-fopenmp -c a.c", "-fopenmp a.c b.o"] {
+        let call = project.rompcc(&fake("record-arguments"), text);
+        let run = call
+            .env("RECORD", project.path("record"))
+            .env("STATUS", "42")
+            .run();
+        assert_eq!(run.code, Some(42), "{text}");
+    }
+    project.assert_clean();
+}
+
+#[test]
+fn a_signal_is_passed_on() {
+    let project = Project::new(&[("a.c", PROGRAM)]);
+    let die = |text| {
+        project
+            .rompcc(&fake("die"), text)
+            .env("SIGNAL", "TERM")
+            .run()
+    };
+    assert_eq!(die("-c a.c").signal, Some(15));
+    assert_eq!(die("-fopenmp -c a.c").code, Some(128 + 15));
+    project.assert_clean();
+}
+
+/// Files, messages and status of a command, with and without measurement.
+fn both(files: &[(&str, &str)], compiler: &str, text: &str) -> [(Vec<String>, Run); 2] {
+    ["1", "0"].map(|off| {
+        let project = Project::new(files);
+        let run = project.rompcc(compiler, text).env("ROMP_OFF", off).run();
+        project.assert_clean();
+        (project.files(), run)
+    })
+}
+
+#[test]
+fn the_same_files_are_made_whatever_the_flags() {
+    let files = [("src/a.c", PROGRAM), ("b.c", "int b(void) { return 1; }\n")];
+    for compiler in COMPILERS {
+        for text in [
+            "-c src/a.c",
+            "-S src/a.c",
+            "-c src/a.c -o x.o",
+            "-c src/a.c -g -gsplit-dwarf",
+            "-c src/a.c --coverage -o x.o",
+            "-c src/a.c -save-temps",
+            "-c src/a.c -MD",
+            "-c src/a.c -MMD -MF deps -o x.o",
+            "-c src/a.c -flto -g",
+            "src/a.c",
+            "src/a.c -o app -MD --coverage",
+            "src/a.c -o app -g -save-temps",
+            "-c src/a.c b.c",
+            "-S src/a.c b.c",
+        ] {
+            let text = format!("-fopenmp {text}");
+            let [(expected, plain), (found, measured)] = both(&files, compiler, &text);
+            assert_eq!(plain.code, Some(0), "{compiler} {text}: {plain:?}");
+            assert_eq!(measured.code, Some(0), "{compiler} {text}: {measured:?}");
+            assert_eq!(found, expected, "{compiler} {text}");
+        }
+    }
+}
+
+#[test]
+fn warnings_and_errors_are_the_compiler_s() {
+    let warns = "int f(void) {\n  int unused;\n#pragma omp barrier\n  return 0;\n}\n";
+    let fails = "int f(void) {\n#pragma omp barrier\n  return undeclared;\n}\n";
+    for compiler in COMPILERS {
+        for (source, code) in [(warns, 0), (fails, 1)] {
+            let files = [("src/a.c", source)];
+            let [(_, plain), (_, measured)] = both(&files, compiler, "-fopenmp -Wall -c src/a.c");
+            assert_eq!((plain.code, measured.code), (Some(code), Some(code)));
+            assert_eq!(measured.stderr, plain.stderr, "{compiler}");
+            assert!(measured.stderr.contains("src/a.c"), "{compiler}");
+        }
+    }
+}
+
+#[test]
+fn a_compiler_that_comes_back_to_us_ends_at_the_real_one() {
+    let project = Project::new(&[("a.c", PROGRAM)]);
+    let record = project.path("record");
+    let call = project.rompcc(&fake("mpicc"), "-fopenmp a.c -o app");
+    let call = call
+        .env("RECORD", &record)
+        .env("ROMPCC", crate::support::ROMPCC);
+    let run = call.env("ROMP_VERBOSE", "1").run();
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert_eq!(project.read("record").lines().count(), 1);
+    // Ours, and the nested one's, which adds nothing.
+    let commands: Vec<&str> = run.stderr.lines().collect();
+    assert_eq!(commands.len(), 2, "{}", run.stderr);
+    assert_eq!(
+        commands[1].matches("-ffile-prefix-map").count(),
+        1,
+        "{}",
+        run.stderr
+    );
+    assert!(project.is_measured("app"));
+    assert!(project.execute("app").starts_with("45 a.c a.c"));
+}
+
+#[test]
+fn a_link_with_a_compiler_s_name_finds_that_compiler() {
+    let project = Project::new(&[("a.c", PROGRAM)]);
+    let path = std::env::var("PATH").unwrap();
+    for name in ["gcc", "rompcc-gcc"] {
+        let link = project.path("bin").join(name);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(crate::support::ROMPCC, &link).unwrap();
+        let call = project.invocation(std::process::Command::new(name));
+        let path = format!("{}:{path}", project.path("bin").display());
+        call.arg("-fopenmp")
+            .arg("-c")
+            .arg("a.c")
+            .env("PATH", path)
+            .quietly();
+        assert!(project.is_measured("a.o"), "{name}");
+        std::fs::remove_file(project.path("a.o")).unwrap();
+    }
+}

@@ -1,0 +1,148 @@
+//! Trouble of ours does not become the user's.
+
+use std::time::{Duration, Instant};
+
+use crate::support::{PROGRAM, Project, fake, function};
+
+const REJECTED: &str = "rompcc: warning: a.c is not measured: the compiler rejected the \
+                        instrumented text (ROMP_KEEP=1 keeps it)\n";
+
+#[test]
+fn a_rejected_text_is_replaced_by_the_user_s() {
+    let project = Project::new(&[("a.c", PROGRAM)]);
+    let compiler = fake("reject-temporary-files");
+    let run = project.rompcc(&compiler, "-fopenmp a.c -o app -MD").run();
+    assert_eq!((run.code, &*run.stderr), (Some(0), REJECTED));
+    assert!(!project.is_measured("app"));
+    assert!(project.execute("app").starts_with("45 a.c a.c"));
+    project.assert_clean();
+    let run = project
+        .rompcc(&compiler, "-fopenmp -c a.c")
+        .env("ROMP_QUIET", "1")
+        .run();
+    assert_eq!((run.code, &*run.stderr), (Some(0), ""));
+}
+
+#[test]
+fn only_the_rejected_one_of_several_is_not_measured() {
+    let project = Project::new(&[("a.c", &function("a", "1")), ("b.c", &function("b", "2"))]);
+    let call = project.rompcc(&fake("reject-temporary-files"), "-fopenmp -c a.c b.c");
+    let run = call.env("REJECT", "a.c").run();
+    assert_eq!((run.code, &*run.stderr), (Some(0), REJECTED));
+    assert!(!project.is_measured("a.o") && project.is_measured("b.o"));
+    project.assert_clean();
+}
+
+#[test]
+fn strictly_a_rejected_text_is_an_error() {
+    let project = Project::new(&[("a.c", PROGRAM)]);
+    let call = project.rompcc(&fake("reject-temporary-files"), "-fopenmp -c a.c");
+    let run = call.env("ROMP_STRICT", "1").run();
+    assert_eq!(run.code, Some(1));
+    assert!(run.stderr.contains("rejected: a.c\n"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("rompcc: error: a.c is not measured: "),
+        "{}",
+        run.stderr
+    );
+    assert!(!project.exists("a.o"));
+    project.assert_clean();
+}
+
+#[test]
+fn strictly_an_error_of_the_user_is_still_his() {
+    let project = Project::new(&[(
+        "a.c",
+        "int f(void) {\n#pragma omp barrier\n  return x;\n}\n",
+    )]);
+    let run = |strict| {
+        project
+            .rompcc("gcc", "-fopenmp -c a.c")
+            .env("ROMP_STRICT", strict)
+            .run()
+    };
+    let (strict, plain) = (run("1"), run("0"));
+    assert_eq!((strict.code, &strict.stderr), (plain.code, &plain.stderr));
+    assert!(!strict.stderr.contains("rompcc"));
+}
+
+#[test]
+fn an_old_compiler_gets_an_older_flag() {
+    let project = Project::new(&[("a.c", PROGRAM)]);
+    project
+        .rompcc(&fake("old-gcc"), "-fopenmp -g -c a.c")
+        .quietly();
+    assert!(project.is_measured("a.o"));
+}
+
+#[test]
+fn without_the_library_the_program_is_built_as_it_is() {
+    let project = Project::new(&[("a.c", PROGRAM)]);
+    for text in ["-fopenmp -c a.c -o app", "-fopenmp a.c -o app"] {
+        let run = project.rompcc("gcc", text).env("ROMP_LIB", "/absent").run();
+        let expected = "rompcc: warning: nothing is measured: ROMP_LIB=/absent has no libpomp.a; \
+                        set ROMP_LIB to the file libpomp.a or its directory\n";
+        assert_eq!((run.code, &*run.stderr), (Some(0), expected));
+        assert!(!project.is_measured("app"));
+    }
+    let call = project
+        .rompcc("gcc", "-fopenmp a.c")
+        .env("ROMP_LIB", "/absent");
+    assert_eq!(call.env("ROMP_STRICT", "1").run().code, Some(1));
+}
+
+#[test]
+fn a_missing_compiler_is_named() {
+    let project = Project::new(&[("a.c", PROGRAM)]);
+    for text in ["-c a.c", "-fopenmp -c a.c"] {
+        let run = project.rompcc("no-such-compiler", text).run();
+        assert_eq!(run.code, Some(127));
+        let start = "rompcc: error: cannot run the compiler 'no-such-compiler': ";
+        assert!(run.stderr.starts_with(start), "{}", run.stderr);
+        assert!(
+            run.stderr.ends_with("name another in ROMP_CC\n"),
+            "{}",
+            run.stderr
+        );
+    }
+    project.assert_clean();
+}
+
+#[test]
+fn a_place_for_temporary_files_that_is_not_there_is_no_reason_to_fail() {
+    let project = Project::new(&[("a.c", PROGRAM)]);
+    let call = project
+        .rompcc("gcc", "-fopenmp -c a.c -o a.o -pipe")
+        .env("TMPDIR", "/absent");
+    let run = call.run();
+    assert!(run.stderr.contains("in /absent"), "{}", run.stderr);
+    assert!(run.stderr.contains("nothing is measured"), "{}", run.stderr);
+}
+
+#[test]
+fn nothing_is_left_when_a_build_is_killed() {
+    for signal in ["INT", "TERM", "KILL"] {
+        let project = Project::new(&[("a.c", PROGRAM)]);
+        let record = project.path("record");
+        let call = project
+            .rompcc(&fake("wait"), "-fopenmp -c a.c")
+            .env("RECORD", &record);
+        let mut child = call.start();
+        wait_until(|| record.exists());
+        assert_ne!(project.temporary().read_dir().unwrap().count(), 0);
+        let kill = std::process::Command::new("kill")
+            .args(["-s", signal, &child.id().to_string()])
+            .status();
+        assert!(kill.unwrap().success());
+        assert!(!child.wait().unwrap().success());
+        wait_until(|| project.temporary().read_dir().unwrap().count() == 0);
+    }
+}
+
+fn wait_until(condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(20), "waited too long");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

@@ -1,0 +1,9 @@
+//! The command `rompcc` with real and with fake compilers.
+
+#![allow(clippy::unwrap_used, reason = "a test fails where its set-up does")]
+
+mod as_the_compiler;
+mod failures;
+mod names;
+mod programs;
+mod support;

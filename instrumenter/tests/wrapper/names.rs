@@ -1,0 +1,224 @@
+//! Everything that names a file names the user's.
+
+use crate::support::{COMPILERS, PROGRAM, Project, function};
+
+#[test]
+fn the_source_knows_its_own_name() {
+    for compiler in COMPILERS {
+        for (source, options) in [
+            ("a.c", ""),
+            ("src/a.c", "-g"),
+            ("./src/../src/a.c", "-O2 -g3"),
+        ] {
+            let project = Project::new(&[("a.c", PROGRAM), ("src/a.c", PROGRAM)]);
+            project
+                .rompcc(compiler, &format!("-fopenmp {options} {source} -o app"))
+                .quietly();
+            assert!(project.is_measured("app"));
+            assert_eq!(
+                project.execute("app"),
+                format!("45 {source} {source} 6\n"),
+                "{compiler}"
+            );
+            let object = project.bytes("app");
+            let temporary = b"/romp-";
+            let named = object
+                .windows(temporary.len())
+                .any(|part| part == temporary);
+            assert!(
+                !named,
+                "{compiler} {source}: the program names a temporary file"
+            );
+            project.assert_clean();
+        }
+    }
+}
+
+#[test]
+fn an_absolute_name_and_a_name_with_spaces_are_kept() {
+    for compiler in COMPILERS {
+        let project = Project::new(&[("my src/a b.c", PROGRAM)]);
+        for name in [
+            "my src/a b.c".to_owned(),
+            project.path("my src/a b.c").display().to_string(),
+        ] {
+            let call = project.rompcc(compiler, "-fopenmp -g -MMD -MF deps -o app");
+            call.arg(&name).quietly();
+            assert_eq!(
+                project.execute("app"),
+                format!("45 {name} {name} 6\n"),
+                "{compiler}"
+            );
+            assert_eq!(
+                project.read("deps").trim_end(),
+                format!("app: {}", name.replace(' ', "\\ "))
+            );
+        }
+    }
+}
+
+#[test]
+fn the_same_command_makes_the_same_object() {
+    for compiler in COMPILERS {
+        let project = Project::new(&[("a.c", PROGRAM)]);
+        let mut made = Vec::new();
+        for _ in 0..2 {
+            project.rompcc(compiler, "-fopenmp -g -O2 -c a.c").quietly();
+            made.push(project.bytes("a.o"));
+        }
+        assert!(made[0] == made[1], "{compiler}");
+    }
+}
+
+/// Words of a dependency file, without the makefile's line ends.
+fn words(text: &str) -> Vec<String> {
+    text.replace("\\\n", " ")
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn dependency_files_are_those_of_the_compiler() {
+    let source = format!(
+        "#include \"x.h\"\n#include <stddef.h>\n{}",
+        function("f", "X")
+    );
+    let files = [
+        ("src/a.c", &*source),
+        ("src/x.h", "#define X 1\n"),
+        ("x.h", "#error no\n"),
+    ];
+    for compiler in COMPILERS {
+        for (options, file) in [
+            ("-MD", "a.d"),
+            ("-MMD -MP", "a.d"),
+            ("-MMD -o x.o", "x.d"),
+            ("-MD -MF deps.mk", "deps.mk"),
+            ("-MMD -MFdeps.mk -MT target -MQ $(x)", "deps.mk"),
+            ("-Wp,-MMD,.deps/a.d", ".deps/a.d"),
+        ] {
+            let made = ["1", "0"].map(|off| {
+                let project = Project::new(&files);
+                project.write(".deps/x", "");
+                let text = format!("-fopenmp -c ./src/a.c {options}");
+                project
+                    .rompcc(compiler, &text)
+                    .env("ROMP_OFF", off)
+                    .quietly();
+                words(&project.read(file))
+            });
+            assert_eq!(made[1], made[0], "{compiler} {options}");
+        }
+    }
+}
+
+#[test]
+fn a_dependency_file_may_be_standard_output() {
+    let project = Project::new(&[("a.c", &function("f", "1"))]);
+    let run = project
+        .rompcc("gcc", "-fopenmp -c a.c -MMD -MF /dev/stdout")
+        .run();
+    assert_eq!(
+        (run.code, &*run.stdout, &*run.stderr),
+        (Some(0), "a.o: a.c\n", "")
+    );
+}
+
+#[test]
+fn quoted_headers_are_those_beside_the_source() {
+    let source = format!("#include \"x.h\"\n{}", function("f", "X"));
+    let main =
+        "#include <stdio.h>\nint f(void);\nint main(void) { printf(\"%d\\n\", f()); return 0; }\n";
+    let files = [
+        ("src/a.c", &*source),
+        ("src/x.h", "#include \"y.h\"\n"),
+        ("src/y.h", "#define X 7\n"),
+        ("x.h", "#define X 1\n"),
+        ("include/y.h", "#define X 2\n"),
+        ("main.c", main),
+    ];
+    for compiler in COMPILERS {
+        let project = Project::new(&files);
+        let text = "-fopenmp -I . -Iinclude -iquote include src/a.c main.c -o app";
+        project.rompcc(compiler, text).quietly();
+        assert!(project.is_measured("app"), "{compiler}");
+        assert_eq!(project.execute("app"), "7\n", "{compiler}");
+    }
+}
+
+#[test]
+fn a_header_elsewhere_never_meets_one_beside_the_source() {
+    let source = format!("#include <api.h>\n{}", function("f", "CONFIG"));
+    let files = [
+        ("src/a.c", &*source),
+        (
+            "src/config.h",
+            "#define CONFIG not_this\nextern int not_this;\n",
+        ),
+        ("include/api.h", "#include \"config.h\"\n"),
+        ("build/config.h", "#define CONFIG 1\n"),
+    ];
+    for (compiler, measured) in [("gcc", false), ("clang", true)] {
+        let project = Project::new(&files);
+        let run = project
+            .rompcc(compiler, "-fopenmp -c src/a.c -Iinclude -Ibuild")
+            .run();
+        assert_eq!(run.code, Some(0), "{compiler}: {}", run.stderr);
+        assert_eq!(project.is_measured("a.o"), measured, "{compiler}");
+        assert_eq!(
+            run.stderr.contains("has a namesake"),
+            !measured,
+            "{}",
+            run.stderr
+        );
+        let object = project.bytes("a.o");
+        assert!(
+            !object.windows(8).any(|part| part == b"not_this"),
+            "{compiler}"
+        );
+        project.assert_clean();
+    }
+}
+
+#[test]
+fn a_namesake_that_is_not_met_does_no_harm() {
+    let source = format!("#include \"config.h\"\n{}", function("f", "CONFIG"));
+    let files = [
+        ("my src/a.c", &*source),
+        ("my src/config.h", "#define CONFIG 1\n"),
+        ("build/config.h", "#define CONFIG wrong\n"),
+    ];
+    for compiler in COMPILERS {
+        let project = Project::new(&files);
+        let call = project.rompcc(compiler, "-fopenmp -c -Ibuild -MD");
+        call.arg("./my src/a.c").quietly();
+        assert!(project.is_measured("a.o"), "{compiler}");
+    }
+}
+
+#[test]
+fn a_source_that_includes_itself_still_compiles() {
+    let source = "#ifndef ONCE\n#define ONCE\n#define NAME f\n#include __FILE__\n#undef NAME\n\
+                  #define NAME g\n#endif\nint NAME(void) {\n#pragma omp barrier\n  return 1;\n}\n";
+    for compiler in COMPILERS {
+        let project = Project::new(&[("a.c", source)]);
+        let run = project.rompcc(compiler, "-fopenmp -c a.c").run();
+        assert_eq!(run.code, Some(0), "{compiler}: {}", run.stderr);
+        assert!(
+            run.stderr
+                .contains("a.c is not measured: it includes itself"),
+            "{}",
+            run.stderr
+        );
+        assert!(project.exists("a.o"));
+    }
+}
+
+#[test]
+fn kept_texts_stand_beside_the_output() {
+    let project = Project::new(&[("src/a.c", PROGRAM), ("obj/x", "")]);
+    let call = project.rompcc("gcc", "-fopenmp -c src/a.c -o obj/a.o");
+    call.env("ROMP_KEEP", "1").quietly();
+    assert!(project.read("obj/a.c.romp").contains("#line 1 \"src/a.c\""));
+}
