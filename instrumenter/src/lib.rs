@@ -76,7 +76,7 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
         unique: &options.unique,
         lines: &found.lines,
     };
-    let speller = CSpeller::new(&plan, around);
+    let speller = CSpeller::new(&plan, around, source.language);
     let begin = find::c::text_begin(&source.text);
     let (applied, defect) = match spell::apply(&plan, &speller, &source.text, begin) {
         Ok(applied) => (applied, None),

@@ -1,6 +1,9 @@
 //! A source text and where its lines begin.
 
 use std::ops::Range;
+use std::path::Path;
+
+use crate::openmp::Language;
 
 /// One source text.
 #[derive(Clone, Debug)]
@@ -8,11 +11,32 @@ pub struct Source {
     /// The name that the instrumented text gives in `#line`, so what the
     /// compiler will put in diagnostics, debug information and `__FILE__`.
     pub name: String,
+    /// The language that it is written in.
+    pub language: Language,
     /// The text, any bytes.
     pub text: Vec<u8>,
 }
 
+/// Languages by file name extension, as compilers take them; anything else is C.
+const EXTENSIONS: &[(Language, &[&str])] = &[(
+    Language::Cxx,
+    &[
+        "C", "cc", "cp", "cpp", "cxx", "c++", "CPP", "ii", "H", "hh", "hp", "hpp", "hxx", "h++",
+        "tcc",
+    ],
+)];
+
 impl Source {
+    /// The language that a file's name stands for.
+    #[must_use]
+    pub fn language_of(path: &Path) -> Language {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        let row = EXTENSIONS
+            .iter()
+            .find(|(_, names)| extension.is_some_and(|extension| names.contains(&extension)));
+        row.map_or(Language::C, |(language, _)| *language)
+    }
+
     /// The bytes of a range as text, for messages and comparisons.
     #[must_use]
     pub fn lossy(&self, range: Range<usize>) -> String {

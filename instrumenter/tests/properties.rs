@@ -8,6 +8,7 @@ use proptest::prelude::*;
 fn source(text: impl Into<Vec<u8>>) -> Source {
     Source {
         name: "t.c".into(),
+        language: instrumenter::openmp::Language::C,
         text: text.into(),
     }
 }

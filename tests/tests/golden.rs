@@ -10,7 +10,9 @@ use instrumenter::verify::verify;
 use instrumenter::{Instrumented, Options, Source, instrument};
 
 fn fixtures(folder: &str) -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures").join(folder);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../fixtures")
+        .join(folder);
     let mut files: Vec<PathBuf> = std::fs::read_dir(&root)
         .unwrap_or_else(|error| panic!("{}: {error}", root.display()))
         .map(|entry| entry.unwrap().path())
@@ -27,7 +29,11 @@ fn stem(path: &Path) -> String {
 
 fn instrumented(path: &Path, folder: &str) -> (Source, Instrumented) {
     let name = format!("fixtures/{folder}/{}.c", stem(path));
-    let source = Source { name, text: std::fs::read(path).unwrap() };
+    let source = Source {
+        name,
+        language: Source::language_of(path),
+        text: std::fs::read(path).unwrap(),
+    };
     let result = instrument(&source, &Options { unique: "u".into() });
     (source, result)
 }

@@ -82,7 +82,11 @@ fn read_source(path: &std::path::Path) -> Result<crate::Source, Failure> {
             "give the name of a readable source file",
         )
     })?;
-    Ok(crate::Source { name, text })
+    Ok(crate::Source {
+        language: crate::Source::language_of(path),
+        name,
+        text,
+    })
 }
 
 /// Writes to standard output; a reader that went away is no error.

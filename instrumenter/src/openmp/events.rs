@@ -187,7 +187,6 @@ impl Event {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::openmp::recipes::RECIPES;
 
     #[test]

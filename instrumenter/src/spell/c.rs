@@ -13,23 +13,51 @@ use std::fmt::Write as _;
 use super::{Group, Speller, Surroundings};
 use crate::edit::Order;
 use crate::openmp::events::EVENT_PAIRS;
-use crate::openmp::{Event, api};
+use crate::openmp::{Event, Language, api};
 use crate::plan::{AddedClause, CallEdit, Guard, Insertion, Item, Plan, Region};
 
 /// Version of the interface with the library; see `pomp_lib.h`.
 const INTERFACE_VERSION: u32 = 1;
 
-/// The speller for C.
+/// The speller for C and C++.
 pub struct CSpeller<'a> {
     plan: &'a Plan,
     around: Surroundings<'a>,
+    dialect: &'static Dialect,
 }
+
+/// Where C and C++ differ.
+struct Dialect {
+    /// Around declarations of C functions.
+    extern_c: (&'static str, &'static str),
+    /// A cast of a pointer, with the type and the pointer to put in.
+    cast: fn(&str, &str) -> String,
+    /// Whether an inline function may refer to what has internal linkage.
+    inline_sees_static: bool,
+}
+
+const C: Dialect = Dialect {
+    extern_c: ("", ""),
+    cast: |target, pointer| format!("({target}){pointer}"),
+    inline_sees_static: false,
+};
+
+const CXX: Dialect = Dialect {
+    extern_c: ("extern \"C\" {\n", "}\n"),
+    cast: |target, pointer| format!("reinterpret_cast<{target}>({pointer})"),
+    inline_sees_static: true,
+};
 
 impl<'a> CSpeller<'a> {
     /// A speller for one plan.
     #[must_use]
-    pub fn new(plan: &'a Plan, around: Surroundings<'a>) -> Self {
-        Self { plan, around }
+    pub fn new(plan: &'a Plan, around: Surroundings<'a>, language: Language) -> Self {
+        let dialect = if language == Language::Cxx { &CXX } else { &C };
+        Self {
+            plan,
+            around,
+            dialect,
+        }
     }
 
     fn descriptor(&self, region: usize) -> String {
@@ -167,11 +195,14 @@ impl Speller for CSpeller<'_> {
 
     fn prologue(&self) -> String {
         let mut text = String::from("struct ompregdescr; struct romp_region;\n");
+        let (open, close) = self.dialect.extern_c;
+        text.push_str(open);
         for declaration in self.used_functions() {
             let _ = writeln!(text, "extern {declaration};");
         }
+        text.push_str(close);
         for (index, region) in self.plan.regions.iter().enumerate() {
-            let (storage, attribute) = linkage(region);
+            let (storage, attribute) = self.linkage(region);
             let name = self.descriptor(index).replace("()", "(void)");
             let _ = writeln!(text, "{storage} struct ompregdescr *{name} {attribute};");
         }
@@ -194,25 +225,27 @@ impl Speller for CSpeller<'_> {
         }
         text.push_str("};\n");
         for (index, region) in self.plan.regions.iter().enumerate() {
-            let storage = if linkage(region).0 == "static" {
+            let storage = if self.linkage(region).0 == "static" {
                 "static "
             } else {
                 ""
             };
             let name = self.descriptor(index).replace("()", "(void)");
+            let entry = format!("&romp_table_{unique}[{index}]");
+            let entry = (self.dialect.cast)("struct ompregdescr *", &entry);
             let _ = writeln!(
                 text,
-                "{storage}struct ompregdescr *{name} {{ return (struct ompregdescr *)&romp_table_{unique}[{index}]; }}"
+                "{storage}struct ompregdescr *{name} {{ return {entry}; }}"
             );
         }
         // 101 is the first priority that is not the implementation's: tables
         // are known before constructors of the user run.
+        let table = (self.dialect.cast)("struct romp_region *", &format!("romp_table_{unique}"));
         let _ = write!(
             text,
             "static void romp_register_{unique}(void) __attribute__((__constructor__(101)));\n\
              static void romp_register_{unique}(void) {{ POMP_Register_table({INTERFACE_VERSION}u, \
-             (unsigned)sizeof romp_table_{unique}[0], (struct romp_region *)romp_table_{unique}, \
-             {count}u); }}\n\
+             sizeof romp_table_{unique}[0], {table}, {count}u); }}\n\
              #pragma GCC diagnostic pop\n"
         );
         text
@@ -226,16 +259,6 @@ const char *romp_name; const char *romp_sub_name; int romp_num_sections; \
 const char *romp_file_name; int romp_begin_first_line; int romp_begin_last_line; \
 int romp_end_first_line; int romp_end_last_line; void *romp_data; void *romp_next; \
 const char *romp_text;";
-
-/// A function with external linkage that is inline must not refer to one with
-/// internal linkage; for its regions the accessor is external, but hidden.
-fn linkage(region: &Region) -> (&'static str, &'static str) {
-    match region.maybe_extern_inline {
-        true => ("extern", "__attribute__((__visibility__(\"hidden\")))"),
-        // It may stand in a branch that is not compiled.
-        false => ("static", "__attribute__((__unused__))"),
-    }
-}
 
 /// An entry of the table.
 fn entry(region: &Region) -> String {
@@ -255,6 +278,17 @@ fn entry(region: &Region) -> String {
 }
 
 impl CSpeller<'_> {
+    /// A function with external linkage that is inline must not refer to one
+    /// with internal linkage in C; for its regions the accessor is external, but
+    /// hidden.
+    fn linkage(&self, region: &Region) -> (&'static str, &'static str) {
+        match region.maybe_extern_inline && !self.dialect.inline_sees_static {
+            true => ("extern", "__attribute__((__visibility__(\"hidden\")))"),
+            // It may stand in a branch that is not compiled.
+            false => ("static", "__attribute__((__unused__))"),
+        }
+    }
+
     /// Declarations of the functions that the text calls.
     fn used_functions(&self) -> Vec<String> {
         let items = || {

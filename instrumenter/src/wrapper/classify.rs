@@ -7,31 +7,35 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use super::compilers::{Compiler, Driver};
 use super::flags::{Meaning, Row, Shape};
 use super::response;
+use crate::openmp;
 
 /// The language of an input, as far as we care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {
-    /// C source: what we instrument.
-    C,
+    /// Source in a language that we instrument.
+    Measured(openmp::Language),
     /// Source in another language.
     OtherSource,
     /// An object, a library, a linker script: anything for the linker.
     Linked,
 }
 
+const C: Language = Language::Measured(openmp::Language::C);
+const CXX: Language = Language::Measured(openmp::Language::Cxx);
+
 /// Languages by the value of `-x`; any other value is another language.
-static LANGUAGES: &[(&str, Language)] = &[("c", Language::C)];
+static LANGUAGES: &[(&str, Language)] = &[("c", C), ("c++", CXX)];
 
 /// Languages by extension, for drivers that take `.c` for C. What is not here
 /// goes to the linker, which is also what the compilers do.
 static EXTENSIONS: &[(&[&str], Language)] = &[
-    (&["c"], Language::C),
+    (&["c"], C),
+    (&["cc", "cp", "cxx", "cpp", "CPP", "c++", "C"], CXX),
     (
         &[
-            "i", "ii", "h", "hh", "hpp", "hxx", "H", "cc", "cp", "cxx", "cpp", "CPP", "c++", "C",
-            "m", "mi", "mm", "M", "mii", "s", "S", "sx", "f", "for", "ftn", "F", "FOR", "fpp",
-            "FPP", "FTN", "f90", "f95", "f03", "f08", "F90", "F95", "F03", "F08", "cu", "d", "go",
-            "adb", "ads", "bc", "ll", "cl", "cppm",
+            "i", "ii", "h", "hh", "hpp", "hxx", "H", "m", "mi", "mm", "M", "mii", "s", "S", "sx",
+            "f", "for", "ftn", "F", "FOR", "fpp", "FPP", "FTN", "f90", "f95", "f03", "f08", "F90",
+            "F95", "F03", "F08", "cu", "d", "go", "adb", "ads", "bc", "ll", "cl", "cppm",
         ],
         Language::OtherSource,
     ),
@@ -60,7 +64,10 @@ pub(crate) enum Role {
 
 impl Argument {
     pub(crate) fn is_source(&self) -> bool {
-        matches!(self.role, Role::Input(Language::C | Language::OtherSource))
+        matches!(
+            self.role,
+            Role::Input(Language::Measured(_) | Language::OtherSource)
+        )
     }
 
     /// The name of an input.
@@ -318,7 +325,7 @@ impl Classifier<'_> {
             .iter()
             .find(|(all, _)| all.iter().any(|e| e.as_bytes() == extension));
         match row.map_or(Language::Linked, |(_, language)| *language) {
-            Language::C if self.compiler.driver == Driver::Cxx => Language::OtherSource,
+            C if self.compiler.driver == Driver::Cxx => CXX,
             language => language,
         }
     }

@@ -30,11 +30,11 @@ fn values_are_joined_or_separate() {
             ["dir"]
         );
         assert_eq!(line.output(), Some(OsStr::new("file")));
-        assert_eq!(inputs(&line), [("a.c", Language::C)]);
+        assert_eq!(inputs(&line), [("a.c", C)]);
     }
     let line = classify("gcc", &["--output=x.o", "--include-directory", "d", "a.c"]);
     assert_eq!(line.output(), Some(OsStr::new("x.o")));
-    assert_eq!(inputs(&line), [("a.c", Language::C)]);
+    assert_eq!(inputs(&line), [("a.c", C)]);
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn a_value_is_never_an_input_or_a_flag() {
     let text = "-MF a.c -MT b.c -include c.h -isystem d.c -Xlinker -o -Xlinker e.c -D f.c -L g.c \
                 -l h.c -U -c -x c -T i.c --param j.c -Xpreprocessor -E main.c";
     let line = classify("gcc", &text.split_whitespace().collect::<Vec<_>>());
-    assert_eq!(inputs(&line), [("main.c", Language::C)]);
+    assert_eq!(inputs(&line), [("main.c", C)]);
     assert_eq!(line.stage(), Stage::Link);
     assert_eq!(line.output(), None);
 }
@@ -81,7 +81,7 @@ fn a_response_file_is_read() {
         ["-fopenmp", "-DA=\"x y\"", "-c", "my file.c", "-O2"].map(OsString::from)
     );
     assert!(line.from_response_file && line.openmp());
-    assert_eq!(inputs(&line), [("my file.c", Language::C)]);
+    assert_eq!(inputs(&line), [("my file.c", C)]);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn languages_follow_the_extension_or_x() {
 fn after_two_dashes_everything_is_an_input() {
     let line = classify("clang", &["-c", "--", "-odd.c", "-"]);
     assert!(line.has_end_of_flags());
-    assert_eq!(inputs(&line)[0], ("./-odd.c", Language::C));
+    assert_eq!(inputs(&line)[0], ("./-odd.c", C));
     assert_eq!(line.without_end_of_flags().words()[..2], ["-c", "./-odd.c"]);
 }
 

@@ -14,7 +14,7 @@ pub(crate) enum Decision {
     AsGiven,
     /// Nothing to instrument, but the library belongs into the link.
     Link,
-    /// Instrument the C sources; link if the command links.
+    /// Instrument the sources; link if the command links.
     Build,
 }
 
@@ -23,10 +23,10 @@ pub(crate) fn decide(line: &CommandLine, directory: &Path) -> Decision {
     if line.stage() == Stage::Preprocess || !line.has_inputs() {
         return Decision::AsGiven;
     }
-    let has_c = line
+    let measured = line
         .sources()
-        .any(|source| source.role == Role::Input(Language::C));
-    if line.openmp() && has_c && !is_configure_probe(line, directory) {
+        .any(|source| matches!(source.role, Role::Input(Language::Measured(_))));
+    if line.openmp() && measured && !is_configure_probe(line, directory) {
         Decision::Build
     } else if wants_library(line) {
         Decision::Link

@@ -47,10 +47,10 @@ impl Unit {
     /// Reads and instruments the source at `index`. `None` leaves it to the
     /// compiler: there is nothing to read, or nothing that we can name.
     pub(crate) fn read(line: &CommandLine, index: usize, instrument: Instrument) -> Option<Self> {
-        let argument = line
-            .arguments
-            .get(index)
-            .filter(|a| a.role == Role::Input(Language::C))?;
+        let argument = line.arguments.get(index)?;
+        let Role::Input(Language::Measured(language)) = argument.role else {
+            return None;
+        };
         let given = argument.name();
         let (name, original) = if given == "-" {
             ("<stdin>".to_owned(), read_stdin())
@@ -59,6 +59,7 @@ impl Unit {
         };
         let source = Source {
             name: name.clone(),
+            language,
             text: original,
         };
         let options = Options {

@@ -1,4 +1,4 @@
-//! The front end for C.
+//! The front end for C and C++.
 //!
 //! lexer -> directive records and `#if` groups -> per configuration, a syntax
 //! tree of what is visible, found by offset and checked by the token matcher.
@@ -24,13 +24,20 @@ use extents::View;
 use groups::{Configuration, Groups};
 use lexer::{Lexed, Token};
 
-/// The front end for C.
+/// The front end for C and C++; the source says which of them.
 #[derive(Debug, Default)]
 pub struct CFrontEnd;
 
 impl FrontEnd for CFrontEnd {
     fn find(&self, source: &Source) -> Found {
-        Finder::new(source, Language::C, tree_sitter_c::LANGUAGE.into()).find()
+        Finder::new(source).find()
+    }
+}
+
+fn grammar(language: Language) -> tree_sitter::Language {
+    match language {
+        Language::Cxx => tree_sitter_cpp::LANGUAGE.into(),
+        _ => tree_sitter_c::LANGUAGE.into(),
     }
 }
 
@@ -52,8 +59,8 @@ struct Finder<'s> {
 }
 
 impl<'s> Finder<'s> {
-    fn new(source: &'s Source, language: Language, grammar: tree_sitter::Language) -> Self {
-        let text = &source.text;
+    fn new(source: &'s Source) -> Self {
+        let (text, language) = (&source.text, source.language);
         let lexed = lexer::lex(text);
         let groups = Groups::new(text, &lexed.lines, language);
         let records = directives::records(text, &lexed);
@@ -65,7 +72,7 @@ impl<'s> Finder<'s> {
         Self {
             source,
             language,
-            grammar,
+            grammar: grammar(language),
             lexed,
             groups,
             records,
@@ -189,15 +196,12 @@ pub fn token_ranges(text: &[u8]) -> Vec<Range<usize>> {
     ranges
 }
 
-/// How many errors a text has for the grammar, as the most likely branches of
+/// How many errors a source has for the grammar, as the most likely branches of
 /// its conditionals show it.
 #[must_use]
-pub fn syntax_errors(text: &[u8]) -> usize {
-    let source = Source {
-        name: String::new(),
-        text: text.to_vec(),
-    };
-    let finder = Finder::new(&source, Language::C, tree_sitter_c::LANGUAGE.into());
+pub fn syntax_errors(source: &Source) -> usize {
+    let finder = Finder::new(source);
+    let text = &source.text;
     let configuration = finder
         .groups
         .guarded_configuration(text, &finder.lexed.lines);
