@@ -86,7 +86,7 @@ fn a_response_file_is_read() {
 
 #[test]
 fn languages_follow_the_extension_or_x() {
-    use Language::{C, Linked, OtherSource};
+    use Language::Linked;
     let given = [
         "a.c", "-x", "c", "b.txt", "-", "-xc++", "c.c", "-x", "none", "d.c", "e.o", "f.so.1", "g",
     ];
@@ -94,17 +94,23 @@ fn languages_follow_the_extension_or_x() {
         ("a.c", C),
         ("b.txt", C),
         ("-", C),
-        ("c.c", OtherSource),
+        ("c.c", CXX),
         ("d.c", C),
         ("e.o", Linked),
         ("f.so.1", Linked),
         ("g", Linked),
     ];
     assert_eq!(inputs(&classify("gcc", &given)), expected);
-    assert_eq!(inputs(&classify("g++", &["a.c"])), [("a.c", OtherSource)]);
+    let other = classify("gcc", &["a.f90", "b.s"]);
+    assert!(
+        inputs(&other)
+            .iter()
+            .all(|(_, language)| *language == Language::OtherSource)
+    );
+    assert_eq!(inputs(&classify("g++", &["a.c"])), [("a.c", CXX)]);
     assert_eq!(
         inputs(&classify("gcc", &["a.cc", "dir.c/b"])),
-        [("a.cc", OtherSource), ("dir.c/b", Linked)]
+        [("a.cc", CXX), ("dir.c/b", Linked)]
     );
 }
 

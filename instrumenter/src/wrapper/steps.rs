@@ -104,8 +104,9 @@ mod tests {
         assert_eq!(decision("-c a.c"), Decision::AsGiven);
         assert_eq!(decision("-fopenmp -fno-openmp -c a.c"), Decision::AsGiven);
         assert_eq!(decision("-fopenmp-simd -c a.c"), Decision::AsGiven);
-        assert_eq!(decision("-fopenmp -c a.cc"), Decision::AsGiven);
-        assert_eq!(decision("-fopenmp -x c++ -c a.c"), Decision::AsGiven);
+        assert_eq!(decision("-fopenmp -c a.cc"), Decision::Build);
+        assert_eq!(decision("-fopenmp -x c++ -c a.c"), Decision::Build);
+        assert_eq!(decision("-fopenmp -c a.s"), Decision::AsGiven);
         assert_eq!(decision("-fopenmp -x c -c -"), Decision::Build);
         assert_eq!(decision("-Xclang -fopenmp -c a.c"), Decision::Build);
     }
