@@ -159,7 +159,6 @@ pub fn pass_through_reason(leaf: Leaf) -> &'static str {
 
 /// Whether calls of ours may stand in the block of this construct, as far as
 /// the construct itself is concerned (design: "Where").
-#[must_use]
 pub fn admits_calls(leaf: Leaf) -> Result<(), &'static str> {
     match leaf {
         Leaf::Simd => Err("it stands in a simd construct"),

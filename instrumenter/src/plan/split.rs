@@ -68,7 +68,9 @@ fn leaf_of(clause: &Clause, directive: &Directive, leaves: &[Leaf]) -> Option<us
         .enumerate()
         .filter(|(_, leaf)| row.permitted_on.contains(leaf));
     match row.placement {
-        Placement::Innermost | Placement::InnermostSharedOutside => permitted.last().map(first),
+        Placement::Innermost | Placement::InnermostSharedOutside => {
+            permitted.next_back().map(first)
+        }
         Placement::All | Placement::Only => single(permitted.map(first)),
         Placement::Modified => match clause.modifier() {
             Some(modifier) => directive.rows.iter().position(|row| row.name == modifier),

@@ -21,7 +21,7 @@ fn record(project: &Project, text: &str) -> Run {
 
 #[test]
 fn arguments_pass_unchanged_where_nothing_is_measured() {
-    let project = Project::new(&[("a.c", PROGRAM), ("plain.c", "int x;\n"), ("a.cc", PROGRAM)]);
+    let project = Project::new(&[("a.c", PROGRAM), ("plain.c", "int x;\n"), ("a.s", PROGRAM)]);
     for text in [
         "--version",
         "-v",
@@ -33,7 +33,7 @@ fn arguments_pass_unchanged_where_nothing_is_measured() {
         "-O2 -c a.c -o a.o",
         "-fopenmp-simd -c a.c",
         "-fopenmp -fno-openmp a.c",
-        "-fopenmp -c a.cc",
+        "-fopenmp -c a.s",
         "-fopenmp -c absent.c",
         "-fopenmp -r x.o y.o -o z.o",
         "-fopenmp -shared x.o -o libx.so",

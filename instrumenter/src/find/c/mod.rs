@@ -11,18 +11,22 @@ mod groups;
 mod lexer;
 mod line_directives;
 mod matcher;
+mod sections;
 mod tree;
+mod view;
 
+use std::cell::RefCell;
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::{Branch, Extent, Found, FoundDirective, FrontEnd};
 use crate::openmp::parse::joined;
 use crate::openmp::{self, Language};
 use crate::source::Source;
 use directives::Record;
-use extents::View;
 use groups::{Configuration, Groups};
 use lexer::{Lexed, Token};
+use view::View;
 
 /// The front end for C and C++; the source says which of them.
 #[derive(Debug, Default)]
@@ -56,6 +60,8 @@ struct Finder<'s> {
     records: Vec<Record>,
     /// Names of macros with unbalanced braces.
     brace_macros: Vec<String>,
+    /// The views that were asked for so far.
+    views: RefCell<Vec<Rc<View>>>,
 }
 
 impl<'s> Finder<'s> {
@@ -77,6 +83,7 @@ impl<'s> Finder<'s> {
             groups,
             records,
             brace_macros,
+            views: RefCell::default(),
         }
     }
 
@@ -93,15 +100,14 @@ impl<'s> Finder<'s> {
                 lines,
             };
         }
-        let mut views: Vec<(Configuration, View)> = Vec::new();
         let directives = (0..self.records.len())
-            .map(|index| self.directive(index, &mut views))
+            .map(|index| self.directive(index))
             .collect();
         let calls = routine_names
             .into_iter()
             .map(|call| {
-                let view = self.view(call.name.start, &mut views);
-                let function = view.tree.function_at(text, call.name.start);
+                let view = self.view_at(call.name.start);
+                let function = view.tree(self).function_at(text, call.name.start);
                 call.found(function)
             })
             .collect();
@@ -112,27 +118,35 @@ impl<'s> Finder<'s> {
         }
     }
 
-    /// The view of the configuration that shows `offset`.
-    fn view<'v>(&self, offset: usize, views: &'v mut Vec<(Configuration, View)>) -> &'v View {
-        let configuration = self.groups.configuration_for(offset);
-        let known = views.iter().position(|(other, _)| *other == configuration);
-        let at = known.unwrap_or_else(|| {
-            views.push((configuration.clone(), View::new(self, &configuration)));
-            views.len() - 1
-        });
-        &views[at].1
+    /// The view of a configuration.
+    fn view(&self, configuration: &Configuration) -> Rc<View> {
+        let mut views = self.views.borrow_mut();
+        let known = views
+            .iter()
+            .find(|view| view.configuration == *configuration);
+        if let Some(view) = known {
+            return Rc::clone(view);
+        }
+        let view = Rc::new(View::new(self, configuration));
+        views.push(Rc::clone(&view));
+        view
     }
 
-    fn directive(&self, index: usize, views: &mut Vec<(Configuration, View)>) -> FoundDirective {
+    /// The view that shows `offset`.
+    fn view_at(&self, offset: usize) -> Rc<View> {
+        self.view(&self.groups.configuration_for(offset))
+    }
+
+    fn directive(&self, index: usize) -> FoundDirective {
         let record = &self.records[index];
-        let view = self.view(record.range.start, views);
+        let view = self.view_at(record.range.start);
         let parsed = openmp::parse::parse(&record.words, self.language);
         let directive = match (record.frozen, parsed) {
             (Some(reason), _) => Err(reason.to_owned()),
             (None, parsed) => parsed.map_err(|error| error.to_string()),
         };
         let extent = match &directive {
-            Ok(directive) => self.extent(index, directive, view),
+            Ok(directive) => self.extent(index, directive, &view),
             Err(_) => Extent::None,
         };
         FoundDirective {
@@ -141,7 +155,9 @@ impl<'s> Finder<'s> {
             text: format!("omp {}", joined(&record.words)),
             placement: record.placement,
             extent,
-            function: view.tree.function_at(&self.source.text, record.range.start),
+            function: view
+                .tree(self)
+                .function_at(&self.source.text, record.range.start),
             branches: self.branches(record.range.start),
         }
     }

@@ -29,11 +29,6 @@ pub(super) enum TreeAnswer {
 }
 
 impl SyntaxTree {
-    /// No tree: it answers nothing.
-    pub(super) fn none() -> Self {
-        Self { tree: None }
-    }
-
     /// Parses everything but `hidden`, which is sorted and disjoint.
     pub(super) fn parse(
         text: &[u8],
@@ -106,7 +101,7 @@ impl SyntaxTree {
         while let Some(node) = pending.pop() {
             count += usize::from(node.is_error() || node.is_missing());
             if node.has_error() {
-                pending.extend((0..node.child_count()).filter_map(|at| node.child(at as u32)));
+                pending.extend((0..node.child_count()).filter_map(|at| node.child(at)));
             }
         }
         count
