@@ -107,7 +107,7 @@ impl<'s> Finder<'s> {
             .into_iter()
             .map(|call| {
                 let view = self.view_at(call.name.start);
-                let function = view.tree(self).function_at(text, call.name.start);
+                let function = view.tree(&self).function_at(text, call.name.start);
                 call.found(function)
             })
             .collect();
