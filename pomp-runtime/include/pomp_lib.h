@@ -46,6 +46,11 @@ extern void POMP_Register_table(unsigned version, unsigned entry_size,
  * firstprivate variable, so that the association is exact under nesting. */
 extern void *POMP_Parallel_fork_team(struct ompregdescr *);
 extern void POMP_Parallel_begin_team(struct ompregdescr *, void *team);
+/* The same without a handle, as OPARI 1 calls them. The association goes wrong
+ * where several threads fork the same region at once. */
+extern void POMP_Parallel_fork(struct ompregdescr *);
+extern void POMP_Parallel_begin(struct ompregdescr *);
+
 extern void POMP_Parallel_end(struct ompregdescr *);
 extern void POMP_Parallel_join(struct ompregdescr *);
 

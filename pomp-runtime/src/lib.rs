@@ -1,1 +1,25 @@
-//! The POMP measurement library: sources -> measure -> sinks.
+//! The POMP measurement library.
+//!
+//! ```text
+//! sources    a foreign call -> one event          pomp, locks; all pass `boundary`
+//! measure    the event gets time, thread, region  clock, thread, stack, team, lock, region
+//! sinks      what becomes of it                   profile (call paths), merge (at the end)
+//! ```
+//!
+//! Invariants, as absences:
+//! - a source decides nothing and calls no sink; a sink names no source;
+//! - while the program is measured nothing locks, allocates after warm-up, does
+//!   input or output, or writes where another thread writes;
+//! - nothing that a thread records is ever freed, so reading it when the run
+//!   ends needs no cooperation of the threads;
+//! - no panic, no error and no wrong order of events reaches the program: its
+//!   output, exit status, errno and working directory are its own;
+//! - `unsafe` stands only in `sources`, in `measure` where memory is per thread
+//!   (`shared`, `thread`), and where the system is asked (`clock`, `facts`,
+//!   `life_cycle`).
+
+#![deny(clippy::unwrap_used, clippy::expect_used)]
+
+mod measure;
+mod sinks;
+mod sources;

@@ -52,11 +52,21 @@ const fn row(
     default: &'static str,
     help: &'static str,
 ) -> Variable {
-    Variable { name, kind, default, help, reader, ompp: None }
+    Variable {
+        name,
+        kind,
+        default,
+        help,
+        reader,
+        ompp: None,
+    }
 }
 
 const fn same_as(ompp: &'static str, variable: Variable) -> Variable {
-    Variable { ompp: Some(ompp), ..variable }
+    Variable {
+        ompp: Some(ompp),
+        ..variable
+    }
 }
 
 use Kind::{Choice, Switch, Text};
@@ -64,7 +74,13 @@ use Reader::{Both, Library, Wrapper};
 
 /// The variables.
 pub const VARIABLES: &[Variable] = &[
-    row(Library, "ROMP_MEASURE", Switch, "on", "Measure the program."),
+    row(
+        Library,
+        "ROMP_MEASURE",
+        Switch,
+        "on",
+        "Measure the program.",
+    ),
     same_as(
         "OMPP_OUTDIR",
         row(
@@ -92,8 +108,17 @@ pub const VARIABLES: &[Variable] = &[
         "tsc where it ticks evenly, else monotonic",
         "The clock: the processor's counter or the system's monotonic clock.",
     ),
-    same_as("OMPP_QUIET", row(Both, "ROMP_QUIET", Switch, "off", "Print nothing.")),
-    row(Wrapper, "ROMP_OFF", Switch, "off", "Be the compiler and nothing else."),
+    same_as(
+        "OMPP_QUIET",
+        row(Both, "ROMP_QUIET", Switch, "off", "Print nothing."),
+    ),
+    row(
+        Wrapper,
+        "ROMP_OFF",
+        Switch,
+        "off",
+        "Be the compiler and nothing else.",
+    ),
     row(
         Wrapper,
         "ROMP_STRICT",
@@ -101,11 +126,29 @@ pub const VARIABLES: &[Variable] = &[
         "off",
         "Make it an error if a file cannot be measured, instead of a warning.",
     ),
-    row(Wrapper, "ROMP_KEEP", Switch, "off", "Keep the instrumented text beside the output."),
-    row(Wrapper, "ROMP_VERBOSE", Switch, "off", "Print the commands that are run."),
+    row(
+        Wrapper,
+        "ROMP_KEEP",
+        Switch,
+        "off",
+        "Keep the instrumented text beside the output.",
+    ),
+    row(
+        Wrapper,
+        "ROMP_VERBOSE",
+        Switch,
+        "off",
+        "Print the commands that are run.",
+    ),
     row(Wrapper, "ROMP_CC", Text, "cc", "The C compiler."),
     row(Wrapper, "ROMP_CXX", Text, "c++", "The C++ compiler."),
-    row(Wrapper, "ROMP_FC", Text, "gfortran", "The Fortran compiler."),
+    row(
+        Wrapper,
+        "ROMP_FC",
+        Text,
+        "gfortran",
+        "The Fortran compiler.",
+    ),
     row(
         Wrapper,
         "ROMP_LIB",
@@ -142,11 +185,16 @@ pub fn read(
         } else if let Some(variable) = VARIABLES.iter().find(|v| v.ompp == Some(name)) {
             fallbacks.extend(accept_from_ompp(variable, &value));
         } else if let Some(meant) = misspelt(name) {
-            problems.push(format!("{name} is not known and is ignored; is {meant} meant?"));
+            problems.push(format!(
+                "{name} is not known and is ignored; is {meant} meant?"
+            ));
         }
     }
     for fallback in fallbacks {
-        if !settings.iter().any(|setting: &Setting| setting.name == fallback.name) {
+        if !settings
+            .iter()
+            .any(|setting: &Setting| setting.name == fallback.name)
+        {
             settings.push(fallback);
         }
     }
@@ -173,13 +221,17 @@ fn accept(variable: &Variable, value: &OsStr) -> Result<Option<Setting>, String>
     let value = match variable.kind {
         Text => Some(value.to_owned()),
         Switch => truth(&text).map(|_| value.to_owned()),
-        Choice(words) => {
-            words.iter().find(|word| word.eq_ignore_ascii_case(text.trim())).map(OsString::from)
-        }
+        Choice(words) => words
+            .iter()
+            .find(|word| word.eq_ignore_ascii_case(text.trim()))
+            .map(OsString::from),
     };
     match value {
         Some(value) => Ok(Some(Setting { name, value })),
-        None => Err(format!("{name}={text} is ignored; say {}", forms(name, variable.kind))),
+        None => Err(format!(
+            "{name}={text} is ignored; say {}",
+            forms(name, variable.kind)
+        )),
     }
 }
 
@@ -190,7 +242,11 @@ fn forms(name: &str, kind: Kind) -> String {
         Choice(words) => words,
         Text => &["TEXT"],
     };
-    words.iter().map(|word| format!("{name}={word}")).collect::<Vec<_>>().join(" or ")
+    words
+        .iter()
+        .map(|word| format!("{name}={word}"))
+        .collect::<Vec<_>>()
+        .join(" or ")
 }
 
 /// To ompP every value but `0` means on.
@@ -199,7 +255,10 @@ fn accept_from_ompp(variable: &Variable, value: &OsStr) -> Option<Setting> {
         Switch => OsString::from(if value == "0" { "off" } else { "on" }),
         _ => value.to_owned(),
     };
-    (!value.is_empty()).then_some(Setting { name: variable.name, value })
+    (!value.is_empty()).then_some(Setting {
+        name: variable.name,
+        value,
+    })
 }
 
 /// The variable that a misspelt name seems to mean. Names that resemble none
@@ -226,7 +285,9 @@ fn distance(from: &str, to: &str) -> usize {
     for (i, a) in from.iter().enumerate() {
         let mut row = vec![i + 1];
         for (j, b) in to.iter().enumerate() {
-            let mut best = (last[j] + usize::from(a != b)).min(last[j + 1] + 1).min(row[j] + 1);
+            let mut best = (last[j] + usize::from(a != b))
+                .min(last[j + 1] + 1)
+                .min(row[j] + 1);
             if i > 0 && j > 0 && *a == to[j - 1] && from[i - 1] == *b {
                 best = best.min(before_last[j - 1] + 1);
             }
@@ -242,8 +303,11 @@ mod tests {
     use super::*;
 
     fn read_all(variables: &[(&str, &str)]) -> (Vec<(&'static str, String)>, Vec<String>) {
-        let (settings, problems) =
-            read(variables.iter().map(|(name, value)| (name.into(), value.into())));
+        let (settings, problems) = read(
+            variables
+                .iter()
+                .map(|(name, value)| (name.into(), value.into())),
+        );
         let settings = settings
             .into_iter()
             .map(|setting| (setting.name, setting.value.into_string().unwrap()))
@@ -256,15 +320,25 @@ mod tests {
         for (index, variable) in VARIABLES.iter().enumerate() {
             assert!(variable.name.starts_with("ROMP_"));
             assert!(variable.help.ends_with('.'), "{}", variable.name);
-            assert!(VARIABLES[..index].iter().all(|other| other.name != variable.name));
+            assert!(
+                VARIABLES[..index]
+                    .iter()
+                    .all(|other| other.name != variable.name)
+            );
         }
     }
 
     #[test]
     fn values_are_read_in_any_case() {
-        let (settings, problems) =
-            read_all(&[("ROMP_MEASURE", "OFF"), ("ROMP_CLOCK", "TSC"), ("ROMP_QUIET", "")]);
-        assert_eq!(settings, [("ROMP_MEASURE", "OFF".into()), ("ROMP_CLOCK", "tsc".into())]);
+        let (settings, problems) = read_all(&[
+            ("ROMP_MEASURE", "OFF"),
+            ("ROMP_CLOCK", "TSC"),
+            ("ROMP_QUIET", ""),
+        ]);
+        assert_eq!(
+            settings,
+            [("ROMP_MEASURE", "OFF".into()), ("ROMP_CLOCK", "tsc".into())]
+        );
         assert_eq!(problems, Vec::<String>::new());
     }
 
@@ -291,7 +365,13 @@ mod tests {
     #[test]
     fn the_names_of_ompp_count_if_ours_are_not_set() {
         let (settings, _) = read_all(&[("OMPP_APPNAME", "theirs"), ("OMPP_QUIET", "0")]);
-        assert_eq!(settings, [("ROMP_APPNAME", "theirs".into()), ("ROMP_QUIET", "off".into())]);
+        assert_eq!(
+            settings,
+            [
+                ("ROMP_APPNAME", "theirs".into()),
+                ("ROMP_QUIET", "off".into())
+            ]
+        );
         let (settings, _) = read_all(&[("OMPP_APPNAME", "theirs"), ("ROMP_APPNAME", "ours")]);
         assert_eq!(settings, [("ROMP_APPNAME", "ours".into())]);
     }

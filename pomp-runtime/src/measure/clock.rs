@@ -1,0 +1,221 @@
+//! The clock: a counter of the processor where it ticks evenly, else the
+//! system's monotonic clock. Chosen once; ticks become nanoseconds only when
+//! the run ends.
+//!
+//! A read is not ordered against the instructions around it. Fences would cost
+//! as much again as the read and buy less than the error that they prevent.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Set where the processor's counter is not used.
+static MONOTONIC: AtomicBool = AtomicBool::new(false);
+
+/// Attempts at a pair of readings; the tightest one counts.
+const PAIRS: usize = 16;
+
+/// What the user may ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ClockChoice {
+    /// The counter if it is fit, else the system's clock.
+    #[default]
+    Automatic,
+    /// The counter, if there is one at all.
+    Counter,
+    /// The system's clock.
+    Monotonic,
+}
+
+/// The time in ticks.
+#[inline(always)]
+pub(crate) fn now() -> u64 {
+    if MONOTONIC.load(Ordering::Relaxed) {
+        monotonic_ns()
+    } else {
+        counter()
+    }
+}
+
+/// Chooses the clock.
+pub(crate) fn choose(choice: ClockChoice) {
+    let use_counter = match choice {
+        ClockChoice::Automatic => HAS_COUNTER && counter_is_even(),
+        ClockChoice::Counter => HAS_COUNTER,
+        ClockChoice::Monotonic => false,
+    };
+    MONOTONIC.store(!use_counter, Ordering::Relaxed);
+}
+
+/// Name of the clock in use.
+pub(crate) fn name() -> &'static str {
+    if MONOTONIC.load(Ordering::Relaxed) {
+        "monotonic"
+    } else {
+        COUNTER_NAME
+    }
+}
+
+/// The two clocks at one moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pair {
+    pub(crate) ticks: u64,
+    pub(crate) ns: u64,
+}
+
+impl Pair {
+    /// Reads both clocks several times and keeps the tightest reading.
+    pub(crate) fn read() -> Self {
+        let mut best = (u64::MAX, Self { ticks: 0, ns: 0 });
+        for _ in 0..PAIRS {
+            let before = now();
+            let ns = monotonic_ns();
+            let width = now().wrapping_sub(before);
+            if width < best.0 {
+                best = (
+                    width,
+                    Self {
+                        ticks: before.wrapping_add(width / 2),
+                        ns,
+                    },
+                );
+            }
+        }
+        best.1
+    }
+}
+
+/// Ticks to nanoseconds, from two pairs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scale {
+    ticks: u64,
+    ns: u64,
+}
+
+impl Scale {
+    pub(crate) fn between(start: Pair, end: Pair) -> Self {
+        let ticks = end.ticks.saturating_sub(start.ticks);
+        let ns = end.ns.saturating_sub(start.ns);
+        if MONOTONIC.load(Ordering::Relaxed) || ticks == 0 {
+            Self::one()
+        } else {
+            Self { ticks, ns }
+        }
+    }
+
+    /// One tick is one nanosecond.
+    pub(crate) fn one() -> Self {
+        Self { ticks: 1, ns: 1 }
+    }
+
+    /// Rounds down, so that parts never exceed their whole.
+    pub(crate) fn to_ns(self, ticks: u64) -> u64 {
+        if ticks == 0 {
+            return 0;
+        }
+        let ns = u128::from(ticks) * u128::from(self.ns) / u128::from(self.ticks);
+        u64::try_from(ns).unwrap_or(u64::MAX)
+    }
+}
+
+/// Kept out of line, so that what it needs does not burden the other case.
+#[cold]
+#[inline(never)]
+fn monotonic_ns() -> u64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `time` is a valid place to write to.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    let ns = u64::try_from(time.tv_nsec).unwrap_or(0);
+    seconds.wrapping_mul(1_000_000_000).wrapping_add(ns)
+}
+
+#[cfg(target_arch = "x86_64")]
+mod native {
+    use std::arch::x86_64::{__cpuid, _rdtsc};
+
+    pub(super) const HAS_COUNTER: bool = true;
+    pub(super) const COUNTER_NAME: &str = "tsc";
+
+    #[inline(always)]
+    pub(super) fn counter() -> u64 {
+        // SAFETY: every x86-64 processor has the instruction; a kernel that
+        // forbids it to programs does so for all of them.
+        unsafe { _rdtsc() }
+    }
+
+    /// Whether it ticks evenly in every power state ("invariant TSC").
+    pub(super) fn counter_is_even() -> bool {
+        const POWER: u32 = 0x8000_0007;
+        const INVARIANT: u32 = 1 << 8;
+        __cpuid(0x8000_0000).eax >= POWER && __cpuid(POWER).edx & INVARIANT != 0
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+mod native {
+    pub(super) const HAS_COUNTER: bool = true;
+    pub(super) const COUNTER_NAME: &str = "cntvct";
+
+    #[inline(always)]
+    pub(super) fn counter() -> u64 {
+        let ticks: u64;
+        // SAFETY: the register may be read by every program on Linux.
+        unsafe {
+            std::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack));
+        }
+        ticks
+    }
+
+    /// The architecture demands it.
+    pub(super) fn counter_is_even() -> bool {
+        true
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod native {
+    pub(super) const HAS_COUNTER: bool = false;
+    pub(super) const COUNTER_NAME: &str = "monotonic";
+
+    #[inline(always)]
+    pub(super) fn counter() -> u64 {
+        super::monotonic_ns()
+    }
+
+    pub(super) fn counter_is_even() -> bool {
+        false
+    }
+}
+
+use native::{COUNTER_NAME, HAS_COUNTER, counter, counter_is_even};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_never_exceed_their_whole() {
+        let scale = Scale { ticks: 3, ns: 1 };
+        assert_eq!(scale.to_ns(5), 1);
+        assert!(scale.to_ns(4) + scale.to_ns(4) <= scale.to_ns(8));
+        assert_eq!(
+            Scale {
+                ticks: 1,
+                ns: u64::MAX
+            }
+            .to_ns(2),
+            u64::MAX
+        );
+    }
+
+    #[test]
+    fn the_counter_agrees_with_the_system_clock() {
+        let start = Pair::read();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let scale = Scale::between(start, Pair::read());
+        let ns = scale.to_ns(now().wrapping_sub(start.ticks));
+        assert!((20_000_000..2_000_000_000).contains(&ns), "{ns}");
+    }
+}

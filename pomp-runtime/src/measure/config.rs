@@ -1,0 +1,160 @@
+//! The settings of a run, read once from the environment. The table of the
+//! variables is `profile::environment`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use profile::environment::{self, Setting};
+
+use super::clock::ClockChoice;
+
+/// The application's name where nothing tells it.
+const UNKNOWN: &str = "unknown";
+
+/// What the user asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Config {
+    pub(crate) measure: bool,
+    /// Directory for the files, absolute: the program may change its own.
+    pub(crate) output: PathBuf,
+    pub(crate) application: String,
+    pub(crate) quiet: bool,
+    pub(crate) clock: ClockChoice,
+    /// Rank in an MPI program.
+    pub(crate) rank: Option<u32>,
+}
+
+impl Config {
+    /// Also gives what is wrong with the environment, one sentence each.
+    pub(crate) fn from_environment() -> (Self, Vec<String>) {
+        let (settings, problems) = environment::read(std::env::vars_os());
+        (
+            Self::new(&settings, |name| std::env::var_os(name)),
+            problems,
+        )
+    }
+
+    fn new(settings: &[Setting], get: impl Fn(&str) -> Option<OsString>) -> Self {
+        let value = |name: &str| {
+            settings
+                .iter()
+                .find(|setting| setting.name == name)
+                .map(|setting| &setting.value)
+        };
+        let text = |name: &str| value(name).map(|value| value.to_string_lossy().into_owned());
+        let is_on = |name: &str, default: bool| {
+            text(name)
+                .and_then(|value| environment::truth(&value))
+                .unwrap_or(default)
+        };
+        let directory = value("ROMP_OUTPUT").map_or_else(PathBuf::new, PathBuf::from);
+        Self {
+            measure: is_on("ROMP_MEASURE", true),
+            output: std::env::current_dir().unwrap_or_default().join(directory),
+            application: text("ROMP_APPNAME").unwrap_or_else(program_name),
+            quiet: is_on("ROMP_QUIET", false),
+            clock: match text("ROMP_CLOCK").as_deref() {
+                Some("tsc") => ClockChoice::Counter,
+                Some("monotonic") => ClockChoice::Monotonic,
+                _ => ClockChoice::Automatic,
+            },
+            rank: rank(get),
+        }
+    }
+}
+
+/// Base name of the running program.
+fn program_name() -> String {
+    std::env::current_exe()
+        .ok()
+        .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+        .unwrap_or_else(|| UNKNOWN.to_owned())
+}
+
+/// The rank that an MPI launcher gave this process. Slurm numbers the tasks of
+/// every job, so there the rank counts only if there are several.
+fn rank(get: impl Fn(&str) -> Option<OsString>) -> Option<u32> {
+    let number = |name: &str| get(name)?.to_str()?.trim().parse::<u32>().ok();
+    [
+        "OMPI_COMM_WORLD_RANK",
+        "PMIX_RANK",
+        "PMI_RANK",
+        "MV2_COMM_WORLD_RANK",
+    ]
+    .into_iter()
+    .find_map(number)
+    .or_else(|| {
+        let tasks = number("SLURM_STEP_NUM_TASKS").or_else(|| number("SLURM_NTASKS"));
+        number("SLURM_PROCID").filter(|_| tasks.is_some_and(|tasks| tasks > 1))
+    })
+}
+
+/// A path as it is shown: relative where it lies below the current directory.
+pub(crate) fn short(path: &Path) -> &Path {
+    std::env::current_dir()
+        .ok()
+        .and_then(|here| path.strip_prefix(here).ok())
+        .unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(variables: &[(&str, &str)]) -> Config {
+        let variables: Vec<(OsString, OsString)> = variables
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect();
+        let (settings, problems) = environment::read(variables.clone());
+        assert_eq!(problems, Vec::<String>::new());
+        Config::new(&settings, |name| {
+            variables
+                .iter()
+                .find(|(n, _)| n == name)
+                .map(|(_, value)| value.clone())
+        })
+    }
+
+    #[test]
+    fn nothing_need_be_set() {
+        let config = config(&[]);
+        assert!(config.measure && !config.quiet);
+        assert_eq!(config.clock, ClockChoice::Automatic);
+        assert_eq!(config.output, std::env::current_dir().unwrap());
+        assert_eq!(config.rank, None);
+    }
+
+    #[test]
+    fn every_variable_reaches_its_setting() {
+        let config = config(&[
+            ("ROMP_MEASURE", "Off"),
+            ("ROMP_OUTPUT", "/tmp/out"),
+            ("ROMP_APPNAME", "app"),
+            ("ROMP_QUIET", "yes"),
+            ("ROMP_CLOCK", "monotonic"),
+            ("PMI_RANK", "3"),
+        ]);
+        let expected = Config {
+            measure: false,
+            output: "/tmp/out".into(),
+            application: "app".into(),
+            quiet: true,
+            clock: ClockChoice::Monotonic,
+            rank: Some(3),
+        };
+        assert_eq!(config, expected);
+    }
+
+    #[test]
+    fn a_slurm_job_of_one_task_has_no_rank() {
+        assert_eq!(
+            config(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "1")]).rank,
+            None
+        );
+        assert_eq!(
+            config(&[("SLURM_PROCID", "2"), ("SLURM_NTASKS", "4")]).rank,
+            Some(2)
+        );
+    }
+}

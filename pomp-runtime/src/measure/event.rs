@@ -1,0 +1,89 @@
+//! The event table: what each event does to the frame of its region.
+//!
+//! A frame stands for one instance of a region on one thread. Besides `main`,
+//! which lasts as long as the frame, at most one more pseudo-region runs in it,
+//! its phase; the phase `Main` means that none does.
+
+use profile::region_kind::PseudoRegion;
+
+/// What a source can report about a region that is no team and no lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    ImplicitBarrierEnter,
+    ImplicitBarrierExit,
+    LoopEnter,
+    LoopExit,
+    SectionsEnter,
+    SectionsExit,
+    SectionBegin,
+    SectionEnd,
+    SingleEnter,
+    SingleBegin,
+    SingleEnd,
+    SingleExit,
+    MasterBegin,
+    MasterEnd,
+    CriticalEnter,
+    CriticalBegin,
+    CriticalEnd,
+    CriticalExit,
+    OrderedEnter,
+    OrderedBegin,
+    OrderedEnd,
+    OrderedExit,
+    AtomicEnter,
+    AtomicExit,
+    BarrierEnter,
+    BarrierExit,
+    FlushEnter,
+    FlushExit,
+}
+
+/// What an event does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Opens a frame, in this phase.
+    Open(PseudoRegion),
+    /// Ends the frame's phase and starts this one.
+    Turn(PseudoRegion),
+    /// Ends the frame.
+    Close,
+    /// Opens a frame with its body; in a combined region, which has its frame
+    /// already, starts the body.
+    OpenWork,
+    /// Ends what `OpenWork` began.
+    CloseWork,
+}
+
+impl Event {
+    /// The table. Its callers pass constants, so that it costs nothing.
+    #[inline(always)]
+    pub(crate) const fn action(self) -> Action {
+        use Action::{Close, CloseWork, Open, OpenWork, Turn};
+        use PseudoRegion::{Body, Enter, Exit, Ibarr, Main};
+        match self {
+            Self::ImplicitBarrierEnter => Turn(Ibarr),
+            Self::ImplicitBarrierExit => Turn(Main),
+            Self::LoopEnter | Self::SectionsEnter => OpenWork,
+            Self::LoopExit | Self::SectionsExit => CloseWork,
+            Self::SingleEnter => Open(Main),
+            Self::SingleBegin => Turn(Body),
+            Self::SingleEnd => Turn(Main),
+            Self::SingleExit => Close,
+            Self::CriticalEnter | Self::OrderedEnter => Open(Enter),
+            Self::CriticalBegin | Self::OrderedBegin => Turn(Body),
+            Self::CriticalEnd | Self::OrderedEnd => Turn(Exit),
+            Self::CriticalExit | Self::OrderedExit => Close,
+            Self::SectionBegin
+            | Self::MasterBegin
+            | Self::AtomicEnter
+            | Self::BarrierEnter
+            | Self::FlushEnter => Open(Main),
+            Self::SectionEnd
+            | Self::MasterEnd
+            | Self::AtomicExit
+            | Self::BarrierExit
+            | Self::FlushExit => Close,
+        }
+    }
+}

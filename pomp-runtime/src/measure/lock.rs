@@ -1,0 +1,150 @@
+//! Locks: waiting for them and holding them, credited to the call that set
+//! them, wherever they are unset.
+//!
+//! They are not on the stack of frames, since they need not nest with regions.
+//! `main` lasts from the call that sets to the end of the call that unsets; it
+//! is `enter` (waiting), `body` (holding) and `exit` (the unset call).
+
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+use profile::region_kind::PseudoRegion;
+
+use super::region::Region;
+use super::shared::{Link, Word, leak};
+use super::thread::Thread;
+use crate::sinks::profile::Node;
+
+/// A call of a lock routine that is under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LockCall {
+    node: &'static Node,
+    start: u64,
+}
+
+/// A lock that a thread holds, or an entry that is free for the next.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    /// Address of the lock; 0 if the entry is free.
+    address: AtomicUsize,
+    /// How often it is set, for locks that nest.
+    depth: AtomicU32,
+    node: Link<Node>,
+    start: Word,
+    acquired: Word,
+    next: Link<Held>,
+}
+
+impl Held {
+    pub(crate) fn next(&self) -> Option<&'static Held> {
+        self.next.get()
+    }
+
+    /// Node, begin of the call and time of acquisition, if it is held.
+    pub(crate) fn holding(&self) -> Option<(&'static Node, u64, u64)> {
+        let is_held = self.address.load(Ordering::Acquire) != 0;
+        let node = self.node.get().filter(|_| is_held)?;
+        Some((node, self.start.get(), self.acquired.get()))
+    }
+
+    fn is_for(&self, address: usize) -> bool {
+        self.address.load(Ordering::Relaxed) == address
+    }
+
+    fn change_depth(&self, change: impl FnOnce(u32) -> u32) -> u32 {
+        let depth = change(self.depth.load(Ordering::Relaxed));
+        self.depth.store(depth, Ordering::Relaxed);
+        depth
+    }
+}
+
+impl Thread {
+    /// A lock routine is about to be called.
+    pub(crate) fn lock_call(
+        &'static self,
+        region: &'static Region,
+        now: impl Fn() -> u64,
+    ) -> Option<LockCall> {
+        let (_, node) = self.next_frame(region)?;
+        Some(LockCall { node, start: now() })
+    }
+
+    /// The call has acquired the lock.
+    pub(crate) fn lock_acquired(&'static self, call: LockCall, address: usize, at: u64) {
+        call.node
+            .span(PseudoRegion::Enter)
+            .add(at.wrapping_sub(call.start));
+        if let Some(held) = self.held(address) {
+            held.change_depth(|depth| depth.saturating_add(1));
+            return call
+                .node
+                .span(PseudoRegion::Main)
+                .add(at.wrapping_sub(call.start));
+        }
+        if let Some(held) = self.held(0).or_else(|| self.new_held()) {
+            held.node.set(Some(call.node));
+            held.start.set(call.start);
+            held.acquired.set(at);
+            held.depth.store(1, Ordering::Relaxed);
+            held.address.store(address, Ordering::Release);
+        }
+    }
+
+    /// The call has not acquired the lock.
+    pub(crate) fn lock_refused(&self, call: LockCall, at: u64) {
+        call.node
+            .span(PseudoRegion::Enter)
+            .add(at.wrapping_sub(call.start));
+        self.lock_called(call, at);
+    }
+
+    /// A call that neither sets nor unsets has returned.
+    pub(crate) fn lock_called(&self, call: LockCall, at: u64) {
+        call.node
+            .span(PseudoRegion::Main)
+            .add(at.wrapping_sub(call.start));
+    }
+
+    /// The lock is about to be unset: the hold ends, unless it nests deeper.
+    /// Gives the call that set it.
+    pub(crate) fn lock_release(&self, address: usize, at: u64) -> Option<LockCall> {
+        let Some(held) = self.held(address) else {
+            self.unmatched.add(1);
+            return None;
+        };
+        if held.change_depth(|depth| depth.saturating_sub(1)) > 0 {
+            return None;
+        }
+        let call = LockCall {
+            node: held.node.get()?,
+            start: held.start.get(),
+        };
+        call.node
+            .span(PseudoRegion::Body)
+            .add(at.wrapping_sub(held.acquired.get()));
+        held.address.store(0, Ordering::Relaxed);
+        Some(call)
+    }
+
+    /// The unset call, which began at `start`, has returned.
+    pub(crate) fn lock_released(&self, set: LockCall, start: u64, at: u64) {
+        set.node
+            .span(PseudoRegion::Exit)
+            .add(at.wrapping_sub(start));
+        set.node
+            .span(PseudoRegion::Main)
+            .add(at.wrapping_sub(set.start));
+    }
+
+    /// The entry for an address; address 0 finds a free one.
+    fn held(&self, address: usize) -> Option<&'static Held> {
+        std::iter::successors(self.held.get(), |held| held.next()).find(|held| held.is_for(address))
+    }
+
+    #[cold]
+    fn new_held(&self) -> Option<&'static Held> {
+        let held = leak(Held::default())?;
+        held.next.set(self.held.get());
+        self.held.set(Some(held));
+        Some(held)
+    }
+}

@@ -1,0 +1,20 @@
+//! What the library tells the user: lines on stderr, before and after the run,
+//! never while it is measured.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Says nothing from now on.
+pub(crate) fn silence() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// One line. Where it cannot be written, nobody can be told.
+pub(crate) fn say(text: &str) {
+    if !QUIET.load(Ordering::Relaxed) {
+        // One write, so that lines of several processes do not mix.
+        let _ = std::io::stderr().write_all(format!("romp: {text}\n").as_bytes());
+    }
+}

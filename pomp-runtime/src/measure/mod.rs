@@ -1,0 +1,25 @@
+//! Measuring: an event gets its time, its thread and its region here, and goes
+//! to the sinks. Nothing here knows how an event was reported.
+//!
+//! What runs while the program is measured takes no lock, allocates only when
+//! it sees a call path, a depth or a thread for the first time, and writes to
+//! no cache line that another thread writes to.
+
+pub(crate) mod clock;
+pub(crate) mod config;
+pub(crate) mod errno;
+pub(crate) mod event;
+pub(crate) mod facts;
+pub(crate) mod life_cycle;
+pub(crate) mod lock;
+pub(crate) mod message;
+pub(crate) mod omp;
+pub(crate) mod region;
+pub(crate) mod shared;
+pub(crate) mod stack;
+pub(crate) mod state;
+pub(crate) mod team;
+pub(crate) mod thread;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! Regions: each construct's static record, registered once and never freed,
+//! since the library or program part that it came from may be unloaded.
+//!
+//! Records that say the same are one region: a construct in a header that
+//! several sources include, or a library that is loaded twice.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use profile::descriptor::Descriptor;
+use profile::region_kind::RegionKind;
+
+use super::shared::{Link, leak};
+use super::team::Team;
+
+/// A registered region.
+#[derive(Debug)]
+pub(crate) struct Region {
+    pub(crate) descriptor: Descriptor,
+    pub(crate) kind: RegionKind,
+    /// The latest team of this region, for sources that have no handle to pass
+    /// from fork to begin.
+    pub(crate) team: Link<Team>,
+    /// The region of the sections in it, for sources that give them none.
+    section: Link<Region>,
+}
+
+impl Region {
+    /// A parallel region that is a loop or sections at the same time.
+    #[inline(always)]
+    pub(crate) fn is_combined(&self) -> bool {
+        matches!(
+            self.kind,
+            RegionKind::ParallelLoop | RegionKind::ParallelSections
+        )
+    }
+
+    /// The region to which a section's events belong.
+    #[inline(always)]
+    pub(crate) fn section(&'static self) -> Option<&'static Region> {
+        if self.kind == RegionKind::Section {
+            Some(self)
+        } else {
+            self.own_section()
+        }
+    }
+
+    #[cold]
+    fn own_section(&self) -> Option<&'static Region> {
+        if self.section.get().is_none() {
+            let descriptor = Descriptor {
+                region_type: "section".to_owned(),
+                num_sections: None,
+                schedule: None,
+                ..self.descriptor.clone()
+            };
+            self.section.set(register(descriptor));
+        }
+        self.section.get()
+    }
+}
+
+/// All regions in the order of their registration.
+#[derive(Default)]
+struct Registry {
+    regions: Vec<&'static Region>,
+    by_text: BTreeMap<String, &'static Region>,
+}
+
+static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
+
+fn lock() -> MutexGuard<'static, Option<Registry>> {
+    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Registers what a descriptor says; none if memory is short.
+pub(crate) fn register(descriptor: Descriptor) -> Option<&'static Region> {
+    let mut guard = lock();
+    let registry = guard.get_or_insert_default();
+    let text = descriptor.to_text();
+    if let Some(region) = registry.by_text.get(&text) {
+        return Some(region);
+    }
+    let region = new_region(descriptor)?;
+    registry.regions.push(region);
+    registry.by_text.insert(text, region);
+    Some(region)
+}
+
+fn new_region(descriptor: Descriptor) -> Option<&'static Region> {
+    let kind = descriptor
+        .kind()
+        .unwrap_or_else(|| nearest_kind(&descriptor.region_type));
+    leak(Region {
+        descriptor,
+        kind,
+        team: Link::none(),
+        section: Link::none(),
+    })
+}
+
+/// The kind under which a construct is measured that this version does not
+/// know: what matters is whether it starts teams.
+fn nearest_kind(region_type: &str) -> RegionKind {
+    if region_type.starts_with("parallel") {
+        RegionKind::Parallel
+    } else {
+        RegionKind::User
+    }
+}
+
+/// All regions so far.
+pub(crate) fn all() -> Vec<&'static Region> {
+    lock()
+        .as_ref()
+        .map_or_else(Vec::new, |registry| registry.regions.clone())
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use profile::descriptor::SourceLines;
+
+    pub(crate) fn descriptor(region_type: &str, line: u32) -> Descriptor {
+        let lines = SourceLines {
+            file: "a.c".into(),
+            first: line,
+            last: line,
+        };
+        Descriptor {
+            region_type: region_type.into(),
+            begin: lines.clone(),
+            end: lines,
+            ..Descriptor::default()
+        }
+    }
+
+    /// A region that is in no registry.
+    pub(crate) fn region(region_type: &str, line: u32) -> &'static Region {
+        new_region(descriptor(region_type, line)).unwrap()
+    }
+
+    #[test]
+    fn the_same_record_is_one_region() {
+        let one = register(descriptor("critical", 700)).unwrap();
+        let same = register(descriptor("critical", 700)).unwrap();
+        let other = register(descriptor("critical", 701)).unwrap();
+        assert!(std::ptr::eq(one, same) && !std::ptr::eq(one, other));
+        assert!(all().iter().any(|region| std::ptr::eq(*region, one)));
+    }
+
+    #[test]
+    fn unknown_constructs_are_measured_as_the_nearest_kind() {
+        assert_eq!(region("parallelworkshare", 1).kind, RegionKind::Parallel);
+        assert_eq!(region("workshare", 1).kind, RegionKind::User);
+    }
+
+    #[test]
+    fn sections_without_a_record_of_their_own_get_one() {
+        let sections = region("sections", 702);
+        let section = sections.section().unwrap();
+        assert_eq!(section.kind, RegionKind::Section);
+        assert!(std::ptr::eq(section, sections.section().unwrap()));
+        assert!(std::ptr::eq(section, section.section().unwrap()));
+    }
+}

@@ -1,0 +1,102 @@
+//! Memory that its owner writes while another thread may read it.
+//!
+//! Everything that a measured thread records is written by that thread alone,
+//! with plain moves, and read once more when the run ends, possibly while the
+//! thread still runs. So each field is an atomic, written relaxed; what is
+//! pointed to is never freed and is published with release and acquire. The
+//! types here are the only place that turns stored pointers into references.
+
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+use super::errno;
+
+/// A number that one thread writes.
+#[derive(Debug, Default)]
+pub(crate) struct Word(AtomicU64);
+
+impl Word {
+    pub(crate) const fn new(value: u64) -> Self {
+        Self(AtomicU64::new(value))
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    pub(crate) fn set(&self, value: u64) {
+        self.0.store(value, Ordering::Relaxed);
+    }
+
+    /// Adds, wrapping. For the owner only: it is no read-modify-write.
+    #[inline(always)]
+    pub(crate) fn add(&self, value: u64) {
+        self.set(self.get().wrapping_add(value));
+    }
+}
+
+/// A reference, or none, to something that is never freed.
+#[derive(Debug)]
+pub(crate) struct Link<T: 'static>(AtomicPtr<T>);
+
+impl<T: Sync + 'static> Link<T> {
+    pub(crate) const fn none() -> Self {
+        Self(AtomicPtr::new(std::ptr::null_mut()))
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self) -> Option<&'static T> {
+        // SAFETY: only `set` and `replace` store here, and they take nothing
+        // but `&'static T`; the release there and the acquire here order what
+        // was written to the target before it was linked.
+        unsafe { self.0.load(Ordering::Acquire).as_ref() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn set(&self, target: Option<&'static T>) {
+        self.0.store(pointer(target), Ordering::Release);
+    }
+
+    /// Stores a target and says which stood there.
+    pub(crate) fn replace(&self, target: Option<&'static T>) -> Option<&'static T> {
+        let previous = self.0.swap(pointer(target), Ordering::AcqRel);
+        // SAFETY: as in `get`.
+        unsafe { previous.as_ref() }
+    }
+
+    /// Whether this is the target.
+    #[inline(always)]
+    pub(crate) fn is(&self, target: &'static T) -> bool {
+        std::ptr::eq(self.0.load(Ordering::Relaxed), target)
+    }
+}
+
+impl<T: Sync + 'static> Default for Link<T> {
+    fn default() -> Self {
+        Self::none()
+    }
+}
+
+#[inline(always)]
+fn pointer<T>(target: Option<&'static T>) -> *mut T {
+    target.map_or(std::ptr::null_mut(), |target| {
+        std::ptr::from_ref(target).cast_mut()
+    })
+}
+
+/// Allocates `count` items for good; none if memory is short.
+pub(crate) fn leak_slice<T>(count: usize, make: impl FnMut() -> T) -> Option<&'static [T]> {
+    let mut items = Vec::new();
+    errno::keep(|| items.try_reserve_exact(count)).ok()?;
+    items.resize_with(count, make);
+    Some(items.leak())
+}
+
+/// Allocates one item for good; none if memory is short.
+pub(crate) fn leak<T>(item: T) -> Option<&'static T> {
+    let mut items = Vec::new();
+    errno::keep(|| items.try_reserve_exact(1)).ok()?;
+    items.push(item);
+    items.leak().first()
+}

@@ -1,0 +1,331 @@
+//! The stack of frames: where a thread is, from the outermost region in.
+//!
+//! ```text
+//! base -> construct -> fork -> member -> construct -> ...     (top)
+//! ```
+//!
+//! Below the member frame of a team stands, on the thread that forked, the fork
+//! frame; on every other thread the base. Exits pop to their frame: what stands
+//! above it was left by `cancel`, an exception or a jump, and is closed and
+//! counted. No search crosses a team member's frame.
+
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+
+use profile::region_kind::PseudoRegion;
+
+use super::event::Action;
+use super::region::Region;
+use super::shared::{Link, Word, leak_slice};
+use super::team::Team;
+use super::thread::Thread;
+use crate::sinks::profile::{Node, pseudo_region};
+
+/// Frames that are made at once.
+const SLICE: usize = 32;
+
+/// The phase in which only `main` runs.
+const MAIN: u8 = PseudoRegion::Main as u8;
+
+/// What a frame stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Role {
+    /// The bottom of the stack.
+    Base = 0,
+    /// A construct.
+    Construct = 1,
+    /// A parallel region as the thread that forked sees it.
+    Fork = 2,
+    /// A parallel region as a member of its team sees it.
+    Member = 3,
+}
+
+/// One instance of a region that is open.
+#[derive(Debug, Default)]
+pub(crate) struct Frame {
+    below: Link<Frame>,
+    above: Link<Frame>,
+    node: Link<Node>,
+    start: Word,
+    phase_start: Word,
+    phase: AtomicU8,
+    role: AtomicU8,
+    pub(super) team_size: AtomicU32,
+    /// The team that is forked when a fork frame is at this depth.
+    pub(super) team: Link<Team>,
+}
+
+impl Frame {
+    pub(crate) fn below(&self) -> Option<&'static Frame> {
+        self.below.get()
+    }
+
+    #[inline(always)]
+    pub(crate) fn node(&self) -> Option<&'static Node> {
+        self.node.get()
+    }
+
+    pub(crate) fn start(&self) -> u64 {
+        self.start.get()
+    }
+
+    /// Of a fork frame: how many threads its team has, 0 if unknown.
+    pub(crate) fn team_size(&self) -> u32 {
+        self.team_size.load(Ordering::Relaxed)
+    }
+
+    /// The phase and its start; none if only `main` runs.
+    pub(crate) fn running_phase(&self) -> Option<(PseudoRegion, u64)> {
+        let phase = self.phase.load(Ordering::Relaxed);
+        (phase != MAIN).then(|| (pseudo_region(phase), self.phase_start.get()))
+    }
+
+    #[inline(always)]
+    pub(super) fn within(&self) -> u8 {
+        self.phase.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    pub(crate) fn role(&self) -> Role {
+        match self.role.load(Ordering::Relaxed) {
+            1 => Role::Construct,
+            2 => Role::Fork,
+            3 => Role::Member,
+            _ => Role::Base,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn is(&self, role: Role, region: &'static Region) -> bool {
+        self.role.load(Ordering::Relaxed) == role as u8
+            && self.node().is_some_and(|node| node.is_of(region))
+    }
+
+    #[inline(always)]
+    pub(super) fn set_node(&self, node: Option<&'static Node>) {
+        self.node.set(node);
+    }
+
+    #[inline(always)]
+    pub(super) fn begin(&self, role: Role, node: &'static Node, start: u64) {
+        self.node.set(Some(node));
+        self.role.store(role as u8, Ordering::Relaxed);
+        self.start.set(start);
+    }
+
+    /// Starts a phase; the one before must have ended.
+    #[inline(always)]
+    pub(super) fn start_phase(&self, phase: PseudoRegion, at: u64) {
+        self.phase.store(phase as u8, Ordering::Relaxed);
+        self.phase_start.set(at);
+    }
+
+    /// Ends the running phase.
+    #[inline(always)]
+    pub(super) fn end_phase(&self, node: &'static Node, at: u64) {
+        let phase = self.within();
+        if phase != MAIN {
+            node.add(phase, at.wrapping_sub(self.phase_start.get()));
+        }
+    }
+}
+
+/// Makes frames above `below`, linked; the lowest of them is given.
+pub(super) fn add_frames(below: Option<&'static Frame>) -> Option<&'static Frame> {
+    let frames = leak_slice(SLICE, Frame::default)?;
+    let mut under = below;
+    for frame in frames {
+        frame.below.set(under);
+        if let Some(under) = under {
+            under.above.set(Some(frame));
+        }
+        under = Some(frame);
+    }
+    frames.first()
+}
+
+impl Thread {
+    /// Does what the event table says.
+    #[inline(always)]
+    pub(crate) fn act(
+        &'static self,
+        action: Action,
+        region: &'static Region,
+        now: impl Fn() -> u64,
+    ) {
+        match action {
+            Action::Open(phase) => self.open(region, phase, now),
+            Action::Turn(phase) => self.turn(region, phase, now()),
+            Action::Close => self.close(region, now()),
+            Action::OpenWork => match self.combined_member(region) {
+                Some(frame) => self.turn_frame(frame, PseudoRegion::Body, now()),
+                None => self.open(region, PseudoRegion::Body, now),
+            },
+            Action::CloseWork => self.close_work(region, now()),
+        }
+    }
+
+    /// Opens a frame. The clock is read last, so that our own work counts for
+    /// what surrounds the region.
+    #[inline(always)]
+    fn open(&'static self, region: &'static Region, phase: PseudoRegion, now: impl Fn() -> u64) {
+        let Some((frame, node)) = self.next_frame(region) else {
+            return;
+        };
+        let start = now();
+        frame.begin(Role::Construct, node, start);
+        frame.start_phase(phase, start);
+        self.set_top(frame);
+    }
+
+    /// The frame above the top, and the node of a region entered here.
+    #[inline(always)]
+    pub(super) fn next_frame(
+        &'static self,
+        region: &'static Region,
+    ) -> Option<(&'static Frame, &'static Node)> {
+        let top = self.top()?;
+        let parent = match top.node() {
+            Some(node) => node,
+            None => self.become_initial(top)?,
+        };
+        let node = self.tree.child(parent, region, top.within())?;
+        Some((self.frame_above(top)?, node))
+    }
+
+    #[inline(always)]
+    pub(super) fn frame_above(&'static self, top: &'static Frame) -> Option<&'static Frame> {
+        match top.above.get() {
+            Some(frame) => Some(frame),
+            None => more_frames(top),
+        }
+    }
+
+    /// Ends the phase of a region's frame and starts another.
+    #[inline(always)]
+    fn turn(&'static self, region: &'static Region, phase: PseudoRegion, at: u64) {
+        match self.top() {
+            Some(top) if top.is(Role::Construct, region) => self.turn_frame(top, phase, at),
+            _ => self.turn_outer(region, phase, at),
+        }
+    }
+
+    #[inline(never)]
+    fn turn_outer(&'static self, region: &'static Region, phase: PseudoRegion, at: u64) {
+        if let Some(frame) = self.uncover(region, true, at) {
+            self.turn_frame(frame, phase, at);
+        }
+    }
+
+    #[inline(always)]
+    fn turn_frame(&'static self, frame: &'static Frame, phase: PseudoRegion, at: u64) {
+        if let Some(node) = frame.node() {
+            frame.end_phase(node, at);
+            frame.start_phase(phase, at);
+        }
+    }
+
+    /// Closes a construct.
+    #[inline(always)]
+    fn close(&'static self, region: &'static Region, at: u64) {
+        match self.top() {
+            Some(top) if top.is(Role::Construct, region) => self.close_construct(top, at),
+            _ => self.close_outer(region, at),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn close_outer(&'static self, region: &'static Region, at: u64) {
+        if let Some(frame) = self.uncover(region, false, at) {
+            self.close_construct(frame, at);
+        }
+    }
+
+    #[inline(always)]
+    fn close_construct(&'static self, frame: &'static Frame, at: u64) {
+        if let Some(node) = frame.node() {
+            frame.end_phase(node, at);
+            node.span(PseudoRegion::Main)
+                .add(at.wrapping_sub(frame.start()));
+        }
+        if let Some(below) = frame.below() {
+            self.set_top(below);
+        }
+    }
+
+    /// Closes a worksharing construct. In a combined region only the body ends,
+    /// if it has not ended already.
+    #[inline(always)]
+    fn close_work(&'static self, region: &'static Region, at: u64) {
+        match self.top() {
+            Some(top) if top.is(Role::Construct, region) => self.close_construct(top, at),
+            _ => self.close_outer_work(region, at),
+        }
+    }
+
+    #[inline(never)]
+    fn close_outer_work(&'static self, region: &'static Region, at: u64) {
+        let Some(frame) = self.uncover(region, true, at) else {
+            return;
+        };
+        if frame.role() == Role::Construct {
+            self.close_construct(frame, at);
+        } else if frame.within() == PseudoRegion::Body as u8 {
+            self.turn_frame(frame, PseudoRegion::Main, at);
+        }
+    }
+
+    /// The member frame on top, if it is of this region.
+    #[inline(always)]
+    fn combined_member(&'static self, region: &'static Region) -> Option<&'static Frame> {
+        self.top()
+            .filter(|_| region.is_combined())
+            .filter(|top| top.is(Role::Member, region))
+    }
+
+    /// Finds the open frame of a region on this side of the team, and closes
+    /// what stands above it. If there is none, the event matches nothing.
+    fn uncover(
+        &'static self,
+        region: &'static Region,
+        member_too: bool,
+        at: u64,
+    ) -> Option<&'static Frame> {
+        let mut frame = self.top();
+        while let Some(candidate) = frame {
+            if candidate.is(Role::Construct, region)
+                || member_too && candidate.is(Role::Member, region)
+            {
+                self.close_above(candidate, at);
+                return frame;
+            }
+            frame = candidate
+                .below()
+                .filter(|_| candidate.role() == Role::Construct);
+        }
+        self.unmatched.add(1);
+        None
+    }
+
+    /// Closes everything above a frame, which its own exit did not.
+    pub(super) fn close_above(&'static self, frame: &'static Frame, at: u64) {
+        while let Some(top) = self.top().filter(|top| !std::ptr::eq(*top, frame)) {
+            let Some(below) = top.below() else { return };
+            self.skipped.add(1);
+            match top.role() {
+                Role::Construct => self.close_construct(top, at),
+                Role::Fork => self.close_fork(top, at),
+                Role::Member => self.close_member(top, at),
+                Role::Base => return,
+            }
+            self.set_top(below);
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn more_frames(top: &'static Frame) -> Option<&'static Frame> {
+    add_frames(Some(top))
+}

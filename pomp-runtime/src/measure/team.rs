@@ -1,0 +1,235 @@
+//! Teams: how the threads of a parallel region find the call path that they
+//! belong to.
+//!
+//! The fork gives out a [`Team`], which each member gets at its begin. It says
+//! which node forked and when; nobody writes to it while the region runs. A
+//! member's call paths hang below a root of its own, (fork node, number), so
+//! that members never share what they write.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use profile::region_kind::PseudoRegion;
+
+use super::region::Region;
+use super::shared::{Link, Word, leak};
+use super::stack::{Frame, Role};
+use super::thread::Thread;
+
+/// One instance of a parallel region, from fork to join. Reused by the next
+/// fork at the same depth of the same thread. Two cache lines wide, since
+/// processors fetch lines in pairs.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(crate) struct Team {
+    /// The fork frame.
+    frame: Link<Frame>,
+    /// The thread that forked.
+    thread: Link<Thread>,
+    /// Time of the fork.
+    fork: Word,
+    /// Whether it is the latest team of its region, and which was before.
+    announced: AtomicBool,
+    previous: Link<Team>,
+}
+
+impl Thread {
+    /// A team is about to be made by this thread.
+    pub(crate) fn fork(
+        &'static self,
+        region: &'static Region,
+        now: impl Fn() -> u64,
+    ) -> Option<&'static Team> {
+        let (frame, node) = self.next_frame(region)?;
+        let team = team_of(frame)?;
+        team.frame.set(Some(frame));
+        team.thread.set(Some(self));
+        team.announced.store(false, Ordering::Relaxed);
+        frame.team_size.store(0, Ordering::Relaxed);
+        let at = now();
+        team.fork.set(at);
+        frame.begin(Role::Fork, node, at);
+        frame.start_phase(PseudoRegion::Seq, at);
+        self.set_top(frame);
+        Some(team)
+    }
+
+    /// As `fork`, where the members cannot be handed the team: they take it
+    /// from the region. Right as long as no two threads fork the same region
+    /// at the same time.
+    pub(crate) fn fork_announced(&'static self, region: &'static Region, now: impl Fn() -> u64) {
+        if let Some(team) = self.fork(region, now) {
+            team.previous.set(region.team.replace(Some(team)));
+            team.announced.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The team of a region that was announced. The thread that forked knows
+    /// its own.
+    pub(crate) fn announced_team(&self, region: &'static Region) -> Option<&'static Team> {
+        match self.top().filter(|top| top.is(Role::Fork, region)) {
+            Some(fork) => fork.team.get(),
+            None => region.team.get(),
+        }
+    }
+
+    /// This thread starts as member `number` of a team. The size is asked for
+    /// on the thread that forked, and only there.
+    pub(crate) fn begin_member(
+        &'static self,
+        team: &'static Team,
+        number: u32,
+        size: impl FnOnce() -> u32,
+        now: impl Fn() -> u64,
+    ) {
+        let Some(fork_frame) = team.frame.get() else {
+            return;
+        };
+        let Some(fork_node) = fork_frame.node() else {
+            return;
+        };
+        if team.thread.is(self) {
+            fork_frame.team_size.store(size(), Ordering::Relaxed);
+        } else {
+            self.leave_stale_frames(now());
+        }
+        let Some(top) = self.top() else { return };
+        let Some(root) = self.tree.member_root(fork_node, number) else {
+            return;
+        };
+        let Some(frame) = self.frame_above(top) else {
+            return;
+        };
+        let at = now();
+        let fork = team.fork.get();
+        frame.begin(Role::Member, root, at);
+        if root.region().is_some_and(Region::is_combined) {
+            frame.start_phase(PseudoRegion::Enter, fork);
+        } else {
+            root.span(PseudoRegion::Enter).add(at.wrapping_sub(fork));
+            frame.start_phase(PseudoRegion::Body, at);
+        }
+        self.set_top(frame);
+    }
+
+    /// This thread leaves a team.
+    pub(crate) fn end_member(&'static self, region: &'static Region, at: u64) {
+        let mut frame = self.top();
+        while let Some(candidate) = frame {
+            if candidate.is(Role::Member, region) {
+                self.close_above(candidate, at);
+                return self.close_member(candidate, at);
+            }
+            frame = candidate
+                .below()
+                .filter(|_| candidate.role() == Role::Construct);
+        }
+        self.unmatched.add(1);
+    }
+
+    /// The team that this thread forked is gone.
+    pub(crate) fn join(&'static self, region: &'static Region, at: u64) {
+        match self.fork_frame(region) {
+            Some(frame) => {
+                self.close_above(frame, at);
+                self.close_fork(frame, at);
+            }
+            None => self.unmatched.add(1),
+        }
+    }
+
+    /// The fork frame of a region: on top, or below a member frame of the same
+    /// team, whose end `cancel` has skipped.
+    fn fork_frame(&self, region: &'static Region) -> Option<&'static Frame> {
+        let mut frame = self.top();
+        while let Some(candidate) = frame {
+            if candidate.is(Role::Fork, region) {
+                return frame;
+            }
+            let within_team =
+                candidate.role() == Role::Construct || candidate.is(Role::Member, region);
+            frame = candidate.below().filter(|_| within_team);
+        }
+        None
+    }
+
+    pub(super) fn close_member(&'static self, frame: &'static Frame, at: u64) {
+        if let Some(root) = frame.node() {
+            frame.end_phase(root, at);
+            // The join will be added when the run ends.
+            root.span(PseudoRegion::Exit).add(at.wrapping_neg());
+        }
+        if let Some(below) = frame.below() {
+            self.set_top(below);
+        }
+    }
+
+    pub(super) fn close_fork(&'static self, frame: &'static Frame, at: u64) {
+        if let Some(node) = frame.node() {
+            frame.end_phase(node, at);
+            node.add_join(frame.team_size.load(Ordering::Relaxed), at);
+            if let Some(team) = frame.team.get().filter(|team| team.was_announced())
+                && let Some(region) = node.region()
+            {
+                region.team.set(team.previous.get());
+            }
+        }
+        if let Some(below) = frame.below() {
+            self.set_top(below);
+        }
+    }
+
+    /// A worker that starts in a team is in no other. What is still open was
+    /// left by `cancel`, at the latest when that team was joined.
+    #[inline(always)]
+    fn leave_stale_frames(&'static self, now: u64) {
+        if let Some(top) = self.top().filter(|top| top.role() != Role::Base) {
+            self.leave_frames(top, now);
+        }
+    }
+
+    /// Closes every frame, at the time of its team's join if that is known.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn leave_frames(&'static self, top: &'static Frame, now: u64) {
+        let mut frame = Some(top);
+        let mut at = now;
+        while let Some(candidate) = frame {
+            if candidate.role() == Role::Member {
+                at = stale_since(candidate).unwrap_or(now);
+                break;
+            }
+            frame = candidate.below();
+        }
+        let Some(base) = self.base() else { return };
+        self.close_above(base, at);
+    }
+}
+
+/// When the team of a member frame was joined, if it was.
+pub(crate) fn stale_since(frame: &Frame) -> Option<u64> {
+    let fork_node = frame.node()?.parent()?;
+    Some(fork_node.last_join.get()).filter(|join| *join > frame.start())
+}
+
+impl Team {
+    fn was_announced(&self) -> bool {
+        self.announced.load(Ordering::Relaxed)
+    }
+}
+
+/// The team that belongs to a frame's depth.
+#[inline(always)]
+fn team_of(frame: &'static Frame) -> Option<&'static Team> {
+    match frame.team.get() {
+        Some(team) => Some(team),
+        None => new_team(frame),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn new_team(frame: &'static Frame) -> Option<&'static Team> {
+    let team = leak(Team::default())?;
+    frame.team.set(Some(team));
+    Some(team)
+}

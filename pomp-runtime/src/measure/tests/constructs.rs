@@ -1,0 +1,243 @@
+//! Constructs on one thread.
+
+use super::*;
+use Event::*;
+
+fn initial() -> &'static Thread {
+    Thread::for_test().as_initial(0)
+}
+
+#[test]
+fn each_construct_has_its_pseudo_regions() {
+    let t = initial();
+    let regions = [
+        region("for", 1),
+        region("sections", 2),
+        region("section", 3),
+        region("single", 4),
+        region("critical", 5),
+        region("ordered", 6),
+        region("master", 7),
+        region("atomic", 8),
+        region("barrier", 9),
+        region("flush", 10),
+    ];
+    let [
+        work,
+        sections,
+        section,
+        single,
+        critical,
+        ordered,
+        master,
+        atomic,
+        barrier,
+        flush,
+    ] = regions;
+    t.on(LoopEnter, work, 10);
+    t.waits(work, 14, 17);
+    t.on(LoopExit, work, 18);
+    t.on(SectionsEnter, sections, 20);
+    t.on(SectionBegin, section, 21);
+    t.on(SectionEnd, section, 24);
+    t.waits(sections, 25, 27);
+    t.on(SectionsExit, sections, 28);
+    t.on(SingleEnter, single, 30);
+    t.on(SingleBegin, single, 31);
+    t.on(SingleEnd, single, 35);
+    t.waits(single, 36, 38);
+    t.on(SingleExit, single, 39);
+    for (region, [enter, begin, end, exit]) in [
+        (
+            critical,
+            [CriticalEnter, CriticalBegin, CriticalEnd, CriticalExit],
+        ),
+        (
+            ordered,
+            [OrderedEnter, OrderedBegin, OrderedEnd, OrderedExit],
+        ),
+    ] {
+        t.on(enter, region, 40);
+        t.on(begin, region, 43);
+        t.on(end, region, 48);
+        t.on(exit, region, 49);
+    }
+    for (region, enter, exit) in [
+        (master, MasterBegin, MasterEnd),
+        (atomic, AtomicEnter, AtomicExit),
+        (barrier, BarrierEnter, BarrierExit),
+        (flush, FlushEnter, FlushExit),
+    ] {
+        t.on(enter, region, 60);
+        t.on(exit, region, 62);
+    }
+    let profile = profile_at(100, &[t], &regions);
+    assert_eq!(
+        lines(&profile),
+        [
+            "for@1 0: main 1x8 body 1x4 ibarr 1x3",
+            "sections@2 0: main 1x8 body 1x5 ibarr 1x2",
+            "section@3 in body/sections@2 0: main 1x3",
+            "single@4 0: main 1x9 body 1x4 ibarr 1x2",
+            "critical@5 0: main 1x9 enter 1x3 body 1x5 exit 1x1",
+            "ordered@6 0: main 1x9 enter 1x3 body 1x5 exit 1x1",
+            "master@7 0: main 1x2",
+            "atomic@8 0: main 1x2",
+            "barrier@9 0: main 1x2",
+            "flush@10 0: main 1x2",
+        ]
+    );
+    assert_eq!(profile.run.notes, Vec::<String>::new());
+}
+
+#[test]
+fn a_loop_without_a_barrier_is_all_body() {
+    let (t, work) = (initial(), region("for", 1));
+    t.on(LoopEnter, work, 10);
+    t.on(LoopExit, work, 18);
+    assert_eq!(
+        lines(&profile_at(20, &[t], &[work])),
+        ["for@1 0: main 1x8 body 1x8"]
+    );
+}
+
+#[test]
+fn call_paths_tell_where_a_region_was_entered() {
+    let (t, work, atomic) = (initial(), region("for", 1), region("atomic", 2));
+    t.on(LoopEnter, work, 10);
+    t.on(AtomicEnter, atomic, 11);
+    t.on(AtomicExit, atomic, 12);
+    t.on(ImplicitBarrierEnter, work, 13);
+    t.on(AtomicEnter, atomic, 14);
+    t.on(AtomicExit, atomic, 17);
+    t.on(ImplicitBarrierExit, work, 18);
+    t.on(LoopExit, work, 20);
+    t.on(AtomicEnter, atomic, 21);
+    t.on(AtomicExit, atomic, 26);
+    assert_eq!(
+        lines(&profile_at(30, &[t], &[work, atomic])),
+        [
+            "for@1 0: main 1x10 body 1x3 ibarr 1x5",
+            "atomic@2 in body/for@1 0: main 1x1",
+            "atomic@2 in ibarr/for@1 0: main 1x3",
+            "atomic@2 0: main 1x5",
+        ]
+    );
+}
+
+#[test]
+fn an_exit_closes_what_was_skipped() {
+    let (t, single, critical) = (initial(), region("single", 1), region("critical", 2));
+    t.on(SingleEnter, single, 10);
+    t.on(SingleBegin, single, 11);
+    t.on(CriticalEnter, critical, 12);
+    t.on(CriticalBegin, critical, 14);
+    // An exception leaves both blocks.
+    t.on(SingleExit, single, 20);
+    let profile = profile_at(30, &[t], &[single, critical]);
+    assert_eq!(
+        lines(&profile),
+        [
+            "single@1 0: main 1x10 body 1x9",
+            "critical@2 in body/single@1 0: main 1x8 enter 1x2 body 1x6",
+        ]
+    );
+    assert_eq!(
+        profile.run.notes,
+        ["regions left without their exit, and closed by one around them: 1"]
+    );
+}
+
+#[test]
+fn a_turn_closes_what_was_skipped() {
+    let (t, work, critical) = (initial(), region("for", 1), region("critical", 2));
+    t.on(LoopEnter, work, 10);
+    t.on(CriticalEnter, critical, 12);
+    t.waits(work, 15, 18);
+    t.on(LoopExit, work, 19);
+    assert_eq!(
+        lines(&profile_at(30, &[t], &[work, critical])),
+        [
+            "for@1 0: main 1x9 body 1x5 ibarr 1x3",
+            "critical@2 in body/for@1 0: main 1x3 enter 1x3",
+        ]
+    );
+}
+
+#[test]
+fn events_without_a_region_are_counted_and_harmless() {
+    let (t, work, parallel) = (initial(), region("for", 1), region("parallel", 2));
+    t.on(LoopExit, work, 1);
+    t.on(CriticalBegin, work, 2);
+    t.on(CriticalExit, work, 3);
+    t.end_member(parallel, 4);
+    t.join(parallel, 5);
+    t.on(LoopEnter, work, 10);
+    t.end_member(parallel, 11);
+    t.join(parallel, 12);
+    t.on(LoopExit, work, 15);
+    let profile = profile_at(30, &[t], &[work, parallel]);
+    assert_eq!(lines(&profile), ["for@1 0: main 1x5 body 1x5"]);
+    assert_eq!(
+        profile.run.notes,
+        ["events that matched no open region, and were ignored: 7"]
+    );
+}
+
+#[test]
+fn recursion_makes_deeper_paths() {
+    let (t, work) = (initial(), region("for", 1));
+    for depth in 0..100 {
+        t.on(LoopEnter, work, depth);
+    }
+    for depth in 0..100 {
+        t.on(LoopExit, work, 100 + depth);
+    }
+    let profile = profile_at(300, &[t], &[work]);
+    assert_eq!(profile.nodes.len(), 100);
+    assert_eq!(profile.nodes[0].rows[0].main.ns, 199);
+    assert_eq!(profile.nodes[99].rows[0].main.ns, 1);
+}
+
+#[test]
+fn regions_that_are_open_at_the_end_are_closed_then() {
+    let (t, work, critical) = (initial(), region("for", 1), region("critical", 2));
+    t.on(LoopEnter, work, 10);
+    t.on(CriticalEnter, critical, 12);
+    t.on(CriticalBegin, critical, 13);
+    let profile = profile_at(20, &[t], &[work, critical]);
+    assert_eq!(
+        lines(&profile),
+        [
+            "for@1 0: main 1x10 body 1x10",
+            "critical@2 in body/for@1 0: main 1x8 enter 1x1 body 1x7",
+        ]
+    );
+    assert_eq!(
+        profile.run.notes,
+        ["regions still open when the program ended, and closed at that moment: 2"]
+    );
+    // It was a copy that was closed.
+    t.on(CriticalEnd, critical, 21);
+    t.on(CriticalExit, critical, 22);
+    t.on(LoopExit, work, 23);
+    assert_eq!(
+        profile_at(30, &[t], &[work, critical]).run.notes,
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn regions_that_never_ran_are_there() {
+    let t = initial();
+    let profile = profile_at(20, &[t], &[region("for", 2), region("for", 1)]);
+    assert_eq!(
+        profile
+            .regions
+            .iter()
+            .map(|r| r.begin[0])
+            .collect::<Vec<_>>(),
+        [1, 2]
+    );
+    assert_eq!((profile.nodes.len(), profile.run.max_threads), (0, 1));
+}

@@ -1,0 +1,112 @@
+//! Locks: waiting and holding, wherever they are unset.
+
+use super::*;
+
+const LOCK: usize = 0x1000;
+const OTHER: usize = 0x2000;
+
+fn set(t: &'static Thread, region: &'static Region, lock: usize, from: u64, to: u64) {
+    let call = t.lock_call(region, || from).unwrap();
+    t.lock_acquired(call, lock, to);
+}
+
+fn unset(t: &'static Thread, lock: usize, from: u64, to: u64) {
+    if let Some(set) = t.lock_release(lock, from) {
+        t.lock_released(set, from, to);
+    }
+}
+
+#[test]
+fn a_hold_belongs_to_the_call_that_set_the_lock() {
+    let t = Thread::for_test().as_initial(0);
+    let (lock, work, later) = (region("lock", 1), region("for", 2), region("lock", 3));
+    set(t, lock, LOCK, 10, 13);
+    set(t, later, OTHER, 14, 15);
+    // The unset calls stand elsewhere and in no order.
+    t.on(Event::LoopEnter, work, 16);
+    unset(t, LOCK, 20, 22);
+    unset(t, OTHER, 24, 25);
+    t.on(Event::LoopExit, work, 26);
+    let profile = profile_at(30, &[t], &[lock, work, later]);
+    assert_eq!(
+        lines(&profile),
+        [
+            "lock@1 0: main 1x12 enter 1x3 body 1x7 exit 1x2",
+            "for@2 0: main 1x10 body 1x10",
+            "lock@3 0: main 1x11 enter 1x1 body 1x9 exit 1x1",
+        ]
+    );
+    assert_eq!(profile.run.notes, Vec::<String>::new());
+}
+
+#[test]
+fn entries_are_used_again() {
+    let (t, lock) = (Thread::for_test().as_initial(0), region("lock", 1));
+    for _ in 0..10 {
+        set(t, lock, LOCK, 0, 1);
+        unset(t, LOCK, 2, 3);
+    }
+    assert_eq!(t.held_locks().count(), 1);
+}
+
+#[test]
+fn locks_that_nest_are_held_from_the_first_set_to_the_last_unset() {
+    let t = Thread::for_test().as_initial(0);
+    let (outer, inner) = (region("lock", 1), region("lock", 2));
+    set(t, outer, LOCK, 10, 11);
+    set(t, inner, LOCK, 12, 14);
+    unset(t, LOCK, 15, 16);
+    unset(t, LOCK, 20, 23);
+    assert_eq!(
+        lines(&profile_at(30, &[t], &[outer, inner])),
+        [
+            "lock@1 0: main 1x13 enter 1x1 body 1x9 exit 1x3",
+            "lock@2 0: main 1x2 enter 1x2"
+        ]
+    );
+}
+
+#[test]
+fn a_test_that_fails_only_waits() {
+    let (t, lock) = (Thread::for_test().as_initial(0), region("lock", 1));
+    let call = t.lock_call(lock, || 10).unwrap();
+    t.lock_refused(call, 12);
+    assert_eq!(
+        lines(&profile_at(30, &[t], &[lock])),
+        ["lock@1 0: main 1x2 enter 1x2"]
+    );
+}
+
+#[test]
+fn other_routines_take_time_only() {
+    let (t, lock) = (Thread::for_test().as_initial(0), region("lock", 1));
+    let call = t.lock_call(lock, || 10).unwrap();
+    t.lock_called(call, 12);
+    assert_eq!(
+        lines(&profile_at(30, &[t], &[lock])),
+        ["lock@1 0: main 1x2"]
+    );
+}
+
+#[test]
+fn an_unset_without_a_set_is_counted() {
+    let t = Thread::for_test().as_initial(0);
+    unset(t, LOCK, 1, 2);
+    let notes = profile_at(30, &[t], &[]).run.notes;
+    assert_eq!(
+        notes,
+        ["events that matched no open region, and were ignored: 1"]
+    );
+}
+
+#[test]
+fn locks_that_are_held_at_the_end_are_closed_then() {
+    let (t, lock) = (Thread::for_test().as_initial(0), region("lock", 1));
+    set(t, lock, LOCK, 10, 13);
+    let profile = profile_at(30, &[t], &[lock]);
+    assert_eq!(lines(&profile), ["lock@1 0: main 1x20 enter 1x3 body 1x17"]);
+    assert_eq!(
+        profile.run.notes,
+        ["locks still held when the program ended: 1"]
+    );
+}

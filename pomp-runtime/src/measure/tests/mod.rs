@@ -1,0 +1,92 @@
+//! Events in, profile out, with times given by hand, so that every figure is
+//! exact. The profile is compared as text: one line per node and thread.
+
+mod constructs;
+mod locks;
+mod teams;
+
+use profile::model::{Node, Profile};
+use profile::region_kind::PseudoRegion;
+
+use super::clock::Scale;
+use super::event::Event;
+use super::region::Region;
+use super::region::tests::region;
+use super::team::Team;
+use super::thread::Thread;
+use crate::sinks::merge::{Ending, merge};
+
+impl Thread {
+    /// Reports an event at a time.
+    fn on(&'static self, event: Event, region: &'static Region, at: u64) {
+        self.act(event.action(), region, || at);
+    }
+
+    fn forks(&'static self, region: &'static Region, at: u64) -> &'static Team {
+        self.fork(region, || at).unwrap()
+    }
+
+    /// Begins as a member; `size` matters on the thread that forked only.
+    fn begins(&'static self, team: &'static Team, number: u32, size: u32, at: u64) {
+        self.begin_member(team, number, || size, || at);
+    }
+
+    /// The implicit barrier of a region.
+    fn waits(&'static self, region: &'static Region, from: u64, to: u64) {
+        self.on(Event::ImplicitBarrierEnter, region, from);
+        self.on(Event::ImplicitBarrierExit, region, to);
+    }
+}
+
+/// What the threads have recorded when measurement ends at a time.
+fn profile_at(at: u64, threads: &[&'static Thread], regions: &[&'static Region]) -> Profile {
+    merge(
+        threads,
+        regions,
+        Ending {
+            at,
+            scale: Scale::one(),
+        },
+    )
+}
+
+/// One line per node and thread:
+/// `for@2 in body/parallel@1 0->1: main 1x10 body 1x8`.
+fn lines(profile: &Profile) -> Vec<String> {
+    let mut lines = Vec::new();
+    for node in &profile.nodes {
+        for row in &node.rows {
+            let spans: Vec<String> = PseudoRegion::ALL
+                .into_iter()
+                .filter(|part| !row.span(*part).is_zero())
+                .map(|part| {
+                    let span = row.span(part);
+                    format!("{} {}x{}", word(part), span.count, span.ns)
+                })
+                .collect();
+            let thread = &profile.threads[row.thread];
+            lines.push(format!(
+                "{} {thread}: {}",
+                path(profile, node),
+                spans.join(" ")
+            ));
+        }
+    }
+    lines
+}
+
+fn path(profile: &Profile, node: &Node) -> String {
+    let region = &profile.regions[node.region];
+    let name = format!("{}@{}", region.region_type, region.begin[0]);
+    match node.parent {
+        Some(parent) => {
+            let parent = path(profile, &profile.nodes[parent]);
+            format!("{name} in {}/{parent}", word(node.within))
+        }
+        None => name,
+    }
+}
+
+fn word(part: PseudoRegion) -> String {
+    format!("{part:?}").to_lowercase()
+}

@@ -1,0 +1,272 @@
+//! The block of memory that each operating system thread records into, and how
+//! a thread finds its own.
+//!
+//! The thread-local holds only a reference, without a destructor: destructors
+//! of thread-locals run before our exit handler on the main thread, and late or
+//! never on workers. Blocks are never freed. When a thread ends, its block goes
+//! to the next thread that starts, since some runtimes make and end a thread
+//! for each member of a nested team.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, compiler_fence};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::lock::Held;
+use super::shared::{Link, Word, leak};
+use super::stack::{Frame, Role, add_frames};
+use super::{clock, errno, state};
+use crate::sinks::profile::{CallTree, Node};
+
+/// What one thread records. Two threads never share a cache line of it.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(crate) struct Thread {
+    top: Link<Frame>,
+    /// Set while an event is recorded: what comes in between (from a signal
+    /// handler, or an allocator with probes) is ignored.
+    busy: AtomicBool,
+    base: Link<Frame>,
+    pub(crate) tree: CallTree,
+    pub(super) held: Link<Held>,
+    /// Events that matched no open region.
+    pub(crate) unmatched: Word,
+    /// Regions that were closed by the exit of one around them.
+    pub(crate) skipped: Word,
+}
+
+thread_local! {
+    static CURRENT: Cell<Option<&'static Thread>> = const { Cell::new(None) };
+}
+
+/// Stands in for the block of a thread that is inside the library without one:
+/// always busy.
+static INSIDE: Thread = Thread::new(true);
+
+/// All blocks, and those whose thread has ended.
+struct Blocks {
+    all: Vec<&'static Thread>,
+    free: Vec<&'static Thread>,
+}
+
+static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks {
+    all: Vec::new(),
+    free: Vec::new(),
+});
+
+/// Number of the next initial thread; 0 is the one that started the program.
+static NEXT_INITIAL: AtomicU32 = AtomicU32::new(1);
+
+fn blocks() -> MutexGuard<'static, Blocks> {
+    BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// All blocks so far.
+pub(crate) fn all() -> Vec<&'static Thread> {
+    blocks().all.clone()
+}
+
+/// Runs `action` on this thread's block, unless the thread is in the library
+/// already.
+#[inline(always)]
+pub(crate) fn with_current<R>(action: impl FnOnce(&'static Thread) -> R) -> Option<R> {
+    let thread = match CURRENT.get() {
+        Some(thread) => thread,
+        None => attach()?,
+    };
+    if thread.busy.load(Ordering::Relaxed) {
+        return None;
+    }
+    // A signal handler on this thread must see the mark before anything that
+    // `action` writes, and after it nothing half done.
+    thread.busy.store(true, Ordering::Relaxed);
+    compiler_fence(Ordering::SeqCst);
+    let result = action(thread);
+    compiler_fence(Ordering::SeqCst);
+    thread.busy.store(false, Ordering::Relaxed);
+    Some(result)
+}
+
+/// Runs `action` with this thread marked as inside the library, so that events
+/// which `action` causes are ignored. None if it is inside already.
+pub(crate) fn inside<R>(action: impl FnOnce() -> R) -> Option<R> {
+    match CURRENT.get() {
+        Some(_) => with_current(|_| action()),
+        None => {
+            CURRENT.set(Some(&INSIDE));
+            let result = action();
+            CURRENT.set(None);
+            Some(result)
+        }
+    }
+}
+
+/// Gives this thread a block.
+#[cold]
+#[inline(never)]
+fn attach() -> Option<&'static Thread> {
+    let thread = errno::keep(|| inside(|| blocks().take()))??;
+    CURRENT.set(Some(thread));
+    Some(thread)
+}
+
+impl Blocks {
+    /// A block for this thread: one that is free, or a new one.
+    fn take(&mut self) -> Option<&'static Thread> {
+        let thread = match self.free.pop() {
+            Some(thread) => thread,
+            None => {
+                self.all.try_reserve(1).ok()?;
+                let thread = leak(Thread::new(false))?;
+                thread.prepare()?;
+                self.all.push(thread);
+                thread
+            }
+        };
+        thread_end::watch(thread);
+        Some(thread)
+    }
+}
+
+/// This thread ends: its block is free for another.
+fn detach(thread: &'static Thread) {
+    CURRENT.set(Some(&INSIDE));
+    if state::is_on() {
+        if let Some(top) = thread.top().filter(|top| top.role() != Role::Base) {
+            thread.leave_frames(top, clock::now());
+        }
+        if let Some(base) = thread.base() {
+            base.set_node(None);
+        }
+        blocks().free.push(thread);
+    }
+    CURRENT.set(None);
+}
+
+impl Thread {
+    const fn new(busy: bool) -> Self {
+        Self {
+            top: Link::none(),
+            busy: AtomicBool::new(busy),
+            base: Link::none(),
+            tree: CallTree::new(),
+            held: Link::none(),
+            unmatched: Word::new(0),
+            skipped: Word::new(0),
+        }
+    }
+
+    fn prepare(&'static self) -> Option<()> {
+        let base = add_frames(None)?;
+        self.base.set(Some(base));
+        self.top.set(Some(base));
+        Some(())
+    }
+
+    /// The innermost open frame.
+    #[inline(always)]
+    pub(crate) fn top(&self) -> Option<&'static Frame> {
+        self.top.get()
+    }
+
+    #[inline(always)]
+    pub(super) fn set_top(&self, frame: &'static Frame) {
+        self.top.set(Some(frame));
+    }
+
+    pub(super) fn base(&self) -> Option<&'static Frame> {
+        self.base.get()
+    }
+
+    /// Locks that are held now, and free entries.
+    pub(crate) fn held_locks(&self) -> impl Iterator<Item = &'static Held> {
+        std::iter::successors(self.held.get(), |held| held.next())
+    }
+
+    /// This thread has its first event outside of any team.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn become_initial(&'static self, base: &'static Frame) -> Option<&'static Node> {
+        let number = if started_the_program() {
+            0
+        } else {
+            NEXT_INITIAL.fetch_add(1, Ordering::Relaxed)
+        };
+        let root = self.tree.initial_root(number)?;
+        base.set_node(Some(root));
+        Some(root)
+    }
+}
+
+/// Whether this is the thread that the process began with.
+fn started_the_program() -> bool {
+    // SAFETY: both calls only ask.
+    unsafe { libc::getpid() == libc::gettid() }
+}
+
+pub(crate) use thread_end::unwatch;
+
+/// Learning that a thread ends.
+mod thread_end {
+    use std::ffi::c_void;
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+    use super::{Thread, detach};
+
+    static KEY: AtomicU32 = AtomicU32::new(0);
+    static HAS_KEY: AtomicBool = AtomicBool::new(false);
+
+    /// Called with the lock of all blocks held.
+    pub(super) fn watch(thread: &'static Thread) {
+        if !HAS_KEY.load(Ordering::Acquire) {
+            let mut key = 0;
+            // SAFETY: `key` is a valid place, and the function is ours.
+            if unsafe { libc::pthread_key_create(&raw mut key, Some(on_end)) } != 0 {
+                return;
+            }
+            KEY.store(key, Ordering::Relaxed);
+            HAS_KEY.store(true, Ordering::Release);
+        }
+        // SAFETY: the key exists until `unwatch`. A failure means that this
+        // block is not used again, no more.
+        unsafe {
+            libc::pthread_setspecific(
+                KEY.load(Ordering::Relaxed),
+                std::ptr::from_ref(thread).cast::<c_void>(),
+            )
+        };
+    }
+
+    /// From now on the ends of threads do not matter. Needed where the library
+    /// is unloaded before its threads end.
+    pub(crate) fn unwatch() {
+        if HAS_KEY.swap(false, Ordering::AcqRel) {
+            // SAFETY: the key was created and is deleted once.
+            unsafe { libc::pthread_key_delete(KEY.load(Ordering::Relaxed)) };
+        }
+    }
+
+    unsafe extern "C" fn on_end(thread: *mut c_void) {
+        // SAFETY: the value was set by `watch`, from a reference that is valid
+        // for good.
+        if let Some(thread) = unsafe { thread.cast::<Thread>().as_ref() } {
+            let _ = std::panic::catch_unwind(|| detach(thread));
+        }
+    }
+}
+
+#[cfg(test)]
+impl Thread {
+    /// A block of no thread, for tests.
+    pub(crate) fn for_test() -> &'static Self {
+        let thread = leak(Self::new(false)).unwrap();
+        thread.prepare().unwrap();
+        thread
+    }
+
+    /// Takes the place of an initial thread.
+    pub(crate) fn as_initial(&'static self, number: u32) -> &'static Self {
+        let root = self.tree.initial_root(number).unwrap();
+        self.base().unwrap().set_node(Some(root));
+        self
+    }
+}

@@ -1,0 +1,335 @@
+//! From the threads' call-path trees to one profile.
+//!
+//! Nodes are merged by (parent, region, pseudo-region of the parent). The root
+//! of a team member merges with the fork node, so that a worker's call paths
+//! stand below those of the thread that forked; the row says which thread.
+
+use profile::model::{self, Profile, Row, SCHEMA, Span, VERSION};
+use profile::region_kind::PseudoRegion;
+
+use super::profile::Place;
+use super::snapshot::{Snapshot, Totals};
+use super::spread::Map;
+use crate::measure::clock::Scale;
+use crate::measure::region::Region;
+use crate::measure::thread::Thread;
+
+/// When measurement ended, and what a tick is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ending {
+    pub(crate) at: u64,
+    pub(crate) scale: Scale,
+}
+
+/// Merges what the threads recorded.
+pub(crate) fn merge(
+    threads: &[&'static Thread],
+    regions: &[&'static Region],
+    ending: Ending,
+) -> Profile {
+    let snapshot = Snapshot::take(threads, ending.at);
+    let mut regions = regions.to_vec();
+    regions.sort_by_key(|region| position(region));
+    let mut tree = Tree::new(&snapshot, &regions);
+    for index in 0..snapshot.nodes.len() {
+        tree.add(index, ending.scale);
+    }
+    let mut profile = Profile {
+        schema: SCHEMA.to_owned(),
+        version: VERSION,
+        regions: regions.iter().map(|region| describe(region)).collect(),
+        ..Profile::default()
+    };
+    profile.run.max_threads = tree.widest();
+    profile.run.notes = notes(&snapshot);
+    tree.write(&mut profile);
+    profile
+}
+
+/// The order of regions: that of the source.
+fn position(region: &Region) -> (&str, u32, u32, profile::region_kind::RegionKind, &str) {
+    let Region {
+        descriptor, kind, ..
+    } = region;
+    let begin = &descriptor.begin;
+    (
+        &begin.file,
+        begin.first,
+        descriptor.column,
+        *kind,
+        &descriptor.region_type,
+    )
+}
+
+fn describe(region: &Region) -> model::Region {
+    let descriptor = region.descriptor.clone();
+    model::Region {
+        kind: region.kind,
+        region_type: descriptor.region_type,
+        file: descriptor.begin.file,
+        begin: [descriptor.begin.first, descriptor.begin.last],
+        end: [descriptor.end.first, descriptor.end.last],
+        column: descriptor.column,
+        name: descriptor.name,
+        function: descriptor.function,
+        directive: descriptor.directive,
+        ordinal: descriptor.ordinal,
+        schedule: descriptor.schedule,
+        num_sections: descriptor.num_sections,
+        unsplit: descriptor.unsplit,
+    }
+}
+
+/// What a reader of the profile should know.
+fn notes(snapshot: &Snapshot) -> Vec<String> {
+    let counts = [
+        (
+            "regions still open when the program ended, and closed at that moment",
+            snapshot.open,
+        ),
+        ("locks still held when the program ended", snapshot.held),
+        (
+            "regions left without their exit, and closed by one around them",
+            snapshot.skipped,
+        ),
+        (
+            "events that matched no open region, and were ignored",
+            snapshot.unmatched,
+        ),
+        (
+            "team members without a shutdown time, since a join is missing",
+            snapshot.unpaired,
+        ),
+    ];
+    counts
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(what, count)| format!("{what}: {count}"))
+        .collect()
+}
+
+/// Identity of a merged node: parent, region, pseudo-region of the parent.
+type Key = (Option<usize>, usize, PseudoRegion);
+
+/// A merged node: its identity and rows, several for a thread that was several
+/// operating system threads.
+struct Merged {
+    key: Key,
+    rows: Vec<Row>,
+}
+
+/// The tree that is built.
+struct Tree<'a> {
+    snapshot: &'a Snapshot,
+    regions: Map<*const Region, usize>,
+    merged: Vec<Merged>,
+    by_key: Map<Key, usize>,
+    /// Thread paths in the order in which they were met.
+    paths: Vec<Vec<u32>>,
+    by_path: Map<Vec<u32>, usize>,
+    /// Per node, once known.
+    places: Vec<Option<Position>>,
+}
+
+/// Where a node belongs.
+#[derive(Clone, Copy)]
+struct Position {
+    /// The merged node; none for the program itself.
+    merged: Option<usize>,
+    /// Index of the thread path.
+    thread: usize,
+}
+
+impl<'a> Tree<'a> {
+    fn new(snapshot: &'a Snapshot, regions: &[&'static Region]) -> Self {
+        Self {
+            snapshot,
+            regions: regions
+                .iter()
+                .enumerate()
+                .map(|(index, region)| (std::ptr::from_ref(*region), index))
+                .collect(),
+            merged: Vec::new(),
+            by_key: Map::default(),
+            paths: Vec::new(),
+            by_path: Map::default(),
+            places: vec![None; snapshot.nodes.len()],
+        }
+    }
+
+    /// Adds what was recorded at a node.
+    fn add(&mut self, index: usize, scale: Scale) {
+        let Some(Position {
+            merged: Some(merged),
+            thread,
+        }) = self.position(index)
+        else {
+            return;
+        };
+        let totals = self.snapshot.totals(index);
+        if totals != Totals::default() {
+            let is_member = matches!(self.snapshot.nodes[index].place(), Place::Member(_));
+            self.merged[merged]
+                .rows
+                .push(row(thread, &totals, is_member, scale));
+        }
+    }
+
+    /// Where a node belongs; none if a thread that still runs has made part of
+    /// its path after the snapshot.
+    fn position(&mut self, index: usize) -> Option<Position> {
+        if let Some(position) = self.places[index] {
+            return Some(position);
+        }
+        let node = self.snapshot.nodes[index];
+        let parent = match node.parent() {
+            Some(parent) => Some(self.position(self.snapshot.find(parent)?)?),
+            None => None,
+        };
+        let position = match (node.place(), parent) {
+            (Place::Initial(number), _) => Position {
+                merged: None,
+                thread: self.thread(vec![number]),
+            },
+            (Place::Member(number), Some(fork)) => {
+                let mut path = self.paths[fork.thread].clone();
+                path.push(number);
+                Position {
+                    thread: self.thread(path),
+                    ..fork
+                }
+            }
+            (Place::Within(within), Some(parent)) => {
+                let region = *self.regions.get(&std::ptr::from_ref(node.region()?))?;
+                Position {
+                    merged: Some(self.node((parent.merged, region, within))),
+                    ..parent
+                }
+            }
+            _ => return None,
+        };
+        self.places[index] = Some(position);
+        Some(position)
+    }
+
+    fn thread(&mut self, path: Vec<u32>) -> usize {
+        *self.by_path.entry(path).or_insert_with_key(|path| {
+            self.paths.push(path.clone());
+            self.paths.len() - 1
+        })
+    }
+
+    fn node(&mut self, key: Key) -> usize {
+        *self.by_key.entry(key).or_insert_with(|| {
+            self.merged.push(Merged {
+                key,
+                rows: Vec::new(),
+            });
+            self.merged.len() - 1
+        })
+    }
+
+    /// The largest number of threads that can have been in one team and in the
+    /// teams of its members.
+    fn widest(&self) -> u32 {
+        let forks = self.snapshot.forks().filter_map(|fork| self.width(fork));
+        forks.max().unwrap_or(1)
+    }
+
+    /// Threads of the largest team of a fork node, times those around it.
+    fn width(&self, fork: usize) -> Option<u32> {
+        let size = self.snapshot.teams(fork).map(|(size, _)| size).max()?;
+        let mut node = self.snapshot.nodes[fork];
+        while let Place::Within(_) = node.place() {
+            node = node.parent()?;
+        }
+        let around = match node.parent() {
+            Some(outer) => self.width(self.snapshot.find(outer)?).unwrap_or(1),
+            None => 1,
+        };
+        Some(size.saturating_mul(around))
+    }
+
+    /// Writes threads and nodes in an order that does not depend on the run:
+    /// threads by path, nodes by call path in source order.
+    fn write(mut self, profile: &mut Profile) {
+        let mut threads: Vec<usize> = (0..self.paths.len()).collect();
+        threads.sort_by_key(|thread| &self.paths[*thread]);
+        let mut rank = vec![0; threads.len()];
+        for (new, old) in threads.iter().enumerate() {
+            rank[*old] = new;
+            profile.threads.push(model::Thread {
+                path: self.paths[*old].clone(),
+            });
+        }
+        let mut children: Map<Option<usize>, Vec<usize>> = Map::default();
+        for (index, merged) in self.merged.iter().enumerate() {
+            children.entry(merged.key.0).or_default().push(index);
+        }
+        // Depth first, by hand: call paths can be deep.
+        let mut pending = vec![(None, None)];
+        while let Some((old, new)) = pending.pop() {
+            let new = old.map(|old| self.write_node(profile, old, new, &rank));
+            let mut below = children.remove(&old).unwrap_or_default();
+            below.sort_by_key(|child| std::cmp::Reverse(self.merged[*child].key));
+            pending.extend(below.into_iter().map(|child| (Some(child), new)));
+        }
+    }
+
+    fn write_node(
+        &mut self,
+        profile: &mut Profile,
+        old: usize,
+        parent: Option<usize>,
+        rank: &[usize],
+    ) -> usize {
+        let (_, region, within) = self.merged[old].key;
+        let mut rows = std::mem::take(&mut self.merged[old].rows);
+        rows.iter_mut()
+            .for_each(|row| row.thread = rank[row.thread]);
+        rows.sort_by_key(|row| row.thread);
+        rows.dedup_by(|next, row| {
+            let is_same = next.thread == row.thread;
+            if is_same {
+                add_row(row, next);
+            }
+            is_same
+        });
+        profile.nodes.push(model::Node {
+            parent,
+            region,
+            within,
+            rows,
+        });
+        profile.nodes.len() - 1
+    }
+}
+
+/// The row of what one operating system thread recorded at a node.
+fn row(thread: usize, totals: &Totals, is_member: bool, scale: Scale) -> Row {
+    let mut row = Row {
+        thread,
+        ..Row::default()
+    };
+    for (pseudo_region, total) in PseudoRegion::ALL.into_iter().zip(totals) {
+        *row.span_mut(pseudo_region) = Span {
+            count: total.count,
+            ns: scale.to_ns(total.ticks),
+        };
+    }
+    if is_member {
+        let parts = [row.enter, row.body, row.ibarr, row.exit];
+        let ns = parts.iter().map(|part| part.ns).sum();
+        row.main = Span {
+            count: row.exit.count,
+            ns,
+        };
+    }
+    row
+}
+
+fn add_row(row: &mut Row, other: &Row) {
+    for pseudo_region in PseudoRegion::ALL {
+        *row.span_mut(pseudo_region) += other.span(pseudo_region);
+    }
+}

@@ -1,0 +1,8 @@
+//! What becomes of events: today the call-path profile. A sink knows threads,
+//! regions and ticks; it does not know who reported an event.
+
+pub(crate) mod merge;
+pub(crate) mod profile;
+mod shortcuts;
+mod snapshot;
+mod spread;

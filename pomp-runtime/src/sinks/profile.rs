@@ -1,0 +1,404 @@
+//! The call-path tree of one thread block.
+//!
+//! A node is (parent, region, pseudo-region of the parent in which it was
+//! entered) and holds count and ticks per pseudo-region. Roots have no parent:
+//! - the root of an initial thread has no region either;
+//! - the root of a team member stands for (fork node, thread number); the fork
+//!   node is in the block of the thread that forked.
+//!
+//! Until the end of the run two numbers are only half there: the `exit` ticks
+//! of a member root are the negated sum of its end times, and the fork node
+//! has, per team size, the sum of the join times. Together they make the time
+//! from a member's end to the join without a write across threads.
+
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
+
+use profile::region_kind::PseudoRegion;
+
+use super::shortcuts::{Shortcuts, hash_of_child, hash_of_root};
+use crate::measure::region::Region;
+use crate::measure::shared::{Link, Word, leak, leak_slice};
+
+/// Nodes in the first chunk of an arena; each further one is twice as large.
+const FIRST_CHUNK: usize = 16;
+const LARGEST_CHUNK: usize = 4096;
+
+/// Siblings that are looked at before a shortcut is.
+const SHORT_SEARCH: usize = 4;
+
+/// Count and ticks of one pseudo-region.
+#[derive(Debug, Default)]
+pub(crate) struct Span {
+    pub(crate) count: Word,
+    pub(crate) ticks: Word,
+}
+
+impl Span {
+    #[inline(always)]
+    pub(crate) fn add(&self, ticks: u64) {
+        self.count.add(1);
+        self.ticks.add(ticks);
+    }
+}
+
+/// What a node stands for, besides its region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Entered in this pseudo-region of the parent.
+    Within(PseudoRegion),
+    /// The root of a team member with this thread number.
+    Member(u32),
+    /// The root of an initial thread with this number.
+    Initial(u32),
+}
+
+const MEMBER: u8 = 0x40;
+const INITIAL: u8 = 0x41;
+
+/// A node of the call-path tree. The owner writes; others read at the end.
+#[derive(Debug, Default)]
+pub(crate) struct Node {
+    region: Link<Region>,
+    /// The parent; of a member root, the fork node.
+    parent: Link<Node>,
+    /// The child that was used last; it leads into the ring of children.
+    last_child: Link<Node>,
+    /// The next child of the same parent, in a ring.
+    next: Link<Node>,
+    /// A `PseudoRegion`, `MEMBER` or `INITIAL`.
+    within: AtomicU8,
+    number: AtomicU32,
+    /// Of a fork node: its team sizes.
+    pub(crate) teams: Link<TeamSize>,
+    /// Of a fork node: the latest join.
+    pub(crate) last_join: Word,
+    spans: [Span; PseudoRegion::COUNT],
+}
+
+/// The teams of one size that a fork node had.
+#[derive(Debug, Default)]
+pub(crate) struct TeamSize {
+    pub(crate) size: AtomicU32,
+    pub(crate) instances: Word,
+    /// Sum of the join times, wrapping.
+    pub(crate) joins: Word,
+    pub(crate) next: Link<TeamSize>,
+}
+
+impl Node {
+    /// The region; none for the root of an initial thread.
+    #[inline(always)]
+    pub(crate) fn region(&self) -> Option<&'static Region> {
+        self.region.get()
+    }
+
+    /// Whether it is a node of this region.
+    #[inline(always)]
+    pub(crate) fn is_of(&self, region: &'static Region) -> bool {
+        self.region.is(region)
+    }
+
+    pub(crate) fn parent(&self) -> Option<&'static Node> {
+        self.parent.get()
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        let number = self.number.load(Ordering::Relaxed);
+        match self.within.load(Ordering::Relaxed) {
+            MEMBER => Place::Member(number),
+            INITIAL => Place::Initial(number),
+            within => Place::Within(pseudo_region(within)),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn span(&self, pseudo_region: PseudoRegion) -> &Span {
+        &self.spans[pseudo_region as usize]
+    }
+
+    /// Adds to the pseudo-region with this discriminant.
+    #[inline(always)]
+    pub(crate) fn add(&self, pseudo_region: u8, ticks: u64) {
+        if let Some(span) = self.spans.get(usize::from(pseudo_region)) {
+            span.add(ticks);
+        }
+    }
+
+    /// A fork node's team of this size was joined.
+    pub(crate) fn add_join(&self, size: u32, at: u64) {
+        self.last_join.set(at);
+        if size == 0 {
+            return;
+        }
+        let record = self.team_size(size);
+        if let Some(record) = record {
+            record.instances.add(1);
+            record.joins.add(at);
+        }
+    }
+
+    fn team_size(&self, size: u32) -> Option<&'static TeamSize> {
+        let first = self.teams.get();
+        let mut at = first;
+        while let Some(record) = at {
+            if record.size.load(Ordering::Relaxed) == size {
+                return at;
+            }
+            at = record.next.get();
+        }
+        let record = leak(TeamSize {
+            size: AtomicU32::new(size),
+            ..TeamSize::default()
+        })?;
+        record.next.set(first);
+        self.teams.set(Some(record));
+        Some(record)
+    }
+}
+
+/// The pseudo-region with this discriminant; `Main` for what is none.
+pub(crate) fn pseudo_region(discriminant: u8) -> PseudoRegion {
+    match discriminant {
+        1 => PseudoRegion::Enter,
+        2 => PseudoRegion::Body,
+        3 => PseudoRegion::Ibarr,
+        4 => PseudoRegion::Exit,
+        5 => PseudoRegion::Seq,
+        _ => PseudoRegion::Main,
+    }
+}
+
+/// Nodes with stable addresses, published one after the other.
+#[derive(Debug)]
+struct Chunk {
+    nodes: &'static [Node],
+    used: AtomicUsize,
+    next: Link<Chunk>,
+}
+
+/// The nodes of one thread block.
+#[derive(Debug)]
+pub(crate) struct CallTree {
+    first: Link<Chunk>,
+    last: Link<Chunk>,
+    /// The member root that was used last; it leads into the ring of them.
+    last_root: Link<Node>,
+    shortcuts: Shortcuts,
+}
+
+impl CallTree {
+    pub(crate) const fn new() -> Self {
+        Self {
+            first: Link::none(),
+            last: Link::none(),
+            last_root: Link::none(),
+            shortcuts: Shortcuts::new(),
+        }
+    }
+
+    /// The child of `parent` for a region entered in `within`; none if memory
+    /// is short.
+    #[inline(always)]
+    pub(crate) fn child(
+        &self,
+        parent: &'static Node,
+        region: &'static Region,
+        within: u8,
+    ) -> Option<&'static Node> {
+        match parent.last_child.get() {
+            Some(node) if node.matches(region, within) => Some(node),
+            last => self.find_child(parent, region, within, last),
+        }
+    }
+
+    /// Looks through the ring, from the child after the last one: programs
+    /// visit the same regions in the same order again and again.
+    #[cold]
+    #[inline(never)]
+    fn find_child(
+        &self,
+        parent: &'static Node,
+        region: &'static Region,
+        within: u8,
+        last: Option<&'static Node>,
+    ) -> Option<&'static Node> {
+        let hash = || hash_of_child(parent, region, within);
+        let node = match self.find(last, hash, |node| {
+            node.matches(region, within) && node.parent.is(parent)
+        }) {
+            Some(node) => node,
+            None => self.add(|node| {
+                node.region.set(Some(region));
+                node.parent.set(Some(parent));
+                node.within.store(within, Ordering::Relaxed);
+                insert_in_ring(last, node);
+            })?,
+        };
+        parent.last_child.set(Some(node));
+        Some(node)
+    }
+
+    /// The root of member `number` of the teams that `fork` starts.
+    #[inline(always)]
+    pub(crate) fn member_root(&self, fork: &'static Node, number: u32) -> Option<&'static Node> {
+        match self.last_root.get() {
+            Some(node) if node.is_member(fork, number) => Some(node),
+            last => self.find_member_root(fork, number, last),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find_member_root(
+        &self,
+        fork: &'static Node,
+        number: u32,
+        last: Option<&'static Node>,
+    ) -> Option<&'static Node> {
+        let hash = || hash_of_root(fork, number);
+        let node = match self.find(last, hash, |node| node.is_member(fork, number)) {
+            Some(node) => node,
+            None => self.add(|node| {
+                node.region.set(fork.region());
+                node.parent.set(Some(fork));
+                node.within.store(MEMBER, Ordering::Relaxed);
+                node.number.store(number, Ordering::Relaxed);
+                insert_in_ring(last, node);
+            })?,
+        };
+        self.last_root.set(Some(node));
+        Some(node)
+    }
+
+    /// Looks a little way through the ring, then for a shortcut, then through
+    /// all of the ring.
+    fn find(
+        &self,
+        last: Option<&'static Node>,
+        hash: impl Fn() -> usize,
+        wanted: impl Fn(&'static Node) -> bool,
+    ) -> Option<&'static Node> {
+        let ring = || Ring { at: last, last };
+        if let Some(node) = ring().take(SHORT_SEARCH).find(|node| wanted(node)) {
+            return Some(node);
+        }
+        let hash = hash();
+        if let Some(node) = self.shortcuts.get(hash).filter(|node| wanted(node)) {
+            return Some(node);
+        }
+        let node = ring().skip(SHORT_SEARCH).find(|node| wanted(node))?;
+        self.shortcuts.set(hash, node);
+        Some(node)
+    }
+
+    /// A new root for initial thread `number`.
+    pub(crate) fn initial_root(&self, number: u32) -> Option<&'static Node> {
+        self.add(|node| {
+            node.within.store(INITIAL, Ordering::Relaxed);
+            node.number.store(number, Ordering::Relaxed);
+        })
+    }
+
+    fn add(&self, fill: impl FnOnce(&'static Node)) -> Option<&'static Node> {
+        let chunk = match self.last.get() {
+            Some(chunk) if chunk.used.load(Ordering::Relaxed) < chunk.nodes.len() => chunk,
+            last => self.add_chunk(last)?,
+        };
+        let used = chunk.used.load(Ordering::Relaxed);
+        let node = chunk.nodes.get(used)?;
+        fill(node);
+        chunk.used.store(used + 1, Ordering::Release);
+        Some(node)
+    }
+
+    fn add_chunk(&self, last: Option<&'static Chunk>) -> Option<&'static Chunk> {
+        let size = last.map_or(FIRST_CHUNK, |chunk| {
+            (chunk.nodes.len() * 2).min(LARGEST_CHUNK)
+        });
+        let nodes = leak_slice(size, Node::default)?;
+        let chunk = leak(Chunk {
+            nodes,
+            used: AtomicUsize::new(0),
+            next: Link::none(),
+        })?;
+        match last {
+            Some(last) => last.next.set(Some(chunk)),
+            None => self.first.set(Some(chunk)),
+        }
+        self.last.set(Some(chunk));
+        Some(chunk)
+    }
+
+    /// All nodes that are published, oldest first.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &'static Node> {
+        std::iter::successors(self.first.get(), |chunk| chunk.next.get())
+            .flat_map(|chunk| chunk.nodes.iter().take(chunk.used.load(Ordering::Acquire)))
+    }
+}
+
+impl Node {
+    #[inline(always)]
+    fn matches(&self, region: &'static Region, within: u8) -> bool {
+        self.region.is(region) && self.within.load(Ordering::Relaxed) == within
+    }
+
+    #[inline(always)]
+    fn is_member(&self, fork: &'static Node, number: u32) -> bool {
+        self.parent.is(fork)
+            && self.number.load(Ordering::Relaxed) == number
+            && self.within.load(Ordering::Relaxed) == MEMBER
+    }
+}
+
+/// The nodes of a ring, from the one after `last` to `last`.
+struct Ring {
+    at: Option<&'static Node>,
+    last: Option<&'static Node>,
+}
+
+impl Iterator for Ring {
+    type Item = &'static Node;
+
+    fn next(&mut self) -> Option<&'static Node> {
+        let node = self.at?.next.get()?;
+        let is_last = self.last.is_some_and(|last| std::ptr::eq(node, last));
+        self.at = if is_last { None } else { Some(node) };
+        Some(node)
+    }
+}
+
+fn insert_in_ring(after: Option<&'static Node>, node: &'static Node) {
+    match after {
+        Some(after) => {
+            node.next.set(after.next.get());
+            after.next.set(Some(node));
+        }
+        None => node.next.set(Some(node)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::region::tests::region;
+
+    #[test]
+    fn children_keep_their_nodes_whatever_the_order() {
+        let tree = CallTree::new();
+        let root = tree.initial_root(0).unwrap();
+        let regions: Vec<_> = (1..50).map(|line| region("for", line)).collect();
+        let first: Vec<_> = regions
+            .iter()
+            .map(|r| tree.child(root, r, 0).unwrap() as *const Node)
+            .collect();
+        for index in (0..regions.len()).rev().chain(0..regions.len()) {
+            let again = tree.child(root, regions[index], 0).unwrap();
+            assert!(std::ptr::eq(again, first[index]));
+        }
+        let other = tree
+            .child(root, regions[0], PseudoRegion::Body as u8)
+            .unwrap();
+        assert!(!std::ptr::eq(other, first[0]));
+        assert_eq!(tree.nodes().count(), 1 + regions.len() + 1);
+    }
+}

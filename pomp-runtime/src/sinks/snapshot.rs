@@ -1,0 +1,277 @@
+//! What all threads recorded, with everything settled that was still open:
+//! frames, held locks, and the times from the ends of team members to the joins.
+//!
+//! Threads may still run while it is taken. It writes to nothing of theirs: what
+//! must be added is kept beside, and what it reads is at worst one event old.
+
+use std::sync::atomic::Ordering;
+
+use profile::region_kind::PseudoRegion;
+
+use super::profile::{Node, Place};
+use super::spread::Map;
+use crate::measure::stack::{Frame, Role};
+use crate::measure::team::stale_since;
+use crate::measure::thread::Thread;
+
+/// Count and ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Total {
+    pub(super) count: u64,
+    pub(super) ticks: u64,
+}
+
+impl Total {
+    fn of(node: &Node, pseudo_region: PseudoRegion) -> Self {
+        let span = node.span(pseudo_region);
+        Self {
+            count: span.count.get(),
+            ticks: span.ticks.get(),
+        }
+    }
+
+    /// Adds one instance.
+    fn add(&mut self, ticks: u64) {
+        self.join(Self { count: 1, ticks });
+    }
+
+    pub(super) fn join(&mut self, other: Self) {
+        self.count = self.count.wrapping_add(other.count);
+        self.ticks = self.ticks.wrapping_add(other.ticks);
+    }
+}
+
+const EXIT: usize = PseudoRegion::Exit as usize;
+
+/// Totals of all pseudo-regions.
+pub(super) type Totals = [Total; PseudoRegion::COUNT];
+
+/// Everything that was recorded, and what must be added to it.
+#[derive(Debug, Default)]
+pub(super) struct Snapshot {
+    pub(super) nodes: Vec<&'static Node>,
+    index: Map<*const Node, usize>,
+    /// The member roots.
+    members: Vec<usize>,
+    /// The fork nodes whose teams have been joined.
+    forks: Vec<usize>,
+    /// Per node: what its open frames and locks add.
+    additions: Map<usize, Totals>,
+    /// Per fork node: size and time of joins that were still to come.
+    joins: Map<usize, Vec<(u32, u64)>>,
+    /// Per member root: its `exit`, settled.
+    exits: Map<usize, Total>,
+    /// Frames that were open when measurement ended.
+    pub(super) open: u64,
+    /// Locks that were held.
+    pub(super) held: u64,
+    /// Team members whose ends and joins do not pair up.
+    pub(super) unpaired: u64,
+    pub(super) unmatched: u64,
+    pub(super) skipped: u64,
+}
+
+impl Snapshot {
+    /// Takes in all nodes, with everything that is open closed at `at`.
+    pub(super) fn take(threads: &[&'static Thread], at: u64) -> Self {
+        let mut snapshot = Self::default();
+        for thread in threads {
+            thread.tree.nodes().for_each(|node| snapshot.add(node));
+            snapshot.unmatched += thread.unmatched.get();
+            snapshot.skipped += thread.skipped.get();
+        }
+        snapshot.index.reserve(snapshot.nodes.len());
+        for (index, node) in snapshot.nodes.iter().enumerate() {
+            snapshot.index.insert(*node, index);
+        }
+        for thread in threads {
+            snapshot.close_frames(thread, at);
+            snapshot.close_locks(thread, at);
+        }
+        snapshot.settle_exits();
+        snapshot
+    }
+
+    fn add(&mut self, node: &'static Node) {
+        let index = self.nodes.len();
+        if let Place::Member(_) = node.place() {
+            self.members.push(index);
+        }
+        if node.teams.get().is_some() {
+            self.forks.push(index);
+        }
+        self.nodes.push(node);
+    }
+
+    /// Nodes that have forked teams of a known size; some may be named twice.
+    pub(super) fn forks(&self) -> impl Iterator<Item = usize> {
+        self.forks.iter().chain(self.joins.keys()).copied()
+    }
+
+    /// Where a node is; none for a node that came later.
+    pub(super) fn find(&self, node: &'static Node) -> Option<usize> {
+        self.index.get(&std::ptr::from_ref(node)).copied()
+    }
+
+    /// What a node amounts to.
+    pub(super) fn totals(&self, index: usize) -> Totals {
+        let node = self.nodes[index];
+        let mut totals = PseudoRegion::ALL.map(|pseudo_region| Total::of(node, pseudo_region));
+        if let Some(additions) = self.additions.get(&index) {
+            for (total, addition) in totals.iter_mut().zip(additions) {
+                total.join(*addition);
+            }
+        }
+        if let Place::Member(_) = node.place() {
+            totals[EXIT] = self.exits.get(&index).copied().unwrap_or_default();
+        }
+        totals
+    }
+
+    /// The team sizes of a fork node, with instances and sum of the join times.
+    pub(super) fn teams(&self, index: usize) -> impl Iterator<Item = (u32, Total)> {
+        let done = std::iter::successors(self.nodes[index].teams.get(), |team| team.next.get());
+        let done = done.map(|team| {
+            let joins = Total {
+                count: team.instances.get(),
+                ticks: team.joins.get(),
+            };
+            (team.size.load(Ordering::Relaxed), joins)
+        });
+        let to_come = self.joins.get(&index).into_iter().flatten();
+        done.chain(to_come.map(|(size, at)| {
+            (
+                *size,
+                Total {
+                    count: 1,
+                    ticks: *at,
+                },
+            )
+        }))
+    }
+
+    fn additions(&mut self, node: Option<&'static Node>) -> Option<&mut Totals> {
+        let index = self.find(node?)?;
+        Some(self.additions.entry(index).or_default())
+    }
+
+    /// Adds what the missing exits would add to the nodes.
+    fn close_frames(&mut self, thread: &'static Thread, at: u64) {
+        let mut frame = thread.top().filter(|top| top.role() != Role::Base);
+        while let Some(open) = frame {
+            let left = left_at(open);
+            self.open += u64::from(left.is_none());
+            self.close_frame(open, left.unwrap_or(at));
+            frame = open.below().filter(|below| below.role() != Role::Base);
+        }
+    }
+
+    fn close_frame(&mut self, frame: &'static Frame, at: u64) {
+        let Some(additions) = self.additions(frame.node()) else {
+            return;
+        };
+        if let Some((phase, start)) = frame.running_phase() {
+            additions[phase as usize].add(since(start, at));
+        }
+        match frame.role() {
+            Role::Base => {}
+            Role::Construct => {
+                additions[PseudoRegion::Main as usize].add(since(frame.start(), at));
+            }
+            Role::Fork => self.join_later(frame, at),
+            Role::Member => additions[EXIT].add(at.wrapping_neg()),
+        }
+    }
+
+    fn join_later(&mut self, frame: &'static Frame, at: u64) {
+        let fork = frame.node().and_then(|node| self.find(node));
+        if let Some(fork) = fork.filter(|_| frame.team_size() > 0) {
+            self.joins
+                .entry(fork)
+                .or_default()
+                .push((frame.team_size(), at));
+        }
+    }
+
+    fn close_locks(&mut self, thread: &'static Thread, at: u64) {
+        for (node, start, acquired) in thread.held_locks().filter_map(|held| held.holding()) {
+            self.held += 1;
+            if let Some(additions) = self.additions(Some(node)) {
+                additions[PseudoRegion::Body as usize].add(since(acquired, at));
+                additions[PseudoRegion::Main as usize].add(since(start, at));
+            }
+        }
+    }
+
+    /// Adds the join times to the negated end times of the members. A member's
+    /// ends can be spread over several threads, so they are gathered first.
+    fn settle_exits(&mut self) {
+        let mut ends: Map<(usize, u32), Vec<usize>> = Map::default();
+        for (index, node) in self.nodes.iter().enumerate() {
+            let Place::Member(number) = node.place() else {
+                continue;
+            };
+            let Some(fork) = node.parent().and_then(|fork| self.find(fork)) else {
+                continue;
+            };
+            ends.entry((fork, number)).or_default().push(index);
+        }
+        for ((fork, number), roots) in ends {
+            self.settle_member(fork, number, &roots);
+        }
+    }
+
+    fn settle_member(&mut self, fork: usize, number: u32, roots: &[usize]) {
+        let mut sum = Total::default();
+        for (_, joins) in self.teams(fork).filter(|(size, _)| *size > number) {
+            sum.join(joins);
+        }
+        let mut count = 0;
+        for root in roots {
+            let mut ends = Total::of(self.nodes[*root], PseudoRegion::Exit);
+            ends.join(
+                self.additions
+                    .get(root)
+                    .map_or_else(Total::default, |added| added[EXIT]),
+            );
+            sum.ticks = sum.ticks.wrapping_add(ends.ticks);
+            count += ends.count;
+        }
+        let ticks = if sum.count == count {
+            not_negative(sum.ticks)
+        } else {
+            0
+        };
+        self.unpaired += u64::from(sum.count != count);
+        if let Some(first) = roots.first() {
+            self.exits.insert(*first, Total { count, ticks });
+        }
+    }
+}
+
+/// When a frame was left that never closed, if that is known: the latest when
+/// the team of the member around it was joined.
+fn left_at(frame: &'static Frame) -> Option<u64> {
+    let mut at = frame;
+    while at.role() == Role::Construct {
+        at = at.below()?;
+    }
+    if at.role() == Role::Member {
+        stale_since(at)
+    } else {
+        None
+    }
+}
+
+/// Clocks of different processors can differ by a tick or two.
+fn since(start: u64, at: u64) -> u64 {
+    not_negative(at.wrapping_sub(start))
+}
+
+fn not_negative(ticks: u64) -> u64 {
+    if i64::try_from(ticks).is_ok() {
+        ticks
+    } else {
+        0
+    }
+}

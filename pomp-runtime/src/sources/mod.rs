@@ -1,0 +1,7 @@
+//! Sources: each translates the calls of one foreign interface into events. A
+//! source decides nothing; every entry point passes [`boundary`].
+
+mod boundary;
+mod descriptor;
+mod locks;
+mod pomp;

@@ -1,0 +1,188 @@
+//! POMP: one C function per event, `POMP_<Construct>_<event>(descriptor)`, and
+//! the registration of the descriptors' tables.
+//!
+//! `pomp_lib.h` is the reference of the interface. The functions that take a
+//! team are ours; those of OPARI 1, which know only the descriptor, take the
+//! team from the region. That goes wrong where several threads fork the same
+//! region at once, which OPARI 1 cannot tell apart either.
+
+use std::ffi::{c_uint, c_void};
+
+use super::boundary::{caught, event};
+use super::descriptor::{OmpRegDescr, RompRegion, register_table};
+use crate::measure::clock::now;
+use crate::measure::event::Event;
+use crate::measure::omp;
+use crate::measure::region::Region;
+use crate::measure::team::Team;
+use crate::measure::thread::Thread;
+
+/// Defines the functions that report one event of the descriptor's region.
+macro_rules! probes {
+    ($($function:ident => $event:ident,)+) => {$(
+        /// Reports the event that it is named after.
+        ///
+        /// # Safety
+        /// `descriptor` is null or points to a descriptor.
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $function(descriptor: *const OmpRegDescr) {
+            // SAFETY: as the caller promises.
+            unsafe { event(descriptor, |thread, region| report(Event::$event, thread, region)) };
+        }
+    )+};
+}
+
+#[inline(always)]
+fn report(event: Event, thread: &'static Thread, region: &'static Region) {
+    let region = match event {
+        Event::SectionBegin | Event::SectionEnd => region.section(),
+        _ => Some(region),
+    };
+    if let Some(region) = region {
+        thread.act(event.action(), region, now);
+    }
+}
+
+probes! {
+    POMP_Implicit_barrier_enter => ImplicitBarrierEnter,
+    POMP_Implicit_barrier_exit => ImplicitBarrierExit,
+    POMP_For_enter => LoopEnter,
+    POMP_For_exit => LoopExit,
+    POMP_Sections_enter => SectionsEnter,
+    POMP_Sections_exit => SectionsExit,
+    POMP_Section_begin => SectionBegin,
+    POMP_Section_end => SectionEnd,
+    POMP_Single_enter => SingleEnter,
+    POMP_Single_begin => SingleBegin,
+    POMP_Single_end => SingleEnd,
+    POMP_Single_exit => SingleExit,
+    POMP_Master_begin => MasterBegin,
+    POMP_Master_end => MasterEnd,
+    POMP_Critical_enter => CriticalEnter,
+    POMP_Critical_begin => CriticalBegin,
+    POMP_Critical_end => CriticalEnd,
+    POMP_Critical_exit => CriticalExit,
+    POMP_Ordered_enter => OrderedEnter,
+    POMP_Ordered_begin => OrderedBegin,
+    POMP_Ordered_end => OrderedEnd,
+    POMP_Ordered_exit => OrderedExit,
+    POMP_Atomic_enter => AtomicEnter,
+    POMP_Atomic_exit => AtomicExit,
+    POMP_Barrier_enter => BarrierEnter,
+    POMP_Barrier_exit => BarrierExit,
+    POMP_Flush_enter => FlushEnter,
+    POMP_Flush_exit => FlushExit,
+}
+
+/// Registers the table of a translation unit.
+///
+/// # Safety
+/// If version and entry size are those of the library, `table` is null or
+/// points to that many entries.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn POMP_Register_table(
+    version: c_uint,
+    entry_size: c_uint,
+    table: *const RompRegion,
+    entries: c_uint,
+) {
+    caught(|| {
+        // SAFETY: as the caller promises.
+        unsafe { register_table(version, entry_size, table, entries) };
+        Some(())
+    });
+}
+
+/// A team is about to be made; gives the handle for its members.
+///
+/// # Safety
+/// `descriptor` is null or points to a descriptor.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn POMP_Parallel_fork_team(descriptor: *const OmpRegDescr) -> *mut c_void {
+    // SAFETY: as the caller promises.
+    let team = unsafe { event(descriptor, |thread, region| thread.fork(region, now)) };
+    team.flatten().map_or(std::ptr::null_mut(), |team| {
+        std::ptr::from_ref(team).cast_mut().cast()
+    })
+}
+
+/// A member of a team starts. Without a handle it is in no team of ours.
+///
+/// # Safety
+/// `descriptor` is null or points to a descriptor; `team` is null or comes from
+/// `POMP_Parallel_fork_team`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn POMP_Parallel_begin_team(descriptor: *const OmpRegDescr, team: *const c_void) {
+    // SAFETY: as the caller promises; teams are never freed.
+    unsafe {
+        let team: Option<&'static Team> = team.cast::<Team>().as_ref();
+        event(descriptor, |thread, _| begin(thread, team));
+    }
+}
+
+/// OPARI 1's fork.
+///
+/// # Safety
+/// `descriptor` is null or points to a descriptor.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn POMP_Parallel_fork(descriptor: *const OmpRegDescr) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        event(descriptor, |thread, region| {
+            thread.fork_announced(region, now)
+        })
+    };
+}
+
+/// OPARI 1's begin.
+///
+/// # Safety
+/// `descriptor` is null or points to a descriptor.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn POMP_Parallel_begin(descriptor: *const OmpRegDescr) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        event(descriptor, |thread, region| {
+            begin(thread, thread.announced_team(region))
+        })
+    };
+}
+
+#[inline(always)]
+fn begin(thread: &'static Thread, team: Option<&'static Team>) {
+    match team {
+        Some(team) => {
+            let number = unsigned(omp::omp_get_thread_num());
+            thread.begin_member(team, number, || unsigned(omp::omp_get_num_threads()), now);
+        }
+        None => thread.unmatched.add(1),
+    }
+}
+
+fn unsigned(number: std::ffi::c_int) -> u32 {
+    u32::try_from(number).unwrap_or(0)
+}
+
+/// A member of a team is done.
+///
+/// # Safety
+/// `descriptor` is null or points to a descriptor.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn POMP_Parallel_end(descriptor: *const OmpRegDescr) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        event(descriptor, |thread, region| {
+            thread.end_member(region, now())
+        })
+    };
+}
+
+/// The team is gone.
+///
+/// # Safety
+/// `descriptor` is null or points to a descriptor.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn POMP_Parallel_join(descriptor: *const OmpRegDescr) {
+    // SAFETY: as the caller promises.
+    unsafe { event(descriptor, |thread, region| thread.join(region, now())) };
+}

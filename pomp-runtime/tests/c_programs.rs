@@ -1,0 +1,355 @@
+//! C programs with probes written by hand, linked with the static library by
+//! each compiler there is, and run. What they print and how they end must be
+//! their own; what was counted must be exact.
+//!
+//! Nothing here may name the library crate: its symbols belong in programs with
+//! an OpenMP runtime.
+
+#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use profile::load::load;
+use profile::model::Profile;
+use profile::region_kind::PseudoRegion;
+
+const COMPILERS: &[&str] = &["gcc", "clang"];
+
+/// The compilers that this machine has with OpenMP; one at least.
+fn compilers() -> Vec<&'static str> {
+    let found: Vec<_> = COMPILERS
+        .iter()
+        .copied()
+        .filter(|compiler| Command::new(compiler).arg("--version").output().is_ok())
+        .collect();
+    assert!(
+        !found.is_empty(),
+        "no C compiler of {COMPILERS:?} is installed"
+    );
+    found
+}
+
+/// A program that was built in a directory of its own.
+struct Program {
+    directory: tempfile::TempDir,
+    file: PathBuf,
+}
+
+/// A run: what it printed and what was saved.
+struct Run {
+    output: Output,
+    profiles: Vec<Profile>,
+}
+
+impl Program {
+    fn build(compiler: &str, source: &str, options: &[&str]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("program");
+        compile(
+            compiler,
+            source,
+            &file,
+            &[&[library().to_str().unwrap()], options].concat(),
+        );
+        Self { directory, file }
+    }
+
+    fn run(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Run {
+        let here = self.directory.path();
+        let output = Command::new(&self.file)
+            .args(arguments)
+            .current_dir(here)
+            .envs(environment.iter().copied())
+            .output()
+            .unwrap();
+        let mut files: Vec<PathBuf> = std::fs::read_dir(here)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.to_string_lossy().ends_with(".romp.json"))
+            .collect();
+        files.sort();
+        let profiles = files.iter().map(|file| load(file).unwrap()).collect();
+        files
+            .iter()
+            .for_each(|file| std::fs::remove_file(file).unwrap());
+        Run { output, profiles }
+    }
+}
+
+impl Run {
+    fn stdout(&self) -> &str {
+        std::str::from_utf8(&self.output.stdout).unwrap()
+    }
+
+    fn stderr(&self) -> &str {
+        std::str::from_utf8(&self.output.stderr).unwrap()
+    }
+
+    fn profile(&self) -> &Profile {
+        assert_eq!(self.profiles.len(), 1, "{}", self.stderr());
+        assert_eq!(self.stderr().lines().count(), 1, "{}", self.stderr());
+        &self.profiles[0]
+    }
+}
+
+fn compile(compiler: &str, source: &str, to: &Path, options: &[&str]) {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let status = Command::new(compiler)
+        .args(["-O1", "-g", "-fopenmp", "-Wall", "-Werror", "-I"])
+        .arg(here.join("include"))
+        .arg(here.join("tests/c").join(source))
+        .arg("-o")
+        .arg(to)
+        .args(options)
+        .status()
+        .unwrap();
+    assert!(status.success(), "{compiler} {source}");
+}
+
+/// The static library, which cargo builds beside the tests.
+fn library() -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    let library = tests.parent().unwrap().join("libpomp.a");
+    assert!(library.exists(), "{} is missing", library.display());
+    library
+}
+
+/// Counts without times: `atomic@3 0->1->0: main 5`.
+fn counts(profile: &Profile) -> Vec<String> {
+    let mut lines = Vec::new();
+    for node in &profile.nodes {
+        let region = &profile.regions[node.region];
+        for row in &node.rows {
+            let spans: Vec<String> = PseudoRegion::ALL
+                .into_iter()
+                .filter(|part| row.span(*part).count > 0)
+                .map(|part| format!("{part:?} {}", row.span(part).count).to_lowercase())
+                .collect();
+            let thread = &profile.threads[row.thread];
+            let (kind, line) = (&region.region_type, region.begin[0]);
+            lines.push(format!("{kind}@{line} {thread}: {}", spans.join(" ")));
+        }
+    }
+    lines
+}
+
+#[test]
+fn nested_teams_are_counted_exactly() {
+    for compiler in compilers() {
+        let run = Program::build(compiler, "teams.c", &[]).run(&[], &[]);
+        assert_eq!(run.stdout(), "1200 600\n");
+        let profile = run.profile();
+        assert_eq!(profile.run.notes, Vec::<String>::new());
+        assert_eq!(profile.run.max_threads, 6);
+        let mut expected = vec!["parallel@1 0: seq 300".to_owned()];
+        let members = [300, 200, 100];
+        let parts = |n| format!("main {n} enter {n} body {n} ibarr {n} exit {n}");
+        for (t, n) in members.iter().enumerate() {
+            expected.push(format!("parallel@1 0->{t}: {}", parts(n)));
+        }
+        for (t, n) in members.iter().enumerate() {
+            expected.push(format!("parallel@2 0->{t}: seq {n}"));
+            expected.push(format!("parallel@2 0->{t}->0: {}", parts(n)));
+            expected.push(format!("parallel@2 0->{t}->1: {}", parts(n)));
+        }
+        for (t, n) in members.iter().enumerate() {
+            expected.push(format!("atomic@3 0->{t}->0: main {n}"));
+            expected.push(format!("atomic@3 0->{t}->1: main {n}"));
+        }
+        for (t, n) in members.iter().enumerate() {
+            expected.push(format!(
+                "critical@4 0->{t}: main {n} enter {n} body {n} exit {n}"
+            ));
+        }
+        assert_eq!(counts(profile), expected, "{compiler}");
+    }
+}
+
+const WORK: [&str; 5] = [
+    "parallel@1 0: seq 1",
+    "parallel@1 0->0: main 1 enter 1 body 1 ibarr 1 exit 1",
+    "parallel@1 0->1: main 1 enter 1 body 1 ibarr 1 exit 1",
+    "atomic@2 0->0: main 1",
+    "atomic@2 0->1: main 1",
+];
+
+#[test]
+fn exit_status_and_profile_survive_every_end() {
+    for compiler in compilers() {
+        let program = Program::build(compiler, "ends.c", &[]);
+        for (way, status) in [("return", 3), ("quick_exit", 5), ("chdir", 3)] {
+            let run = program.run(&[way], &[]);
+            assert_eq!(run.output.status.code(), Some(status));
+            assert_eq!(counts(run.profile()), WORK, "{compiler} {way}");
+        }
+    }
+}
+
+#[test]
+fn events_of_exit_handlers_count() {
+    for compiler in compilers() {
+        let run = Program::build(compiler, "ends.c", &[]).run(&["late"], &[]);
+        assert_eq!(counts(run.profile()).last().unwrap(), "atomic@2 0: main 1");
+    }
+}
+
+#[test]
+fn exit_inside_a_region_closes_what_is_open() {
+    for compiler in compilers() {
+        let program = Program::build(compiler, "ends.c", &[]);
+        for way in ["worker-exit", "master-exit"] {
+            let run = program.run(&[way], &[]);
+            assert_eq!(run.output.status.code(), Some(7), "{compiler} {way}");
+            let notes = &run.profile().run.notes;
+            assert!(notes[0].starts_with("regions still open"), "{notes:?}");
+            assert_eq!(counts(run.profile())[0], "parallel@1 0: seq 1");
+        }
+    }
+}
+
+#[test]
+fn a_forked_child_writes_nothing() {
+    for compiler in compilers() {
+        let run = Program::build(compiler, "ends.c", &[]).run(&["fork"], &[]);
+        assert_eq!(run.stdout(), "child 4\n");
+        assert_eq!(counts(run.profile()), WORK);
+    }
+}
+
+#[test]
+fn threads_of_the_program_may_fork_teams() {
+    for compiler in compilers() {
+        let run = Program::build(compiler, "ends.c", &[]).run(&["pthreads"], &[]);
+        let profile = run.profile();
+        let names: Vec<String> = profile.threads.iter().map(ToString::to_string).collect();
+        let expected: Vec<String> = (0..4)
+            .flat_map(|n| [format!("{n}"), format!("{n}->0"), format!("{n}->1")])
+            .collect();
+        assert_eq!(names, expected, "{compiler}");
+        assert_eq!(
+            profile.run.notes,
+            ["regions left without their exit, and closed by one around them: 3"]
+        );
+    }
+}
+
+#[test]
+fn signal_handlers_may_hit_probes_anywhere() {
+    for compiler in compilers() {
+        let run = Program::build(compiler, "ends.c", &[]).run(&["interrupted"], &[]);
+        assert_eq!(run.output.status.code(), Some(3));
+        let profile = run.profile();
+        assert_eq!(profile.run.notes, Vec::<String>::new(), "{compiler}");
+    }
+}
+
+#[test]
+fn null_pointers_are_harmless_and_errno_is_kept() {
+    for compiler in compilers() {
+        let run = Program::build(compiler, "ends.c", &[]).run(&["nulls"], &[]);
+        assert_eq!(run.output.status.code(), Some(3), "{compiler}");
+        let counts = counts(run.profile());
+        assert!(
+            counts.contains(&"lock@3 0: main 2 enter 1 body 1 exit 1".into()),
+            "{counts:?}"
+        );
+    }
+}
+
+#[test]
+fn a_table_of_another_version_turns_measurement_off() {
+    let run = Program::build(compilers()[0], "ends.c", &[]).run(&["mismatch"], &[]);
+    assert_eq!((run.output.status.code(), run.profiles.len()), (Some(3), 0));
+    assert_eq!(
+        run.stderr(),
+        "romp: nothing is measured: a source was instrumented for version 99 of the interface, \
+         this library has version 1; build the program again with one version of Romp\n"
+    );
+}
+
+#[test]
+fn a_run_without_a_probe_says_so() {
+    let run = Program::build(compilers()[0], "ends.c", &[]).run(&["nothing"], &[]);
+    assert_eq!((run.output.status.code(), run.profiles.len()), (Some(3), 0));
+    assert_eq!(
+        run.stderr(),
+        "romp: no OpenMP construct that is measured was reached; no profile is written\n"
+    );
+}
+
+#[test]
+fn the_environment_steers_the_run() {
+    let program = Program::build(compilers()[0], "ends.c", &[]);
+    let run = program.run(&[], &[("ROMP_MEASURE", "off")]);
+    assert_eq!((run.profiles.len(), run.stderr()), (0, ""));
+    let run = program.run(&[], &[("ROMP_QUIET", "1"), ("ROMP_MEASSURE", "off")]);
+    assert_eq!((run.profiles.len(), run.stderr()), (1, ""));
+    let run = program.run(
+        &[],
+        &[
+            ("ROMP_OUTPUT", "a/b"),
+            ("ROMP_APPNAME", "app"),
+            ("PMI_RANK", "2"),
+        ],
+    );
+    assert!(
+        run.stderr().contains("a/b/app.r2.0.romp.json"),
+        "{}",
+        run.stderr()
+    );
+    assert!(
+        program
+            .directory
+            .path()
+            .join("a/b/app.r2.0.romp.txt")
+            .exists()
+    );
+    let run = program.run(&[], &[("ROMP_CLOCK", "monotonic")]);
+    assert_eq!(run.profile().run.clock, "monotonic");
+    let run = program.run(&[], &[("ROMP_CLOCK", "sundial")]);
+    assert!(
+        run.stderr().starts_with(
+            "romp: ROMP_CLOCK=sundial is ignored; say ROMP_CLOCK=tsc or ROMP_CLOCK=monotonic\n"
+        ),
+        "{}",
+        run.stderr()
+    );
+}
+
+#[test]
+fn objects_of_opari_1_need_no_table() {
+    for compiler in compilers() {
+        let run = Program::build(compiler, "opari1.c", &[]).run(&[], &[]);
+        assert_eq!(run.stdout(), "5\n");
+        let profile = run.profile();
+        assert_eq!(profile.run.notes, Vec::<String>::new());
+        let counts = counts(profile);
+        assert_eq!(counts[1], "parallel@1 0->0: main 5 enter 5 body 5 exit 5");
+        assert_eq!(counts[4], "sections@3 0->1: main 5 body 5 ibarr 5");
+        assert!(counts[5].starts_with("section@3 0->"), "{counts:?}");
+    }
+}
+
+#[test]
+fn libraries_may_come_and_go() {
+    for compiler in compilers() {
+        let program = Program::build(compiler, "loader.c", &["-rdynamic", "-ldl"]);
+        let plugin = program.directory.path().join("plugin.so");
+        compile(compiler, "plugin.c", &plugin, &["-fPIC", "-shared"]);
+        // The plugin's probes are found in the program, or in the plugin where
+        // it brings the library along.
+        let run = program.run(&[plugin.to_str().unwrap()], &[]);
+        assert_eq!(run.stdout(), "9\n", "{}", run.stderr());
+        let counts = counts(run.profile());
+        assert_eq!(counts[0], "atomic@1 0: main 3");
+        assert_eq!(counts[1], "parallel@20 0: seq 3", "{compiler}");
+    }
+}
+
+#[test]
+fn static_programs_are_measured_too() {
+    // GCC warns of `dlopen` in its own runtime; the warning is no error.
+    let program = Program::build(compilers()[0], "ends.c", &["-static", "-Wl,--no-warnings"]);
+    assert_eq!(counts(program.run(&[], &[]).profile()), WORK);
+}
