@@ -4,13 +4,14 @@
 //! ends with the exit handlers. Ours is registered at the start, so it runs
 //! after those that the program registers, and their events are measured.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use profile::save::{SaveOptions, Saved, save};
 
 use super::config::Config;
+use super::mutex::lock;
 use super::{clock, config, errno, facts, message, region, state, thread};
 use crate::sinks::merge::{self, Ending};
 
@@ -61,7 +62,7 @@ fn start() -> bool {
         clock: clock::Pair::read(),
         pid: std::process::id(),
     };
-    *START.lock().unwrap_or_else(PoisonError::into_inner) = Some(start);
+    *lock(&START) = Some(start);
     register_handlers();
     true
 }
@@ -112,7 +113,7 @@ fn set_panic_hook() {
 fn finish() {
     state::turn_off();
     thread::unwatch();
-    let start = START.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let start = lock(&START).take();
     let Some(start) = start else { return };
     // `vfork` and `clone` run no fork handlers.
     if FAILED.load(Ordering::Acquire) || start.pid != std::process::id() {

@@ -13,6 +13,7 @@ pub(crate) mod facts;
 pub(crate) mod life_cycle;
 pub(crate) mod lock;
 pub(crate) mod message;
+pub(crate) mod mutex;
 pub(crate) mod omp;
 pub(crate) mod region;
 pub(crate) mod shared;

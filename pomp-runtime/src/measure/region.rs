@@ -5,11 +5,12 @@
 //! several sources include, or a library that is loaded twice.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use profile::descriptor::Descriptor;
 use profile::region_kind::RegionKind;
 
+use super::mutex::lock;
 use super::shared::{Link, leak};
 use super::team::Team;
 
@@ -69,13 +70,9 @@ struct Registry {
 
 static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
 
-fn lock() -> MutexGuard<'static, Option<Registry>> {
-    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Registers what a descriptor says; none if memory is short.
 pub(crate) fn register(descriptor: Descriptor) -> Option<&'static Region> {
-    let mut guard = lock();
+    let mut guard = lock(&REGISTRY);
     let registry = guard.get_or_insert_default();
     let text = descriptor.to_text();
     if let Some(region) = registry.by_text.get(&text) {
@@ -111,7 +108,7 @@ fn nearest_kind(region_type: &str) -> RegionKind {
 
 /// All regions so far.
 pub(crate) fn all() -> Vec<&'static Region> {
-    lock()
+    lock(&REGISTRY)
         .as_ref()
         .map_or_else(Vec::new, |registry| registry.regions.clone())
 }

@@ -9,9 +9,10 @@
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, compiler_fence};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use super::lock::Held;
+use super::mutex::lock;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role, add_frames};
 use super::{clock, errno, state};
@@ -57,7 +58,7 @@ static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks {
 static NEXT_INITIAL: AtomicU32 = AtomicU32::new(1);
 
 fn blocks() -> MutexGuard<'static, Blocks> {
-    BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&BLOCKS)
 }
 
 /// All blocks so far.
