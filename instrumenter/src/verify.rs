@@ -88,7 +88,7 @@ fn paired_events(plan: &Plan) -> Result<(), Defect> {
         let Item::Probe(event, region) = item else {
             continue;
         };
-        match event.closes() {
+        match event.opened_by() {
             None => open.push((*event, *region)),
             Some(partner) => {
                 // Alternatives of a conditional close in any order.

@@ -30,38 +30,19 @@ const fn row(
 }
 
 /// The routines.
+#[rustfmt::skip]
 pub const ROUTINES: &[RoutineRow] = &[
     row("omp_init_lock", "Init_lock_at", "void", "void *"),
-    row(
-        "omp_init_lock_with_hint",
-        "Init_lock_with_hint_at",
-        "void",
-        "void *, int",
-    ),
+    row("omp_init_lock_with_hint", "Init_lock_with_hint_at", "void", "void *, int"),
     row("omp_destroy_lock", "Destroy_lock_at", "void", "void *"),
     row("omp_set_lock", "Set_lock_at", "void", "void *"),
     row("omp_unset_lock", "Unset_lock_at", "void", "void *"),
     row("omp_test_lock", "Test_lock_at", "int", "void *"),
     row("omp_init_nest_lock", "Init_nest_lock_at", "void", "void *"),
-    row(
-        "omp_init_nest_lock_with_hint",
-        "Init_nest_lock_with_hint_at",
-        "void",
-        "void *, int",
-    ),
-    row(
-        "omp_destroy_nest_lock",
-        "Destroy_nest_lock_at",
-        "void",
-        "void *",
-    ),
+    row("omp_init_nest_lock_with_hint", "Init_nest_lock_with_hint_at", "void", "void *, int"),
+    row("omp_destroy_nest_lock", "Destroy_nest_lock_at", "void", "void *"),
     row("omp_set_nest_lock", "Set_nest_lock_at", "void", "void *"),
-    row(
-        "omp_unset_nest_lock",
-        "Unset_nest_lock_at",
-        "void",
-        "void *",
-    ),
+    row("omp_unset_nest_lock", "Unset_nest_lock_at", "void", "void *"),
     row("omp_test_nest_lock", "Test_nest_lock_at", "int", "void *"),
 ];
 

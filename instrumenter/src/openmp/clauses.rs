@@ -53,68 +53,49 @@ const fn keyed(key: &'static str, row: ClauseRow) -> ClauseRow {
     }
 }
 
-use Leaf::{Loop, Parallel, Scope, Sections, Simd, Single, Taskloop, Workshare};
+use Leaf::{
+    GenericLoop, Loop, Masked, Parallel, Scope, Sections, Simd, Single, Taskloop, Workshare,
+};
 use Placement::{All, FollowsItems, Innermost, InnermostSharedOutside, Modified, Only};
 
 /// The table.
+#[rustfmt::skip]
 pub const CLAUSES: &[ClauseRow] = &[
-    row(
-        "allocate",
-        &[Parallel, Loop, Sections, Single, Scope, Taskloop],
-        FollowsItems,
-    ),
-    keyed("hasCollapse", row("collapse", &[Loop, Simd, Taskloop], All)),
+    row("aligned", &[Simd], Only),
+    row("allocate", &[Parallel, Loop, Sections, Single, Scope, Taskloop], FollowsItems),
+    row("bind", &[GenericLoop], Only),
+    keyed("hasCollapse", row("collapse", &[Loop, Simd, Taskloop, GenericLoop], All)),
     keyed("hasCopyIn", row("copyin", &[Parallel], Only)),
     keyed("hasCopyPrivate", row("copyprivate", &[Single], Only)),
-    keyed("hasDefault", row("default", &[Parallel, Taskloop], Only)),
-    keyed(
-        "hasFirstPrivate",
-        row(
-            "firstprivate",
-            &[Parallel, Loop, Sections, Single, Scope, Taskloop],
-            InnermostSharedOutside,
-        ),
-    ),
+    keyed("hasDefault", row("default", &[Parallel, Taskloop], All)),
+    row("filter", &[Masked], Only),
+    row("final", &[Taskloop], Only),
+    keyed("hasFirstPrivate", row("firstprivate", &[Parallel, Loop, Sections, Single, Scope, Taskloop], InnermostSharedOutside)),
+    row("grainsize", &[Taskloop], Only),
     keyed("hasIf", row("if", &[Parallel, Simd, Taskloop], Modified)),
-    keyed(
-        "hasLastPrivate",
-        row(
-            "lastprivate",
-            &[Loop, Sections, Simd, Taskloop],
-            InnermostSharedOutside,
-        ),
-    ),
+    row("in_reduction", &[Taskloop], Only),
+    keyed("hasLastPrivate", row("lastprivate", &[Loop, Sections, Simd, Taskloop, GenericLoop], InnermostSharedOutside)),
     row("linear", &[Loop, Simd], InnermostSharedOutside),
+    row("mergeable", &[Taskloop], Only),
     row("message", &[Parallel], Only),
-    keyed(
-        "hasNowait",
-        row("nowait", &[Loop, Sections, Single, Scope, Workshare], Only),
-    ),
+    row("nogroup", &[Taskloop], Only),
+    row("nontemporal", &[Simd], Only),
+    keyed("hasNowait", row("nowait", &[Loop, Sections, Single, Scope, Workshare], Only)),
+    row("num_tasks", &[Taskloop], Only),
     keyed("hasNum_threads", row("num_threads", &[Parallel], Only)),
-    row("order", &[Loop, Simd], All),
+    row("order", &[Loop, Simd, GenericLoop], All),
     keyed("hasOrdered", row("ordered", &[Loop], Only)),
-    row(
-        "private",
-        &[Parallel, Loop, Sections, Single, Scope, Simd, Taskloop],
-        Innermost,
-    ),
+    row("priority", &[Taskloop], Only),
+    row("private", &[Parallel, Loop, Sections, Single, Scope, Simd, Taskloop, GenericLoop], Innermost),
     row("proc_bind", &[Parallel], Only),
-    keyed(
-        "hasReduction",
-        row(
-            "reduction",
-            &[Parallel, Loop, Sections, Scope, Simd, Taskloop],
-            InnermostSharedOutside,
-        ),
-    ),
+    keyed("hasReduction", row("reduction", &[Parallel, Loop, Sections, Scope, Simd, Taskloop, GenericLoop], InnermostSharedOutside)),
     row("safelen", &[Simd], Only),
     row("safesync", &[Parallel], Only),
     row("schedule", &[Loop], Only),
     row("severity", &[Parallel], Only),
-    keyed("hasShared", row("shared", &[Parallel, Taskloop], Only)),
+    keyed("hasShared", row("shared", &[Parallel, Taskloop], All)),
     row("simdlen", &[Simd], Only),
-    row("aligned", &[Simd], Only),
-    row("nontemporal", &[Simd], Only),
+    keyed("hasUntied", row("untied", &[Taskloop], Only)),
 ];
 
 /// The row of a clause.

@@ -369,10 +369,11 @@ fn base_name(item: &[Word]) -> Option<&str> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn words(text: &str) -> Vec<Word> {
+    /// The words of a text, by white space and punctuation.
+    pub(crate) fn words(text: &str) -> Vec<Word> {
         let mut words: Vec<Word> = Vec::new();
         for (start, c) in text.char_indices().filter(|(_, c)| !c.is_whitespace()) {
             let joins = |w: &Word| {

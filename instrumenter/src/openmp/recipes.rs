@@ -3,7 +3,8 @@
 //! A leaf construct without a recipe passes through untouched, for the reason
 //! that [`pass_through_reason`] gives.
 
-use super::{Event, Leaf};
+use super::Leaf;
+use super::events::{EventPair, MEMBER, TEAM, pair};
 
 /// Where a construct's implicit barrier is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,112 +27,80 @@ pub struct Recipe {
     /// `regionType` of its descriptor in C; Fortran says `do` for `for`.
     pub region_type: &'static str,
     /// Events before and after the construct.
-    pub outside: Option<(Event, Event)>,
+    pub outside: Option<EventPair>,
     /// Events at the begin and the end of its structured block.
-    pub inside: Option<(Event, Event)>,
+    pub inside: Option<EventPair>,
     /// Its implicit barrier.
     pub barrier: ImplicitBarrier,
 }
 
-const fn recipe(
+/// Events on both sides.
+const fn both(
     leaf: Leaf,
     region_type: &'static str,
-    outside: Option<(Event, Event)>,
-    inside: Option<(Event, Event)>,
-    barrier: ImplicitBarrier,
+    outside: EventPair,
+    inside: EventPair,
 ) -> Recipe {
     Recipe {
         leaf,
         region_type,
-        outside,
-        inside,
-        barrier,
+        outside: Some(outside),
+        inside: Some(inside),
+        barrier: NoBarrier,
     }
 }
 
-use Event as E;
+/// Events around the construct only.
+const fn outside(leaf: Leaf, region_type: &'static str, events: EventPair) -> Recipe {
+    Recipe {
+        leaf,
+        region_type,
+        outside: Some(events),
+        inside: None,
+        barrier: NoBarrier,
+    }
+}
+
+/// Events in its block only.
+const fn inside(leaf: Leaf, region_type: &'static str, events: EventPair) -> Recipe {
+    Recipe {
+        leaf,
+        region_type,
+        outside: None,
+        inside: Some(events),
+        barrier: NoBarrier,
+    }
+}
+
+const fn with(barrier: ImplicitBarrier, recipe: Recipe) -> Recipe {
+    Recipe { barrier, ..recipe }
+}
+
 use ImplicitBarrier::{Inside, None as NoBarrier, Outside};
 
 /// The recipes.
+#[rustfmt::skip]
 pub const RECIPES: &[Recipe] = &[
-    recipe(
-        Leaf::Parallel,
-        "parallel",
-        Some((E::ParallelFork, E::ParallelJoin)),
-        Some((E::ParallelBegin, E::ParallelEnd)),
-        Inside,
-    ),
-    recipe(
-        Leaf::Loop,
-        "for",
-        Some((E::LoopEnter, E::LoopExit)),
-        None,
-        Outside,
-    ),
-    recipe(
-        Leaf::Sections,
-        "sections",
-        Some((E::SectionsEnter, E::SectionsExit)),
-        None,
-        Outside,
-    ),
-    recipe(
-        Leaf::Section,
-        "section",
-        None,
-        Some((E::SectionBegin, E::SectionEnd)),
-        NoBarrier,
-    ),
-    recipe(
-        Leaf::Single,
-        "single",
-        Some((E::SingleEnter, E::SingleExit)),
-        Some((E::SingleBegin, E::SingleEnd)),
-        Outside,
-    ),
-    recipe(
-        Leaf::Master,
-        "master",
-        None,
-        Some((E::MasterBegin, E::MasterEnd)),
-        NoBarrier,
-    ),
-    recipe(
-        Leaf::Critical,
-        "critical",
-        Some((E::CriticalEnter, E::CriticalExit)),
-        Some((E::CriticalBegin, E::CriticalEnd)),
-        NoBarrier,
-    ),
-    recipe(
-        Leaf::Ordered,
-        "ordered",
-        Some((E::OrderedEnter, E::OrderedExit)),
-        Some((E::OrderedBegin, E::OrderedEnd)),
-        NoBarrier,
-    ),
-    recipe(
-        Leaf::Atomic,
-        "atomic",
-        Some((E::AtomicEnter, E::AtomicExit)),
-        None,
-        NoBarrier,
-    ),
-    recipe(
-        Leaf::Barrier,
-        "barrier",
-        Some((E::BarrierEnter, E::BarrierExit)),
-        None,
-        NoBarrier,
-    ),
-    recipe(
-        Leaf::Flush,
-        "flush",
-        Some((E::FlushEnter, E::FlushExit)),
-        None,
-        NoBarrier,
-    ),
+    with(Inside, both(Leaf::Parallel, "parallel", TEAM, MEMBER)),
+    with(Outside, outside(Leaf::Loop, "for", pair("For_enter", "For_exit"))),
+    with(Outside, outside(Leaf::Sections, "sections", pair("Sections_enter", "Sections_exit"))),
+    inside(Leaf::Section, "section", pair("Section_begin", "Section_end")),
+    with(Outside, both(Leaf::Single, "single", pair("Single_enter", "Single_exit"), pair("Single_begin", "Single_end"))),
+    inside(Leaf::Master, "master", pair("Master_begin", "Master_end")),
+    both(Leaf::Critical, "critical", pair("Critical_enter", "Critical_exit"), pair("Critical_begin", "Critical_end")),
+    both(Leaf::Ordered, "ordered", pair("Ordered_enter", "Ordered_exit"), pair("Ordered_begin", "Ordered_end")),
+    outside(Leaf::Atomic, "atomic", pair("Atomic_enter", "Atomic_exit")),
+    outside(Leaf::Barrier, "barrier", pair("Barrier_enter", "Barrier_exit")),
+    outside(Leaf::Flush, "flush", pair("Flush_enter", "Flush_exit")),
 ];
+
+/// Leaf constructs behind which a combined directive is split: their block may
+/// begin with calls, and what follows is a construct of its own.
+pub const SPLIT_BEHIND: &[Leaf] = &[Leaf::Parallel, Leaf::Master, Leaf::Masked];
+
+/// Leaf constructs that share their region with the `parallel` that they are
+/// combined with: POMP has a region type for both.
+pub const SHARE_WITH_PARALLEL: &[Leaf] = &[Leaf::Loop, Leaf::Sections, Leaf::Workshare];
 
 /// The recipe of a leaf construct.
 #[must_use]

@@ -58,9 +58,12 @@ impl Planner<'_> {
         if found.branches.iter().any(|branch| branch.dead) {
             return passed("it stands in a branch that is never compiled");
         }
-        let around = self.forbidden_by_surroundings(construct, found);
-        if let Some(reason) = around.or_else(|| combination_reason(directive)) {
+        if let Some(reason) = self.forbidden_by_surroundings(construct, found) {
             return passed(reason);
+        }
+        // Measured from outside, if it can be at all.
+        if let (None, Err(reason)) = (recipe.outside, split(directive)) {
+            return left(reason);
         }
         match self.unclear(construct, found, directive) {
             Some(reason) => left(reason),
@@ -148,13 +151,14 @@ impl Planner<'_> {
         if recipe.barrier == ImplicitBarrier::None || directive.clause("nowait").is_some() {
             return None;
         }
-        let whole = (directive.rows.len() > 1)
-            .then(|| split(directive).err())
-            .flatten();
-        whole.or_else(|| clause_reason(directive)).or_else(|| {
+        let cancelled = || {
             self.cancelled(construct)
                 .then(|| "it can be cancelled".to_owned())
-        })
+        };
+        let whole = split(directive).err();
+        whole
+            .or_else(|| clause_reason(directive))
+            .or_else(cancelled)
     }
 
     /// Whether a `cancel` for this construct stands in it.
@@ -202,15 +206,6 @@ fn recipe_of(construct: &Construct, directive: &Directive) -> Option<&'static Re
         return recipes::find(Leaf::Section);
     }
     directive.leaves().next().and_then(recipes::find)
-}
-
-/// Combined directives that this version does not measure.
-fn combination_reason(directive: &Directive) -> Option<&'static str> {
-    let leaves: Vec<Leaf> = directive.leaves().collect();
-    match leaves.as_slice() {
-        [_] | [Leaf::Parallel, Leaf::Loop | Leaf::Sections] => None,
-        _ => Some("this version does not measure this combination yet"),
-    }
 }
 
 /// Why a construct forbids probes in its block, if it does.

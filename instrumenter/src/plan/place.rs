@@ -1,12 +1,13 @@
 //! Where the parts of a recipe go, composed from the leaf constructs.
 
-use super::split::{Split, split};
+use super::split::{Split, Unit, split};
 use super::{AddedClause, DirectiveEdit, Guard, Insertion, Item, Planner};
 use crate::edit::Order;
 use crate::find::{FoundDirective, Placement, Position};
 use crate::nest::{Block, Construct};
+use crate::openmp::events::{IMPLICIT_BARRIER, MEMBER};
 use crate::openmp::recipes::{self, ImplicitBarrier, Recipe};
-use crate::openmp::{Directive, Event, Leaf};
+use crate::openmp::{Directive, Leaf};
 
 /// What is placed around and in one construct, outermost first.
 #[derive(Default)]
@@ -26,53 +27,52 @@ impl Planner<'_> {
         directive: &Directive,
         unsplit: Option<&str>,
     ) {
-        let region = self.region(construct, found, directive, unsplit);
-        let split = (directive.rows.len() > 1)
-            .then(|| split(directive).ok())
-            .flatten();
-        self.plan.regions[region].passes_team =
-            !construct.implicit_section && opens_team(directive, split.as_ref());
-        let layout = layout(
-            construct,
-            directive,
-            region,
-            unsplit.is_some(),
-            split.as_ref(),
-        );
-        self.edit_directive(
-            construct,
-            directive,
-            region,
-            unsplit.is_some(),
-            split.as_ref(),
-        );
-        self.insert(construct, found, region, layout);
+        // A section without a directive is no part of its construct's.
+        let split = match construct.implicit_section {
+            true => Ok(None),
+            false => split(directive),
+        };
+        let whole = split.is_err();
+        let split = split.ok().flatten();
+        let regions = self.regions(construct, found, directive, split.as_ref(), unsplit);
+        let recipe = match construct.implicit_section {
+            true => recipes::find(Leaf::Section),
+            false => directive.leaves().next().and_then(recipes::find),
+        };
+        let Some(recipe) = recipe else { return };
+        let opens_team = recipe.leaf == Leaf::Parallel && !whole;
+        self.plan.regions[regions[0]].passes_team = opens_team;
+        let separate_barrier = unsplit.is_none() && directive.clause("nowait").is_none();
+        let layout = Composer {
+            regions: &regions,
+            separate_barrier,
+        }
+        .compose(recipe, !whole && construct.block.is_some(), split.as_ref());
+        if !construct.implicit_section {
+            let nowait = recipe.barrier == ImplicitBarrier::Outside && separate_barrier;
+            let team = opens_team.then_some(regions[0]);
+            self.edit_directive(directive, split.as_ref(), team, nowait);
+        }
+        self.insert(construct, found, regions[0], layout);
     }
 
     fn edit_directive(
         &mut self,
-        construct: &Construct,
         directive: &Directive,
-        region: usize,
-        unsplit: bool,
         split: Option<&Split>,
+        team: Option<usize>,
+        nowait: bool,
     ) {
-        if construct.implicit_section {
-            return;
-        }
         let edits = &mut self.plan.directive_edits;
         let at = directive.range.end;
         let mut add = |clause| edits.push(DirectiveEdit::Add { at, clause });
-        if let Some(shared) = split
-            .map(|split| &split.shared)
-            .filter(|shared| !shared.is_empty())
-        {
-            add(AddedClause::Shared(shared.clone()));
+        if let Some(split) = split.filter(|split| !split.shared.is_empty()) {
+            add(AddedClause::Shared(split.shared.clone()));
         }
-        if opens_team(directive, split) {
+        if let Some(region) = team {
             add(AddedClause::Team(region));
         }
-        if split.is_none() && nowait_is_added(directive, unsplit) {
+        if nowait {
             add(AddedClause::Nowait);
         }
         let removed = split
@@ -157,115 +157,96 @@ fn guarded_at(found: &FoundDirective, block: &Block, position: Position) -> bool
             .any(|branch| branch.end <= position.at)
 }
 
-/// A parallel construct whose members have probes takes the team's handle in.
-fn opens_team(directive: &Directive, split: Option<&Split>) -> bool {
-    directive.leaves().next() == Some(Leaf::Parallel)
-        && (directive.rows.len() == 1 || split.is_some())
-}
-
-fn nowait_is_added(directive: &Directive, unsplit: bool) -> bool {
-    let outside = directive
-        .leaves()
-        .next()
-        .and_then(recipes::find)
-        .is_some_and(|recipe| recipe.barrier == ImplicitBarrier::Outside);
-    outside && !unsplit && directive.clause("nowait").is_none()
-}
-
-/// Composes the recipes of a construct's leaves.
-fn layout(
-    construct: &Construct,
-    directive: &Directive,
-    region: usize,
-    unsplit: bool,
-    split: Option<&Split>,
-) -> Layout {
-    let leaves: Vec<Leaf> = match construct.implicit_section {
-        true => vec![Leaf::Section],
-        false => directive.leaves().collect(),
-    };
-    let mut recipes = leaves.iter().filter_map(|leaf| recipes::find(*leaf));
-    let mut layout = Layout::default();
-    let Some(outer) = recipes.next() else {
-        return layout;
-    };
-    let separate_barrier = !unsplit && directive.clause("nowait").is_none();
-    // A directive that stays whole has its team's threads behind it: nothing
-    // of them can be seen.
-    let whole = directive.rows.len() > 1 && split.is_none();
-    surround(
-        &mut layout,
-        outer,
-        region,
-        !whole && construct.block.is_some(),
-    );
-    if let (Some(split), Some(inner)) = (split, recipes.next()) {
-        second_directive(&mut layout, split, inner, region, separate_barrier);
-    }
-    let barrier = barrier_items(region);
-    match outer.barrier {
-        ImplicitBarrier::Inside if separate_barrier && !whole => layout.end_barrier(barrier),
-        ImplicitBarrier::Outside if separate_barrier => {
-            layout.after.splice(0..0, barrier);
-        }
-        _ => {}
-    }
-    layout
-}
-
-/// The events of one recipe, in blocks of their own.
-fn surround(layout: &mut Layout, recipe: &Recipe, region: usize, inside: bool) {
-    if let Some((before, after)) = recipe.outside {
-        layout
-            .before
-            .extend([Item::Open, Item::Probe(before, region)]);
-        layout
-            .after
-            .extend([Item::Probe(after, region), Item::Close]);
-    }
-    if let Some((begin, end)) = recipe.inside.filter(|_| inside) {
-        layout
-            .begin
-            .extend([Item::Open, Item::Probe(begin, region)]);
-        layout.end.extend([Item::Probe(end, region), Item::Close]);
-    }
-}
-
-/// The second directive of a split one stands at the begin of the first's
-/// block; its own barrier is the first's.
-fn second_directive(
-    layout: &mut Layout,
-    split: &Split,
-    inner: &Recipe,
-    region: usize,
+/// Composes the recipes of the directives that a construct is split into.
+struct Composer<'a> {
+    /// The region of each of them.
+    regions: &'a [usize],
+    /// Whether a barrier of ours stands in for the implicit one.
     separate_barrier: bool,
-) {
-    let mut clauses = split.clauses.clone();
-    if separate_barrier {
-        clauses.push("nowait".into());
+}
+
+impl Composer<'_> {
+    /// `members`: whether anything may be placed in the construct's block.
+    fn compose(&self, recipe: &Recipe, members: bool, split: Option<&Split>) -> Layout {
+        let mut layout = Layout::default();
+        let region = self.regions[0];
+        if let Some(events) = recipe.outside {
+            layout
+                .before
+                .extend([Item::Open, Item::Probe(events.opening(), region)]);
+            layout
+                .after
+                .extend([Item::Probe(events.closing(), region), Item::Close]);
+        }
+        if members {
+            layout.enter_block(recipe, region);
+            for (number, unit) in split.iter().flat_map(|split| &split.rest).enumerate() {
+                self.inner_directive(&mut layout, unit, number + 1);
+            }
+        }
+        match recipe.barrier {
+            ImplicitBarrier::Inside if self.separate_barrier && members => {
+                layout.end_barrier(region);
+            }
+            ImplicitBarrier::Outside if self.separate_barrier => {
+                layout.after.splice(0..0, barrier_items(region));
+            }
+            _ => {}
+        }
+        layout
     }
-    if let Some((enter, exit)) = inner.outside {
-        layout.begin.push(Item::Probe(enter, region));
-        layout.end.insert(0, Item::Probe(exit, region));
+
+    /// A directive behind the first stands at the begin of the first's block.
+    fn inner_directive(&self, layout: &mut Layout, unit: &Unit, number: usize) {
+        let region = self.regions[number];
+        let recipe = recipes::find(unit.leaf);
+        let mut clauses = unit.clauses.clone();
+        // Its own barrier would stand right in front of that of the first.
+        if self.separate_barrier && recipe.is_some_and(|r| r.barrier == ImplicitBarrier::Outside) {
+            clauses.push("nowait".into());
+        }
+        if let Some(events) = recipe.and_then(|recipe| recipe.outside) {
+            layout
+                .begin
+                .extend([Item::Open, Item::Probe(events.opening(), region)]);
+            layout
+                .end
+                .splice(0..0, [Item::Probe(events.closing(), region), Item::Close]);
+        }
+        layout.begin.push(Item::Directive {
+            name: unit.name.clone(),
+            clauses,
+        });
+        if let Some(recipe) = recipe {
+            layout.enter_block(recipe, region);
+        }
     }
-    layout.begin.push(Item::Directive {
-        name: split.name.clone(),
-        clauses,
-    });
 }
 
 fn barrier_items(region: usize) -> [Item; 3] {
     [
-        Item::Probe(Event::ImplicitBarrierEnter, region),
+        Item::Probe(IMPLICIT_BARRIER.opening(), region),
         Item::Barrier,
-        Item::Probe(Event::ImplicitBarrierExit, region),
+        Item::Probe(IMPLICIT_BARRIER.closing(), region),
     ]
 }
 
 impl Layout {
-    /// A barrier inside stands in front of the event that ends the block.
-    fn end_barrier(&mut self, barrier: [Item; 3]) {
-        let last_event = self.end.len().saturating_sub(2);
-        self.end.splice(last_event..last_event, barrier);
+    /// The events in a block, with a block of their own around it.
+    fn enter_block(&mut self, recipe: &Recipe, region: usize) {
+        if let Some(events) = recipe.inside {
+            self.begin
+                .extend([Item::Open, Item::Probe(events.opening(), region)]);
+            self.end
+                .splice(0..0, [Item::Probe(events.closing(), region), Item::Close]);
+        }
+    }
+
+    /// A barrier inside stands in front of the event that ends the member.
+    fn end_barrier(&mut self, region: usize) {
+        let end = Item::Probe(MEMBER.closing(), region);
+        if let Some(at) = self.end.iter().position(|item| *item == end) {
+            self.end.splice(at..at, barrier_items(region));
+        }
     }
 }

@@ -4,22 +4,69 @@ use std::collections::BTreeMap;
 
 use profile::descriptor::{Descriptor, SourceLines};
 
+use super::split::{Split, Unit};
 use super::{Planner, Region};
 use crate::find::{Extent, FoundCall, FoundDirective, Function};
 use crate::nest::Construct;
 use crate::openmp::parse::joined;
-use crate::openmp::recipes;
+use crate::openmp::recipes::{self, SHARE_WITH_PARALLEL};
 use crate::openmp::{Directive, Leaf};
 
 impl Planner<'_> {
-    /// Adds the region of a construct and returns its number.
-    pub(super) fn region(
+    /// Adds the regions of a construct: one for each directive that it is split
+    /// into, or one for two where POMP has a region type for both.
+    pub(super) fn regions(
         &mut self,
         construct: &Construct,
         found: &FoundDirective,
         directive: &Directive,
+        split: Option<&Split>,
         unsplit: Option<&str>,
-    ) -> usize {
+    ) -> Vec<usize> {
+        let rest = split.map_or(&[][..], |split| &split.rest);
+        let first = match construct.implicit_section {
+            true => Leaf::Section,
+            false => directive.rows[0].leaf,
+        };
+        let shares =
+            |unit: &Unit| first == Leaf::Parallel && SHARE_WITH_PARALLEL.contains(&unit.leaf);
+        let mut region_type = region_type(first, directive);
+        if let Some(unit) = rest.first().filter(|unit| shares(unit)) {
+            region_type.push_str(&self::region_type(unit.leaf, directive));
+        }
+        let text = match construct.implicit_section {
+            true => "omp section (implicit)".to_owned(),
+            false => found.text.clone(),
+        };
+        let descriptor = Descriptor {
+            unsplit: unsplit.map(str::to_owned),
+            ..self.descriptor(construct, found, directive, region_type)
+        };
+        let mut regions = vec![self.add(descriptor, found.function.as_ref(), text)];
+        for (number, unit) in rest.iter().enumerate() {
+            if number == 0 && shares(unit) {
+                regions.push(regions[0]);
+                continue;
+            }
+            let region_type = self::region_type(unit.leaf, directive);
+            let descriptor = self.descriptor(construct, found, directive, region_type);
+            let text = format!("omp {} {}", unit.name, unit.clauses.join(" "));
+            regions.push(self.add(
+                descriptor,
+                found.function.as_ref(),
+                text.trim_end().to_owned(),
+            ));
+        }
+        regions
+    }
+
+    fn descriptor(
+        &self,
+        construct: &Construct,
+        found: &FoundDirective,
+        directive: &Directive,
+        region_type: String,
+    ) -> Descriptor {
         let begin = match (&construct.block, construct.implicit_section) {
             (Some(block), true) => self.lines(block.begin.at, block.begin.at),
             _ => self.lines(directive.range.start, directive.range.end),
@@ -28,12 +75,8 @@ impl Planner<'_> {
             Some(block) => self.lines(last_byte(block.range.end), last_byte(block.range.end)),
             None => begin.clone(),
         };
-        let text = match construct.implicit_section {
-            true => "omp section (implicit)".to_owned(),
-            false => found.text.clone(),
-        };
-        let descriptor = Descriptor {
-            region_type: region_type(construct, directive),
+        Descriptor {
+            region_type,
             begin,
             end,
             name: critical_name(directive),
@@ -43,11 +86,9 @@ impl Planner<'_> {
                 .and_then(|clause| clause.argument.as_ref())
                 .map(|argument| joined(&argument.words)),
             column: self.found.lines.column(directive.range.start),
-            unsplit: unsplit.map(str::to_owned),
             other: clause_keys(directive, construct),
             ..Descriptor::default()
-        };
-        self.add(descriptor, found.function.as_ref(), text)
+        }
     }
 
     /// Adds the region of a call; none if its line is unknown.
@@ -106,15 +147,13 @@ fn last_byte(end: usize) -> usize {
     end.saturating_sub(1)
 }
 
-fn region_type(construct: &Construct, directive: &Directive) -> String {
-    if construct.implicit_section {
-        return "section".into();
+/// `regionType` of a leaf construct; POMP2 tells untied tasks apart.
+fn region_type(leaf: Leaf, directive: &Directive) -> String {
+    let name = recipes::find(leaf).map_or("", |recipe| recipe.region_type);
+    match leaf == Leaf::Task && directive.clause("untied").is_some() {
+        true => format!("{name}untied"),
+        false => name.to_owned(),
     }
-    directive
-        .leaves()
-        .filter_map(recipes::find)
-        .map(|recipe| recipe.region_type)
-        .collect()
 }
 
 fn critical_name(directive: &Directive) -> Option<String> {

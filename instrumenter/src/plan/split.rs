@@ -4,45 +4,59 @@
 use std::ops::Range;
 
 use crate::openmp::clauses::Placement;
+use crate::openmp::recipes::SPLIT_BEHIND;
 use crate::openmp::{Clause, Directive, Leaf};
 
-/// A combined directive as two.
+/// A combined directive as several.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Split {
-    /// The bytes of the first directive that go: the second's name and clauses.
+    /// The bytes of the first directive that go: names and clauses of the others.
     pub(super) removed: Vec<Range<usize>>,
     /// What must be said to be shared on the first.
     pub(super) shared: Vec<String>,
-    /// Name of the second.
+    /// The other directives, outermost first.
+    pub(super) rest: Vec<Unit>,
+}
+
+/// A directive that a combined one is split into, behind the first.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Unit {
+    /// Its outermost leaf construct, which says how it is measured.
+    pub(super) leaf: Leaf,
+    /// Its name.
     pub(super) name: String,
-    /// Clauses of the second.
+    /// Its clauses.
     pub(super) clauses: Vec<String>,
 }
 
-/// Splits behind the outermost leaf.
+/// Splits a directive; none if it is a single unit.
 ///
 /// # Errors
 /// The reason, if a clause can't be placed.
-pub(super) fn split(directive: &Directive) -> Result<Split, String> {
-    let leaves: Vec<Leaf> = directive.leaves().collect();
+pub(super) fn split(directive: &Directive) -> Result<Option<Split>, String> {
+    let units = units(directive);
+    if units.len() == 1 {
+        return Ok(None);
+    }
     let mut split = Split {
-        removed: directive.name_ranges[1..].to_vec(),
+        removed: directive.name_ranges[units[0].end..].to_vec(),
         shared: Vec::new(),
-        name: directive.rows[1..]
+        rest: units[1..]
             .iter()
-            .map(|row| row.name)
-            .collect::<Vec<_>>()
-            .join(" "),
-        clauses: Vec::new(),
+            .map(|rows| unit(directive, rows))
+            .collect(),
     };
     for clause in &directive.clauses {
         let cannot = || format!("the clause {} can't be split off", clause.text());
-        if leaf_of(clause, directive, &leaves).ok_or_else(cannot)? == 0 {
+        let targets = targets(clause, directive, &units).ok_or_else(cannot)?;
+        for target in targets.iter().filter(|target| **target > 0) {
+            split.rest[target - 1].clauses.push(clause.text());
+        }
+        if targets.contains(&0) {
             continue;
         }
         split.removed.push(clause.range.clone());
         split.removed.extend(clause.comma.clone());
-        split.clauses.push(clause.text());
         // Without the clause `default` they are shared anyway.
         if shared_outside(clause) && directive.clause("default").is_some() {
             let items = clause.list_items().ok_or_else(cannot)?;
@@ -51,7 +65,35 @@ pub(super) fn split(directive: &Directive) -> Result<Split, String> {
     }
     split.shared.sort();
     split.shared.dedup();
-    Ok(split)
+    Ok(Some(split))
+}
+
+/// The rows of each directive that a combined one is split into.
+fn units(directive: &Directive) -> Vec<Range<usize>> {
+    let mut units = Vec::new();
+    let mut from = 0;
+    for (at, row) in directive.rows.iter().enumerate() {
+        let last = at + 1 == directive.rows.len();
+        // What follows any other leaf must stay in its directive.
+        if last || (SPLIT_BEHIND.contains(&row.leaf) && at == from) {
+            units.push(from..at + 1);
+            from = at + 1;
+        }
+    }
+    units
+}
+
+fn unit(directive: &Directive, rows: &Range<usize>) -> Unit {
+    let rows = &directive.rows[rows.clone()];
+    Unit {
+        leaf: rows[0].leaf,
+        name: rows
+            .iter()
+            .map(|row| row.name)
+            .collect::<Vec<_>>()
+            .join(" "),
+        clauses: Vec::new(),
+    }
 }
 
 fn shared_outside(clause: &Clause) -> bool {
@@ -60,29 +102,41 @@ fn shared_outside(clause: &Clause) -> bool {
         .is_some_and(|row| row.placement == Placement::InnermostSharedOutside)
 }
 
-/// The index of the leaf that a clause goes to; none if it can't be placed.
-fn leaf_of(clause: &Clause, directive: &Directive, leaves: &[Leaf]) -> Option<usize> {
+/// The units that a clause goes to; none if it can't be placed.
+fn targets(clause: &Clause, directive: &Directive, units: &[Range<usize>]) -> Option<Vec<usize>> {
     let row = clause.row?;
-    let mut permitted = leaves
-        .iter()
-        .enumerate()
-        .filter(|(_, leaf)| row.permitted_on.contains(leaf));
+    let unit_of = |at: usize| units.iter().position(|rows| rows.contains(&at));
+    let leaves = directive.leaves().enumerate();
+    let mut permitted: Vec<usize> = leaves
+        .filter(|(_, leaf)| row.permitted_on.contains(leaf))
+        .filter_map(|(at, _)| unit_of(at))
+        .collect();
+    permitted.dedup();
     match row.placement {
+        Placement::All => Some(permitted),
+        Placement::Only => single(permitted),
         Placement::Innermost | Placement::InnermostSharedOutside => {
-            permitted.next_back().map(first)
+            permitted.pop().map(|unit| vec![unit])
         }
-        Placement::All | Placement::Only => single(permitted.map(first)),
         Placement::Modified => match clause.modifier() {
-            Some(modifier) => directive.rows.iter().position(|row| row.name == modifier),
-            None => single(permitted.by_ref().map(first)),
+            Some(modifier) => {
+                let named = directive.rows.iter().position(|row| row.name == modifier);
+                named.and_then(unit_of).map(|unit| vec![unit])
+            }
+            None => single(permitted),
         },
-        Placement::FollowsItems => follows_items(clause, directive, leaves),
+        Placement::FollowsItems => follows_items(clause, directive, units),
     }
+    .filter(|targets| !targets.is_empty())
 }
 
-/// The leaf that privatises every list item of a clause.
-fn follows_items(clause: &Clause, directive: &Directive, leaves: &[Leaf]) -> Option<usize> {
-    let leaf_of_item = |item: &&str| {
+/// The unit that privatises every list item of a clause.
+fn follows_items(
+    clause: &Clause,
+    directive: &Directive,
+    units: &[Range<usize>],
+) -> Option<Vec<usize>> {
+    let unit_of_item = |item: &&str| {
         let mut privatising = directive.clauses.iter().filter(|other| {
             let privatises = matches!(
                 other.name.as_str(),
@@ -90,21 +144,115 @@ fn follows_items(clause: &Clause, directive: &Directive, leaves: &[Leaf]) -> Opt
             );
             privatises && other.list_items().is_some_and(|items| items.contains(item))
         });
-        leaf_of(privatising.next()?, directive, leaves)
+        targets(privatising.next()?, directive, units)
     };
     let items = clause.list_items()?;
-    let targets: Option<Vec<usize>> = items.iter().map(leaf_of_item).collect();
-    let targets = targets?;
-    targets
-        .iter()
-        .all(|target| *target == targets[0])
-        .then(|| targets[0])
+    let mut targets: Vec<Vec<usize>> = items.iter().map(unit_of_item).collect::<Option<_>>()?;
+    targets.dedup();
+    single(targets).map(|mut one| one.remove(0))
 }
 
-fn first<T>((index, _): (usize, T)) -> usize {
-    index
+fn single<T>(items: Vec<T>) -> Option<Vec<T>> {
+    Some(items).filter(|items| items.len() == 1)
 }
 
-fn single(mut indices: impl Iterator<Item = usize>) -> Option<usize> {
-    indices.next().filter(|_| indices.next().is_none())
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::openmp::Language;
+    use crate::openmp::parse::{parse, tests::words};
+
+    /// The directives that a text is split into; the first without its text.
+    fn parts(text: &str) -> Result<Vec<String>, String> {
+        let directive = parse(&words(text), Language::C).unwrap();
+        let split = split(&directive)?.expect("it is a single unit");
+        let mut first = text.to_owned();
+        for range in split.removed.iter().rev() {
+            first.replace_range(range.clone(), &" ".repeat(range.len()));
+        }
+        first.push_str(&format!(" shared({})", split.shared.join(",")));
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let rest = split
+            .rest
+            .iter()
+            .map(|unit| format!("{} {}", unit.name, unit.clauses.join(" ")));
+        Ok(std::iter::once(first)
+            .chain(rest)
+            .map(|part| words(&part))
+            .collect())
+    }
+
+    #[test]
+    fn clauses_go_where_the_specification_sends_them() {
+        for (text, expected) in [
+            (
+                "parallel for num_threads(2) schedule(static, 4) private(a) reduction(+: s)",
+                vec![
+                    "parallel num_threads(2) shared()",
+                    "for schedule(static, 4) private(a) reduction(+: s)",
+                ],
+            ),
+            (
+                "parallel for default(none) shared(v) lastprivate(x) firstprivate(x, y)",
+                vec![
+                    "parallel default(none) shared(v) shared(x,y)",
+                    "for lastprivate(x) firstprivate(x, y)",
+                ],
+            ),
+            (
+                "parallel for simd if(parallel: c) if(simd: d) collapse(2) safelen(4)",
+                vec![
+                    "parallel if(parallel: c) shared()",
+                    "for simd if(simd: d) collapse(2) safelen(4)",
+                ],
+            ),
+            (
+                "parallel masked taskloop simd filter(1) grainsize(3) num_threads(2) simdlen(2)",
+                vec![
+                    "parallel num_threads(2) shared()",
+                    "masked filter(1)",
+                    "taskloop simd grainsize(3) simdlen(2)",
+                ],
+            ),
+            (
+                "parallel for allocate(a: x) firstprivate(x)",
+                vec!["parallel shared()", "for allocate(a: x) firstprivate(x)"],
+            ),
+        ] {
+            assert_eq!(
+                parts(text).as_deref(),
+                Ok(expected
+                    .iter()
+                    .map(|s| s.to_string())
+                    .collect::<Vec<_>>()
+                    .as_slice()),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_can_not_be_placed_keeps_the_directive_whole() {
+        for text in [
+            "parallel for vendor(3)",
+            "parallel for simd if(f(x))",
+            "parallel for default(none) reduction(+: *p)",
+            "parallel for allocate(x)",
+        ] {
+            assert!(parts(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn composite_constructs_are_one() {
+        for text in [
+            "for simd",
+            "distribute parallel for simd",
+            "target parallel for",
+            "teams loop",
+        ] {
+            let directive = parse(&words(text), Language::C).unwrap();
+            assert_eq!(split(&directive), Ok(None), "{text}");
+        }
+    }
 }

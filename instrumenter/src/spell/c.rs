@@ -8,12 +8,13 @@
 //! Everything that takes lines of its own is followed by `#line`, so that the
 //! compiler goes on counting the user's lines.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::{Group, Speller, Surroundings};
 use crate::edit::Order;
-use crate::openmp::events::EVENT_PAIRS;
-use crate::openmp::{Event, Language, api};
+use crate::openmp::events::{MEMBER, TEAM};
+use crate::openmp::{Event, Language};
 use crate::plan::{AddedClause, CallEdit, Guard, Insertion, Item, Plan, Region};
 
 /// Version of the interface with the library; see `pomp_lib.h`.
@@ -80,17 +81,31 @@ impl<'a> CSpeller<'a> {
         }
     }
 
-    fn probe(&self, event: Event, region: usize) -> String {
+    /// The declaration of the function that reports an event, and the call.
+    fn probe(&self, event: Event, region: usize) -> (String, String) {
         let descriptor = self.descriptor(region);
         let team = self.team(region);
-        match event {
-            Event::ParallelFork if self.plan.regions[region].passes_team => {
-                format!("void *{team} = POMP_{}({descriptor});", event.name())
-            }
-            Event::ParallelFork => format!("POMP_Parallel_fork({descriptor});"),
-            Event::ParallelBegin => format!("POMP_{}({descriptor}, {team});", event.name()),
-            _ => format!("POMP_{}({descriptor});", event.name()),
+        let function = format!("POMP_{}", event.name());
+        let takes_descriptor = "(struct ompregdescr *)";
+        if event == TEAM.opening() && self.plan.regions[region].passes_team {
+            let declaration = format!("void *{function}{takes_descriptor}");
+            return (
+                declaration,
+                format!("void *{team} = {function}({descriptor});"),
+            );
         }
+        if event == TEAM.opening() {
+            // A directive that stays whole passes no handle.
+            let function = "POMP_Parallel_fork";
+            let declaration = format!("void {function}{takes_descriptor}");
+            return (declaration, format!("{function}({descriptor});"));
+        }
+        if event == MEMBER.opening() {
+            let declaration = format!("void {function}(struct ompregdescr *, void *)");
+            return (declaration, format!("{function}({descriptor}, {team});"));
+        }
+        let declaration = format!("void {function}{takes_descriptor}");
+        (declaration, format!("{function}({descriptor});"))
     }
 
     /// Items as text that starts in a line and ends in a line of its own.
@@ -100,7 +115,7 @@ impl<'a> CSpeller<'a> {
                 Item::Open => text.push_str("{ "),
                 Item::Close => text.push_str("} "),
                 Item::Probe(event, region) => {
-                    text.push_str(&self.probe(*event, *region));
+                    text.push_str(&self.probe(*event, *region).1);
                     text.push(' ');
                 }
                 Item::Barrier => own_line(text, "#pragma omp barrier"),
@@ -290,55 +305,25 @@ impl CSpeller<'_> {
     }
 
     /// Declarations of the functions that the text calls.
-    fn used_functions(&self) -> Vec<String> {
-        let items = || {
-            self.plan
-                .insertions
-                .iter()
-                .flat_map(|insertion| &insertion.items)
-        };
-        let uses =
-            |event: Event| items().any(|item| matches!(item, Item::Probe(e, _) if *e == event));
-        let events = EVENT_PAIRS
-            .iter()
-            .flat_map(|pair| [pair.opens, pair.closes]);
-        let mut declarations: Vec<String> = events
-            .filter(|event| uses(*event))
-            .flat_map(|event| self.declarations(event))
-            .collect();
-        declarations.push(
-            "void POMP_Register_table(unsigned, unsigned, struct romp_region *, unsigned)".into(),
-        );
-        declarations.extend(
-            api::ROUTINES
-                .iter()
-                .filter(|row| {
-                    self.plan
-                        .calls
-                        .iter()
-                        .any(|call| call.routine.name == row.name)
-                })
-                .map(|row| {
-                    format!(
-                        "{} POMP_{}(struct ompregdescr *, {})",
-                        row.result, row.wrapper, row.parameters
-                    )
-                }),
-        );
-        declarations
-    }
-
-    fn declarations(&self, event: Event) -> Vec<String> {
-        let name = event.name();
-        match event {
-            // A directive that stays whole passes no handle.
-            Event::ParallelFork => vec![
-                format!("void *POMP_{name}(struct ompregdescr *)"),
-                "void POMP_Parallel_fork(struct ompregdescr *)".to_owned(),
-            ],
-            Event::ParallelBegin => vec![format!("void POMP_{name}(struct ompregdescr *, void *)")],
-            _ => vec![format!("void POMP_{name}(struct ompregdescr *)")],
-        }
+    fn used_functions(&self) -> BTreeSet<String> {
+        let insertions = self.plan.insertions.iter();
+        let probes = insertions
+            .flat_map(|insertion| &insertion.items)
+            .filter_map(|item| match item {
+                Item::Probe(event, region) => Some(self.probe(*event, *region).0),
+                _ => None,
+            });
+        let calls = self.plan.calls.iter().map(|call| {
+            let routine = call.routine;
+            let (result, parameters) = (routine.result, routine.parameters);
+            format!(
+                "{result} POMP_{}(struct ompregdescr *, {parameters})",
+                routine.wrapper
+            )
+        });
+        let register =
+            "void POMP_Register_table(unsigned, unsigned, struct romp_region *, unsigned)";
+        probes.chain(calls).chain([register.to_owned()]).collect()
     }
 }
 
