@@ -3,6 +3,8 @@
 //! `INSTA_UPDATE=always cargo test -p tests --test golden` rewrites them; read
 //! the difference before you commit it.
 
+#![allow(clippy::unwrap_used)] // A test fails by panicking.
+
 use std::path::{Path, PathBuf};
 
 use instrumenter::list::{listing, write_text};
