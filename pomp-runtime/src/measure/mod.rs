@@ -19,6 +19,7 @@ pub(crate) mod region;
 pub(crate) mod shared;
 pub(crate) mod stack;
 pub(crate) mod state;
+pub(crate) mod task;
 pub(crate) mod team;
 pub(crate) mod thread;
 

@@ -51,6 +51,8 @@ pub(crate) struct Frame {
     phase: AtomicU8,
     role: AtomicU8,
     pub(super) team_size: AtomicU32,
+    /// Of a task's execution: where the machine's stack was.
+    pub(super) stack: Word,
     /// The team that is forked when a fork frame is at this depth.
     pub(super) team: Link<Team>,
 }
@@ -304,7 +306,11 @@ impl Thread {
                 .below()
                 .filter(|_| candidate.role() == Role::Construct);
         }
-        self.unmatched.add(1);
+        if region.kind.is_task_execution() {
+            self.migrated.add(1);
+        } else {
+            self.unmatched.add(1);
+        }
         None
     }
 

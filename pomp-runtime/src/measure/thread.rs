@@ -31,6 +31,8 @@ pub(crate) struct Thread {
     pub(super) held: Link<Held>,
     /// Events that matched no open region.
     pub(crate) unmatched: Word,
+    /// Ends of tasks whose begin is not open on this thread.
+    pub(crate) migrated: Word,
     /// Regions that were closed by the exit of one around them.
     pub(crate) skipped: Word,
 }
@@ -152,6 +154,7 @@ impl Thread {
             tree: CallTree::new(),
             held: Link::none(),
             unmatched: Word::new(0),
+            migrated: Word::new(0),
             skipped: Word::new(0),
         }
     }

@@ -97,6 +97,11 @@ fn notes(snapshot: &Snapshot) -> Vec<String> {
             snapshot.unmatched,
         ),
         (
+            "tasks that did not end where they began, and whose rest counts for what their \
+             thread did around it",
+            snapshot.migrated,
+        ),
+        (
             "team members without a shutdown time, since a join is missing",
             snapshot.unpaired,
         ),

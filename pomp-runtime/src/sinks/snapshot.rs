@@ -68,6 +68,7 @@ pub(super) struct Snapshot {
     /// Team members whose ends and joins do not pair up.
     pub(super) unpaired: u64,
     pub(super) unmatched: u64,
+    pub(super) migrated: u64,
     pub(super) skipped: u64,
 }
 
@@ -78,6 +79,7 @@ impl Snapshot {
         for thread in threads {
             thread.tree.nodes().for_each(|node| snapshot.add(node));
             snapshot.unmatched += thread.unmatched.get();
+            snapshot.migrated += thread.migrated.get();
             snapshot.skipped += thread.skipped.get();
         }
         snapshot.index.reserve(snapshot.nodes.len());

@@ -36,6 +36,7 @@ macro_rules! probes {
 fn report(event: Event, thread: &'static Thread, region: &'static Region) {
     let region = match event {
         Event::SectionBegin | Event::SectionEnd => region.section(),
+        Event::TaskEnd => region.execution(),
         _ => Some(region),
     };
     if let Some(region) = region {
@@ -56,6 +57,12 @@ probes! {
     POMP_Single_begin => SingleBegin,
     POMP_Single_end => SingleEnd,
     POMP_Single_exit => SingleExit,
+    POMP_Workshare_enter => WorkshareEnter,
+    POMP_Workshare_exit => WorkshareExit,
+    POMP_Scope_enter => ScopeEnter,
+    POMP_Scope_begin => ScopeBegin,
+    POMP_Scope_end => ScopeEnd,
+    POMP_Scope_exit => ScopeExit,
     POMP_Master_begin => MasterBegin,
     POMP_Master_end => MasterEnd,
     POMP_Critical_enter => CriticalEnter,
@@ -72,6 +79,47 @@ probes! {
     POMP_Barrier_exit => BarrierExit,
     POMP_Flush_enter => FlushEnter,
     POMP_Flush_exit => FlushExit,
+    POMP_Task_create_enter => TaskCreateEnter,
+    POMP_Task_create_exit => TaskCreateExit,
+    POMP_Task_end => TaskEnd,
+    POMP_Taskwait_enter => TaskwaitEnter,
+    POMP_Taskwait_exit => TaskwaitExit,
+    POMP_Taskyield_enter => TaskyieldEnter,
+    POMP_Taskyield_exit => TaskyieldExit,
+    POMP_Taskgroup_enter => TaskgroupEnter,
+    POMP_Taskgroup_begin => TaskgroupBegin,
+    POMP_Taskgroup_end => TaskgroupEnd,
+    POMP_Taskgroup_exit => TaskgroupExit,
+    POMP_Taskloop_enter => TaskloopEnter,
+    POMP_Taskloop_exit => TaskloopExit,
+    POMP_Loop_enter => GenericLoopEnter,
+    POMP_Loop_exit => GenericLoopExit,
+    POMP_Distribute_enter => DistributeEnter,
+    POMP_Distribute_exit => DistributeExit,
+    POMP_Teams_enter => TeamsEnter,
+    POMP_Teams_exit => TeamsExit,
+    POMP_Target_enter => TargetEnter,
+    POMP_Target_exit => TargetExit,
+    POMP_Begin => UserBegin,
+    POMP_End => UserEnd,
+}
+
+/// A task starts to be executed.
+///
+/// # Safety
+/// `descriptor` is null or points to a descriptor.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn POMP_Task_begin(descriptor: *const OmpRegDescr) {
+    let here = 0u8;
+    let stack = std::hint::black_box(&raw const here).addr() as u64;
+    // SAFETY: as the caller promises.
+    unsafe {
+        event(descriptor, |thread, region| {
+            if let Some(execution) = region.execution() {
+                thread.begin_task(execution, stack, now);
+            }
+        })
+    };
 }
 
 /// Registers the table of a translation unit.
