@@ -129,6 +129,15 @@ extern void POMP_Target_exit(struct ompregdescr *);
 extern void POMP_Begin(struct ompregdescr *);
 extern void POMP_End(struct ompregdescr *);
 
+/* Steering the measurement of the whole process. It starts by itself, and the
+ * profile is written by itself when the program ends; Finalize writes it now,
+ * and nothing is measured later. What is open at Off ends there, but for marked
+ * regions around everything else; from On everything that begins is measured. */
+extern void POMP_Init(void);
+extern void POMP_Finalize(void);
+extern void POMP_On(void);
+extern void POMP_Off(void);
+
 /* Lock routines with their call site; each calls the OpenMP routine of the
  * same name. `lock` points to an omp_lock_t or omp_nest_lock_t. */
 extern void POMP_Init_lock_at(struct ompregdescr *, void *lock);

@@ -209,6 +209,35 @@ fn objects_of_opari_1_need_no_table() {
 }
 
 #[test]
+fn the_program_steers_its_measurement() {
+    let paused = "times that the program switched measurement off, of which nothing is known";
+    for compiler in compilers() {
+        let program = Program::build(compiler, "pauses.c", &[]);
+        for (way, teams) in [
+            ("", 2),
+            ("end-while-off", 1),
+            ("finalize", 2),
+            ("stay-off", 1),
+        ] {
+            let run = program.run(&[way], &[]);
+            assert_eq!(run.output.status.code(), Some(3), "{compiler} {way}");
+            let expected = [
+                "userRegion@1 0: main 1".to_owned(),
+                format!("parallel@2 0: seq {teams}"),
+            ];
+            assert_eq!(counts(run.profile())[..2], expected, "{compiler} {way}");
+            let notes = &run.profile().run.notes;
+            assert_eq!(*notes, [format!("{paused}: 1")], "{compiler} {way}");
+        }
+        let run = program.run(&["across-teams"], &[]);
+        let profile = run.profile();
+        assert_eq!(profile.run.notes, [format!("{paused}: 101")], "{compiler}");
+        assert_eq!(profile.threads.len(), 3, "{compiler}");
+        assert!(profile.nodes.len() < 20, "{compiler}");
+    }
+}
+
+#[test]
 fn libraries_may_come_and_go() {
     for compiler in compilers() {
         let program = Program::build(compiler, "loader.c", &["-rdynamic", "-ldl"]);

@@ -15,6 +15,7 @@ pub(crate) mod lock;
 pub(crate) mod message;
 pub(crate) mod mutex;
 pub(crate) mod omp;
+pub(crate) mod pause;
 pub(crate) mod region;
 pub(crate) mod shared;
 pub(crate) mod stack;

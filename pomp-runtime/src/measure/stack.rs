@@ -82,6 +82,12 @@ impl Frame {
         (phase != MAIN).then(|| (pseudo_region(phase), self.phase_start.get()))
     }
 
+    /// When the frame began, or its phase if that was later.
+    pub(super) fn last_event(&self) -> u64 {
+        let phase = self.running_phase().map_or(0, |(_, start)| start);
+        self.start().max(phase)
+    }
+
     #[inline(always)]
     pub(super) fn within(&self) -> u8 {
         self.phase.load(Ordering::Relaxed)

@@ -8,14 +8,14 @@
 
 use std::ffi::{c_uint, c_void};
 
-use super::boundary::{caught, event};
+use super::boundary::{caught, event, lasting_event};
 use super::descriptor::{OmpRegDescr, RompRegion, register_table};
 use crate::measure::clock::now;
 use crate::measure::event::Event;
-use crate::measure::omp;
 use crate::measure::region::Region;
 use crate::measure::team::Team;
 use crate::measure::thread::Thread;
+use crate::measure::{life_cycle, omp, pause};
 
 /// Defines the functions that report one event of the descriptor's region.
 macro_rules! probes {
@@ -101,7 +101,6 @@ probes! {
     POMP_Target_enter => TargetEnter,
     POMP_Target_exit => TargetExit,
     POMP_Begin => UserBegin,
-    POMP_End => UserEnd,
 }
 
 /// A task starts to be executed.
@@ -120,6 +119,48 @@ unsafe extern "C" fn POMP_Task_begin(descriptor: *const OmpRegDescr) {
             }
         })
     };
+}
+
+/// A region that the user marked ends, also while measurement is off.
+///
+/// # Safety
+/// `descriptor` is null or points to a descriptor.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn POMP_End(descriptor: *const OmpRegDescr) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        lasting_event(descriptor, |thread, region| {
+            report(Event::UserEnd, thread, region)
+        })
+    };
+}
+
+/// Defines the functions by which the program steers its measurement.
+macro_rules! controls {
+    ($($(#[$about:meta])* $function:ident => $action:expr,)+) => {$(
+        $(#[$about])*
+        #[unsafe(no_mangle)]
+        extern "C" fn $function() {
+            caught(|| {
+                $action();
+                Some(())
+            });
+        }
+    )+};
+}
+
+controls! {
+    /// Measurement starts now, if it has not.
+    POMP_Init => life_cycle::ensure_started,
+    /// Measurement ends, and the profile is written.
+    POMP_Finalize => life_cycle::finish_now,
+    /// Measurement goes on.
+    POMP_On => pause::switch_on,
+    /// Measurement stops for a time.
+    POMP_Off => || {
+        life_cycle::ensure_started();
+        pause::switch_off();
+    },
 }
 
 /// Registers the table of a translation unit.
