@@ -70,7 +70,15 @@ extern void POMP_Single_begin(struct ompregdescr *);
 extern void POMP_Single_end(struct ompregdescr *);
 extern void POMP_Single_exit(struct ompregdescr *);
 
-/* Synchronisation. */
+extern void POMP_Workshare_enter(struct ompregdescr *);
+extern void POMP_Workshare_exit(struct ompregdescr *);
+/* The implicit barrier of a scope comes between its end and its exit. */
+extern void POMP_Scope_enter(struct ompregdescr *);
+extern void POMP_Scope_begin(struct ompregdescr *);
+extern void POMP_Scope_end(struct ompregdescr *);
+extern void POMP_Scope_exit(struct ompregdescr *);
+
+/* Synchronisation. `masked` is reported as `master`. */
 extern void POMP_Master_begin(struct ompregdescr *);
 extern void POMP_Master_end(struct ompregdescr *);
 extern void POMP_Critical_enter(struct ompregdescr *);
@@ -87,6 +95,48 @@ extern void POMP_Barrier_enter(struct ompregdescr *);
 extern void POMP_Barrier_exit(struct ompregdescr *);
 extern void POMP_Flush_enter(struct ompregdescr *);
 extern void POMP_Flush_exit(struct ompregdescr *);
+
+/* Tasks. The first two go around the construct, the others into it; all take
+ * the construct's descriptor. A task may be executed inside its creation. */
+extern void POMP_Task_create_enter(struct ompregdescr *);
+extern void POMP_Task_create_exit(struct ompregdescr *);
+extern void POMP_Task_begin(struct ompregdescr *);
+extern void POMP_Task_end(struct ompregdescr *);
+extern void POMP_Taskwait_enter(struct ompregdescr *);
+extern void POMP_Taskwait_exit(struct ompregdescr *);
+extern void POMP_Taskyield_enter(struct ompregdescr *);
+extern void POMP_Taskyield_exit(struct ompregdescr *);
+/* From end to exit the thread waits for the tasks of the group. */
+extern void POMP_Taskgroup_enter(struct ompregdescr *);
+extern void POMP_Taskgroup_begin(struct ompregdescr *);
+extern void POMP_Taskgroup_end(struct ompregdescr *);
+extern void POMP_Taskgroup_exit(struct ompregdescr *);
+
+/* Constructs that are measured from outside; a target construct, with its data
+ * and update kin, on the host. */
+extern void POMP_Taskloop_enter(struct ompregdescr *);
+extern void POMP_Taskloop_exit(struct ompregdescr *);
+extern void POMP_Loop_enter(struct ompregdescr *);
+extern void POMP_Loop_exit(struct ompregdescr *);
+extern void POMP_Distribute_enter(struct ompregdescr *);
+extern void POMP_Distribute_exit(struct ompregdescr *);
+extern void POMP_Teams_enter(struct ompregdescr *);
+extern void POMP_Teams_exit(struct ompregdescr *);
+extern void POMP_Target_enter(struct ompregdescr *);
+extern void POMP_Target_exit(struct ompregdescr *);
+
+/* Regions that the user marks; several ends are possible. */
+extern void POMP_Begin(struct ompregdescr *);
+extern void POMP_End(struct ompregdescr *);
+
+/* Steering the measurement of the whole process. It starts by itself, and the
+ * profile is written by itself when the program ends; Finalize writes it now,
+ * and nothing is measured later. What is open at Off ends there, but for marked
+ * regions around everything else; from On everything that begins is measured. */
+extern void POMP_Init(void);
+extern void POMP_Finalize(void);
+extern void POMP_On(void);
+extern void POMP_Off(void);
 
 /* Lock routines with their call site; each calls the OpenMP routine of the
  * same name. `lock` points to an omp_lock_t or omp_nest_lock_t. */

@@ -7,132 +7,9 @@
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod programs;
 
-use profile::load::load;
-use profile::model::Profile;
-use profile::region_kind::PseudoRegion;
-
-const COMPILERS: &[&str] = &["gcc", "clang"];
-
-/// The compilers that this machine has with OpenMP; one at least.
-fn compilers() -> Vec<&'static str> {
-    let found: Vec<_> = COMPILERS
-        .iter()
-        .copied()
-        .filter(|compiler| Command::new(compiler).arg("--version").output().is_ok())
-        .collect();
-    assert!(
-        !found.is_empty(),
-        "no C compiler of {COMPILERS:?} is installed"
-    );
-    found
-}
-
-/// A program that was built in a directory of its own.
-struct Program {
-    directory: tempfile::TempDir,
-    file: PathBuf,
-}
-
-/// A run: what it printed and what was saved.
-struct Run {
-    output: Output,
-    profiles: Vec<Profile>,
-}
-
-impl Program {
-    fn build(compiler: &str, source: &str, options: &[&str]) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("program");
-        compile(
-            compiler,
-            source,
-            &file,
-            &[&[library().to_str().unwrap()], options].concat(),
-        );
-        Self { directory, file }
-    }
-
-    fn run(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Run {
-        let here = self.directory.path();
-        let output = Command::new(&self.file)
-            .args(arguments)
-            .current_dir(here)
-            .envs(environment.iter().copied())
-            .output()
-            .unwrap();
-        let mut files: Vec<PathBuf> = std::fs::read_dir(here)
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .filter(|path| path.to_string_lossy().ends_with(".romp.json"))
-            .collect();
-        files.sort();
-        let profiles = files.iter().map(|file| load(file).unwrap()).collect();
-        files
-            .iter()
-            .for_each(|file| std::fs::remove_file(file).unwrap());
-        Run { output, profiles }
-    }
-}
-
-impl Run {
-    fn stdout(&self) -> &str {
-        std::str::from_utf8(&self.output.stdout).unwrap()
-    }
-
-    fn stderr(&self) -> &str {
-        std::str::from_utf8(&self.output.stderr).unwrap()
-    }
-
-    fn profile(&self) -> &Profile {
-        assert_eq!(self.profiles.len(), 1, "{}", self.stderr());
-        assert_eq!(self.stderr().lines().count(), 1, "{}", self.stderr());
-        &self.profiles[0]
-    }
-}
-
-fn compile(compiler: &str, source: &str, to: &Path, options: &[&str]) {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let status = Command::new(compiler)
-        .args(["-O1", "-g", "-fopenmp", "-Wall", "-Werror", "-I"])
-        .arg(here.join("include"))
-        .arg(here.join("tests/c").join(source))
-        .arg("-o")
-        .arg(to)
-        .args(options)
-        .status()
-        .unwrap();
-    assert!(status.success(), "{compiler} {source}");
-}
-
-/// The static library, which cargo builds beside the tests.
-fn library() -> PathBuf {
-    let tests = std::env::current_exe().unwrap();
-    let library = tests.parent().unwrap().join("libpomp.a");
-    assert!(library.exists(), "{} is missing", library.display());
-    library
-}
-
-/// Counts without times: `atomic@3 0->1->0: main 5`.
-fn counts(profile: &Profile) -> Vec<String> {
-    let mut lines = Vec::new();
-    for node in &profile.nodes {
-        let region = &profile.regions[node.region];
-        for row in &node.rows {
-            let spans: Vec<String> = PseudoRegion::ALL
-                .into_iter()
-                .filter(|part| row.span(*part).count > 0)
-                .map(|part| format!("{part:?} {}", row.span(part).count).to_lowercase())
-                .collect();
-            let thread = &profile.threads[row.thread];
-            let (kind, line) = (&region.region_type, region.begin[0]);
-            lines.push(format!("{kind}@{line} {thread}: {}", spans.join(" ")));
-        }
-    }
-    lines
-}
+use programs::{Program, compile, compilers, counts};
 
 #[test]
 fn nested_teams_are_counted_exactly() {
@@ -328,6 +205,35 @@ fn objects_of_opari_1_need_no_table() {
         assert_eq!(counts[1], "parallel@1 0->0: main 5 enter 5 body 5 exit 5");
         assert_eq!(counts[4], "sections@3 0->1: main 5 body 5 ibarr 5");
         assert!(counts[5].starts_with("section@3 0->"), "{counts:?}");
+    }
+}
+
+#[test]
+fn the_program_steers_its_measurement() {
+    let paused = "times that the program switched measurement off, of which nothing is known";
+    for compiler in compilers() {
+        let program = Program::build(compiler, "pauses.c", &[]);
+        for (way, teams) in [
+            ("", 2),
+            ("end-while-off", 1),
+            ("finalize", 2),
+            ("stay-off", 1),
+        ] {
+            let run = program.run(&[way], &[]);
+            assert_eq!(run.output.status.code(), Some(3), "{compiler} {way}");
+            let expected = [
+                "userRegion@1 0: main 1".to_owned(),
+                format!("parallel@2 0: seq {teams}"),
+            ];
+            assert_eq!(counts(run.profile())[..2], expected, "{compiler} {way}");
+            let notes = &run.profile().run.notes;
+            assert_eq!(*notes, [format!("{paused}: 1")], "{compiler} {way}");
+        }
+        let run = program.run(&["across-teams"], &[]);
+        let profile = run.profile();
+        assert_eq!(profile.run.notes, [format!("{paused}: 101")], "{compiler}");
+        assert_eq!(profile.threads.len(), 3, "{compiler}");
+        assert!(profile.nodes.len() < 20, "{compiler}");
     }
 }
 

@@ -23,7 +23,7 @@ const ADVICE: &[Advice] = &[
                that is free.",
     },
     Advice {
-        kinds: &[Kind::Parallel],
+        kinds: &[Kind::Parallel, Kind::Scope],
         category: Imbal,
         text: "Give each thread the same amount of work, or let a loop or tasks in the region \
                spread it.",
@@ -39,6 +39,12 @@ const ADVICE: &[Advice] = &[
         text: "There were fewer sections than threads: use fewer threads here, or more sections.",
     },
     Advice {
+        kinds: &[Kind::Workshare, Kind::ParallelWorkshare],
+        category: Imbal,
+        text: "The compiler shares out the statements: see whether it shares out all of them, or \
+               write loops.",
+    },
+    Advice {
         kinds: &[Kind::Single],
         category: Limpar,
         text: "One thread worked and the others waited: add nowait if they need not wait, or \
@@ -49,6 +55,12 @@ const ADVICE: &[Advice] = &[
         category: Synch,
         text: "Threads arrived at different times: spread the work before it evenly, or see \
                whether the barrier is needed.",
+    },
+    Advice {
+        kinds: &[Kind::Taskgroup],
+        category: Synch,
+        text: "There were fewer tasks than threads to execute them, or one was longer than the \
+               others: make more and smaller tasks, or create the longest first.",
     },
     Advice {
         kinds: &[Kind::Critical, Kind::Lock],
@@ -67,7 +79,12 @@ const ADVICE: &[Advice] = &[
         text: "Try schedule(static,1), so that turns come soon, and do less in the ordered part.",
     },
     Advice {
-        kinds: &[Kind::Parallel, Kind::ParallelLoop, Kind::ParallelSections],
+        kinds: &[
+            Kind::Parallel,
+            Kind::ParallelLoop,
+            Kind::ParallelSections,
+            Kind::ParallelWorkshare,
+        ],
         category: Mgmt,
         text: "The region is short for its cost: move it outwards, merge it with its neighbours, \
                or add an if clause.",

@@ -3,11 +3,15 @@
 //!
 //! The names and the choice are ompP's. In the flat profile a column stands
 //! once; in a call-path profile some are split into an inclusive part and an
-//! exclusive one (`bodyT/I`, `bodyT/E`). `ORDERED`, which ompP does not know,
-//! has the columns of `CRITICAL`: both are waits in front of a body.
+//! exclusive one (`bodyT/I`, `bodyT/E`). Of the constructs that ompP does not
+//! know, `ORDERED` has the columns of `CRITICAL` (both are waits in front of a
+//! body), and `SCOPE` and `TASKGROUP` those of `SINGLE` (a body, then a wait).
+//!
+//! A thread that waits may execute tasks. That is no waiting: `taskT` shows it,
+//! and `exitBarT` and `waitT` are what is left.
 
 use crate::model::{Row, Span};
-use crate::region_kind::RegionKind;
+use crate::region_kind::{PseudoRegion, RegionKind};
 
 /// What one thread did at one node, with what it did below.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +26,8 @@ pub struct Measures<'p> {
     pub nested_in_body: u64,
     /// Time that the same thread spent in nodes below the `section`s.
     pub nested_in_sections: u64,
+    /// Time that it spent executing tasks while it waited here.
+    pub tasks: u64,
 }
 
 /// A quantity that can be read off a row: nanoseconds or a count.
@@ -45,8 +51,12 @@ pub enum Quantity {
     EnterTime,
     /// Time to get out.
     ExitTime,
-    /// Time in the implicit barrier.
+    /// Time in the implicit barrier, without the tasks executed there.
     BarrierTime,
+    /// Time of the whole construct, without the tasks executed there.
+    WaitTime,
+    /// Time of the tasks executed while waiting.
+    TaskTime,
     /// Time that is neither in sections nor in the barrier.
     ManagementTime,
 }
@@ -64,7 +74,7 @@ impl Quantity {
     pub fn contains_recursion(self) -> bool {
         matches!(
             self,
-            Self::ExecTime | Self::BodyTime | Self::WorkTime | Self::SectionTime
+            Self::ExecTime | Self::BodyTime | Self::WorkTime | Self::SectionTime | Self::TaskTime
         )
     }
 
@@ -82,7 +92,9 @@ impl Quantity {
             Self::SectionCount => measures.sections.count,
             Self::EnterTime => row.enter.ns,
             Self::ExitTime => row.exit.ns,
-            Self::BarrierTime => row.ibarr.ns,
+            Self::BarrierTime => row.ibarr.ns.saturating_sub(measures.tasks),
+            Self::WaitTime => row.main.ns.saturating_sub(measures.tasks),
+            Self::TaskTime => measures.tasks,
             Self::ManagementTime => row
                 .main
                 .ns
@@ -162,19 +174,26 @@ const SINGLE_C: Entry = one("singleC", Quantity::BodyCount);
 const ENTER_T: Entry = one("enterT", Quantity::EnterTime);
 const EXIT_T: Entry = one("exitT", Quantity::ExitTime);
 const EXIT_BAR_T: Entry = one("exitBarT", Quantity::BarrierTime);
+const WAIT_T: Entry = one("waitT", Quantity::BarrierTime);
+const TASK_T: Entry = one("taskT", Quantity::TaskTime);
 const MGMT_T: Entry = one("mgmtT", Quantity::ManagementTime);
 const STARTUP_T: Entry = one("startupT", Quantity::EnterTime);
 const SHUTDOWN_T: Entry = one("shutdwnT", Quantity::ExitTime);
 
-const TEAM: &[Entry] = &[EXEC_T, EXEC_C, BODY_T, EXIT_BAR_T, STARTUP_T, SHUTDOWN_T];
+const TEAM: &[Entry] = &[
+    EXEC_T, EXEC_C, BODY_T, EXIT_BAR_T, STARTUP_T, SHUTDOWN_T, TASK_T,
+];
 const TEAM_SECTIONS: &[Entry] = &[
-    EXEC_T, EXEC_C, SECT_T, SECT_C, EXIT_BAR_T, STARTUP_T, SHUTDOWN_T,
+    EXEC_T, EXEC_C, SECT_T, SECT_C, EXIT_BAR_T, STARTUP_T, SHUTDOWN_T, TASK_T,
 ];
 // A loop has no event between its begin and its barrier, so that its body is
 // what the barrier leaves over.
-const LOOP: &[Entry] = &[EXEC_T, EXEC_C, WORK_T, EXIT_BAR_T];
-const SECTIONS: &[Entry] = &[EXEC_T, EXEC_C, SECT_T, SECT_C, EXIT_BAR_T, MGMT_T];
-const SINGLE: &[Entry] = &[EXEC_T, EXEC_C, SINGLE_T, SINGLE_C, EXIT_BAR_T];
+const LOOP: &[Entry] = &[EXEC_T, EXEC_C, WORK_T, EXIT_BAR_T, TASK_T];
+const SECTIONS: &[Entry] = &[EXEC_T, EXEC_C, SECT_T, SECT_C, EXIT_BAR_T, MGMT_T, TASK_T];
+const SINGLE: &[Entry] = &[EXEC_T, EXEC_C, SINGLE_T, SINGLE_C, EXIT_BAR_T, TASK_T];
+const SCOPE: &[Entry] = &[EXEC_T, EXEC_C, BODY_T, EXIT_BAR_T, TASK_T];
+const TASKGROUP: &[Entry] = &[EXEC_T, EXEC_C, BODY_T, WAIT_T, TASK_T];
+const BARRIER: &[Entry] = &[EXEC_T, EXEC_C, TASK_T];
 const GUARDED: &[Entry] = &[EXEC_T, EXEC_C, BODY_T, ENTER_T, EXIT_T];
 const BLOCK: &[Entry] = &[EXEC_T_SPLIT, EXEC_C];
 const POINT: &[Entry] = &[EXEC_T, EXEC_C];
@@ -184,18 +203,37 @@ const COLUMNS: &[(RegionKind, &[Entry])] = &[
     (RegionKind::Parallel, TEAM),
     (RegionKind::ParallelLoop, TEAM),
     (RegionKind::ParallelSections, TEAM_SECTIONS),
+    (RegionKind::ParallelWorkshare, TEAM),
     (RegionKind::Loop, LOOP),
     (RegionKind::Sections, SECTIONS),
     (RegionKind::Single, SINGLE),
+    (RegionKind::Workshare, LOOP),
     (RegionKind::User, BLOCK),
     (RegionKind::Atomic, POINT),
-    (RegionKind::Barrier, POINT),
+    (RegionKind::Barrier, BARRIER),
     (RegionKind::Critical, GUARDED),
     (RegionKind::Lock, GUARDED),
     (RegionKind::Master, BLOCK),
     (RegionKind::Flush, POINT),
     (RegionKind::Section, BLOCK),
+    (RegionKind::Task, BLOCK),
+    (RegionKind::TaskExec, BLOCK),
+    (RegionKind::UntiedTask, BLOCK),
+    (RegionKind::UntiedTaskExec, BLOCK),
+    (RegionKind::Taskwait, BLOCK),
     (RegionKind::Ordered, GUARDED),
+    (RegionKind::Scope, SCOPE),
+    (RegionKind::Taskgroup, TASKGROUP),
+    (RegionKind::Taskyield, BLOCK),
+    (RegionKind::Taskloop, BLOCK),
+    (RegionKind::GenericLoop, BLOCK),
+    (RegionKind::Distribute, BLOCK),
+    (RegionKind::Teams, BLOCK),
+    (RegionKind::Target, BLOCK),
+    (RegionKind::TargetData, BLOCK),
+    (RegionKind::TargetEnterData, POINT),
+    (RegionKind::TargetExitData, POINT),
+    (RegionKind::TargetUpdate, POINT),
 ];
 
 fn entries(kind: RegionKind) -> &'static [Entry] {
@@ -251,6 +289,13 @@ pub fn on_call_path(kind: RegionKind) -> Vec<Column> {
         }
     }
     columns
+}
+
+/// Whether a task that is executed in this part of a construct makes the thread
+/// work where it would wait.
+#[must_use]
+pub fn is_waiting(kind: RegionKind, within: PseudoRegion) -> bool {
+    kind == RegionKind::Barrier || within == PseudoRegion::Ibarr
 }
 
 /// How long a visit keeps its thread from its parent node. Under a lock the

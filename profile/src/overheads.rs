@@ -1,7 +1,13 @@
 //! Which time counts as which overhead, as one table keyed by [`RegionKind`].
 //!
-//! The categories and the choice are ompP's. `ORDERED`, which ompP does not
-//! know, is treated as `CRITICAL`: waiting for one's turn is synchronisation.
+//! The categories and the choice are ompP's, but that of the constructs which
+//! ompP does not know: `ORDERED` is treated as `CRITICAL`, since waiting for
+//! one's turn is synchronisation, as is waiting at the end of a `TASKGROUP`; a
+//! `SCOPE` is work of all threads, so that waiting at its end is imbalance.
+//!
+//! Tasks that are executed while waiting count nowhere. ompP takes their time
+//! from the category of the wait around them; here the quantities are without
+//! it, so that columns and overheads agree.
 
 use crate::columns::Quantity;
 use crate::region_kind::RegionKind;
@@ -110,6 +116,24 @@ pub const COSTS: &[Cost] = &[
         START,
     ),
     cost(RegionKind::ParallelSections, Quantity::ExitTime, MGMT, STOP),
+    cost(
+        RegionKind::ParallelWorkshare,
+        Quantity::BarrierTime,
+        IMBAL,
+        BARRIER,
+    ),
+    cost(
+        RegionKind::ParallelWorkshare,
+        Quantity::EnterTime,
+        MGMT,
+        START,
+    ),
+    cost(
+        RegionKind::ParallelWorkshare,
+        Quantity::ExitTime,
+        MGMT,
+        STOP,
+    ),
     cost(RegionKind::Loop, Quantity::BarrierTime, IMBAL, BARRIER),
     cost(
         RegionKind::Sections,
@@ -124,8 +148,9 @@ pub const COSTS: &[Cost] = &[
         "handing out the sections of",
     ),
     cost(RegionKind::Single, Quantity::BarrierTime, LIMPAR, BARRIER),
+    cost(RegionKind::Workshare, Quantity::BarrierTime, IMBAL, BARRIER),
     cost(RegionKind::Atomic, Quantity::ExecTime, SYNCH, "in"),
-    cost(RegionKind::Barrier, Quantity::ExecTime, SYNCH, "in"),
+    cost(RegionKind::Barrier, Quantity::WaitTime, SYNCH, "in"),
     cost(RegionKind::Critical, Quantity::EnterTime, SYNCH, WAIT),
     cost(RegionKind::Critical, Quantity::ExitTime, MGMT, LEAVE),
     cost(RegionKind::Lock, Quantity::EnterTime, SYNCH, "waiting for"),
@@ -133,6 +158,13 @@ pub const COSTS: &[Cost] = &[
     cost(RegionKind::Flush, Quantity::ExecTime, SYNCH, "in"),
     cost(RegionKind::Ordered, Quantity::EnterTime, SYNCH, WAIT),
     cost(RegionKind::Ordered, Quantity::ExitTime, MGMT, LEAVE),
+    cost(RegionKind::Scope, Quantity::BarrierTime, IMBAL, BARRIER),
+    cost(
+        RegionKind::Taskgroup,
+        Quantity::BarrierTime,
+        SYNCH,
+        "waiting at the end of",
+    ),
 ];
 
 /// The rows of one kind.
@@ -147,14 +179,15 @@ mod tests {
     use crate::region_kind::KINDS;
 
     #[test]
-    fn every_cost_stands_in_a_column_of_its_construct() {
+    fn every_cost_follows_from_columns_of_its_construct() {
         for cost in COSTS {
-            assert!(
-                columns::flat(cost.kind)
-                    .iter()
-                    .any(|column| column.quantity == cost.quantity),
-                "{cost:?}"
-            );
+            let needed = match cost.quantity {
+                Quantity::WaitTime => vec![Quantity::ExecTime, Quantity::TaskTime],
+                quantity => vec![quantity],
+            };
+            let columns = columns::flat(cost.kind);
+            let shows = |quantity| columns.iter().any(|column| column.quantity == quantity);
+            assert!(needed.into_iter().all(shows), "{cost:?}");
         }
     }
 
@@ -165,6 +198,28 @@ mod tests {
             .filter(|row| of(row.kind).next().is_none())
             .map(|row| row.full_name)
             .collect();
-        assert_eq!(free, ["USER REGION", "MASTER", "SECTION"]);
+        assert_eq!(
+            free,
+            [
+                "USER REGION",
+                "MASTER",
+                "SECTION",
+                "TASK",
+                "TASKEXEC",
+                "UTASK",
+                "UTASKEXEC",
+                "TASKWAIT",
+                "TASKYIELD",
+                "TASKLOOP",
+                "GENERIC LOOP",
+                "DISTRIBUTE",
+                "TEAMS",
+                "TARGET",
+                "TARGET DATA",
+                "TARGET ENTER DATA",
+                "TARGET EXIT DATA",
+                "TARGET UPDATE",
+            ]
+        );
     }
 }

@@ -2,7 +2,8 @@
 //! names them in reports, and which pseudo-regions they are made of.
 //!
 //! The order of the rows is ompP's enumeration order, which is also the print
-//! order of its region overview. To add a kind, add a row.
+//! order of its region overview; kinds that ompP does not know stand behind. To
+//! add a kind, add a row.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,8 @@ pub enum PseudoRegion {
     Enter = 1,
     /// The structured block.
     Body = 2,
-    /// The implicit barrier at the end, made explicit by the instrumenter.
+    /// The implicit barrier at the end, made explicit by the instrumenter; of a
+    /// taskgroup the wait for its tasks.
     Ibarr = 3,
     /// Getting out: leaving a critical section or lock; ending a team.
     Exit = 4,
@@ -49,12 +51,16 @@ pub enum RegionKind {
     ParallelLoop,
     /// `parallel sections`
     ParallelSections,
+    /// `parallel workshare`
+    ParallelWorkshare,
     /// `for`, `do`
     Loop,
     /// `sections`
     Sections,
     /// `single`
     Single,
+    /// `workshare`
+    Workshare,
     /// A region that the user marked.
     User,
     /// `atomic`
@@ -65,14 +71,48 @@ pub enum RegionKind {
     Critical,
     /// A call of a lock routine.
     Lock,
-    /// `master`
+    /// `master`, `masked`
     Master,
     /// `flush`
     Flush,
     /// `section`
     Section,
+    /// `task`: creating it
+    Task,
+    /// `task`: executing it
+    TaskExec,
+    /// `task untied`: creating it
+    UntiedTask,
+    /// `task untied`: executing it
+    UntiedTaskExec,
+    /// `taskwait`
+    Taskwait,
     /// `ordered` with a structured block
     Ordered,
+    /// `scope`
+    Scope,
+    /// `taskgroup`
+    Taskgroup,
+    /// `taskyield`
+    Taskyield,
+    /// `taskloop`, with its implicit taskgroup
+    Taskloop,
+    /// `loop`
+    GenericLoop,
+    /// `distribute`
+    Distribute,
+    /// `teams`
+    Teams,
+    /// `target`, as the host sees it
+    Target,
+    /// `target data`
+    TargetData,
+    /// `target enter data`
+    TargetEnterData,
+    /// `target exit data`
+    TargetExitData,
+    /// `target update`
+    TargetUpdate,
 }
 
 /// What the table says about one kind.
@@ -103,9 +143,21 @@ pub const KINDS: &[KindRow] = &[
         "PARALLEL SECTIONS",
         "PARSECTS",
     ),
+    row(
+        RegionKind::ParallelWorkshare,
+        &["parallelworkshare"],
+        "PARALLEL WORKSHARE",
+        "PARWRKSH",
+    ),
     row(RegionKind::Loop, &["for", "do"], "LOOP", "LOOP"),
     row(RegionKind::Sections, &["sections"], "SECTIONS", "SECTIONS"),
     row(RegionKind::Single, &["single"], "SINGLE", "SINGLE"),
+    row(
+        RegionKind::Workshare,
+        &["workshare"],
+        "WORKSHARE",
+        "WRKSHARE",
+    ),
     row(
         RegionKind::User,
         &["userRegion", "region"],
@@ -116,10 +168,77 @@ pub const KINDS: &[KindRow] = &[
     row(RegionKind::Barrier, &["barrier"], "BARRIER", "BARRIER"),
     row(RegionKind::Critical, &["critical"], "CRITICAL", "CRITICAL"),
     row(RegionKind::Lock, &["lock"], "LOCK", "LOCK"),
-    row(RegionKind::Master, &["master"], "MASTER", "MASTER"),
+    row(
+        RegionKind::Master,
+        &["master", "masked"],
+        "MASTER",
+        "MASTER",
+    ),
     row(RegionKind::Flush, &["flush"], "FLUSH", "FLUSH"),
     row(RegionKind::Section, &["section"], "SECTION", "SECTION"),
+    row(RegionKind::Task, &["task"], "TASK", "TASK"),
+    row(RegionKind::TaskExec, &["taskexec"], "TASKEXEC", "TASKEXEC"),
+    row(RegionKind::UntiedTask, &["taskuntied"], "UTASK", "UTASK"),
+    row(
+        RegionKind::UntiedTaskExec,
+        &["taskuntiedexec"],
+        "UTASKEXEC",
+        "UTASKEXC",
+    ),
+    row(RegionKind::Taskwait, &["taskwait"], "TASKWAIT", "TASKWAIT"),
     row(RegionKind::Ordered, &["ordered"], "ORDERED", "ORDERED"),
+    row(RegionKind::Scope, &["scope"], "SCOPE", "SCOPE"),
+    row(
+        RegionKind::Taskgroup,
+        &["taskgroup"],
+        "TASKGROUP",
+        "TASKGRP",
+    ),
+    row(
+        RegionKind::Taskyield,
+        &["taskyield"],
+        "TASKYIELD",
+        "TASKYLD",
+    ),
+    row(RegionKind::Taskloop, &["taskloop"], "TASKLOOP", "TASKLOOP"),
+    row(
+        RegionKind::GenericLoop,
+        &["loop"],
+        "GENERIC LOOP",
+        "GENLOOP",
+    ),
+    row(
+        RegionKind::Distribute,
+        &["distribute"],
+        "DISTRIBUTE",
+        "DISTRIB",
+    ),
+    row(RegionKind::Teams, &["teams"], "TEAMS", "TEAMS"),
+    row(RegionKind::Target, &["target"], "TARGET", "TARGET"),
+    row(
+        RegionKind::TargetData,
+        &["targetdata"],
+        "TARGET DATA",
+        "TGTDATA",
+    ),
+    row(
+        RegionKind::TargetEnterData,
+        &["targetenterdata"],
+        "TARGET ENTER DATA",
+        "TGTENTER",
+    ),
+    row(
+        RegionKind::TargetExitData,
+        &["targetexitdata"],
+        "TARGET EXIT DATA",
+        "TGTEXIT",
+    ),
+    row(
+        RegionKind::TargetUpdate,
+        &["targetupdate"],
+        "TARGET UPDATE",
+        "TGTUPDT",
+    ),
 ];
 
 const fn row(
@@ -158,7 +277,28 @@ impl RegionKind {
     pub fn is_parallel(self) -> bool {
         matches!(
             self,
-            Self::Parallel | Self::ParallelLoop | Self::ParallelSections
+            Self::Parallel | Self::ParallelLoop | Self::ParallelSections | Self::ParallelWorkshare
+        )
+    }
+
+    /// Whether it is the execution of a task.
+    #[must_use]
+    pub fn is_task_execution(self) -> bool {
+        matches!(self, Self::TaskExec | Self::UntiedTaskExec)
+    }
+
+    /// Whether it is one directive without a structured block.
+    #[must_use]
+    pub fn is_point(self) -> bool {
+        matches!(
+            self,
+            Self::Barrier
+                | Self::Flush
+                | Self::Taskwait
+                | Self::Taskyield
+                | Self::TargetEnterData
+                | Self::TargetExitData
+                | Self::TargetUpdate
         )
     }
 }

@@ -6,7 +6,8 @@
 
 use profile::region_kind::PseudoRegion;
 
-/// What a source can report about a region that is no team and no lock.
+/// What a source can report about a region that is no team and no lock. The
+/// begin of a task is in `task`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     ImplicitBarrierEnter,
@@ -21,6 +22,12 @@ pub(crate) enum Event {
     SingleBegin,
     SingleEnd,
     SingleExit,
+    WorkshareEnter,
+    WorkshareExit,
+    ScopeEnter,
+    ScopeBegin,
+    ScopeEnd,
+    ScopeExit,
     MasterBegin,
     MasterEnd,
     CriticalEnter,
@@ -37,6 +44,29 @@ pub(crate) enum Event {
     BarrierExit,
     FlushEnter,
     FlushExit,
+    TaskCreateEnter,
+    TaskCreateExit,
+    TaskEnd,
+    TaskwaitEnter,
+    TaskwaitExit,
+    TaskyieldEnter,
+    TaskyieldExit,
+    TaskgroupEnter,
+    TaskgroupBegin,
+    TaskgroupEnd,
+    TaskgroupExit,
+    TaskloopEnter,
+    TaskloopExit,
+    GenericLoopEnter,
+    GenericLoopExit,
+    DistributeEnter,
+    DistributeExit,
+    TeamsEnter,
+    TeamsExit,
+    TargetEnter,
+    TargetExit,
+    UserBegin,
+    UserEnd,
 }
 
 /// What an event does.
@@ -64,12 +94,13 @@ impl Event {
         match self {
             Self::ImplicitBarrierEnter => Turn(Ibarr),
             Self::ImplicitBarrierExit => Turn(Main),
-            Self::LoopEnter | Self::SectionsEnter => OpenWork,
-            Self::LoopExit | Self::SectionsExit => CloseWork,
-            Self::SingleEnter => Open(Main),
-            Self::SingleBegin => Turn(Body),
-            Self::SingleEnd => Turn(Main),
-            Self::SingleExit => Close,
+            Self::LoopEnter | Self::SectionsEnter | Self::WorkshareEnter => OpenWork,
+            Self::LoopExit | Self::SectionsExit | Self::WorkshareExit => CloseWork,
+            Self::SingleEnter | Self::ScopeEnter | Self::TaskgroupEnter => Open(Main),
+            Self::SingleBegin | Self::ScopeBegin | Self::TaskgroupBegin => Turn(Body),
+            Self::SingleEnd | Self::ScopeEnd => Turn(Main),
+            Self::TaskgroupEnd => Turn(Ibarr),
+            Self::SingleExit | Self::ScopeExit | Self::TaskgroupExit => Close,
             Self::CriticalEnter | Self::OrderedEnter => Open(Enter),
             Self::CriticalBegin | Self::OrderedBegin => Turn(Body),
             Self::CriticalEnd | Self::OrderedEnd => Turn(Exit),
@@ -78,12 +109,31 @@ impl Event {
             | Self::MasterBegin
             | Self::AtomicEnter
             | Self::BarrierEnter
-            | Self::FlushEnter => Open(Main),
+            | Self::FlushEnter
+            | Self::TaskCreateEnter
+            | Self::TaskwaitEnter
+            | Self::TaskyieldEnter
+            | Self::TaskloopEnter
+            | Self::GenericLoopEnter
+            | Self::DistributeEnter
+            | Self::TeamsEnter
+            | Self::TargetEnter
+            | Self::UserBegin => Open(Main),
             Self::SectionEnd
             | Self::MasterEnd
             | Self::AtomicExit
             | Self::BarrierExit
-            | Self::FlushExit => Close,
+            | Self::FlushExit
+            | Self::TaskCreateExit
+            | Self::TaskEnd
+            | Self::TaskwaitExit
+            | Self::TaskyieldExit
+            | Self::TaskloopExit
+            | Self::GenericLoopExit
+            | Self::DistributeExit
+            | Self::TeamsExit
+            | Self::TargetExit
+            | Self::UserEnd => Close,
         }
     }
 }

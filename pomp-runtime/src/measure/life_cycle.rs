@@ -33,7 +33,7 @@ static FAILED: AtomicBool = AtomicBool::new(false);
 #[inline(never)]
 pub(crate) fn ensure_started() -> bool {
     if !state::is_new() {
-        return state::is_on();
+        return state::is_on_or_paused();
     }
     thread::inside(|| {
         if state::claim_start() {
@@ -42,7 +42,7 @@ pub(crate) fn ensure_started() -> bool {
             state::wait_for_start();
         }
     });
-    state::is_on()
+    state::is_on_or_paused()
 }
 
 fn start() -> bool {
@@ -79,6 +79,11 @@ fn register_handlers() {
         at_quick_exit(at_exit);
         libc::pthread_atfork(None, None, Some(in_forked_child));
     }
+}
+
+/// The program ends measurement before it ends itself.
+pub(crate) fn finish_now() {
+    thread::inside(|| errno::keep(finish));
 }
 
 extern "C" fn at_exit() {

@@ -135,6 +135,13 @@ impl Thread {
             .add(at.wrapping_sub(set.start));
     }
 
+    /// From now on this thread holds no lock that is known.
+    pub(super) fn forget_locks(&self) {
+        for held in self.held_locks() {
+            held.address.store(0, Ordering::Relaxed);
+        }
+    }
+
     /// The entry for an address; address 0 finds a free one.
     fn held(&self, address: usize) -> Option<&'static Held> {
         std::iter::successors(self.held.get(), |held| held.next()).find(|held| held.is_for(address))

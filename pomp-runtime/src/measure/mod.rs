@@ -15,10 +15,12 @@ pub(crate) mod lock;
 pub(crate) mod message;
 pub(crate) mod mutex;
 pub(crate) mod omp;
+pub(crate) mod pause;
 pub(crate) mod region;
 pub(crate) mod shared;
 pub(crate) mod stack;
 pub(crate) mod state;
+pub(crate) mod task;
 pub(crate) mod team;
 pub(crate) mod thread;
 

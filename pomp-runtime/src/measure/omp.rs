@@ -10,6 +10,7 @@ mod runtime {
     unsafe extern "C" {
         pub(crate) safe fn omp_get_thread_num() -> c_int;
         pub(crate) safe fn omp_get_num_threads() -> c_int;
+        pub(crate) safe fn omp_get_level() -> c_int;
         pub(crate) fn omp_init_lock(lock: *mut c_void);
         pub(crate) fn omp_destroy_lock(lock: *mut c_void);
         pub(crate) fn omp_set_lock(lock: *mut c_void);
@@ -75,6 +76,10 @@ mod runtime {
     }
     pub(crate) fn omp_get_num_threads() -> c_int {
         1
+    }
+
+    pub(crate) fn omp_get_level() -> c_int {
+        0
     }
 
     /// Adds to the lock, which is a `c_int` here, and says what it was.

@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use profile::descriptor::Descriptor;
 use profile::region_kind::RegionKind;
 
+use super::errno;
 use super::mutex::lock;
 use super::shared::{Link, leak};
 use super::team::Team;
@@ -22,8 +23,9 @@ pub(crate) struct Region {
     /// The latest team of this region, for sources that have no handle to pass
     /// from fork to begin.
     pub(crate) team: Link<Team>,
-    /// The region of the sections in it, for sources that give them none.
-    section: Link<Region>,
+    /// The region of the sections in it, or of its executions if it is a task,
+    /// for sources that give them none.
+    part: Link<Region>,
 }
 
 impl Region {
@@ -32,7 +34,7 @@ impl Region {
     pub(crate) fn is_combined(&self) -> bool {
         matches!(
             self.kind,
-            RegionKind::ParallelLoop | RegionKind::ParallelSections
+            RegionKind::ParallelLoop | RegionKind::ParallelSections | RegionKind::ParallelWorkshare
         )
     }
 
@@ -42,22 +44,44 @@ impl Region {
         if self.kind == RegionKind::Section {
             Some(self)
         } else {
-            self.own_section()
+            self.part("section")
+        }
+    }
+
+    /// The region to which the executions of a task belong.
+    #[inline(always)]
+    pub(crate) fn execution(&'static self) -> Option<&'static Region> {
+        match self.kind {
+            kind if kind.is_task_execution() => Some(self),
+            RegionKind::UntiedTask => self.part("taskuntiedexec"),
+            _ => self.part("taskexec"),
+        }
+    }
+
+    /// Whether this region has a part, and that is it.
+    pub(super) fn has_part(&self, part: &'static Region) -> bool {
+        self.part.is(part)
+    }
+
+    #[inline(always)]
+    fn part(&self, region_type: &str) -> Option<&'static Region> {
+        match self.part.get() {
+            Some(part) => Some(part),
+            None => self.new_part(region_type),
         }
     }
 
     #[cold]
-    fn own_section(&self) -> Option<&'static Region> {
-        if self.section.get().is_none() {
-            let descriptor = Descriptor {
-                region_type: "section".to_owned(),
-                num_sections: None,
-                schedule: None,
-                ..self.descriptor.clone()
-            };
-            self.section.set(register(descriptor));
-        }
-        self.section.get()
+    #[inline(never)]
+    fn new_part(&self, region_type: &str) -> Option<&'static Region> {
+        let descriptor = Descriptor {
+            region_type: region_type.to_owned(),
+            num_sections: None,
+            schedule: None,
+            ..self.descriptor.clone()
+        };
+        self.part.set(errno::keep(|| register(descriptor)));
+        self.part.get()
     }
 }
 
@@ -92,7 +116,7 @@ fn new_region(descriptor: Descriptor) -> Option<&'static Region> {
         descriptor,
         kind,
         team: Link::none(),
-        section: Link::none(),
+        part: Link::none(),
     })
 }
 
@@ -148,8 +172,8 @@ pub(crate) mod tests {
 
     #[test]
     fn unknown_constructs_are_measured_as_the_nearest_kind() {
-        assert_eq!(region("parallelworkshare", 1).kind, RegionKind::Parallel);
-        assert_eq!(region("workshare", 1).kind, RegionKind::User);
+        assert_eq!(region("parallelshow", 1).kind, RegionKind::Parallel);
+        assert_eq!(region("show", 1).kind, RegionKind::User);
     }
 
     #[test]
@@ -159,5 +183,22 @@ pub(crate) mod tests {
         assert_eq!(section.kind, RegionKind::Section);
         assert!(std::ptr::eq(section, sections.section().unwrap()));
         assert!(std::ptr::eq(section, section.section().unwrap()));
+    }
+
+    #[test]
+    fn the_executions_of_a_task_are_a_region() {
+        for (line, (task, kind)) in [
+            ("task", RegionKind::TaskExec),
+            ("taskuntied", RegionKind::UntiedTaskExec),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let task = region(task, 710 + line as u32);
+            let execution = task.execution().unwrap();
+            assert_eq!(execution.kind, kind);
+            assert!(task.has_part(execution));
+            assert!(std::ptr::eq(execution, execution.execution().unwrap()));
+        }
     }
 }

@@ -51,6 +51,8 @@ pub(crate) struct Frame {
     phase: AtomicU8,
     role: AtomicU8,
     pub(super) team_size: AtomicU32,
+    /// Of a task's execution: where the machine's stack was.
+    pub(super) stack: Word,
     /// The team that is forked when a fork frame is at this depth.
     pub(super) team: Link<Team>,
 }
@@ -78,6 +80,12 @@ impl Frame {
     pub(crate) fn running_phase(&self) -> Option<(PseudoRegion, u64)> {
         let phase = self.phase.load(Ordering::Relaxed);
         (phase != MAIN).then(|| (pseudo_region(phase), self.phase_start.get()))
+    }
+
+    /// When the frame began, or its phase if that was later.
+    pub(super) fn last_event(&self) -> u64 {
+        let phase = self.running_phase().map_or(0, |(_, start)| start);
+        self.start().max(phase)
     }
 
     #[inline(always)]
@@ -304,7 +312,11 @@ impl Thread {
                 .below()
                 .filter(|_| candidate.role() == Role::Construct);
         }
-        self.unmatched.add(1);
+        if region.kind.is_task_execution() {
+            self.migrated.add(1);
+        } else {
+            self.unmatched.add(1);
+        }
         None
     }
 

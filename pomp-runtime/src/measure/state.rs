@@ -1,8 +1,10 @@
 //! Whether there is anything to do: the one global that every event reads.
 //!
 //! ```text
-//! New -> Starting -> On -> Off
+//! New -> Starting -> On <-> Paused
 //!                 -> Off
+//!
+//! Every state can become Off.
 //! ```
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -11,6 +13,7 @@ const NEW: u8 = 0;
 const STARTING: u8 = 1;
 const ON: u8 = 2;
 const OFF: u8 = 3;
+const PAUSED: u8 = 4;
 
 static STATE: AtomicU8 = AtomicU8::new(NEW);
 
@@ -24,6 +27,22 @@ pub(crate) fn is_on() -> bool {
 #[inline(always)]
 pub(crate) fn is_new() -> bool {
     STATE.load(Ordering::Relaxed) <= STARTING
+}
+
+/// Whether events are measured, or will be when the program switches
+/// measurement on again.
+pub(crate) fn is_on_or_paused() -> bool {
+    matches!(STATE.load(Ordering::Relaxed), ON | PAUSED)
+}
+
+/// Measures no more for a time.
+pub(super) fn pause() {
+    let _ = STATE.compare_exchange(ON, PAUSED, Ordering::AcqRel, Ordering::Relaxed);
+}
+
+/// Measures again.
+pub(super) fn resume() {
+    let _ = STATE.compare_exchange(PAUSED, ON, Ordering::AcqRel, Ordering::Relaxed);
 }
 
 /// Takes it upon this thread to start; false if another thread did.

@@ -14,6 +14,7 @@ use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role};
 use super::thread::Thread;
+use crate::sinks::profile::Node;
 
 /// One instance of a parallel region, from fork to join. Reused by the next
 /// fork at the same depth of the same thread. Two cache lines wide, since
@@ -23,6 +24,9 @@ use super::thread::Thread;
 pub(crate) struct Team {
     /// The fork frame.
     frame: Link<Frame>,
+    /// Its node. Here so that members read nothing of the frame, which the
+    /// thread that forked goes on writing to, and to what lies beside it.
+    node: Link<Node>,
     /// The thread that forked.
     thread: Link<Thread>,
     /// Time of the fork.
@@ -42,6 +46,7 @@ impl Thread {
         let (frame, node) = self.next_frame(region)?;
         let team = team_of(frame)?;
         team.frame.set(Some(frame));
+        team.node.set(Some(node));
         team.thread.set(Some(self));
         team.announced.store(false, Ordering::Relaxed);
         frame.team_size.store(0, Ordering::Relaxed);
@@ -81,14 +86,13 @@ impl Thread {
         size: impl FnOnce() -> u32,
         now: impl Fn() -> u64,
     ) {
-        let Some(fork_frame) = team.frame.get() else {
-            return;
-        };
-        let Some(fork_node) = fork_frame.node() else {
+        let Some(fork_node) = team.node.get() else {
             return;
         };
         if team.thread.is(self) {
-            fork_frame.team_size.store(size(), Ordering::Relaxed);
+            if let Some(fork_frame) = team.frame.get() {
+                fork_frame.team_size.store(size(), Ordering::Relaxed);
+            }
         } else {
             self.leave_stale_frames(now());
         }

@@ -15,7 +15,7 @@ use super::lock::Held;
 use super::mutex::lock;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role, add_frames};
-use super::{clock, errno, state};
+use super::{clock, errno, omp, pause, state};
 use crate::sinks::profile::{CallTree, Node};
 
 /// What one thread records. Two threads never share a cache line of it.
@@ -26,11 +26,15 @@ pub(crate) struct Thread {
     /// Set while an event is recorded: what comes in between (from a signal
     /// handler, or an allocator with probes) is ignored.
     busy: AtomicBool,
+    /// How many pauses of measurement it has taken notice of.
+    pauses: AtomicU32,
     base: Link<Frame>,
     pub(crate) tree: CallTree,
     pub(super) held: Link<Held>,
     /// Events that matched no open region.
     pub(crate) unmatched: Word,
+    /// Ends of tasks whose begin is not open on this thread.
+    pub(crate) migrated: Word,
     /// Regions that were closed by the exit of one around them.
     pub(crate) skipped: Word,
 }
@@ -81,6 +85,9 @@ pub(crate) fn with_current<R>(action: impl FnOnce(&'static Thread) -> R) -> Opti
     // `action` writes, and after it nothing half done.
     thread.busy.store(true, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
+    if thread.pauses() != pause::count() {
+        thread.catch_up();
+    }
     let result = action(thread);
     compiler_fence(Ordering::SeqCst);
     thread.busy.store(false, Ordering::Relaxed);
@@ -131,7 +138,7 @@ impl Blocks {
 /// This thread ends: its block is free for another.
 fn detach(thread: &'static Thread) {
     CURRENT.set(Some(&INSIDE));
-    if state::is_on() {
+    if state::is_on_or_paused() {
         if let Some(top) = thread.top().filter(|top| top.role() != Role::Base) {
             thread.leave_frames(top, clock::now());
         }
@@ -148,10 +155,12 @@ impl Thread {
         Self {
             top: Link::none(),
             busy: AtomicBool::new(busy),
+            pauses: AtomicU32::new(0),
             base: Link::none(),
             tree: CallTree::new(),
             held: Link::none(),
             unmatched: Word::new(0),
+            migrated: Word::new(0),
             skipped: Word::new(0),
         }
     }
@@ -161,6 +170,15 @@ impl Thread {
         self.base.set(Some(base));
         self.top.set(Some(base));
         Some(())
+    }
+
+    #[inline(always)]
+    pub(crate) fn pauses(&self) -> u32 {
+        self.pauses.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_pauses(&self, pauses: u32) {
+        self.pauses.store(pauses, Ordering::Relaxed);
     }
 
     /// The innermost open frame.
@@ -187,6 +205,10 @@ impl Thread {
     #[cold]
     #[inline(never)]
     pub(super) fn become_initial(&'static self, base: &'static Frame) -> Option<&'static Node> {
+        if pause::count() > 0 && omp::omp_get_level() > 0 {
+            // It is in a team that was forked while measurement was off.
+            return None;
+        }
         let number = if started_the_program() {
             0
         } else {

@@ -82,7 +82,13 @@ fn describe(region: &Region) -> model::Region {
 
 /// What a reader of the profile should know.
 fn notes(snapshot: &Snapshot) -> Vec<String> {
+    // A pause cuts regions: that exits are missing is no surprise then.
+    let surprising = |count: u64| if snapshot.pauses == 0 { count } else { 0 };
     let counts = [
+        (
+            "times that the program switched measurement off, of which nothing is known",
+            snapshot.pauses,
+        ),
         (
             "regions still open when the program ended, and closed at that moment",
             snapshot.open,
@@ -90,15 +96,20 @@ fn notes(snapshot: &Snapshot) -> Vec<String> {
         ("locks still held when the program ended", snapshot.held),
         (
             "regions left without their exit, and closed by one around them",
-            snapshot.skipped,
+            surprising(snapshot.skipped),
         ),
         (
             "events that matched no open region, and were ignored",
-            snapshot.unmatched,
+            surprising(snapshot.unmatched),
+        ),
+        (
+            "tasks that did not end where they began, and whose rest counts for what their \
+             thread did around it",
+            snapshot.migrated,
         ),
         (
             "team members without a shutdown time, since a join is missing",
-            snapshot.unpaired,
+            surprising(snapshot.unpaired),
         ),
     ];
     counts

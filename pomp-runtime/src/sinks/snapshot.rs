@@ -10,6 +10,7 @@ use profile::region_kind::PseudoRegion;
 
 use super::profile::{Node, Place};
 use super::spread::Map;
+use crate::measure::pause;
 use crate::measure::stack::{Frame, Role};
 use crate::measure::team::stale_since;
 use crate::measure::thread::Thread;
@@ -68,16 +69,23 @@ pub(super) struct Snapshot {
     /// Team members whose ends and joins do not pair up.
     pub(super) unpaired: u64,
     pub(super) unmatched: u64,
+    pub(super) migrated: u64,
     pub(super) skipped: u64,
+    /// How often measurement was switched off.
+    pub(super) pauses: u64,
 }
 
 impl Snapshot {
     /// Takes in all nodes, with everything that is open closed at `at`.
     pub(super) fn take(threads: &[&'static Thread], at: u64) -> Self {
-        let mut snapshot = Self::default();
+        let mut snapshot = Self {
+            pauses: u64::from(pause::count()),
+            ..Self::default()
+        };
         for thread in threads {
             thread.tree.nodes().for_each(|node| snapshot.add(node));
             snapshot.unmatched += thread.unmatched.get();
+            snapshot.migrated += thread.migrated.get();
             snapshot.skipped += thread.skipped.get();
         }
         snapshot.index.reserve(snapshot.nodes.len());
@@ -158,8 +166,13 @@ impl Snapshot {
     /// Adds what the missing exits would add to the nodes.
     fn close_frames(&mut self, thread: &'static Thread, at: u64) {
         let mut frame = thread.top().filter(|top| top.role() != Role::Base);
+        let mut paused = pause::time(thread.pauses());
+        let lasting = thread.lasting();
         while let Some(open) = frame {
-            let left = left_at(open);
+            if lasting.is_some_and(|lasting| std::ptr::eq(lasting, open)) {
+                paused = None;
+            }
+            let left = left_at(open).or(paused);
             self.open += u64::from(left.is_none());
             self.close_frame(open, left.unwrap_or(at));
             frame = open.below().filter(|below| below.role() != Role::Base);
@@ -194,6 +207,9 @@ impl Snapshot {
     }
 
     fn close_locks(&mut self, thread: &'static Thread, at: u64) {
+        if pause::time(thread.pauses()).is_some() {
+            return;
+        }
         for (node, start, acquired) in thread.held_locks().filter_map(|held| held.holding()) {
             self.held += 1;
             if let Some(additions) = self.additions(Some(node)) {

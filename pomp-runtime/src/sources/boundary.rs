@@ -22,6 +22,30 @@ pub(super) unsafe fn event<R>(
         return None;
     }
     // SAFETY: as the caller promises.
+    unsafe { recorded(descriptor, action) }
+}
+
+/// As `event`, also while the program has switched measurement off.
+///
+/// # Safety
+/// As `event`.
+pub(super) unsafe fn lasting_event<R>(
+    descriptor: *const OmpRegDescr,
+    action: impl FnOnce(&'static Thread, &'static Region) -> R,
+) -> Option<R> {
+    if !state::is_on_or_paused() {
+        return None;
+    }
+    // SAFETY: as the caller promises.
+    unsafe { recorded(descriptor, action) }
+}
+
+#[inline(always)]
+unsafe fn recorded<R>(
+    descriptor: *const OmpRegDescr,
+    action: impl FnOnce(&'static Thread, &'static Region) -> R,
+) -> Option<R> {
+    // SAFETY: as the caller promises.
     let descriptor = unsafe { descriptor.as_ref()? };
     caught(|| with_current(|thread| Some(action(thread, region_of(descriptor)?)))?)
 }

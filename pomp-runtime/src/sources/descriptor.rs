@@ -113,7 +113,7 @@ pub(super) unsafe fn register_table(
     table: *const RompRegion,
     entries: c_uint,
 ) {
-    if !state::is_on() && !life_cycle::ensure_started() || table.is_null() {
+    if !state::is_on_or_paused() && !life_cycle::ensure_started() || table.is_null() {
         return;
     }
     if version != INTERFACE_VERSION || entry_size as usize != size_of::<RompRegion>() {

@@ -8,14 +8,14 @@
 
 use std::ffi::{c_uint, c_void};
 
-use super::boundary::{caught, event};
+use super::boundary::{caught, event, lasting_event};
 use super::descriptor::{OmpRegDescr, RompRegion, register_table};
 use crate::measure::clock::now;
 use crate::measure::event::Event;
-use crate::measure::omp;
 use crate::measure::region::Region;
 use crate::measure::team::Team;
 use crate::measure::thread::Thread;
+use crate::measure::{life_cycle, omp, pause};
 
 /// Defines the functions that report one event of the descriptor's region.
 macro_rules! probes {
@@ -36,6 +36,7 @@ macro_rules! probes {
 fn report(event: Event, thread: &'static Thread, region: &'static Region) {
     let region = match event {
         Event::SectionBegin | Event::SectionEnd => region.section(),
+        Event::TaskEnd => region.execution(),
         _ => Some(region),
     };
     if let Some(region) = region {
@@ -56,6 +57,12 @@ probes! {
     POMP_Single_begin => SingleBegin,
     POMP_Single_end => SingleEnd,
     POMP_Single_exit => SingleExit,
+    POMP_Workshare_enter => WorkshareEnter,
+    POMP_Workshare_exit => WorkshareExit,
+    POMP_Scope_enter => ScopeEnter,
+    POMP_Scope_begin => ScopeBegin,
+    POMP_Scope_end => ScopeEnd,
+    POMP_Scope_exit => ScopeExit,
     POMP_Master_begin => MasterBegin,
     POMP_Master_end => MasterEnd,
     POMP_Critical_enter => CriticalEnter,
@@ -72,6 +79,88 @@ probes! {
     POMP_Barrier_exit => BarrierExit,
     POMP_Flush_enter => FlushEnter,
     POMP_Flush_exit => FlushExit,
+    POMP_Task_create_enter => TaskCreateEnter,
+    POMP_Task_create_exit => TaskCreateExit,
+    POMP_Task_end => TaskEnd,
+    POMP_Taskwait_enter => TaskwaitEnter,
+    POMP_Taskwait_exit => TaskwaitExit,
+    POMP_Taskyield_enter => TaskyieldEnter,
+    POMP_Taskyield_exit => TaskyieldExit,
+    POMP_Taskgroup_enter => TaskgroupEnter,
+    POMP_Taskgroup_begin => TaskgroupBegin,
+    POMP_Taskgroup_end => TaskgroupEnd,
+    POMP_Taskgroup_exit => TaskgroupExit,
+    POMP_Taskloop_enter => TaskloopEnter,
+    POMP_Taskloop_exit => TaskloopExit,
+    POMP_Loop_enter => GenericLoopEnter,
+    POMP_Loop_exit => GenericLoopExit,
+    POMP_Distribute_enter => DistributeEnter,
+    POMP_Distribute_exit => DistributeExit,
+    POMP_Teams_enter => TeamsEnter,
+    POMP_Teams_exit => TeamsExit,
+    POMP_Target_enter => TargetEnter,
+    POMP_Target_exit => TargetExit,
+    POMP_Begin => UserBegin,
+}
+
+/// A task starts to be executed.
+///
+/// # Safety
+/// `descriptor` is null or points to a descriptor.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn POMP_Task_begin(descriptor: *const OmpRegDescr) {
+    let here = 0u8;
+    let stack = std::hint::black_box(&raw const here).addr() as u64;
+    // SAFETY: as the caller promises.
+    unsafe {
+        event(descriptor, |thread, region| {
+            if let Some(execution) = region.execution() {
+                thread.begin_task(execution, stack, now);
+            }
+        })
+    };
+}
+
+/// A region that the user marked ends, also while measurement is off.
+///
+/// # Safety
+/// `descriptor` is null or points to a descriptor.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn POMP_End(descriptor: *const OmpRegDescr) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        lasting_event(descriptor, |thread, region| {
+            report(Event::UserEnd, thread, region)
+        })
+    };
+}
+
+/// Defines the functions by which the program steers its measurement.
+macro_rules! controls {
+    ($($(#[$about:meta])* $function:ident => $action:expr,)+) => {$(
+        $(#[$about])*
+        #[unsafe(no_mangle)]
+        extern "C" fn $function() {
+            caught(|| {
+                $action();
+                Some(())
+            });
+        }
+    )+};
+}
+
+controls! {
+    /// Measurement starts now, if it has not.
+    POMP_Init => life_cycle::ensure_started,
+    /// Measurement ends, and the profile is written.
+    POMP_Finalize => life_cycle::finish_now,
+    /// Measurement goes on.
+    POMP_On => pause::switch_on,
+    /// Measurement stops for a time.
+    POMP_Off => || {
+        life_cycle::ensure_started();
+        pause::switch_off();
+    },
 }
 
 /// Registers the table of a translation unit.

@@ -63,7 +63,6 @@ pub(crate) fn labels(regions: &[Region]) -> Vec<Label> {
 }
 
 fn label(index: usize, region: &Region, short: &HashMap<&str, String>) -> Label {
-    let is_point = matches!(region.kind, RegionKind::Barrier | RegionKind::Flush);
     Label {
         id: format!("R{:05}", index + 1),
         kind: region.kind,
@@ -73,7 +72,7 @@ fn label(index: usize, region: &Region, short: &HashMap<&str, String>) -> Label 
             .unwrap_or(&region.file)
             .clone(),
         first: region.begin[0],
-        last: if is_point {
+        last: if region.kind.is_point() {
             region.begin[0]
         } else {
             region.end[1].max(region.begin[0])

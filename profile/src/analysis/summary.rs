@@ -217,14 +217,14 @@ impl Facts<'_> {
             .into_iter()
             .find_map(|quantity| table.column(quantity))?;
         let wait = table.column(Quantity::BarrierTime)?;
-        let (most, most_ns) = table
-            .rows()
-            .map(|(t, cells)| (t, cells[work]))
-            .max_by_key(|x| x.1)?;
-        let (least, least_ns) = table
-            .rows()
-            .map(|(t, cells)| (t, cells[work]))
-            .min_by_key(|x| x.1)?;
+        let tasks = table.column(Quantity::TaskTime)?;
+        let worked = || {
+            table
+                .rows()
+                .map(|(t, cells)| (t, cells[work] + cells[tasks]))
+        };
+        let (most, most_ns) = worked().max_by_key(|x| x.1)?;
+        let (least, least_ns) = worked().min_by_key(|x| x.1)?;
         let longest_wait = table.rows().map(|(_, cells)| cells[wait]).max()?;
         if ((most_ns - least_ns) as f64) < EXPLAINS * longest_wait as f64 {
             return Some("Threads took turns in being late.".to_owned());

@@ -12,7 +12,7 @@
 //! Nodes and rows that point nowhere are left out: this also runs at the end
 //! of a measured program, where a wrong profile must do no harm.
 
-use crate::columns::{Measures, occupied};
+use crate::columns::{Measures, is_waiting, occupied};
 use crate::model::{Node, Profile, Span};
 use crate::region_kind::{PseudoRegion, RegionKind};
 
@@ -23,8 +23,8 @@ pub(crate) struct TreeNode<'p> {
     pub(crate) kind: RegionKind,
     /// Where the children stand in [`Tree::nodes`]; always after this node.
     pub(crate) children: Vec<usize>,
-    /// Whether it was entered from the parent's structured block.
-    in_body: bool,
+    /// The parent's pseudo-region in which it was entered.
+    within: PseudoRegion,
     /// The nearest parallel region above.
     pub(crate) scope: Option<usize>,
     /// Whether the same threads are inside the same region already.
@@ -112,7 +112,7 @@ impl<'p> Tree<'p> {
             region: node.region,
             kind,
             children: Vec::new(),
-            in_body: is_in_body(node.within),
+            within: node.within,
             scope,
             repeats: false,
             inside_itself: false,
@@ -123,6 +123,7 @@ impl<'p> Tree<'p> {
                     nested: 0,
                     nested_in_body: 0,
                     nested_in_sections: 0,
+                    tasks: 0,
                 })
                 .collect(),
         });
@@ -183,7 +184,7 @@ impl<'p> Tree<'p> {
                 let child = &after[child - here - 1];
                 for below in &child.rows {
                     if let Some(index) = slots.get(below.row.thread) {
-                        parent.rows[index].add_nested(child, below);
+                        parent.rows[index].add_nested(parent.kind, child, below);
                     }
                 }
             }
@@ -192,11 +193,14 @@ impl<'p> Tree<'p> {
 }
 
 impl Measures<'_> {
-    fn add_nested(&mut self, child: &TreeNode<'_>, below: &Measures<'_>) {
+    fn add_nested(&mut self, kind: RegionKind, child: &TreeNode<'_>, below: &Measures<'_>) {
         let busy = occupied(child.kind, below.row);
         self.nested += busy;
-        if child.in_body {
+        if is_in_body(child.within) {
             self.nested_in_body += busy;
+        }
+        if child.kind.is_task_execution() && is_waiting(kind, child.within) {
+            self.tasks += busy;
         }
         if child.kind == RegionKind::Section {
             self.sections += below.row.main;

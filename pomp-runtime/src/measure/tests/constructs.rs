@@ -91,6 +91,47 @@ fn each_construct_has_its_pseudo_regions() {
 }
 
 #[test]
+fn a_scope_is_measured_like_a_single() {
+    let (t, scope) = (initial(), region("scope", 1));
+    t.on(ScopeEnter, scope, 30);
+    t.on(ScopeBegin, scope, 31);
+    t.on(ScopeEnd, scope, 35);
+    t.waits(scope, 36, 38);
+    t.on(ScopeExit, scope, 39);
+    assert_eq!(
+        lines(&profile_at(40, &[t], &[scope])),
+        ["scope@1 0: main 1x9 body 1x4 ibarr 1x2"]
+    );
+}
+
+#[test]
+fn what_is_measured_from_outside_is_one_time() {
+    let t = initial();
+    let regions = [
+        (region("workshare", 1), WorkshareEnter, WorkshareExit),
+        (region("masked", 2), MasterBegin, MasterEnd),
+        (region("taskloop", 3), TaskloopEnter, TaskloopExit),
+        (region("loop", 4), GenericLoopEnter, GenericLoopExit),
+        (region("distribute", 5), DistributeEnter, DistributeExit),
+        (region("teams", 6), TeamsEnter, TeamsExit),
+        (region("target", 7), TargetEnter, TargetExit),
+        (region("targetupdate", 8), TargetEnter, TargetExit),
+        (region("userRegion", 9), UserBegin, UserEnd),
+    ];
+    for (region, enter, exit) in regions {
+        t.on(enter, region, 10);
+        t.on(exit, region, 15);
+    }
+    let profile = profile_at(20, &[t], &regions.map(|(region, _, _)| region));
+    assert_eq!(lines(&profile)[0], "workshare@1 0: main 1x5 body 1x5");
+    for (line, (region, ..)) in lines(&profile)[1..].iter().zip(&regions[1..]) {
+        let lines = &region.descriptor.begin;
+        let name = &region.descriptor.region_type;
+        assert_eq!(*line, format!("{name}@{} 0: main 1x5", lines.first));
+    }
+}
+
+#[test]
 fn a_loop_without_a_barrier_is_all_body() {
     let (t, work) = (initial(), region("for", 1));
     t.on(LoopEnter, work, 10);
@@ -240,4 +281,27 @@ fn regions_that_never_ran_are_there() {
         [1, 2]
     );
     assert_eq!((profile.nodes.len(), profile.run.max_threads), (0, 1));
+}
+
+#[test]
+fn what_is_open_when_measurement_pauses_ends_there() {
+    let (t, outer) = (initial(), region("userRegion", 1));
+    let (single, inner) = (region("single", 2), region("userRegion", 3));
+    t.on(UserBegin, outer, 10);
+    t.on(SingleEnter, single, 20);
+    t.on(SingleBegin, single, 22);
+    t.on(UserBegin, inner, 25);
+    t.leave_for_pause(30);
+    t.on(SingleEnter, single, 50);
+    t.on(SingleExit, single, 55);
+    t.on(UserEnd, outer, 60);
+    let profile = profile_at(70, &[t], &[outer, single, inner]);
+    assert_eq!(
+        lines(&profile),
+        [
+            "userRegion@1 0: main 1x50",
+            "single@2 in main/userRegion@1 0: main 2x15 body 1x8",
+            "userRegion@3 in body/single@2 in main/userRegion@1 0: main 1x5",
+        ]
+    );
 }

@@ -3,6 +3,7 @@
 
 mod constructs;
 mod locks;
+mod tasks;
 mod teams;
 
 use profile::model::{Node, Profile};
@@ -20,6 +21,15 @@ impl Thread {
     /// Reports an event at a time.
     fn on(&'static self, event: Event, region: &'static Region, at: u64) {
         self.act(event.action(), region, || at);
+    }
+
+    /// Begins to execute a task, so deep in the machine's stack.
+    fn begins_task(&'static self, task: &'static Region, depth: u64, at: u64) {
+        self.begin_task(task.execution().unwrap(), 1000 - depth, || at);
+    }
+
+    fn ends_task(&'static self, task: &'static Region, at: u64) {
+        self.on(Event::TaskEnd, task.execution().unwrap(), at);
     }
 
     fn forks(&'static self, region: &'static Region, at: u64) -> &'static Team {

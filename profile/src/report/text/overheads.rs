@@ -34,7 +34,7 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
 /// What the names stand for; a reader need not have ompP's manual.
 const EXPLANATIONS: &[&str] = &[
     "Total   = thread time of a region's teams, from fork to join",
-    "Synch   = waiting at barriers and for critical sections, locks, atomics and ordered parts",
+    "Synch   = waiting at barriers and for task groups, critical sections, locks, atomics and ordered parts",
     "Imbal   = waiting at implicit barriers since work was spread unevenly",
     "Limpar  = waiting at implicit barriers since there was too little parallel work",
     "Mgmt    = starting and ending teams, handing out sections, leaving critical sections",

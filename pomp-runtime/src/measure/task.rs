@@ -1,0 +1,75 @@
+//! Tasks: their executions are frames like any other, on top of whatever their
+//! thread was doing: creating the task, or waiting and free for it.
+//!
+//! A tied task ends on its thread before what stands below goes on. Two kinds
+//! do not: an untied task may be suspended and go on elsewhere, and `cancel`
+//! may skip the end of a task. Both have returned from their function by then,
+//! which shows in the machine's stack: what a task does stands deeper in it
+//! than the task itself. So a task that begins no deeper than one that is open
+//! proves that the latter has returned. That is a comparison of two numbers;
+//! were it wrong (tasks with stacks of their own), some times would be, no more.
+
+use profile::region_kind::PseudoRegion;
+
+use super::region::Region;
+use super::stack::{Frame, Role};
+use super::thread::Thread;
+
+impl Thread {
+    /// A task starts to be executed. `stack` is an address on the machine's
+    /// stack, which grows downwards.
+    #[inline(always)]
+    pub(crate) fn begin_task(
+        &'static self,
+        execution: &'static Region,
+        stack: u64,
+        now: impl Fn() -> u64,
+    ) {
+        if let Some(below) = self.below_returned_tasks(execution, stack) {
+            self.close_above(below, now());
+        }
+        let Some((frame, node)) = self.next_frame(execution) else {
+            return;
+        };
+        frame.stack.set(stack);
+        let start = now();
+        frame.begin(Role::Construct, node, start);
+        frame.start_phase(PseudoRegion::Main, start);
+        self.set_top(frame);
+    }
+
+    /// The frame below the outermost task that is open but has returned.
+    fn below_returned_tasks(
+        &'static self,
+        execution: &'static Region,
+        stack: u64,
+    ) -> Option<&'static Frame> {
+        // A task that its creation executes at once can have been compiled into
+        // the function around it, and then stands as deep as that.
+        let at_once = self
+            .top()
+            .and_then(Frame::node)
+            .and_then(|node| node.region())
+            .is_some_and(|region| region.has_part(execution));
+        let mut below = None;
+        let mut frame = self.top();
+        while let Some(open) = frame.filter(|frame| frame.role() == Role::Construct) {
+            frame = open.below();
+            if open.is_task() {
+                let began = open.stack.get();
+                if stack < began || at_once && stack == began {
+                    break;
+                }
+                below = frame;
+            }
+        }
+        below
+    }
+}
+
+impl Frame {
+    fn is_task(&self) -> bool {
+        let region = self.node().and_then(|node| node.region());
+        region.is_some_and(|region| region.kind.is_task_execution())
+    }
+}

@@ -1,0 +1,57 @@
+/* A program that steers its measurement, one way per word. */
+#include "probes.h"
+
+static struct romp_region r[] = { REGION("userRegion", 1), REGION("parallel", 2),
+                                  REGION("atomic", 3), REGION("lock", 4) };
+REGISTER(r)
+#define D(line) (&r[line - 1].descriptor)
+
+static int count;
+static omp_lock_t lock;
+
+static void work(void) { PARALLEL(D(2), 2, ATOMIC(D(3), count)); }
+
+/* Off in one team and on in the next, again and again. */
+static void across_teams(void)
+{
+  for (int i = 0; i < 100; i++) {
+    PARALLEL(D(2), 2, {
+      ATOMIC(D(3), count);
+      PRAGMA(omp barrier)
+      if (omp_get_thread_num() == i % 2) POMP_Off();
+      POMP_Set_lock_at(D(4), &lock);
+      POMP_Unset_lock_at(D(4), &lock);
+    });
+    PARALLEL(D(2), 2, {
+      ATOMIC(D(3), count);
+      PRAGMA(omp barrier)
+      if (omp_get_thread_num() == 1) POMP_On();
+      ATOMIC(D(3), count);
+    });
+  }
+}
+
+int main(int words, char **word)
+{
+  const char *way = words > 1 ? word[1] : "";
+  omp_init_lock(&lock);
+  POMP_Init();
+  POMP_Begin(D(1));
+  work();
+  POMP_Off();
+  POMP_Off();
+  work();
+  if (!strcmp(way, "end-while-off")) POMP_End(D(1));
+  if (strcmp(way, "stay-off")) POMP_On();
+  work();
+  if (!strcmp(way, "across-teams")) across_teams();
+  if (strcmp(way, "end-while-off")) POMP_End(D(1));
+  if (!strcmp(way, "finalize")) {
+    POMP_Finalize();
+    work();
+    POMP_On();
+    work();
+    POMP_Finalize();
+  }
+  return 3;
+}

@@ -1,0 +1,130 @@
+//! Programs to build and run, shared by the end-to-end tests.
+
+#![allow(dead_code)] // Each test needs a part of it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use profile::load::load;
+use profile::model::Profile;
+use profile::region_kind::PseudoRegion;
+
+const COMPILERS: &[&str] = &["gcc", "clang"];
+
+/// The compilers that this machine has with OpenMP; one at least.
+pub(crate) fn compilers() -> Vec<&'static str> {
+    let found: Vec<_> = COMPILERS
+        .iter()
+        .copied()
+        .filter(|compiler| Command::new(compiler).arg("--version").output().is_ok())
+        .collect();
+    assert!(
+        !found.is_empty(),
+        "no C compiler of {COMPILERS:?} is installed"
+    );
+    found
+}
+
+/// A program that was built in a directory of its own.
+pub(crate) struct Program {
+    pub(crate) directory: tempfile::TempDir,
+    file: PathBuf,
+}
+
+/// A run: what it printed and what was saved.
+pub(crate) struct Run {
+    pub(crate) output: Output,
+    pub(crate) profiles: Vec<Profile>,
+}
+
+impl Program {
+    pub(crate) fn build(compiler: &str, source: &str, options: &[&str]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("program");
+        compile(
+            compiler,
+            source,
+            &file,
+            &[&[library().to_str().unwrap()], options].concat(),
+        );
+        Self { directory, file }
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Run {
+        let here = self.directory.path();
+        let output = Command::new(&self.file)
+            .args(arguments)
+            .current_dir(here)
+            .envs(environment.iter().copied())
+            .output()
+            .unwrap();
+        let mut files: Vec<PathBuf> = std::fs::read_dir(here)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.to_string_lossy().ends_with(".romp.json"))
+            .collect();
+        files.sort();
+        let profiles = files.iter().map(|file| load(file).unwrap()).collect();
+        files
+            .iter()
+            .for_each(|file| std::fs::remove_file(file).unwrap());
+        Run { output, profiles }
+    }
+}
+
+impl Run {
+    pub(crate) fn stdout(&self) -> &str {
+        std::str::from_utf8(&self.output.stdout).unwrap()
+    }
+
+    pub(crate) fn stderr(&self) -> &str {
+        std::str::from_utf8(&self.output.stderr).unwrap()
+    }
+
+    pub(crate) fn profile(&self) -> &Profile {
+        assert_eq!(self.profiles.len(), 1, "{}", self.stderr());
+        assert_eq!(self.stderr().lines().count(), 1, "{}", self.stderr());
+        &self.profiles[0]
+    }
+}
+
+pub(crate) fn compile(compiler: &str, source: &str, to: &Path, options: &[&str]) {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let status = Command::new(compiler)
+        .args(["-O1", "-g", "-fopenmp", "-Wall", "-Werror", "-I"])
+        .arg(here.join("include"))
+        .arg(here.join("tests/c").join(source))
+        .arg("-o")
+        .arg(to)
+        .args(options)
+        .status()
+        .unwrap();
+    assert!(status.success(), "{compiler} {source}");
+}
+
+/// The static library, which cargo builds beside the tests.
+pub(crate) fn library() -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    let library = tests.parent().unwrap().join("libpomp.a");
+    assert!(library.exists(), "{} is missing", library.display());
+    library
+}
+
+/// Counts without times: `atomic@3 0->1->0: main 5`.
+pub(crate) fn counts(profile: &Profile) -> Vec<String> {
+    let mut lines = Vec::new();
+    for node in &profile.nodes {
+        let region = &profile.regions[node.region];
+        for row in &node.rows {
+            let spans: Vec<String> = PseudoRegion::ALL
+                .into_iter()
+                .filter(|part| row.span(*part).count > 0)
+                .map(|part| format!("{part:?} {}", row.span(part).count).to_lowercase())
+                .collect();
+            let thread = &profile.threads[row.thread];
+            let (kind, line) = (&region.region_type, region.begin[0]);
+            lines.push(format!("{kind}@{line} {thread}: {}", spans.join(" ")));
+        }
+    }
+    lines
+}
