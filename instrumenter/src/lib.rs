@@ -129,7 +129,7 @@ fn warnings(source: &Source, plan: &Plan) -> Vec<String> {
                 severity: Severity::Warning,
                 message: format!("this directive is not instrumented: {reason}"),
                 range: listed.offset..listed.offset + 1,
-                help: None,
+                help: Some("it runs as written and is missing in the profile".into()),
             }
             .render(&source.name, &source.text, color)
         })

@@ -212,6 +212,8 @@ fn opens_or_closes(directive: &Directive) -> Option<(Leaf, bool)> {
         "end declare variant" => Some((Leaf::Variant, false)),
         "begin metadirective" => Some((Leaf::Metadirective, true)),
         "end metadirective" => Some((Leaf::Metadirective, false)),
+        _ if directive.has_leaf(Leaf::Noinstrument) => Some((Leaf::Noinstrument, true)),
+        _ if directive.has_leaf(Leaf::Instrument) => Some((Leaf::Noinstrument, false)),
         _ => None,
     }
 }
@@ -219,6 +221,7 @@ fn opens_or_closes(directive: &Directive) -> Option<(Leaf, bool)> {
 fn closed_reason(leaf: Leaf) -> &'static str {
     match leaf {
         Leaf::DeclareTarget => "it stands in device code",
+        Leaf::Noinstrument => "instrumentation is switched off here",
         _ => "it stands in a variant that the compiler chooses",
     }
 }

@@ -18,13 +18,15 @@ pub struct Source {
 }
 
 /// Languages by file name extension, as compilers take them; anything else is C.
-const EXTENSIONS: &[(Language, &[&str])] = &[(
-    Language::Cxx,
-    &[
-        "C", "cc", "cp", "cpp", "cxx", "c++", "CPP", "ii", "H", "hh", "hp", "hpp", "hxx", "h++",
-        "tcc",
-    ],
-)];
+#[rustfmt::skip]
+const EXTENSIONS: &[(Language, &[&str])] = &[
+    (Language::Cxx, &[
+        "C", "cc", "cp", "cpp", "cxx", "c++", "CPP", "ii", "H", "hh", "hp", "hpp", "hxx", "h++", "tcc",
+    ]),
+    (Language::Fortran, &[
+        "f", "for", "ftn", "f77", "f90", "f95", "f03", "f08", "F", "FOR", "FTN", "F77", "F90", "F95", "F03", "F08",
+    ]),
+];
 
 impl Source {
     /// The language that a file's name stands for.

@@ -58,6 +58,15 @@ pub enum Leaf {
     Interop,
     Depobj,
     Allocators,
+    InstInit,
+    InstFinalize,
+    InstOn,
+    InstOff,
+    InstBegin,
+    InstAltend,
+    InstEnd,
+    Noinstrument,
+    Instrument,
 }
 
 /// What a directive governs.

@@ -8,6 +8,7 @@ pub mod clauses;
 pub mod directives;
 pub mod events;
 pub mod parse;
+pub mod pomp;
 pub mod recipes;
 
 pub use clauses::ClauseRow;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::Language;
 use super::clauses::{self, ClauseRow};
-use super::directives::{Association, Combination, DIRECTIVES, DirectiveRow, Leaf};
+use super::directives::{Association, Combination, DirectiveRow, Leaf};
 
 /// A word of a directive: an identifier, a literal or one punctuation mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub enum DirectiveError {
     #[error("the directive is empty")]
     Empty,
     /// The table has no such name.
-    #[error("'{0}' is no directive of OpenMP up to 6.0")]
+    #[error("'{0}' is no directive that is known")]
     UnknownName(String),
     /// A parenthesis is not closed.
     #[error("a parenthesis is not closed")]
@@ -87,10 +87,14 @@ pub enum DirectiveError {
 /// Parses the words of a directive.
 ///
 /// # Errors
-/// If the name is not in the table, or what follows is no list of clauses.
-pub fn parse(words: &[Word], language: Language) -> Result<Directive, DirectiveError> {
+/// If the name is not in `table`, or what follows is no list of clauses.
+pub fn parse(
+    words: &[Word],
+    table: &'static [DirectiveRow],
+    language: Language,
+) -> Result<Directive, DirectiveError> {
     let last = words.last().ok_or(DirectiveError::Empty)?;
-    let (rows, name_ranges, mut at) = parse_name(words, language)?;
+    let (rows, name_ranges, mut at) = parse_name(words, table, language)?;
     let range = words[0].range.start..last.range.end;
     let argument = parse_argument(words, &mut at)?;
     let clauses = parse_clauses(words, at)?;
@@ -105,11 +109,16 @@ pub fn parse(words: &[Word], language: Language) -> Result<Directive, DirectiveE
 
 type Name = (Vec<&'static DirectiveRow>, Vec<Range<usize>>, usize);
 
-fn parse_name(words: &[Word], language: Language) -> Result<Name, DirectiveError> {
+fn parse_name(
+    words: &[Word],
+    table: &'static [DirectiveRow],
+    language: Language,
+) -> Result<Name, DirectiveError> {
     let mut rows = Vec::new();
     let mut ranges = Vec::new();
     let mut at = 0;
-    while let Some((row, length)) = longest_row(&words[at..], language, rows.last().copied()) {
+    while let Some((row, length)) = longest_row(&words[at..], table, language, rows.last().copied())
+    {
         rows.push(row);
         ranges.push(words[at].range.start..words[at + length - 1].range.end);
         at += length;
@@ -127,10 +136,11 @@ fn parse_name(words: &[Word], language: Language) -> Result<Name, DirectiveError
 /// takes. OpenMP 6.0 also joins the words of a name by underscores.
 fn longest_row(
     words: &[Word],
+    table: &'static [DirectiveRow],
     language: Language,
     before: Option<&DirectiveRow>,
 ) -> Option<(&'static DirectiveRow, usize)> {
-    DIRECTIVES
+    table
         .iter()
         .filter(|row| row.languages.contain(language))
         .filter(|row| before.is_none() || row.combination.follows())
@@ -371,6 +381,7 @@ fn base_name(item: &[Word]) -> Option<&str> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::openmp::directives::DIRECTIVES;
 
     /// The words of a text, by white space and punctuation.
     pub(crate) fn words(text: &str) -> Vec<Word> {
@@ -394,7 +405,7 @@ pub(crate) mod tests {
     }
 
     fn directive(text: &str) -> Directive {
-        parse(&words(text), Language::C).unwrap()
+        parse(&words(text), DIRECTIVES, Language::C).unwrap()
     }
 
     #[test]
@@ -451,7 +462,7 @@ pub(crate) mod tests {
 
     #[test]
     fn what_is_no_directive_is_said() {
-        let error = |text: &str| parse(&words(text), Language::C).unwrap_err();
+        let error = |text: &str| parse(&words(text), DIRECTIVES, Language::C).unwrap_err();
         assert_eq!(
             error("paralel"),
             DirectiveError::UnknownName("paralel".into())

@@ -92,6 +92,23 @@ pub const RECIPES: &[Recipe] = &[
     outside(Leaf::Atomic, "atomic", pair("Atomic_enter", "Atomic_exit")),
     outside(Leaf::Barrier, "barrier", pair("Barrier_enter", "Barrier_exit")),
     outside(Leaf::Flush, "flush", pair("Flush_enter", "Flush_exit")),
+    inside(Leaf::Masked, "masked", pair("Master_begin", "Master_end")),
+    with(Outside, both(Leaf::Scope, "scope", pair("Scope_enter", "Scope_exit"), pair("Scope_begin", "Scope_end"))),
+    both(Leaf::Task, "task", pair("Task_create_enter", "Task_create_exit"), pair("Task_begin", "Task_end")),
+    both(Leaf::Taskgroup, "taskgroup", pair("Taskgroup_enter", "Taskgroup_exit"), pair("Taskgroup_begin", "Taskgroup_end")),
+    outside(Leaf::Taskwait, "taskwait", pair("Taskwait_enter", "Taskwait_exit")),
+    outside(Leaf::Taskyield, "taskyield", pair("Taskyield_enter", "Taskyield_exit")),
+    // Opaque: measured from outside, with their barrier.
+    outside(Leaf::Taskloop, "taskloop", pair("Taskloop_enter", "Taskloop_exit")),
+    outside(Leaf::GenericLoop, "loop", pair("Loop_enter", "Loop_exit")),
+    outside(Leaf::Distribute, "distribute", pair("Distribute_enter", "Distribute_exit")),
+    outside(Leaf::Teams, "teams", pair("Teams_enter", "Teams_exit")),
+    // The host's side of what a device does.
+    outside(Leaf::Target, "target", pair("Target_enter", "Target_exit")),
+    outside(Leaf::TargetData, "targetdata", pair("Target_enter", "Target_exit")),
+    outside(Leaf::TargetEnterData, "targetenterdata", pair("Target_enter", "Target_exit")),
+    outside(Leaf::TargetExitData, "targetexitdata", pair("Target_enter", "Target_exit")),
+    outside(Leaf::TargetUpdate, "targetupdate", pair("Target_enter", "Target_exit")),
 ];
 
 /// Leaf constructs behind which a combined directive is split: their block may
@@ -132,6 +149,9 @@ pub fn admits_calls(leaf: Leaf) -> Result<(), &'static str> {
     match leaf {
         Leaf::Simd => Err("it stands in a simd construct"),
         Leaf::Target => Err("it stands in device code"),
+        // No call may stand between teams and what is nested in it, so the team
+        // of a parallel in it can't be told.
+        Leaf::Teams => Err("it stands in a teams construct"),
         Leaf::Workshare | Leaf::Workdistribute => Err("it stands in a workshare construct"),
         Leaf::Atomic => Err("it stands in an atomic construct"),
         Leaf::GenericLoop => Err("it stands in a loop construct, which is order(concurrent)"),

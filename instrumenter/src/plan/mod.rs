@@ -5,6 +5,7 @@ mod outcome;
 mod place;
 mod region;
 mod split;
+mod user;
 
 use std::ops::Range;
 
@@ -82,6 +83,10 @@ pub enum Item {
     Probe(Event, usize),
     /// An explicit barrier.
     Barrier,
+    /// Leaves a user region by another way than its end.
+    AlternateEnd(usize),
+    /// Calls a function of the library that takes nothing.
+    Call(&'static str),
     /// The second directive of a split one.
     Directive {
         /// Its name.
@@ -152,6 +157,7 @@ pub fn plan(found: &Found, nesting: &Nesting) -> Plan {
         nesting,
         plan: Plan::default(),
         seen: Vec::new(),
+        user_regions: Vec::new(),
     };
     for construct in 0..nesting.constructs.len() {
         planner.construct(construct);
@@ -170,6 +176,8 @@ struct Planner<'a> {
     plan: Plan,
     /// Function and text of every region so far, for the ordinals.
     seen: Vec<(Option<String>, String)>,
+    /// Open user regions: name and region.
+    user_regions: Vec<(String, usize)>,
 }
 
 impl Planner<'_> {
@@ -179,8 +187,13 @@ impl Planner<'_> {
         let Ok(directive) = &found.directive else {
             return;
         };
-        let outcome = self.outcome(construct, found, directive);
-        if let Outcome::Instrumented { unsplit } = &outcome {
+        let outcome = match user::is_user_directive(directive) {
+            true => self.user_directive(found, directive),
+            false => self.outcome(construct, found, directive),
+        };
+        if let Outcome::Instrumented { unsplit } = &outcome
+            && !user::is_user_directive(directive)
+        {
             self.place(construct, found, directive, unsplit.as_deref());
         }
         if construct.implicit_section {

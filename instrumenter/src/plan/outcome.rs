@@ -82,17 +82,14 @@ impl Planner<'_> {
         if let Some(reason) = self.closed_reason(found.range.start, found.function.as_ref()) {
             return Some(reason);
         }
-        let mut inner = construct;
         let mut next = construct.parent;
         while let Some(index) = next {
             let outer = &self.nesting.constructs[index];
-            if let Ok(directive) = &self.found.directives[outer.directive].directive {
-                let direct = std::ptr::eq(inner, construct);
-                if let Some(reason) = forbidden_by(directive, direct) {
-                    return Some(reason);
-                }
+            if let Ok(directive) = &self.found.directives[outer.directive].directive
+                && let Some(reason) = forbidden_by(directive)
+            {
+                return Some(reason);
             }
-            inner = outer;
             next = outer.parent;
         }
         None
@@ -209,7 +206,7 @@ fn recipe_of(construct: &Construct, directive: &Directive) -> Option<&'static Re
 }
 
 /// Why a construct forbids probes in its block, if it does.
-fn forbidden_by(directive: &Directive, direct: bool) -> Option<&'static str> {
+fn forbidden_by(directive: &Directive) -> Option<&'static str> {
     let by_leaf = directive
         .leaves()
         .find_map(|leaf| recipes::admits_calls(leaf).err());
@@ -220,10 +217,7 @@ fn forbidden_by(directive: &Directive, direct: bool) -> Option<&'static str> {
             .flat_map(|a| &a.words)
             .any(|word| word.text == "concurrent")
     });
-    let teams = direct && directive.leaves().next_back() == Some(Leaf::Teams);
-    by_leaf
-        .or(concurrent.then_some("it stands in a construct with order(concurrent)"))
-        .or(teams.then_some("no call may stand between it and its teams construct"))
+    by_leaf.or(concurrent.then_some("it stands in a construct with order(concurrent)"))
 }
 
 /// Clauses that tie the construct to its own implicit barrier.

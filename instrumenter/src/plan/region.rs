@@ -110,7 +110,12 @@ impl Planner<'_> {
         ))
     }
 
-    fn add(&mut self, descriptor: Descriptor, function: Option<&Function>, text: String) -> usize {
+    pub(super) fn add(
+        &mut self,
+        descriptor: Descriptor,
+        function: Option<&Function>,
+        text: String,
+    ) -> usize {
         let name = function.map(|function| function.name.clone());
         let key = (name.clone(), text.clone());
         let ordinal = self.seen.iter().filter(|seen| **seen == key).count();
@@ -129,7 +134,7 @@ impl Planner<'_> {
     }
 
     /// The lines from one offset to another, as the compiler counts them.
-    fn lines(&self, from: usize, to: usize) -> SourceLines {
+    pub(super) fn lines(&self, from: usize, to: usize) -> SourceLines {
         let line = |at: usize| self.found.lines.presumed(at);
         let (first, last) = (line(from), line(to));
         SourceLines {

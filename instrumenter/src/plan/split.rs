@@ -38,6 +38,9 @@ pub(super) fn split(directive: &Directive) -> Result<Option<Split>, String> {
     if units.len() == 1 {
         return Ok(None);
     }
+    if let Some(reason) = loop_variable_reason(directive) {
+        return Err(reason);
+    }
     let mut split = Split {
         removed: directive.name_ranges[units[0].end..].to_vec(),
         shared: Vec::new(),
@@ -66,6 +69,16 @@ pub(super) fn split(directive: &Directive) -> Result<Option<Split>, String> {
     split.shared.sort();
     split.shared.dedup();
     Ok(Some(split))
+}
+
+/// The loop variable of a simd or loop construct goes back to the variable
+/// outside. In the combined directive that is no variable of the `parallel`; in
+/// two directives it is, and `default` may forbid or privatise it.
+fn loop_variable_reason(directive: &Directive) -> Option<String> {
+    let goes_back = directive.has_leaf(Leaf::Simd) || directive.has_leaf(Leaf::GenericLoop);
+    let default = directive.clause("default")?.text();
+    (goes_back && default != "default(shared)")
+        .then(|| format!("the loop variable would fall under {default}"))
 }
 
 /// The rows of each directive that a combined one is split into.
@@ -160,11 +173,12 @@ fn single<T>(items: Vec<T>) -> Option<Vec<T>> {
 mod tests {
     use super::*;
     use crate::openmp::Language;
+    use crate::openmp::directives::DIRECTIVES;
     use crate::openmp::parse::{parse, tests::words};
 
     /// The directives that a text is split into; the first without its text.
     fn parts(text: &str) -> Result<Vec<String>, String> {
-        let directive = parse(&words(text), Language::C).unwrap();
+        let directive = parse(&words(text), DIRECTIVES, Language::C).unwrap();
         let split = split(&directive)?.expect("it is a single unit");
         let mut first = text.to_owned();
         for range in split.removed.iter().rev() {
@@ -238,6 +252,7 @@ mod tests {
             "parallel for simd if(f(x))",
             "parallel for default(none) reduction(+: *p)",
             "parallel for allocate(x)",
+            "parallel for simd default(none)",
         ] {
             assert!(parts(text).is_err(), "{text}");
         }
@@ -251,7 +266,7 @@ mod tests {
             "target parallel for",
             "teams loop",
         ] {
-            let directive = parse(&words(text), Language::C).unwrap();
+            let directive = parse(&words(text), DIRECTIVES, Language::C).unwrap();
             assert_eq!(split(&directive), Ok(None), "{text}");
         }
     }

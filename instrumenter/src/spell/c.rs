@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 
 use super::{Group, Speller, Surroundings};
 use crate::edit::Order;
-use crate::openmp::events::{MEMBER, TEAM};
+use crate::openmp::events::{MEMBER, TEAM, USER};
 use crate::openmp::{Event, Language};
 use crate::plan::{AddedClause, CallEdit, Guard, Insertion, Item, Plan, Region};
 
@@ -118,6 +118,12 @@ impl<'a> CSpeller<'a> {
                     text.push_str(&self.probe(*event, *region).1);
                     text.push(' ');
                 }
+                Item::AlternateEnd(region) => {
+                    let (_, call) = self.probe(USER.closing(), *region);
+                    text.push_str(&call);
+                    text.push(' ');
+                }
+                Item::Call(name) => text.push_str(&format!("POMP_{name}(); ")),
                 Item::Barrier => own_line(text, "#pragma omp barrier"),
                 Item::Directive { name, clauses } => {
                     let words: Vec<&str> = std::iter::once(name.as_str())
@@ -311,6 +317,7 @@ impl CSpeller<'_> {
             .flat_map(|insertion| &insertion.items)
             .filter_map(|item| match item {
                 Item::Probe(event, region) => Some(self.probe(*event, *region).0),
+                Item::Call(name) => Some(format!("void POMP_{name}(void)")),
                 _ => None,
             });
         let calls = self.plan.calls.iter().map(|call| {

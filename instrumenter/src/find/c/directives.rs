@@ -7,12 +7,18 @@ use super::groups::word;
 use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind, lex_part};
 use super::text_of;
 use crate::find::Placement;
+use crate::openmp::directives::{DIRECTIVES, DirectiveRow};
 use crate::openmp::parse::Word;
+use crate::openmp::pomp::POMP_DIRECTIVES;
 
 /// A directive before it is understood.
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) range: Range<usize>,
+    /// `omp` or `pomp`.
+    pub(super) sentinel: &'static str,
+    /// The rows that its name may stand for.
+    pub(super) table: &'static [DirectiveRow],
     pub(super) words: Vec<Word>,
     pub(super) placement: Placement,
     /// Why its text can't be edited, if so.
@@ -30,11 +36,16 @@ pub(super) fn records(text: &[u8], lexed: &Lexed) -> Vec<Record> {
     records
 }
 
+/// The sentinels that we read.
+const SENTINELS: [(&str, &[DirectiveRow]); 2] = [("omp", DIRECTIVES), ("pomp", POMP_DIRECTIVES)];
+
 /// `#pragma omp ...`
 fn from_line(text: &[u8], line: &PreprocessorLine) -> Option<Record> {
-    if word(text, line, 0) != "pragma" || word(text, line, 1) != "omp" {
+    if word(text, line, 0) != "pragma" {
         return None;
     }
+    let given = word(text, line, 1);
+    let (sentinel, table) = SENTINELS.into_iter().find(|(name, _)| *name == given)?;
     let placement = Placement::Lines {
         before: line.range.start,
         after: (line.range.end + 1).min(text.len()),
@@ -43,6 +54,8 @@ fn from_line(text: &[u8], line: &PreprocessorLine) -> Option<Record> {
     let words = words(text, &line.tokens[2..]);
     Some(Record {
         range: line.range.clone(),
+        sentinel,
+        table,
         words,
         placement,
         frozen,
@@ -72,6 +85,8 @@ fn from_operator(text: &[u8], code: &[Token], at: usize) -> Option<Record> {
     let frozen = content.contains(&b'\\').then_some("its string has escapes");
     Some(Record {
         range: name.range.start..close.range.end,
+        sentinel: "omp",
+        table: DIRECTIVES,
         words: words(text, &tokens[1..]),
         placement: Placement::Inline,
         frozen,
@@ -95,6 +110,8 @@ fn from_attribute(text: &[u8], code: &[Token], at: usize) -> Option<Record> {
     let record = |words, frozen| {
         Some(Record {
             range: range.clone(),
+            sentinel: "omp",
+            table: DIRECTIVES,
             words,
             placement: Placement::Inline,
             frozen,

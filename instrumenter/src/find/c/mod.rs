@@ -140,7 +140,7 @@ impl<'s> Finder<'s> {
     fn directive(&self, index: usize) -> FoundDirective {
         let record = &self.records[index];
         let view = self.view_at(record.range.start);
-        let parsed = openmp::parse::parse(&record.words, self.language);
+        let parsed = openmp::parse::parse(&record.words, record.table, self.language);
         let directive = match (record.frozen, parsed) {
             (Some(reason), _) => Err(reason.to_owned()),
             (None, parsed) => parsed.map_err(|error| error.to_string()),
@@ -152,7 +152,7 @@ impl<'s> Finder<'s> {
         FoundDirective {
             directive,
             range: record.range.clone(),
-            text: format!("omp {}", joined(&record.words)),
+            text: format!("{} {}", record.sentinel, joined(&record.words)),
             placement: record.placement,
             extent,
             function: view

@@ -1,0 +1,32 @@
+//! The directives of POMP itself: user regions and switches, written
+//! `#pragma pomp ...` and `!$pomp ...` (POMP paper, section 3.2; OPARI2's manual).
+//! Rows of the same kind as OpenMP's.
+
+use super::directives::{Association, Combination, DirectiveRow, Languages, Leaf};
+
+const fn row(name: &'static str, leaf: Leaf) -> DirectiveRow {
+    DirectiveRow {
+        name,
+        languages: Languages::All,
+        leaf,
+        association: Association::Standalone,
+        since: 0,
+        combination: Combination::Never,
+        group: "region",
+    }
+}
+
+/// The table.
+pub const POMP_DIRECTIVES: &[DirectiveRow] = &[
+    row("inst init", Leaf::InstInit),
+    row("inst finalize", Leaf::InstFinalize),
+    row("inst on", Leaf::InstOn),
+    row("inst off", Leaf::InstOff),
+    row("inst begin", Leaf::InstBegin),
+    row("inst altend", Leaf::InstAltend),
+    row("inst end", Leaf::InstEnd),
+    row("inst noinstrument", Leaf::Noinstrument),
+    row("inst instrument", Leaf::Instrument),
+    row("noinstrument", Leaf::Noinstrument),
+    row("instrument", Leaf::Instrument),
+];

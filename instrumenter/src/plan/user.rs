@@ -1,0 +1,145 @@
+//! The directives of POMP itself: regions that the user marks, and switches.
+
+use profile::descriptor::Descriptor;
+
+use super::{Insertion, Item, Outcome, Planner};
+use crate::edit::Order;
+use crate::find::{FoundDirective, Placement};
+use crate::openmp::events::USER;
+use crate::openmp::parse::joined;
+use crate::openmp::{Directive, Leaf};
+
+/// Whether a directive is one of POMP's.
+pub(super) fn is_user_directive(directive: &Directive) -> bool {
+    items_for(directive.rows[0].leaf).is_some()
+}
+
+/// What a directive asks for.
+enum Asked {
+    Nothing,
+    Call(&'static str),
+    Begin,
+    AlternateEnd,
+    End,
+}
+
+fn items_for(leaf: Leaf) -> Option<Asked> {
+    Some(match leaf {
+        Leaf::InstInit => Asked::Call("Init"),
+        Leaf::InstFinalize => Asked::Call("Finalize"),
+        Leaf::InstOn => Asked::Call("On"),
+        Leaf::InstOff => Asked::Call("Off"),
+        Leaf::InstBegin => Asked::Begin,
+        Leaf::InstAltend => Asked::AlternateEnd,
+        Leaf::InstEnd => Asked::End,
+        Leaf::Noinstrument | Leaf::Instrument => Asked::Nothing,
+        _ => return None,
+    })
+}
+
+impl Planner<'_> {
+    /// Places what a directive of POMP asks for.
+    pub(super) fn user_directive(
+        &mut self,
+        found: &FoundDirective,
+        directive: &Directive,
+    ) -> Outcome {
+        match self.user_items(found, directive) {
+            Ok(items) if items.is_empty() => Outcome::PassedThrough {
+                reason: "it switches instrumentation".into(),
+            },
+            Ok(items) => {
+                let (at, line_start) = match found.placement {
+                    Placement::Lines { after, .. } => (after, true),
+                    Placement::Inline => (found.range.end, false),
+                };
+                self.plan.insertions.push(Insertion {
+                    at,
+                    line_start,
+                    order: Order::close(0),
+                    guard: None,
+                    items,
+                });
+                Outcome::Instrumented { unsplit: None }
+            }
+            Err(reason) => Outcome::LeftAlone { reason },
+        }
+    }
+
+    fn user_items(
+        &mut self,
+        found: &FoundDirective,
+        directive: &Directive,
+    ) -> Result<Vec<Item>, String> {
+        let name = directive
+            .argument
+            .as_ref()
+            .map(|argument| joined(&argument.words));
+        let name = name.ok_or_else(|| "it gives no name in parentheses".to_owned());
+        Ok(match items_for(directive.rows[0].leaf) {
+            None | Some(Asked::Nothing) => Vec::new(),
+            Some(Asked::Call(function)) => vec![Item::Call(function)],
+            Some(Asked::Begin) => {
+                self.check_begin(found, name.as_deref().unwrap_or_default())?;
+                let region = self.user_region(found, directive, &name?);
+                vec![Item::Probe(USER.opening(), region)]
+            }
+            Some(Asked::AlternateEnd) => {
+                vec![Item::AlternateEnd(
+                    self.user_regions[self.open_user_region(&name?)?].1,
+                )]
+            }
+            Some(Asked::End) => {
+                let open = self.open_user_region(&name?)?;
+                let (_, region) = self.user_regions.remove(open);
+                let end = self.lines(directive.range.start, directive.range.end);
+                self.plan.regions[region].descriptor.end = end;
+                vec![Item::Probe(USER.closing(), region)]
+            }
+        })
+    }
+
+    /// A region needs a line, and an end in the same file.
+    fn check_begin(&self, found: &FoundDirective, name: &str) -> Result<(), String> {
+        let start = found.range.start;
+        if self.found.lines.presumed(start).is_none() {
+            return Err("which line it is on can't be told, because of a #line before it".into());
+        }
+        let ends = |other: &FoundDirective| {
+            let directive = other
+                .directive
+                .as_ref()
+                .ok()
+                .filter(|_| other.range.start > start);
+            directive.is_some_and(|directive| {
+                let argument = directive.argument.iter().map(|a| joined(&a.words)).next();
+                directive.has_leaf(Leaf::InstEnd) && argument.as_deref() == Some(name)
+            })
+        };
+        match self.found.directives.iter().any(ends) {
+            true => Ok(()),
+            false => Err(format!("no end({name}) follows it")),
+        }
+    }
+
+    /// The index of the innermost open region of that name.
+    fn open_user_region(&self, name: &str) -> Result<usize, String> {
+        let open = self.user_regions.iter().rposition(|(open, _)| open == name);
+        open.ok_or_else(|| format!("no region {name} was begun before it"))
+    }
+
+    fn user_region(&mut self, found: &FoundDirective, directive: &Directive, name: &str) -> usize {
+        let begin = self.lines(directive.range.start, directive.range.end);
+        let descriptor = Descriptor {
+            region_type: "userRegion".into(),
+            end: begin.clone(),
+            begin,
+            name: Some(name.to_owned()),
+            column: self.found.lines.column(directive.range.start),
+            ..Descriptor::default()
+        };
+        let region = self.add(descriptor, found.function.as_ref(), found.text.clone());
+        self.user_regions.push((name.to_owned(), region));
+        region
+    }
+}
