@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! sources    a foreign call -> one event          pomp, locks; all pass `boundary`
-//! measure    the event gets time, thread, region  clock, thread, stack, team, lock, region
+//! measure    the event gets time, thread, region  clock, thread, stack, team, task, lock, region
 //! sinks      what becomes of it                   profile (call paths), merge (at the end)
 //! ```
 //!

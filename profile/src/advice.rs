@@ -100,6 +100,10 @@ const ADVICE: &[Advice] = &[
 const ALREADY_DYNAMIC: &str = "It is scheduled at run time already: try smaller chunks, or \
                                split the longest iterations.";
 
+/// For a wait in which threads executed tasks.
+pub const TOO_FEW_TASKS: &str = "There were not enough of them to keep all threads busy: make \
+                                 more and smaller ones, or let more threads create them.";
+
 /// What to try, if something is known.
 #[must_use]
 pub fn advice(

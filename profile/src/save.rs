@@ -19,6 +19,8 @@ pub use crate::load::{LoadError, load};
 
 /// Large enough that a big profile needs few system calls.
 const BUFFER_BYTES: usize = 1 << 18;
+/// Rows of a profile whose files are written at the same time.
+const LARGE: usize = 5_000;
 /// File systems allow 255 bytes; the rest is for rank, number and extension.
 const LONGEST_APPLICATION: usize = 180;
 
@@ -81,16 +83,46 @@ pub fn save(profile: &Profile, options: &SaveOptions) -> Result<Saved, SaveError
         source,
     };
 
-    let json =
-        Temporary::write(directory, |out| report::json::write(profile, out)).map_err(refused)?;
-    let analysed = Report::new(profile);
-    let text =
-        Temporary::write(directory, |out| report::text::write(&analysed, out)).map_err(refused)?;
+    let write_json = || Temporary::write(directory, |out| report::json::write(profile, out));
+    let write_text = || {
+        let analysed = Report::new(profile);
+        let text = Temporary::write(directory, |out| report::text::write(&analysed, out))?;
+        Ok((text, analysed.summary.headline))
+    };
+    let is_large = profile
+        .nodes
+        .iter()
+        .map(|node| node.rows.len())
+        .sum::<usize>()
+        > LARGE;
+    let (json, text) = both(is_large, write_json, write_text);
+    let json = json.map_err(refused)?;
+    let (text, headline) = text.map_err(refused)?;
     let (json, text) = publish(&json, &text, options).map_err(refused)?;
     Ok(Saved {
         json,
         text,
-        headline: analysed.summary.headline.clone(),
+        headline,
+    })
+}
+
+/// Runs both, at the same time if they are worth a thread and there is one.
+fn both<A: Send, B>(
+    worth_a_thread: bool,
+    beside: impl Fn() -> A + Sync,
+    here: impl FnOnce() -> B,
+) -> (A, B) {
+    std::thread::scope(|scope| {
+        let thread = worth_a_thread
+            .then(|| std::thread::Builder::new().spawn_scoped(scope, &beside))
+            .and_then(Result::ok);
+        let b = here();
+        let a = match thread.map(std::thread::ScopedJoinHandle::join) {
+            Some(Ok(a)) => a,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => beside(),
+        };
+        (a, b)
     })
 }
 

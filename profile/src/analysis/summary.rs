@@ -5,7 +5,7 @@ use super::labels::Label;
 use super::overheads::{Overheads, Place};
 use super::tables::Table;
 use super::words::{count, percent, time};
-use crate::advice::advice;
+use crate::advice::{TOO_FEW_TASKS, advice};
 use crate::columns::Quantity;
 use crate::model::Profile;
 use crate::overheads::Category;
@@ -192,6 +192,12 @@ impl Facts<'_> {
 
     fn cause_and_remedy(&self, place: &Place) -> String {
         let region = &self.profile.regions[place.region];
+        if let Some(tasks) = self.tasks_while_waiting(place) {
+            return format!(
+                "While waiting there threads executed tasks for {}. {TOO_FEW_TASKS}",
+                time(tasks)
+            );
+        }
         let remedy = advice(region.kind, place.category, region.schedule.as_deref());
         let cause = self
             .flat
@@ -204,6 +210,17 @@ impl Facts<'_> {
             });
         let parts: Vec<String> = cause.into_iter().chain(remedy.map(str::to_owned)).collect();
         parts.join(" ")
+    }
+
+    /// How long threads executed tasks where they lost time waiting, if they did.
+    fn tasks_while_waiting(&self, place: &Place) -> Option<u64> {
+        let waits = [Quantity::BarrierTime, Quantity::WaitTime];
+        let table = self
+            .flat
+            .iter()
+            .find(|table| table.region == place.region && waits.contains(&place.cost.quantity))?;
+        let tasks = table.sum[table.column(Quantity::TaskTime)?];
+        (tasks > 0).then_some(tasks)
     }
 
     /// Which threads had most and least to do, if that explains the waiting.

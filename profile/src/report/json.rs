@@ -1,14 +1,155 @@
 //! The saved profile itself.
+//!
+//! The format is serde's, of [`crate::model`]. Rows are almost all of a large
+//! profile and are written while the user waits for the program to end, so they
+//! are put together by hand; a test holds them to what serde would write.
 
 use std::io::{self, Write};
 
-use crate::model::Profile;
+use serde::Serialize;
+
+use crate::model::{Node, Profile, Row};
+use crate::region_kind::PseudoRegion;
+
+/// Bytes that are put together before they are handed on.
+const CHUNK: usize = 1 << 16;
 
 /// Writes the profile as JSON.
 ///
 /// # Errors
 /// If `out` refuses.
 pub fn write(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, profile)?;
-    out.write_all(b"\n")
+    let mut json = Json {
+        text: Vec::with_capacity(2 * CHUNK),
+    };
+    json.field("{\"schema\":", &profile.schema)?;
+    json.field(",\"version\":", &profile.version)?;
+    json.field(",\"run\":", &profile.run)?;
+    json.field(",\"regions\":", &profile.regions)?;
+    json.field(",\"threads\":", &profile.threads)?;
+    json.text(",\"nodes\":[");
+    for (index, node) in profile.nodes.iter().enumerate() {
+        if index > 0 {
+            json.text(",");
+        }
+        json.node(node, out)?;
+    }
+    json.text("]}\n");
+    out.write_all(&json.text)
+}
+
+/// JSON in the making.
+struct Json {
+    text: Vec<u8>,
+}
+
+impl Json {
+    fn text(&mut self, text: &str) {
+        self.text.extend_from_slice(text.as_bytes());
+    }
+
+    /// What stands in front of a value, and the value.
+    fn field(&mut self, front: &str, value: &impl Serialize) -> io::Result<()> {
+        self.text(front);
+        Ok(serde_json::to_writer(&mut self.text, value)?)
+    }
+
+    fn node(&mut self, node: &Node, out: &mut dyn Write) -> io::Result<()> {
+        self.field("{\"parent\":", &node.parent)?;
+        self.field(",\"region\":", &node.region)?;
+        self.field(",\"within\":", &node.within)?;
+        self.text(",\"rows\":[");
+        for (index, row) in node.rows.iter().enumerate() {
+            if index > 0 {
+                self.text(",");
+            }
+            self.row(row);
+            if self.text.len() > CHUNK {
+                out.write_all(&self.text)?;
+                self.text.clear();
+            }
+        }
+        self.text("]}");
+        Ok(())
+    }
+
+    fn row(&mut self, row: &Row) {
+        self.text("{\"thread\":");
+        self.number(row.thread as u64);
+        for (front, part) in [
+            (",\"main\":{\"count\":", PseudoRegion::Main),
+            (",\"enter\":{\"count\":", PseudoRegion::Enter),
+            (",\"body\":{\"count\":", PseudoRegion::Body),
+            (",\"ibarr\":{\"count\":", PseudoRegion::Ibarr),
+            (",\"exit\":{\"count\":", PseudoRegion::Exit),
+            (",\"seq\":{\"count\":", PseudoRegion::Seq),
+        ] {
+            let span = row.span(part);
+            if !span.is_zero() {
+                self.text(front);
+                self.number(span.count);
+                self.text(",\"ns\":");
+                self.number(span.ns);
+                self.text("}");
+            }
+        }
+        self.text("}");
+    }
+
+    fn number(&mut self, mut number: u64) {
+        let mut digits = [0; 20];
+        let mut at = digits.len();
+        while at == digits.len() || number > 0 {
+            at -= 1;
+            digits[at] = b'0' + (number % 10) as u8;
+            number /= 10;
+        }
+        self.text.extend_from_slice(&digits[at..]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Span, Thread};
+
+    #[test]
+    fn it_is_what_serde_writes() {
+        let mut rows: Vec<Row> = PseudoRegion::ALL
+            .into_iter()
+            .map(|part| {
+                let mut row = Row::default();
+                *row.span_mut(part) = Span {
+                    count: 10,
+                    ns: u64::MAX,
+                };
+                row
+            })
+            .collect();
+        rows.push(Row {
+            thread: 7,
+            main: Span { count: 1, ns: 0 },
+            seq: Span { count: 0, ns: 109 },
+            ..Row::default()
+        });
+        let node = |parent, rows| Node {
+            parent,
+            region: 3,
+            within: PseudoRegion::Ibarr,
+            rows,
+        };
+        let profile = Profile {
+            schema: "a \"schema\"".to_owned(),
+            threads: vec![Thread { path: vec![0, 3] }],
+            nodes: vec![node(None, rows), node(Some(0), Vec::new())],
+            ..Profile::default()
+        };
+        let mut written = Vec::new();
+        for profile in [profile, Profile::default()] {
+            written.clear();
+            write(&profile, &mut written).unwrap();
+            let expected = serde_json::to_string(&profile).unwrap() + "\n";
+            assert_eq!(String::from_utf8_lossy(&written), expected);
+        }
+    }
 }
