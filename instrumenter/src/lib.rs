@@ -82,7 +82,7 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
         Ok(applied) => (applied, None),
         Err(error) => (untouched(source), Some(error.to_string())),
     };
-    let mut warnings = warnings(source, &plan);
+    let mut warnings = warnings(source, &plan, &found.lines);
     warnings.extend(defect.map(|defect| {
         diagnostic::file_error(
             source.name.as_ref(),
@@ -114,7 +114,7 @@ fn untouched(source: &Source) -> Applied {
 }
 
 /// One warning for each construct that should be measured and is not.
-fn warnings(source: &Source, plan: &Plan) -> Vec<String> {
+fn warnings(source: &Source, plan: &Plan, lines: &LineMap) -> Vec<String> {
     let color = std::io::stderr().is_terminal();
     let left_alone = plan
         .listing
@@ -125,9 +125,14 @@ fn warnings(source: &Source, plan: &Plan) -> Vec<String> {
         });
     left_alone
         .map(|(listed, reason)| {
+            let message = format!("this directive is not instrumented: {reason}");
+            if find::c::is_preprocessed(&source.text) {
+                // The text that would be shown is not what the user wrote.
+                return diagnostic::at_line(lines.presumed(listed.offset), &message);
+            }
             Diagnostic {
                 severity: Severity::Warning,
-                message: format!("this directive is not instrumented: {reason}"),
+                message,
                 range: listed.offset..listed.offset + 1,
                 help: None,
             }
