@@ -18,6 +18,7 @@ pub mod diagnostic;
 pub mod edit;
 pub mod find;
 pub mod list;
+mod markers;
 pub mod nest;
 pub mod openmp;
 pub mod plan;
@@ -78,7 +79,11 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     };
     let speller = CSpeller::new(&plan, around, source.language);
     let begin = find::c::text_begin(&source.text);
-    let (applied, defect) = match spell::apply(&plan, &speller, &source.text, begin) {
+    let made = match find::c::is_preprocessed(&source.text) {
+        true => spell::apply(&plan, &markers::WithMarkers(speller), &source.text, begin),
+        false => spell::apply(&plan, &speller, &source.text, begin),
+    };
+    let (applied, defect) = match made {
         Ok(applied) => (applied, None),
         Err(error) => (untouched(source), Some(error.to_string())),
     };
