@@ -23,14 +23,17 @@ use super::classify::{CommandLine, Stage};
 use super::flags::Meaning;
 use super::outputs::default_name;
 use super::run::{Output, Runner};
-use super::unit::Instrument;
-use super::unit::{Preprocessed, Route, Unit, instrumented};
+use super::unit::{Instrument, Preprocessed, Route, Unit, instrumented};
 use crate::Source;
 use crate::openmp::Language;
 
-/// The extension of preprocessed text.
+/// The extension of preprocessed text, with its dot.
 pub(crate) fn extension(language: Language) -> &'static str {
-    if language == Language::Cxx { "ii" } else { "i" }
+    if language == Language::Cxx {
+        ".ii"
+    } else {
+        ".i"
+    }
 }
 
 /// Whether the sources of a command can take this way: it must be possible to
@@ -91,7 +94,7 @@ pub(crate) fn make(
         text: outcome.stdout,
     };
     let made = instrumented(instrument, &source, line, unit.index).ok()?;
-    (made.text != source.text).then(|| Preprocessed {
+    (made.text != source.text).then_some(Preprocessed {
         text: made.text,
         warnings: made.warnings,
         quiet: outcome.stderr.is_empty(),
@@ -200,14 +203,14 @@ fn compiler_line(line: &CommandLine) -> CommandLine {
 /// The words that name a preprocessed file where `-x` may be in force: a
 /// language that is named holds for all the inputs that follow.
 pub(crate) fn input_words(line: &CommandLine, index: usize, path: &Path) -> Vec<OsString> {
-    let before = line.arguments.iter().take(index).rev();
-    let language = before
-        .filter(|argument| argument.is_language())
-        .find_map(|argument| argument.words.first().map(|_| argument.words.clone()));
-    let mut words = vec![path.as_os_str().to_owned()];
-    if let Some(language) = language {
-        words.splice(0..0, ["-x".into(), "none".into()]);
-        words.extend(language);
+    let file = path.as_os_str().to_owned();
+    let mut before = line.arguments.iter().take(index).rev();
+    match before.find(|argument| argument.is_language()) {
+        Some(language) => {
+            let mut words = vec!["-x".into(), "none".into(), file];
+            words.extend(language.words.iter().cloned());
+            words
+        }
+        None => vec![file],
     }
-    words
 }

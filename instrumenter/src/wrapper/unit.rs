@@ -112,11 +112,11 @@ impl Unit {
 
     /// Puts the text where the compiler will read it.
     pub(crate) fn place(&mut self, compiler: &Compiler, scratch: &Scratch) -> std::io::Result<()> {
-        let base = Path::new(&self.name).file_stem();
         if let Some(made) = &mut self.preprocessed {
-            let name = Path::new(base.unwrap_or(OsStr::new("source")));
-            let name = name.with_added_extension(preprocessed::extension(self.language));
-            made.path = Some(scratch.write(name.as_os_str(), &made.text)?);
+            let stem = Path::new(&self.name).file_stem();
+            let mut name = stem.unwrap_or(OsStr::new("source")).to_owned();
+            name.push(preprocessed::extension(self.language));
+            made.path = Some(scratch.write(&name, &made.text)?);
         }
         let route = if self.is_stdin() {
             Route::StandardInput
