@@ -5,7 +5,8 @@
 //!
 //! ```text
 //! compile the instrumented text, messages held back
-//!   accepted without a word: done
+//!   accepted without a word, and the compiler has nothing to say about the
+//!              user's source: done
 //!   otherwise: compile the user's source, for its messages and its verdict;
 //!              then the instrumented text again, all warnings off
 //!   rejected: go on with the source as it is
@@ -13,7 +14,7 @@
 //!
 //! The second way is there because compilers say other things of preprocessed
 //! text than of its source: macros of system headers are no longer known as
-//! such. With it, messages are those of the user's source in every case.
+//! such, and what stands on one line there may not here. With it, messages are those of the user's source in every case.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -154,7 +155,7 @@ pub(crate) fn attempt(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> Opt
     };
     let quiet = |unit: &&Unit| unit.preprocessed.as_ref().is_none_or(|made| made.quiet);
     let clean = first.success() && first.stderr.is_empty() && units.iter().all(quiet);
-    if clean || first.interrupted() {
+    if first.interrupted() || (clean && is_quiet(job, line, units)) {
         return Some(job.accept(&compiled, &versions, &first));
     }
     let original = match job.original(line, Output::HeldBack) {
@@ -171,6 +172,20 @@ pub(crate) fn attempt(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> Opt
     second
         .success()
         .then(|| job.accept(&compiled, &versions, &second))
+}
+
+/// Whether the compiler's front end has nothing to say about the users' sources.
+/// What its back end would say, it says of the preprocessed text too.
+fn is_quiet(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> bool {
+    let mut preprocessed = units.iter().filter(|unit| unit.preprocessed.is_some());
+    line.words().iter().any(|word| word == "-w")
+        || preprocessed.all(|unit| {
+            let mut alone = compiler_line(&line.only_source(unit.index));
+            alone.push(Meaning::StopsBeforeCompiling, vec!["-fsyntax-only".into()]);
+            let stdin = unit.is_stdin().then_some(unit.original.as_slice());
+            let outcome = job.runner.run(&alone.words(), stdin, Output::HeldBack);
+            outcome.is_ok_and(|outcome| outcome.success() && outcome.stderr.is_empty())
+        })
 }
 
 /// The unit as the preprocessed text that was made of it, if one was.

@@ -154,11 +154,15 @@ fn messages_are_those_about_the_source() {
     let fails = IN_MACROS.replace("int sum = 0;", "int sum = absent;");
     // Known to be a system header's, NULL is no reason for a warning.
     let sheltered = IN_MACROS.replace("return 0;", "{ void *p = NULL; return p != NULL; }");
+    // Both stand on one line, which the compilers warn of; preprocessed they may not.
+    let loops = "while (getchar() != EOF); while (getchar() != 1); return 0;";
+    let on_one_line = IN_MACROS.replace("return 0;", loops);
     for compiler in COMPILERS {
         for (source, code, silent) in [
             (&warns, 0, false),
             (&fails, 1, false),
             (&sheltered, 0, true),
+            (&on_one_line, 0, false),
         ] {
             let files = [("src/a.c", source.as_str())];
             let text = "-fopenmp -Wall -Wextra -c src/a.c";
