@@ -4,6 +4,8 @@ use std::path::Path;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
+use crate::find::lines::Presumed;
+
 /// How serious a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
@@ -82,6 +84,16 @@ fn printable(byte: u8) -> char {
         b'\t' => ' ',
         0x20..=0x7e => char::from(byte),
         _ => '?',
+    }
+}
+
+/// A warning about a line that the compiler counts, where its text can't be
+/// shown.
+#[must_use]
+pub fn at_line(line: Option<Presumed>, message: &str) -> String {
+    match line {
+        Some(Presumed { file, line }) => format!("{file}:{line}: warning: {message}"),
+        None => format!("warning: {message}"),
     }
 }
 

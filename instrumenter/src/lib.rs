@@ -18,6 +18,7 @@ pub mod diagnostic;
 pub mod edit;
 pub mod find;
 pub mod list;
+mod markers;
 pub mod nest;
 pub mod openmp;
 pub mod plan;
@@ -78,11 +79,15 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     };
     let speller = CSpeller::new(&plan, around, source.language);
     let begin = find::c::text_begin(&source.text);
-    let (applied, defect) = match spell::apply(&plan, &speller, &source.text, begin) {
+    let made = match find::c::is_preprocessed(&source.text) {
+        true => spell::apply(&plan, &markers::WithMarkers(speller), &source.text, begin),
+        false => spell::apply(&plan, &speller, &source.text, begin),
+    };
+    let (applied, defect) = match made {
         Ok(applied) => (applied, None),
         Err(error) => (untouched(source), Some(error.to_string())),
     };
-    let mut warnings = warnings(source, &plan);
+    let mut warnings = warnings(source, &plan, &found.lines);
     warnings.extend(defect.map(|defect| {
         diagnostic::file_error(
             source.name.as_ref(),
@@ -114,7 +119,7 @@ fn untouched(source: &Source) -> Applied {
 }
 
 /// One warning for each construct that should be measured and is not.
-fn warnings(source: &Source, plan: &Plan) -> Vec<String> {
+fn warnings(source: &Source, plan: &Plan, lines: &LineMap) -> Vec<String> {
     let color = std::io::stderr().is_terminal();
     let left_alone = plan
         .listing
@@ -125,9 +130,14 @@ fn warnings(source: &Source, plan: &Plan) -> Vec<String> {
         });
     left_alone
         .map(|(listed, reason)| {
+            let message = format!("this directive is not instrumented: {reason}");
+            if find::c::is_preprocessed(&source.text) {
+                // The text that would be shown is not what the user wrote.
+                return diagnostic::at_line(lines.presumed(listed.offset), &message);
+            }
             Diagnostic {
                 severity: Severity::Warning,
-                message: format!("this directive is not instrumented: {reason}"),
+                message,
                 range: listed.offset..listed.offset + 1,
                 help: Some("it runs as written and is missing in the profile".into()),
             }

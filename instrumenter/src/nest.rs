@@ -67,7 +67,7 @@ pub fn nest(found: &Found) -> Nesting {
     link(found, &mut constructs);
     Nesting {
         constructs,
-        closed: closed(found),
+        closed: found.closed.iter().cloned().chain(closed(found)).collect(),
         device_functions: device_functions(found),
     }
 }

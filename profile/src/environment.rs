@@ -140,6 +140,13 @@ pub const VARIABLES: &[Variable] = &[
         "off",
         "Print the commands that are run.",
     ),
+    row(
+        Wrapper,
+        "ROMP_PREPROCESS",
+        Choice(&["auto", "always", "never"]),
+        "auto",
+        "Instrument what the preprocessor makes of a source: where it shows more, always, or never.",
+    ),
     row(Wrapper, "ROMP_CC", Text, "cc", "The C compiler."),
     row(Wrapper, "ROMP_CXX", Text, "c++", "The C++ compiler."),
     row(

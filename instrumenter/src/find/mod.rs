@@ -26,6 +26,8 @@ pub struct Found {
     pub directives: Vec<FoundDirective>,
     /// Calls of routines that have a wrapper, in source order.
     pub calls: Vec<FoundCall>,
+    /// Parts of the text where nothing may be inserted, with the reason.
+    pub closed: Vec<(Range<usize>, &'static str)>,
     /// From offsets to the lines that the compiler counts.
     pub lines: LineMap,
 }

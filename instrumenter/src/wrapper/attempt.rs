@@ -17,11 +17,15 @@ use super::flags::Meaning;
 use super::run::{Outcome, Output, Runner};
 use super::scratch::Scratch;
 use super::unit::{Unit, substituted};
-use super::{headers, library, message, outputs, response, steps};
+use super::{headers, library, message, outputs, preprocessed, response, steps};
 
 /// Why a source can't be compiled from a temporary file.
 const CANNOT_MOVE: &str = "it includes itself, or a header in its directory has a namesake \
                            elsewhere";
+
+/// Why a source with nothing in it that could be measured as it is, is not.
+const NOT_PREPROCESSED: &str = "the compiler rejected the instrumented text that its \
+                                preprocessor made";
 
 /// What the commands of one build share.
 #[derive(Clone, Copy, Debug)]
@@ -39,11 +43,29 @@ impl Job<'_> {
     pub(crate) fn build(&self, line: &CommandLine, units: Vec<&Unit>) -> u8 {
         let (units, fixed): (Vec<&Unit>, Vec<&Unit>) = units
             .into_iter()
-            .partition(|unit| self.can_move(line, unit));
+            .partition(|unit| unit.preprocessed.is_some() || self.can_move(line, unit));
         if let Some(code) = self.leave_out(&fixed, CANNOT_MOVE) {
             return code;
         }
-        self.run(line, &units).unwrap_or_else(|code| code)
+        if units.iter().all(|unit| unit.preprocessed.is_none()) {
+            return self.run(line, &units).unwrap_or_else(|code| code);
+        }
+        preprocessed::attempt(self, line, &units).unwrap_or_else(|| self.as_they_are(line, &units))
+    }
+
+    /// Builds units without what was preprocessed, which the compiler did not
+    /// take.
+    fn as_they_are(&self, line: &CommandLine, units: &[&Unit]) -> u8 {
+        let mut units: Vec<Unit> = units.iter().map(|unit| (*unit).clone()).collect();
+        for unit in &mut units {
+            unit.preprocessed = None;
+        }
+        let (changed, unchanged): (Vec<&Unit>, Vec<&Unit>) =
+            units.iter().partition(|unit| unit.changed());
+        if let Some(code) = self.leave_out(&unchanged, NOT_PREPROCESSED) {
+            return code;
+        }
+        self.build(line, changed)
     }
 
     /// Says that units are not measured; with `ROMP_STRICT` that is the end.
@@ -81,7 +103,7 @@ impl Job<'_> {
 
     /// Compiles the new texts. Compilers older than GCC 8 and Clang 10 reject
     /// one of our flags by its name; they get an older one.
-    fn attempt(&self, line: &CommandLine, units: &[&Unit]) -> Result<Outcome, u8> {
+    pub(crate) fn attempt(&self, line: &CommandLine, units: &[&Unit]) -> Result<Outcome, u8> {
         const NEW_FLAG: &[u8] = b"-ffile-prefix-map=";
         if self.runner.compiler.family.modern_flags {
             let outcome = self.attempt_with(line, units, false)?;
@@ -135,7 +157,7 @@ impl Job<'_> {
         vec![word]
     }
 
-    fn accept(&self, line: &CommandLine, units: &[&Unit], outcome: &Outcome) -> u8 {
+    pub(crate) fn accept(&self, line: &CommandLine, units: &[&Unit], outcome: &Outcome) -> u8 {
         outcome.replay();
         if let Err(error) = dependencies::correct(line, &renamed(units)) {
             let text = format!("cannot put the source's name into a dependency file: {error}");
@@ -195,7 +217,7 @@ impl Job<'_> {
     }
 
     /// Compiles the user's sources.
-    fn original(&self, line: &CommandLine, output: Output) -> Result<Outcome, u8> {
+    pub(crate) fn original(&self, line: &CommandLine, output: Output) -> Result<Outcome, u8> {
         let mut words = line.clone().without_end_of_flags().words();
         if steps::wants_library(line) {
             words.extend(library::link_words(line, self.library));

@@ -12,8 +12,9 @@ use super::attempt::Job;
 use super::classify::CommandLine;
 use super::run::{Output, Runner};
 use super::scratch::Scratch;
+use super::settings::Preprocess;
 use super::unit::{Instrument, Unit};
-use super::{library, message, outputs, split, steps};
+use super::{hidden, library, message, outputs, preprocessed, split, steps};
 
 /// A command with OpenMP sources, about to be built.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,9 @@ impl Build<'_> {
         let indices = 0..self.line.arguments.len();
         let read = |index| Unit::read(self.line, index, self.instrument);
         let mut units: Vec<Unit> = indices.filter_map(read).collect();
+        for unit in &mut units {
+            self.preprocess(unit);
+        }
         for warning in units.iter().flat_map(|unit| &unit.warnings) {
             message::plain(self.runner.settings, warning);
         }
@@ -39,7 +43,7 @@ impl Build<'_> {
             .iter()
             .find(|unit| unit.is_stdin())
             .map(|unit| unit.original.clone());
-        units.retain(Unit::changed);
+        units.retain(|unit| unit.changed() || unit.preprocessed.is_some());
         if units.is_empty() {
             return self.untouched(stdin.as_deref());
         }
@@ -54,6 +58,27 @@ impl Build<'_> {
                 message::warning(self.runner.settings, &text);
                 self.untouched(stdin.as_deref())
             }
+        }
+    }
+
+    /// Makes the text that is preferred to the source as it is, if one is.
+    fn preprocess(&self, unit: &mut Unit) {
+        let wanted = match self.runner.settings.preprocess {
+            Preprocess::Never => None,
+            Preprocess::Always => Some("ROMP_PREPROCESS=always".to_owned()),
+            Preprocess::Auto if unit.incomplete => Some("a directive in it is not clear".into()),
+            Preprocess::Auto => hidden::reason(self.line, unit),
+        };
+        let Some(why) = wanted.filter(|_| preprocessed::is_possible(self.line)) else {
+            return;
+        };
+        message::note(
+            self.runner.settings,
+            &format!("{} is preprocessed: {why}", unit.name),
+        );
+        unit.preprocessed = preprocessed::make(&self.runner, self.line, unit, self.instrument);
+        if let Some(made) = &mut unit.preprocessed {
+            unit.warnings = std::mem::take(&mut made.warnings);
         }
     }
 
@@ -92,7 +117,8 @@ impl Build<'_> {
     fn keep(&self, unit: &Unit) {
         let path = outputs::kept(self.line, &unit.name);
         let settings = self.runner.settings;
-        match std::fs::write(&path, &unit.text) {
+        let preprocessed = unit.preprocessed.as_ref().map(|made| &made.text);
+        match std::fs::write(&path, preprocessed.unwrap_or(&unit.text)) {
             Ok(()) => message::note(settings, &format!("kept {}", path.display())),
             Err(error) => {
                 message::warning(

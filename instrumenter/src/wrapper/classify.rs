@@ -70,6 +70,15 @@ impl Argument {
         )
     }
 
+    pub(crate) fn is_of_dependencies(&self) -> bool {
+        matches!(self.role, Role::Known(meaning, _) if meaning.is_of_dependencies())
+    }
+
+    /// `-x`.
+    pub(crate) fn is_language(&self) -> bool {
+        matches!(self.role, Role::Known(Meaning::Language, _))
+    }
+
     /// The name of an input.
     pub(crate) fn name(&self) -> &OsStr {
         self.words

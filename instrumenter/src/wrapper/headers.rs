@@ -10,7 +10,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::classify::{CommandLine, Role};
+use super::classify::CommandLine;
 use super::flags::Meaning;
 use super::run::{Output, Runner};
 use super::unit::{Unit, substituted};
@@ -53,7 +53,7 @@ pub(crate) fn same_headers(runner: &Runner<'_>, line: &CommandLine, unit: &Unit)
     }
     let mut line = line.only_source(unit.index);
     for argument in &mut line.arguments {
-        if matches!(argument.role, Role::Known(meaning, _) if meaning.is_of_dependencies()) {
+        if argument.is_of_dependencies() {
             argument.clear();
         }
     }
@@ -138,14 +138,7 @@ mod tests {
     use super::*;
 
     fn unit(name: &str, text: &str) -> Unit {
-        Unit {
-            index: 0,
-            name: name.into(),
-            original: text.into(),
-            text: Vec::new(),
-            warnings: Vec::new(),
-            route: None,
-        }
+        Unit::for_tests(name, text)
     }
 
     #[test]

@@ -9,7 +9,9 @@
 //!    (`scratch`), compile them or fall back (`attempt`), in one command or
 //!    several (`split`); `dependencies` and `headers` keep the temporary
 //!    files out of the user's sight.
-//! 5. `run`: the only place that starts a compiler.
+//! 5. `hidden` and `preprocessed`: where the source as it is does not show all
+//!    that there is to measure, what the compiler's preprocessor makes of it.
+//! 6. `run`: the only place that starts a compiler.
 //!
 //! Invariants: no shell; an argument that no table knows is handed on in its
 //! place; nothing but `unit` calls the instrumenter; trouble of ours never
@@ -25,9 +27,11 @@ mod compilers;
 mod dependencies;
 mod flags;
 mod headers;
+mod hidden;
 mod library;
 mod message;
 mod outputs;
+mod preprocessed;
 mod response;
 mod run;
 mod scratch;

@@ -4,6 +4,16 @@ use std::ffi::OsString;
 
 use super::message;
 
+/// Which text is instrumented.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Preprocess {
+    /// The source as it is, or preprocessed if that shows more.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
 /// What the user asked for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
@@ -17,6 +27,8 @@ pub(crate) struct Settings {
     pub(crate) verbose: bool,
     /// `ROMP_QUIET`: print no warnings.
     pub(crate) quiet: bool,
+    /// `ROMP_PREPROCESS`: which text is instrumented.
+    pub(crate) preprocess: Preprocess,
     /// `ROMP_LIB`: the library or its directory.
     pub(crate) library: Option<OsString>,
 }
@@ -56,8 +68,26 @@ impl Settings {
                 )),
             }
         }
+        if let Some(value) = get("ROMP_PREPROCESS").filter(|value| !value.is_empty()) {
+            match preprocess(&value.to_string_lossy()) {
+                Some(choice) => settings.preprocess = choice,
+                None => problems.push(format!(
+                    "ROMP_PREPROCESS={} is not known and is ignored; say auto, always or never",
+                    value.to_string_lossy()
+                )),
+            }
+        }
         settings.library = get("ROMP_LIB").filter(|value| !value.is_empty());
         (settings, problems)
+    }
+}
+
+fn preprocess(value: &str) -> Option<Preprocess> {
+    match value.trim().to_ascii_lowercase().as_str() {
+        "auto" => Some(Preprocess::Auto),
+        "always" => Some(Preprocess::Always),
+        "never" => Some(Preprocess::Never),
+        _ => None,
     }
 }
 

@@ -6,6 +6,7 @@
 //! | standard input | the new text on stdin | `#line` |
 //! | remapped file | the user's command and `-remap-file` | the compiler |
 //! | temporary file | its path in the place of the user's | `#line`, `-iquote`, `-ffile-prefix-map`, corrected dependency files |
+//! | preprocessed file | its path in the place of the user's | line markers |
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -15,7 +16,10 @@ use super::classify::{Argument, CommandLine, Language, Role};
 use super::compilers::{Compiler, Substitution};
 use super::dependencies::Renamed;
 use super::flags::Meaning;
+use super::preprocessed;
 use super::scratch::Scratch;
+use crate::openmp;
+use crate::plan::Outcome;
 use crate::{Instrumented, Options, Source};
 
 /// Makes the instrumented text; the wrapper's tests put their own here.
@@ -27,6 +31,18 @@ pub(crate) enum Route {
     StandardInput,
     Remapped(PathBuf),
     TemporaryFile(PathBuf),
+    Preprocessed(PathBuf),
+}
+
+/// What was made of a source's preprocessed text.
+#[derive(Clone, Debug)]
+pub(crate) struct Preprocessed {
+    pub(crate) text: Vec<u8>,
+    pub(crate) warnings: Vec<String>,
+    /// The preprocessor had nothing to say.
+    pub(crate) quiet: bool,
+    /// Where the text is, once it is placed.
+    pub(crate) path: Option<PathBuf>,
 }
 
 /// A source whose text we hold.
@@ -36,11 +52,16 @@ pub(crate) struct Unit {
     pub(crate) index: usize,
     /// Its name as given on the command line.
     pub(crate) name: String,
+    pub(crate) language: openmp::Language,
     pub(crate) original: Vec<u8>,
     pub(crate) text: Vec<u8>,
     pub(crate) warnings: Vec<String>,
+    /// Something in it could not be instrumented.
+    pub(crate) incomplete: bool,
     /// Set for every unit that is instrumented.
     pub(crate) route: Option<Route>,
+    /// Set where that is preferred to the source as it is.
+    pub(crate) preprocessed: Option<Preprocessed>,
 }
 
 impl Unit {
@@ -62,22 +83,22 @@ impl Unit {
             language,
             text: original,
         };
-        let options = Options {
-            unique: unique(line, index),
-        };
-        // A defect of the instrumenter must not fail the user's build.
-        let made = std::panic::catch_unwind(|| instrument(&source, &options));
+        let made = instrumented(instrument, &source, line, index);
+        let incomplete = made.as_ref().is_ok_and(leaves_something);
         let (text, warnings) = match made {
             Ok(made) => (made.text, made.warnings),
-            Err(_) => (source.text.clone(), vec![defect(&name)]),
+            Err(defect) => (source.text.clone(), vec![defect]),
         };
         Some(Self {
             index,
             name,
+            language,
             original: source.text,
             text,
             warnings,
+            incomplete,
             route: None,
+            preprocessed: None,
         })
     }
 
@@ -91,6 +112,12 @@ impl Unit {
 
     /// Puts the text where the compiler will read it.
     pub(crate) fn place(&mut self, compiler: &Compiler, scratch: &Scratch) -> std::io::Result<()> {
+        if let Some(made) = &mut self.preprocessed {
+            let stem = Path::new(&self.name).file_stem();
+            let mut name = stem.unwrap_or(OsStr::new("source")).to_owned();
+            name.push(preprocessed::extension(self.language));
+            made.path = Some(scratch.write(&name, &made.text)?);
+        }
         let route = if self.is_stdin() {
             Route::StandardInput
         } else {
@@ -123,6 +150,26 @@ impl Unit {
             _ => None,
         }
     }
+}
+
+/// Runs the instrumenter: a defect of it, which comes back in words, must not
+/// fail the user's build.
+pub(crate) fn instrumented(
+    instrument: Instrument,
+    source: &Source,
+    line: &CommandLine,
+    index: usize,
+) -> Result<Instrumented, String> {
+    let options = Options {
+        unique: unique(line, index),
+    };
+    let made = std::panic::catch_unwind(|| instrument(source, &options));
+    made.map_err(|_| defect(&source.name))
+}
+
+fn leaves_something(made: &Instrumented) -> bool {
+    let mut listed = made.plan.listing.iter();
+    listed.any(|listed| matches!(listed.outcome, Outcome::LeftAlone { .. }))
 }
 
 fn defect(name: &str) -> String {
@@ -158,6 +205,12 @@ pub(crate) fn substituted(line: &CommandLine, units: &[&Unit], plain: bool) -> V
     for unit in units {
         match &unit.route {
             None | Some(Route::StandardInput) => {}
+            Some(Route::Preprocessed(path)) => {
+                let words = preprocessed::input_words(&line, unit.index, path);
+                if let Some(argument) = line.arguments.get_mut(unit.index) {
+                    argument.words = words;
+                }
+            }
             Some(Route::Remapped(path)) => after.extend(remap_flags(&unit.name, path)),
             Some(Route::TemporaryFile(path)) => {
                 replace_input(&mut line.arguments, unit.index, path);

@@ -6,15 +6,10 @@ use super::*;
 fn unit(line: &CommandLine, route: Route) -> Unit {
     let index = line.arguments.iter().position(Argument::is_source).unwrap();
     let name = line.arguments[index].name().to_str().unwrap().to_owned();
-    let (original, text, warnings) = (Vec::new(), Vec::new(), Vec::new());
-    Unit {
-        index,
-        name,
-        original,
-        text,
-        warnings,
-        route: Some(route),
-    }
+    let mut unit = Unit::for_tests(&name, "");
+    unit.index = index;
+    unit.route = Some(route);
+    unit
 }
 
 fn command(text: &str, route: fn(PathBuf) -> Route, plain: bool) -> String {
@@ -81,4 +76,32 @@ fn translation_units_get_names_of_their_own() {
         assert!(!names[at + 1..].contains(first), "{first}");
     }
     assert_eq!(name("-c a.c"), name("-c a.c"));
+}
+
+#[test]
+fn a_preprocessed_file_is_named_whatever_the_language_in_force() {
+    assert_eq!(
+        command("-O2 -c src/a.c -DX", Route::Preprocessed, false),
+        "-O2 -c /t/a.c -DX"
+    );
+    assert_eq!(
+        command("-x c -c src/a.c b.c", Route::Preprocessed, false),
+        "-x c -c -x none /t/a.c -x c b.c"
+    );
+}
+
+impl Unit {
+    pub(crate) fn for_tests(name: &str, text: &str) -> Self {
+        Self {
+            index: 0,
+            name: name.into(),
+            language: crate::openmp::Language::C,
+            original: text.into(),
+            text: Vec::new(),
+            warnings: Vec::new(),
+            incomplete: false,
+            route: None,
+            preprocessed: None,
+        }
+    }
 }

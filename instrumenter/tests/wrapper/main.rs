@@ -5,5 +5,6 @@
 mod as_the_compiler;
 mod failures;
 mod names;
+mod preprocessed;
 mod programs;
 mod support;

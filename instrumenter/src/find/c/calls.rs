@@ -26,14 +26,8 @@ impl Call {
     }
 }
 
-/// The calls in a text. A routine that the text makes a macro is not touched.
+/// The calls in a text.
 pub(super) fn positions(text: &[u8], lexed: &Lexed) -> Vec<Call> {
-    let is_macro = |name: &str| {
-        lexed
-            .lines
-            .iter()
-            .any(|line| word(text, line, 0) == "define" && word(text, line, 1) == name)
-    };
     let mut depth = 0i32;
     let mut calls = Vec::new();
     for (index, token) in lexed.code.iter().enumerate() {
@@ -48,8 +42,18 @@ pub(super) fn positions(text: &[u8], lexed: &Lexed) -> Vec<Call> {
             _ => {}
         }
     }
-    calls.retain(|call: &Call| !is_macro(call.routine.name));
     calls
+}
+
+/// A routine that the text makes a macro is not touched.
+pub(super) fn drop_macros(calls: &mut Vec<Call>, text: &[u8], lexed: &Lexed) {
+    let is_macro = |name: &str| {
+        lexed
+            .lines
+            .iter()
+            .any(|line| word(text, line, 0) == "define" && word(text, line, 1) == name)
+    };
+    calls.retain(|call| !is_macro(call.routine.name));
 }
 
 fn call(text: &[u8], code: &[Token], index: usize) -> Option<Call> {

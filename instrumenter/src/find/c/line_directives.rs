@@ -60,16 +60,25 @@ fn parse(text: &[u8], line: &PreprocessorLine) -> Parsed {
     }
 }
 
-/// The content of a string literal that has no escapes but `\\` and `\"`.
+/// The content of a string literal that has no escapes but `\\`, `\"` and the
+/// octal ones with which GCC writes what is not ASCII.
 fn unquoted(literal: &str) -> Option<String> {
     let content = literal.strip_prefix('"')?.strip_suffix('"')?;
-    let mut plain = String::with_capacity(content.len());
-    let mut chars = content.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => plain.push(chars.next().filter(|c| matches!(c, '\\' | '"'))?),
-            c => plain.push(c),
+    let mut plain = Vec::with_capacity(content.len());
+    let mut bytes = content.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte != b'\\' {
+            plain.push(byte);
+            continue;
+        }
+        match bytes.next()? {
+            escaped @ (b'\\' | b'"') => plain.push(escaped),
+            first => plain.push(octal([first, bytes.next()?, bytes.next()?])?),
         }
     }
-    Some(plain)
+    String::from_utf8(plain).ok()
+}
+
+fn octal(digits: [u8; 3]) -> Option<u8> {
+    u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 8).ok()
 }

@@ -2,6 +2,9 @@
 //!
 //! lexer -> directive records and `#if` groups -> per configuration, a syntax
 //! tree of what is visible, found by offset and checked by the token matcher.
+//! Preprocessed text is read in the same way; it has line markers (hidden like
+//! every `#` line), no macros and no conditionals, and parts that come from
+//! system headers (hidden too).
 
 mod calls;
 mod cursor;
@@ -11,6 +14,8 @@ mod groups;
 mod lexer;
 mod line_directives;
 mod matcher;
+mod preprocessed;
+pub mod scan;
 mod sections;
 mod tree;
 mod view;
@@ -60,6 +65,11 @@ struct Finder<'s> {
     records: Vec<Record>,
     /// Names of macros with unbalanced braces.
     brace_macros: Vec<String>,
+    /// Whether it is preprocessed text: macros are expanded, even where the
+    /// preprocessor left their definitions in.
+    preprocessed: bool,
+    /// What comes from system headers, in order.
+    system: Vec<Range<usize>>,
     /// The views that were asked for so far.
     views: RefCell<Vec<Rc<View>>>,
 }
@@ -70,11 +80,15 @@ impl<'s> Finder<'s> {
         let lexed = lexer::lex(text);
         let groups = Groups::new(text, &lexed.lines, language);
         let records = directives::records(text, &lexed);
-        let brace_macros = lexed
-            .lines
-            .iter()
-            .filter_map(|line| groups::hides_braces(text, line))
-            .collect();
+        let preprocessed = preprocessed::is_preprocessed(text);
+        let brace_macros = match preprocessed {
+            true => Vec::new(),
+            false => brace_macros(text, &lexed),
+        };
+        let system = match preprocessed {
+            true => preprocessed::system_ranges(text, &lexed.lines),
+            false => Vec::new(),
+        };
         Self {
             source,
             language,
@@ -83,6 +97,8 @@ impl<'s> Finder<'s> {
             groups,
             records,
             brace_macros,
+            preprocessed,
+            system,
             views: RefCell::default(),
         }
     }
@@ -91,16 +107,21 @@ impl<'s> Finder<'s> {
         let text = &self.source.text;
         let lines =
             line_directives::line_map(&self.source.name, text, &self.lexed.lines, &self.groups);
-        let routine_names = calls::positions(text, &self.lexed);
+        let mut routine_names = calls::positions(text, &self.lexed);
+        if !self.preprocessed {
+            calls::drop_macros(&mut routine_names, text, &self.lexed);
+        }
         // Most files have nothing to look up; they need no tree.
         if self.records.is_empty() && routine_names.is_empty() {
             return Found {
                 directives: Vec::new(),
                 calls: Vec::new(),
+                closed: Vec::new(),
                 lines,
             };
         }
         let directives = (0..self.records.len())
+            .filter(|index| !self.is_foreign(*index))
             .map(|index| self.directive(index))
             .collect();
         let calls = routine_names
@@ -114,8 +135,28 @@ impl<'s> Finder<'s> {
         Found {
             directives,
             calls,
+            closed: self.closed(),
             lines,
         }
+    }
+
+    /// Whether a directive that is not understood is none of the user's.
+    fn is_foreign(&self, index: usize) -> bool {
+        let record = &self.records[index];
+        let understood = || openmp::parse::parse(&record.words, self.language).is_ok();
+        self.is_in_system_header(record.range.start) && !understood()
+    }
+
+    fn is_in_system_header(&self, at: usize) -> bool {
+        let behind = self.system.partition_point(|range| range.start <= at);
+        behind > 0 && self.system[behind - 1].contains(&at)
+    }
+
+    /// The parts that are not to be changed, with the reason.
+    fn closed(&self) -> Vec<(Range<usize>, &'static str)> {
+        let reason = preprocessed::SYSTEM_HEADER;
+        let ranges = self.system.iter().cloned();
+        ranges.map(|range| (range, reason)).collect()
     }
 
     /// The view of a configuration.
@@ -146,8 +187,10 @@ impl<'s> Finder<'s> {
             (None, parsed) => parsed.map_err(|error| error.to_string()),
         };
         let extent = match &directive {
-            Ok(directive) => self.extent(index, directive, &view),
-            Err(_) => Extent::None,
+            Ok(directive) if !self.is_in_system_header(record.range.start) => {
+                self.extent(index, directive, &view)
+            }
+            _ => Extent::None,
         };
         FoundDirective {
             directive,
@@ -184,6 +227,7 @@ impl<'s> Finder<'s> {
     /// Everything that the tree must not see in a configuration.
     fn hidden(&self, configuration: &Configuration) -> Vec<Range<usize>> {
         let mut hidden = self.groups.hidden(configuration);
+        hidden.extend(self.system.iter().cloned());
         hidden.extend(self.lexed.lines.iter().map(|line| line.range.clone()));
         hidden.extend(self.records.iter().map(|record| record.range.clone()));
         hidden.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
@@ -194,7 +238,21 @@ impl<'s> Finder<'s> {
 /// The offset at which text can be put in front of everything.
 #[must_use]
 pub fn text_begin(text: &[u8]) -> usize {
-    lexer::first_byte(text)
+    preprocessed::begin(text).unwrap_or_else(|| lexer::first_byte(text))
+}
+
+/// Names of macros with unbalanced braces.
+fn brace_macros(text: &[u8], lexed: &Lexed) -> Vec<String> {
+    let lines = lexed.lines.iter();
+    lines
+        .filter_map(|line| groups::hides_braces(text, line))
+        .collect()
+}
+
+/// Whether a preprocessor wrote the text.
+#[must_use]
+pub fn is_preprocessed(text: &[u8]) -> bool {
+    preprocessed::is_preprocessed(text)
 }
 
 /// The bytes of every token, of code and of preprocessing lines.

@@ -23,7 +23,11 @@ pub(super) struct View {
 
 impl View {
     pub(super) fn new(finder: &Finder<'_>, configuration: &Configuration) -> Self {
-        let hidden = finder.groups.hidden(configuration);
+        let mut hidden = finder.groups.hidden(configuration);
+        if !finder.system.is_empty() {
+            hidden.extend(finder.system.iter().cloned());
+            hidden.sort_by_key(|range| range.start);
+        }
         let shows = |at: usize| !hidden.iter().any(|range| range.contains(&at));
         let records: Vec<(usize, usize)> = finder
             .records
@@ -84,6 +88,9 @@ impl View {
     /// ours may stand there. Those of a statement expression are not, nor are
     /// those of a C++ call with a lambda, unless the name looks like a macro's.
     pub(super) fn in_macro_argument(&self, finder: &Finder<'_>, at: usize) -> bool {
+        if finder.preprocessed {
+            return false;
+        }
         let arguments = self
             .macro_arguments
             .get_or_init(|| self.find_macro_arguments(finder));

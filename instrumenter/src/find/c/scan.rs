@@ -1,0 +1,199 @@
+//! A look at a file for what only the preprocessor shows: directives and calls
+//! that its macros make, braces that they hide, and which files it includes.
+
+use super::groups::{hides_braces, word};
+use super::lexer::{Lexed, PreprocessorLine, TokenKind, lex};
+use super::{calls, directives, text_of};
+use crate::openmp::{Association, Language, api, parse};
+
+/// What a file includes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Include {
+    /// `"name"`.
+    Quoted(String),
+    /// `<name>`.
+    Angled(String),
+    /// A macro names it.
+    Computed,
+}
+
+/// What a file includes, in conditionals that may hold or not.
+#[must_use]
+pub fn includes(text: &[u8]) -> Vec<Include> {
+    text.split(|byte| *byte == b'\n')
+        .filter_map(included)
+        .collect()
+}
+
+/// Without the lexer: most of the files that are looked at hold nothing else.
+fn included(line: &[u8]) -> Option<Include> {
+    let operand = line.trim_ascii_start().strip_prefix(b"#")?;
+    let operand = operand.trim_ascii_start().strip_prefix(b"include")?;
+    let operand = operand.strip_prefix(b"_next").unwrap_or(operand);
+    let operand = operand.trim_ascii_start();
+    let until = |close: u8| {
+        let name = operand[1..].split(|byte| *byte == close).next();
+        String::from_utf8_lossy(name.unwrap_or_default()).into_owned()
+    };
+    match operand.first()? {
+        b'"' => Some(Include::Quoted(until(b'"'))),
+        b'<' => Some(Include::Angled(until(b'>'))),
+        byte if byte.is_ascii_alphabetic() || *byte == b'_' => Some(Include::Computed),
+        _ => None,
+    }
+}
+
+/// What the macros of a file keep from everyone who does not expand them.
+#[must_use]
+pub fn hidden_in_macros(text: &[u8]) -> Option<String> {
+    if !contains(text, b"define") || !(mentions_openmp(text) || contains(text, b"_Pragma")) {
+        return None;
+    }
+    let lexed = lex(text);
+    let mut lines = lexed.lines.iter();
+    lines.find_map(|line| hidden_in_macro(text, line))
+}
+
+/// What an included file keeps from everyone who does not read it.
+#[must_use]
+pub fn hidden_in_header(text: &[u8], language: Language) -> Option<String> {
+    if !mentions_openmp(text) && !contains(text, b"_Pragma") && !may_hide_braces(text) {
+        return None;
+    }
+    let lexed = lex(text);
+    let macros = lexed.lines.iter().find_map(|line| {
+        let braces =
+            || hides_braces(text, line).map(|name| format!("the macro {name} hides a brace"));
+        hidden_in_macro(text, line).or_else(braces)
+    });
+    macros.or_else(|| hidden_in_code(text, &lexed, language))
+}
+
+fn hidden_in_macro(text: &[u8], line: &PreprocessorLine) -> Option<String> {
+    if word(text, line, 0) != "define" {
+        return None;
+    }
+    let tokens = line.tokens.get(2..)?;
+    let name = || word(text, line, 1);
+    for (at, token) in tokens.iter().enumerate() {
+        if token.kind != TokenKind::Identifier {
+            continue;
+        }
+        let identifier = text_of(text, token);
+        if identifier == "_Pragma" && may_be_openmp(text, tokens.get(at + 2)) {
+            return Some(format!("the macro {} makes directives", name()));
+        }
+        if api::find(&identifier).is_some() {
+            return Some(format!("the macro {} calls {identifier}", name()));
+        }
+    }
+    None
+}
+
+/// Whether the operand of a `_Pragma` may be a directive of OpenMP's.
+fn may_be_openmp(text: &[u8], operand: Option<&super::lexer::Token>) -> bool {
+    let literal = operand.filter(|token| token.kind == TokenKind::Literal);
+    literal.is_none_or(|literal| {
+        let content = text_of(text, literal);
+        let content = content.trim_start_matches(['L', '"', ' ']);
+        content.starts_with("omp")
+    })
+}
+
+fn hidden_in_code(text: &[u8], lexed: &Lexed, language: Language) -> Option<String> {
+    let records = directives::records(text, lexed);
+    let executed = records.iter().any(|record| {
+        parse::parse(&record.words, language)
+            .is_ok_and(|directive| directive.association() != Association::Declarative)
+    });
+    if executed {
+        return Some("it holds directives".into());
+    }
+    let calls = calls::positions(text, lexed);
+    (!calls.is_empty()).then(|| "it calls lock routines".into())
+}
+
+/// A cheap test that misses no macro with braces that don't pair in it.
+fn may_hide_braces(text: &[u8]) -> bool {
+    let mut lines = text.split(|byte| *byte == b'\n');
+    while let Some(line) = lines.next() {
+        let directive = line.trim_ascii_start().strip_prefix(b"#");
+        if !directive.is_some_and(|rest| rest.trim_ascii_start().starts_with(b"define")) {
+            continue;
+        }
+        let mut last = line;
+        let mut balance = braces(line);
+        while last.trim_ascii_end().ends_with(b"\\") {
+            let Some(next) = lines.next() else { break };
+            balance += braces(next);
+            last = next;
+        }
+        if balance != 0 {
+            return true;
+        }
+    }
+    false
+}
+
+fn braces(line: &[u8]) -> i32 {
+    line.iter().fold(0, |balance, byte| match byte {
+        b'{' => balance + 1,
+        b'}' => balance - 1,
+        _ => balance,
+    })
+}
+
+fn mentions_openmp(text: &[u8]) -> bool {
+    contains(text, b"omp")
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn included_files_are_found() {
+        let text = b"#include \"a.h\"\n # include <b/c.h> // x\n#include_next <d.h>\n#include F\n";
+        let expected = [
+            Include::Quoted("a.h".into()),
+            Include::Angled("b/c.h".into()),
+            Include::Angled("d.h".into()),
+            Include::Computed,
+        ];
+        assert_eq!(includes(text), expected);
+    }
+
+    #[test]
+    fn macros_that_make_something_are_found() {
+        for source in [
+            "#define P(x) _Pragma(#x)\n",
+            "#define B \\\n  _Pragma(\"omp barrier\")\n",
+            "#define LOCK omp_set_lock(&lock)\n",
+        ] {
+            assert!(hidden_in_macros(source.as_bytes()).is_some(), "{source}");
+        }
+        for source in [
+            "#define Q _Pragma(\"GCC diagnostic push\")\n",
+            "#define N omp_get_num_threads()\n",
+            "_Pragma(\"omp barrier\")\n#define x\n",
+        ] {
+            assert_eq!(hidden_in_macros(source.as_bytes()), None, "{source}");
+        }
+    }
+
+    #[test]
+    fn headers_with_something_to_measure_are_found() {
+        let hidden = |text: &str| hidden_in_header(text.as_bytes(), Language::C).is_some();
+        assert!(hidden("#pragma omp parallel for\nfor (;;) ;\n"));
+        assert!(hidden("void f(void) { omp_set_lock(&l); }\n"));
+        assert!(hidden("#define BEGIN {\n"));
+        assert!(!hidden("#pragma omp threadprivate(x)\n"));
+        assert!(!hidden(
+            "#define F(x) do { \\\n x; } while (0)\nint comp;\n"
+        ));
+    }
+}

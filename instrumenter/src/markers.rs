@@ -1,0 +1,52 @@
+//! Line markers in the place of `#line`: GCC reads no `#line` in preprocessed
+//! text.
+
+use crate::plan::{AddedClause, CallEdit};
+use crate::spell::{Group, Speller};
+
+/// Spells as another speller does, for preprocessed text.
+pub(crate) struct WithMarkers<S>(pub(crate) S);
+
+impl<S: Speller> Speller for WithMarkers<S> {
+    fn group(&self, group: &Group<'_>) -> String {
+        marked(&self.0.group(group))
+    }
+
+    fn clause(&self, clause: &AddedClause) -> String {
+        self.0.clause(clause)
+    }
+
+    fn call(&self, call: &CallEdit) -> (String, String) {
+        self.0.call(call)
+    }
+
+    fn prologue(&self) -> String {
+        marked(&self.0.prologue())
+    }
+
+    fn epilogue(&self) -> String {
+        marked(&self.0.epilogue())
+    }
+}
+
+fn marked(text: &str) -> String {
+    let lines = text.split_inclusive('\n');
+    lines
+        .flat_map(|line| match line.strip_prefix("#line ") {
+            Some(rest) => ["# ", rest],
+            None => ["", line],
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::marked;
+
+    #[test]
+    fn only_line_directives_change() {
+        let text = "{ f(\"#line 3\");\n#line 3 \"a.c\"\n#pragma omp barrier\n\n#line 4 \"a.c\"";
+        let expected = "{ f(\"#line 3\");\n# 3 \"a.c\"\n#pragma omp barrier\n\n# 4 \"a.c\"";
+        assert_eq!(marked(text), expected);
+    }
+}

@@ -1,0 +1,162 @@
+//! Whether a source has something to measure that only the preprocessor shows:
+//! made by macros, or standing in headers of the user's.
+//!
+//! Headers are looked up as the compiler would, in the directories that the
+//! command names. The system's own are not looked at: nothing is measured in
+//! them. Conditionals are not evaluated, so more may be read than is included;
+//! that costs time and no more.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use super::classify::{Argument, CommandLine, Role};
+use super::flags::Meaning;
+use super::unit::Unit;
+use crate::find::c::scan::{self, Include};
+
+/// More headers than this are not worth the time: preprocessing is cheaper.
+const MOST_FILES: usize = 1_000;
+
+/// Where the compilers look by themselves, and take `-I` for a repetition.
+const SYSTEM: &[&str] = &["/usr/include", "/usr/local/include"];
+
+/// What the preprocessor would show, in words.
+pub(crate) fn reason(line: &CommandLine, unit: &Unit) -> Option<String> {
+    if let Some(macros) = scan::hidden_in_macros(&unit.original) {
+        return Some(macros);
+    }
+    let mut search = Search::new(line);
+    let forced = line.values(Meaning::ForcedInclude);
+    for name in forced.map(|name| name.to_string_lossy().into_owned()) {
+        search.queue_quoted(Path::new("."), &name);
+    }
+    search.queue_included(unit.directory(), &unit.original);
+    while let Some(file) = search.pending.pop() {
+        if search.known.len() > MOST_FILES {
+            return Some("it includes a great many headers".into());
+        }
+        let Ok(text) = std::fs::read(&file) else {
+            continue;
+        };
+        if let Some(why) = scan::hidden_in_header(&text, unit.language) {
+            return Some(format!("{}: {why}", file.display()));
+        }
+        search.queue_included(super::unit::directory(file.as_os_str()), &text);
+    }
+    search
+        .computed
+        .then(|| "a macro names an included file".into())
+}
+
+/// Headers that were found and those still to be read.
+struct Search {
+    /// Searched for `"name"` only.
+    quoted: Vec<PathBuf>,
+    /// Searched for both.
+    angled: Vec<PathBuf>,
+    known: HashSet<PathBuf>,
+    pending: Vec<PathBuf>,
+    computed: bool,
+}
+
+impl Search {
+    fn new(line: &CommandLine) -> Self {
+        let directories = |wanted: fn(&Argument) -> bool| {
+            let arguments = line.arguments.iter().filter(|argument| wanted(argument));
+            let values = arguments.filter_map(|argument| match &argument.role {
+                Role::Known(Meaning::IncludeDirectory, value) => Some(PathBuf::from(value)),
+                _ => None,
+            });
+            values.filter(|directory| !is_systems(directory)).collect()
+        };
+        Self {
+            quoted: directories(|argument| spelled(argument, "-iquote")),
+            angled: directories(|argument| {
+                spelled(argument, "-I") || spelled(argument, "--include-directory")
+            }),
+            known: HashSet::new(),
+            pending: Vec::new(),
+            computed: false,
+        }
+    }
+
+    /// Notes what a text in `directory` includes.
+    fn queue_included(&mut self, directory: &Path, text: &[u8]) {
+        for include in scan::includes(text) {
+            match include {
+                Include::Quoted(name) => self.queue_quoted(directory, &name),
+                Include::Angled(name) => self.queue_angled(&name),
+                Include::Computed => self.computed = true,
+            }
+        }
+    }
+
+    fn queue_quoted(&mut self, directory: &Path, name: &str) {
+        let own = std::iter::once(directory.to_owned());
+        let places = own.chain(self.quoted.iter().chain(&self.angled).cloned());
+        let found = first_file(places, name);
+        self.queue(found);
+    }
+
+    fn queue_angled(&mut self, name: &str) {
+        let found = first_file(self.angled.iter().cloned(), name);
+        self.queue(found);
+    }
+
+    fn queue(&mut self, found: Option<PathBuf>) {
+        if let Some(file) = found
+            && self.known.insert(file.clone())
+        {
+            self.pending.push(file);
+        }
+    }
+}
+
+fn first_file(mut places: impl Iterator<Item = PathBuf>, name: &str) -> Option<PathBuf> {
+    places.find_map(|place| Some(place.join(name)).filter(|file| file.is_file()))
+}
+
+fn spelled(argument: &Argument, flag: &str) -> bool {
+    let word = argument.name().to_string_lossy();
+    word.starts_with(flag)
+}
+
+fn is_systems(directory: &Path) -> bool {
+    let real = directory.canonicalize();
+    real.is_ok_and(|real| SYSTEM.iter().any(|system| real == Path::new(system)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::classify::classified;
+    use super::*;
+
+    #[test]
+    fn headers_are_looked_up_as_the_compiler_does() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let constructs = "#pragma omp parallel\n{ }\n";
+        write("src/a.c", "");
+        write("src/near.h", "#include \"deep.h\"\n");
+        write("quoted/deep.h", constructs);
+        write("system/deep.h", constructs);
+        let name = dir.path().join("src/a.c").display().to_string();
+        let found = |flags: &str, text: &str| {
+            let flags = flags.replace('@', dir.path().to_str().unwrap());
+            let line = classified(&format!("{flags} -c {name}"));
+            let unit = Unit::for_tests(&name, text);
+            reason(&line, &unit).is_some()
+        };
+        assert!(!found("-O2", "#include \"near.h\"\n"));
+        assert!(found("-iquote @/quoted", "#include \"near.h\"\n"));
+        assert!(!found("-iquote @/quoted", "#include <deep.h>\n"));
+        assert!(found("-I@/quoted", "#include <deep.h>\n"));
+        assert!(!found("-isystem @/system", "#include <deep.h>\n"));
+        assert!(found("-O2", "#include HEADER\n"));
+        assert!(found("-O2", "#define P(x) _Pragma(#x)\n"));
+    }
+}

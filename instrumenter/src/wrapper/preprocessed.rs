@@ -1,0 +1,231 @@
+//! Preprocessed input: the compiler's preprocessor makes the text, with line
+//! markers; that is instrumented, and compiled as preprocessed source. So
+//! directives that macros make and directives in the user's headers are
+//! measured, and every name still is the user's.
+//!
+//! ```text
+//! compile the instrumented text, messages held back
+//!   accepted without a word, and the compiler has nothing to say about the
+//!              user's source: done
+//!   otherwise: compile the user's source, for its messages and its verdict;
+//!              then the instrumented text again, all warnings off
+//!   rejected: go on with the source as it is
+//! ```
+//!
+//! The second way is there because compilers say other things of preprocessed
+//! text than of its source: macros of system headers are no longer known as
+//! such, and what stands on one line there may not here. With it, messages are those of the user's source in every case.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::attempt::Job;
+use super::classify::{CommandLine, Stage};
+use super::flags::Meaning;
+use super::outputs::default_name;
+use super::run::{Output, Runner};
+use super::unit::{Instrument, Preprocessed, Route, Unit, instrumented};
+use crate::Source;
+use crate::openmp::Language;
+
+/// The extension of preprocessed text, with its dot.
+pub(crate) fn extension(language: Language) -> &'static str {
+    if language == Language::Cxx {
+        ".ii"
+    } else {
+        ".i"
+    }
+}
+
+/// Whether the sources of a command can take this way: it must be possible to
+/// make every file that the command makes.
+pub(crate) fn is_possible(line: &CommandLine) -> bool {
+    let dependencies = line
+        .flags()
+        .any(|(meaning, _)| meaning.is_of_dependencies());
+    let unusual = |word: &OsString| {
+        let word = word.to_string_lossy();
+        UNUSUAL.iter().any(|flag| word.starts_with(flag))
+    };
+    let by_environment = |name: &&str| std::env::var_os(name).is_some();
+    let one_object = line.stage() != Stage::Link && line.sources().count() == 1;
+    (!dependencies || one_object)
+        && !line.words().iter().any(unusual)
+        && !["DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES"]
+            .iter()
+            .any(by_environment)
+}
+
+/// Flags that keep or use files which preprocessed input has not, or which say
+/// themselves how to preprocess.
+const UNUSUAL: &[&str] = &[
+    "-save-temps",
+    "--save-temps",
+    "-include-pch",
+    "-fmodules",
+    "-fdirectives-only",
+    "-fpreprocessed",
+    "-traditional",
+    "-no-integrated-cpp",
+    "-Wp,-M",
+    "-P",
+    "-C",
+];
+
+/// Preprocesses and instruments a unit. `None` if that fails, or shows nothing
+/// to measure.
+pub(crate) fn make(
+    runner: &Runner<'_>,
+    line: &CommandLine,
+    unit: &Unit,
+    instrument: Instrument,
+) -> Option<Preprocessed> {
+    let stdin = unit.is_stdin().then_some(unit.original.as_slice());
+    if unit.is_stdin() && line.output().is_none() {
+        return None;
+    }
+    let words = preprocessor_words(line, unit.index);
+    let outcome = runner.run(&words, stdin, Output::HeldBack).ok()?;
+    if !outcome.success() || !crate::find::c::is_preprocessed(&outcome.stdout) {
+        return None;
+    }
+    let source = Source {
+        name: unit.name.clone(),
+        language: unit.language,
+        text: outcome.stdout,
+    };
+    let made = instrumented(instrument, &source, line, unit.index).ok()?;
+    (made.text != source.text).then_some(Preprocessed {
+        text: made.text,
+        warnings: made.warnings,
+        quiet: outcome.stderr.is_empty(),
+        path: None,
+    })
+}
+
+/// The command that preprocesses one source to standard output, and writes its
+/// dependencies where the user's command would.
+fn preprocessor_words(line: &CommandLine, index: usize) -> Vec<OsString> {
+    let mut one = line.only_source(index).without_end_of_flags();
+    one.push(Meaning::StopsBeforeCompiling, vec!["-E".into()]);
+    if line.has(Meaning::WritesDependencies) {
+        let object = object(line, index);
+        if !line.has(Meaning::DependencyFile) {
+            let file = object.with_extension("d");
+            one.push(Meaning::DependencyFile, vec!["-MF".into(), file.into()]);
+        }
+        let names_target = |word: &OsString| {
+            let word = word.to_string_lossy();
+            word.starts_with("-MT") || word.starts_with("-MQ")
+        };
+        if !line.words().iter().any(names_target) {
+            one.push(Meaning::DependencyDetail, vec!["-MQ".into(), object.into()]);
+        }
+    }
+    let mut words = one.words();
+    words.push(NO_REMARKS.into());
+    words
+}
+
+/// Clang remarks on flags that concern another stage.
+const NO_REMARKS: &str = "-Wno-unused-command-line-argument";
+
+/// What the command makes of a source.
+fn object(line: &CommandLine, index: usize) -> PathBuf {
+    let extension = if line.stage() == Stage::Compile {
+        "s"
+    } else {
+        "o"
+    };
+    line.output().map_or_else(
+        || default_name(line.arguments[index].name(), extension),
+        PathBuf::from,
+    )
+}
+
+/// Compiles units of which at least one is preprocessed. `None` if the
+/// compiler does not take them.
+pub(crate) fn attempt(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> Option<u8> {
+    let versions: Vec<Unit> = units.iter().map(|unit| version(unit)).collect();
+    let versions: Vec<&Unit> = versions.iter().collect();
+    let mut compiled = compiler_line(line);
+    let first = match job.attempt(&compiled, &versions) {
+        Ok(outcome) => outcome,
+        Err(code) => return Some(code),
+    };
+    let quiet = |unit: &&Unit| unit.preprocessed.as_ref().is_none_or(|made| made.quiet);
+    let clean = first.success() && first.stderr.is_empty() && units.iter().all(quiet);
+    if first.interrupted() || (clean && is_quiet(job, line, units)) {
+        return Some(job.accept(&compiled, &versions, &first));
+    }
+    let original = match job.original(line, Output::HeldBack) {
+        Ok(outcome) => outcome,
+        Err(code) => return Some(code),
+    };
+    if !original.success() {
+        original.replay();
+        return Some(original.code());
+    }
+    compiled.push(Meaning::Nothing, vec!["-w".into()]);
+    let mut second = job.attempt(&compiled, &versions).ok()?;
+    second.stderr = original.stderr;
+    second
+        .success()
+        .then(|| job.accept(&compiled, &versions, &second))
+}
+
+/// Whether the compiler's front end has nothing to say about the users' sources.
+/// What its back end would say, it says of the preprocessed text too.
+fn is_quiet(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> bool {
+    let mut preprocessed = units.iter().filter(|unit| unit.preprocessed.is_some());
+    line.words().iter().any(|word| word == "-w")
+        || preprocessed.all(|unit| {
+            let mut alone = compiler_line(&line.only_source(unit.index));
+            alone.push(Meaning::StopsBeforeCompiling, vec!["-fsyntax-only".into()]);
+            let stdin = unit.is_stdin().then_some(unit.original.as_slice());
+            let outcome = job.runner.run(&alone.words(), stdin, Output::HeldBack);
+            outcome.is_ok_and(|outcome| outcome.success() && outcome.stderr.is_empty())
+        })
+}
+
+/// The unit as the preprocessed text that was made of it, if one was.
+fn version(unit: &Unit) -> Unit {
+    let mut version = unit.clone();
+    if let Some(Preprocessed {
+        text,
+        path: Some(path),
+        ..
+    }) = &unit.preprocessed
+    {
+        version.text.clone_from(text);
+        version.route = Some(Route::Preprocessed(path.clone()));
+    }
+    version
+}
+
+/// The command without what the preprocessor has done.
+fn compiler_line(line: &CommandLine) -> CommandLine {
+    let mut line = line.clone().without_end_of_flags();
+    for argument in &mut line.arguments {
+        if argument.is_of_dependencies() {
+            argument.clear();
+        }
+    }
+    line.push(Meaning::Nothing, vec![NO_REMARKS.into()]);
+    line
+}
+
+/// The words that name a preprocessed file where `-x` may be in force: a
+/// language that is named holds for all the inputs that follow.
+pub(crate) fn input_words(line: &CommandLine, index: usize, path: &Path) -> Vec<OsString> {
+    let file = path.as_os_str().to_owned();
+    let mut before = line.arguments.iter().take(index).rev();
+    match before.find(|argument| argument.is_language()) {
+        Some(language) => {
+            let mut words = vec!["-x".into(), "none".into(), file];
+            words.extend(language.words.iter().cloned());
+            words
+        }
+        None => vec![file],
+    }
+}

@@ -1,0 +1,219 @@
+//! What only the preprocessor shows is measured, and the build does not notice.
+
+use crate::support::{COMPILERS, Project, Run};
+
+const IN_MACROS: &str = "\
+#include <stdio.h>
+#define PARALLEL _Pragma(\"omp parallel\")
+#define DO(x) _Pragma(#x)
+#define SUM(total, n) \\
+  DO(omp for reduction(+ : total)) \\
+  for (int at = 0; at < (n); at++) total += at;
+int main(void) {
+  int sum = 0;
+  PARALLEL
+  { SUM(sum, 10) }
+  printf(\"%d %s %s %d\\n\", sum, __FILE__, __BASE_FILE__, __LINE__);
+  return 0;
+}
+";
+
+const HEADER: &str = "\
+#include <stdio.h>
+static void in_header(void) {
+#pragma omp parallel num_threads(1)
+  printf(\"%s %d\\n\", __FILE__, __LINE__);
+}
+";
+
+const INCLUDER: &str = "#include <header.h>\nint main(void) { in_header(); return 0; }\n";
+
+const BRANCHES: &str = "\
+int f(int n) {
+  int sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+  for (int i = 0; i < n; i++) {
+    sum += i;
+#ifdef TWICE
+  }
+  for (int i = 0; i < n; i++) {
+#endif
+    sum += 1;
+  }
+  return sum;
+}
+";
+
+/// The texts of regions in an object, which give their places.
+fn has_region(project: &Project, object: &str, place: &str) -> bool {
+    let bytes = project.bytes(object);
+    let text = String::from_utf8_lossy(&bytes);
+    text.contains(&format!("sscl={place}"))
+}
+
+#[test]
+fn directives_that_macros_make_are_measured() {
+    for compiler in COMPILERS {
+        let project = Project::new(&[("src/a.c", IN_MACROS)]);
+        let text = "-fopenmp -Wall -Wextra -Werror -g src/a.c -o app";
+        project.rompcc(compiler, text).quietly();
+        assert!(has_region(&project, "app", "src/a.c:9:"), "{compiler}");
+        assert!(has_region(&project, "app", "src/a.c:10:"), "{compiler}");
+        assert_eq!(project.execute("app"), "45 src/a.c src/a.c 11\n");
+        assert!(!project.read("app").contains("/romp-"), "{compiler}");
+        project.assert_clean();
+    }
+}
+
+#[test]
+fn directives_in_the_user_s_headers_are_measured() {
+    for compiler in COMPILERS {
+        for flag in ["-I", "-isystem "] {
+            let project = Project::new(&[("a.c", INCLUDER), ("inc/header.h", HEADER)]);
+            let text = format!("-fopenmp {flag}inc a.c -o app");
+            project.rompcc(compiler, &text).quietly();
+            let measured = has_region(&project, "app", "inc/header.h:3:");
+            assert_eq!(measured, flag == "-I", "{compiler} {flag}");
+            assert_eq!(project.execute("app"), "inc/header.h 4\n", "{compiler}");
+        }
+    }
+}
+
+#[test]
+fn a_construct_is_measured_as_the_branch_in_force_has_it() {
+    for compiler in COMPILERS {
+        for (flag, place) in [
+            ("-DTWICE", "a.c:3:3*escl=a.c:7"),
+            ("-DONCE", "a.c:3:3*escl=a.c:11"),
+        ] {
+            let project = Project::new(&[("a.c", BRANCHES)]);
+            let text = format!("-fopenmp -c a.c {flag}");
+            project.rompcc(compiler, &text).quietly();
+            assert!(has_region(&project, "a.o", place), "{compiler} {flag}");
+        }
+    }
+}
+
+#[test]
+fn the_mode_can_be_chosen() {
+    let project = Project::new(&[("a.c", IN_MACROS)]);
+    for (mode, measured) in [("auto", true), ("always", true), ("never", false)] {
+        let call = project.rompcc("gcc", "-fopenmp -c a.c");
+        call.env("ROMP_PREPROCESS", mode).quietly();
+        assert_eq!(project.is_measured("a.o"), measured, "{mode}");
+    }
+    let call = project.rompcc("gcc", "-fopenmp -c a.c");
+    let run = call.env("ROMP_PREPROCESS", "sometimes").run();
+    assert_eq!(run.code, Some(0));
+    assert!(run.stderr.contains("say auto, always or never"), "{run:?}");
+}
+
+/// Files, their texts and messages of a command, with and without measurement.
+fn both(files: &[(&str, &str)], compiler: &str, text: &str) -> [(Vec<String>, Run, Project); 2] {
+    ["1", "0"].map(|off| {
+        let project = Project::new(files);
+        std::fs::create_dir_all(project.path("obj")).unwrap();
+        let run = project.rompcc(compiler, text).env("ROMP_OFF", off).run();
+        project.assert_clean();
+        (project.files(), run, project)
+    })
+}
+
+#[test]
+fn dependency_files_are_the_compiler_s() {
+    let files = [("src/a.c", INCLUDER), ("src/inc/header.h", HEADER)];
+    for compiler in COMPILERS {
+        for (flags, file) in [
+            ("-MD", "a.d"),
+            ("-MMD -o obj/b.o", "obj/b.d"),
+            ("-MD -MP -MF deps -MT target -o obj/b.o", "deps"),
+            ("-MMD -MFdeps -MQ '$x'", "deps"),
+            ("-S -MD -o b.s", "b.d"),
+        ] {
+            let stage = if flags.starts_with("-S") { "" } else { "-c" };
+            let text = format!("-fopenmp -Isrc/inc {stage} src/a.c {flags}");
+            let [plain, measured] = both(&files, compiler, &text);
+            assert_eq!(measured.0, plain.0, "{compiler} {flags}");
+            let names = measured.2.read(file);
+            assert_eq!(names, plain.2.read(file), "{compiler} {flags}");
+            let object = measured
+                .0
+                .iter()
+                .find(|name| name.ends_with(".o") || name.ends_with(".s"));
+            assert!(
+                measured.2.is_measured(object.unwrap()),
+                "{compiler} {flags}"
+            );
+        }
+    }
+}
+
+#[test]
+fn messages_are_those_about_the_source() {
+    let warns = IN_MACROS.replace("int sum = 0;", "int sum = 0, unused;");
+    let fails = IN_MACROS.replace("int sum = 0;", "int sum = absent;");
+    // Known to be a system header's, NULL is no reason for a warning.
+    let sheltered = IN_MACROS.replace("return 0;", "{ void *p = NULL; return p != NULL; }");
+    // Both stand on one line, which the compilers warn of; preprocessed they may not.
+    let loops = "while (getchar() != EOF); while (getchar() != 1); return 0;";
+    let on_one_line = IN_MACROS.replace("return 0;", loops);
+    for compiler in COMPILERS {
+        for (source, code, silent) in [
+            (&warns, 0, false),
+            (&fails, 1, false),
+            (&sheltered, 0, true),
+            (&on_one_line, 0, false),
+        ] {
+            let files = [("src/a.c", source.as_str())];
+            let text = "-fopenmp -Wall -Wextra -c src/a.c";
+            let [(_, plain, _), (_, run, project)] = both(&files, compiler, text);
+            assert_eq!((run.code, plain.code), (Some(code), Some(code)));
+            assert_eq!(run.stderr, plain.stderr, "{compiler}");
+            assert_eq!(run.stderr.is_empty(), silent, "{compiler}");
+            assert!(code != 0 || project.is_measured("a.o"), "{compiler}");
+        }
+    }
+}
+
+#[test]
+fn cxx_and_standard_input_are_preprocessed_too() {
+    let source = "#include <vector>\n#define P _Pragma(\"omp parallel\")\n\
+                  int main() {\n  std::vector<int> v(1);\n  P\n  {\n    int n = v[0];\n    (void)n;\n  }\n}\n";
+    for compiler in ["g++", "clang++"] {
+        let project = Project::new(&[("a.cc", source)]);
+        let call = project.rompcc(compiler, "-fopenmp -Wall -Wextra -Werror -c a.cc -g");
+        call.env("ROMP_CXX", compiler).quietly();
+        assert!(has_region(&project, "a.o", "a.cc:5:"), "{compiler}");
+    }
+    for compiler in COMPILERS {
+        let project = Project::new(&[]);
+        let call = project.rompcc(compiler, "-fopenmp -x c - -o app");
+        call.input(IN_MACROS).quietly();
+        assert!(project.is_measured("app"), "{compiler}");
+        assert!(
+            project.execute("app").starts_with("45 <stdin>"),
+            "{compiler}"
+        );
+    }
+}
+
+#[test]
+fn several_sources_may_be_mixed() {
+    let plain = crate::support::function("plain", "1");
+    let files = [
+        ("src/a.c", IN_MACROS),
+        ("lib/b.c", plain.as_str()),
+        ("c.c", "int c;\n"),
+    ];
+    for compiler in COMPILERS {
+        let project = Project::new(&files);
+        let text = "-fopenmp src/a.c lib/b.c c.c -o app";
+        project.rompcc(compiler, text).quietly();
+        assert!(has_region(&project, "app", "src/a.c:9:"), "{compiler}");
+        assert!(has_region(&project, "app", "lib/b.c:2:"), "{compiler}");
+        assert!(
+            project.execute("app").starts_with("45 src/a.c"),
+            "{compiler}"
+        );
+    }
+}
