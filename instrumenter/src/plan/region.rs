@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use profile::descriptor::{Descriptor, SourceLines};
 
-use super::split::{Split, Unit};
+use super::split::Split;
 use super::{Planner, Region};
 use crate::find::{Extent, FoundCall, FoundDirective, Function};
 use crate::nest::Construct;
@@ -28,12 +28,12 @@ impl Planner<'_> {
             true => Leaf::Section,
             false => directive.rows[0].leaf,
         };
-        let shares =
-            |unit: &Unit| first == Leaf::Parallel && SHARE_WITH_PARALLEL.contains(&unit.leaf);
+        // A directive that stays whole is still of that type.
+        let second = directive.rows.get(1).map(|row| row.leaf);
+        let shared =
+            second.filter(|leaf| first == Leaf::Parallel && SHARE_WITH_PARALLEL.contains(leaf));
         let mut region_type = region_type(first, directive);
-        if let Some(unit) = rest.first().filter(|unit| shares(unit)) {
-            region_type.push_str(&self::region_type(unit.leaf, directive));
-        }
+        region_type.extend(shared.map(|leaf| self::region_type(leaf, directive)));
         let text = match construct.implicit_section {
             true => "omp section (implicit)".to_owned(),
             false => found.text.clone(),
@@ -44,7 +44,7 @@ impl Planner<'_> {
         };
         let mut regions = vec![self.add(descriptor, found.function.as_ref(), text)];
         for (number, unit) in rest.iter().enumerate() {
-            if number == 0 && shares(unit) {
+            if number == 0 && shared.is_some() {
                 regions.push(regions[0]);
                 continue;
             }

@@ -8,8 +8,9 @@ use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind, lex_part};
 use super::text_of;
 use crate::find::Placement;
 use crate::openmp::directives::{DIRECTIVES, DirectiveRow};
-use crate::openmp::parse::Word;
+use crate::openmp::parse::{DirectiveError, Word, parse};
 use crate::openmp::pomp::POMP_DIRECTIVES;
+use crate::openmp::{Directive, Language};
 
 /// A directive before it is understood.
 #[derive(Debug)]
@@ -23,6 +24,13 @@ pub(super) struct Record {
     pub(super) placement: Placement,
     /// Why its text can't be edited, if so.
     pub(super) frozen: Option<&'static str>,
+}
+
+impl Record {
+    /// What it says.
+    pub(super) fn parse(&self, language: Language) -> Result<Directive, DirectiveError> {
+        parse(&self.words, self.table, language)
+    }
 }
 
 /// All records of a text in source order, and the indices of the code tokens

@@ -25,8 +25,8 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::{Branch, Extent, Found, FoundDirective, FrontEnd};
+use crate::openmp::Language;
 use crate::openmp::parse::joined;
-use crate::openmp::{self, Language};
 use crate::source::Source;
 use directives::Record;
 use groups::{Configuration, Groups};
@@ -143,7 +143,7 @@ impl<'s> Finder<'s> {
     /// Whether a directive that is not understood is none of the user's.
     fn is_foreign(&self, index: usize) -> bool {
         let record = &self.records[index];
-        let understood = || openmp::parse::parse(&record.words, self.language).is_ok();
+        let understood = || record.parse(self.language).is_ok();
         self.is_in_system_header(record.range.start) && !understood()
     }
 
@@ -181,7 +181,7 @@ impl<'s> Finder<'s> {
     fn directive(&self, index: usize) -> FoundDirective {
         let record = &self.records[index];
         let view = self.view_at(record.range.start);
-        let parsed = openmp::parse::parse(&record.words, record.table, self.language);
+        let parsed = record.parse(self.language);
         let directive = match (record.frozen, parsed) {
             (Some(reason), _) => Err(reason.to_owned()),
             (None, parsed) => parsed.map_err(|error| error.to_string()),

@@ -4,7 +4,7 @@
 use super::groups::{hides_braces, word};
 use super::lexer::{Lexed, PreprocessorLine, TokenKind, lex};
 use super::{calls, directives, text_of};
-use crate::openmp::{Association, Language, api, parse};
+use crate::openmp::{Association, Language, api};
 
 /// What a file includes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,7 +103,8 @@ fn may_be_openmp(text: &[u8], operand: Option<&super::lexer::Token>) -> bool {
 fn hidden_in_code(text: &[u8], lexed: &Lexed, language: Language) -> Option<String> {
     let records = directives::records(text, lexed);
     let executed = records.iter().any(|record| {
-        parse::parse(&record.words, language)
+        record
+            .parse(language)
             .is_ok_and(|directive| directive.association() != Association::Declarative)
     });
     if executed {
