@@ -17,8 +17,8 @@ pub use overheads::{Losses, OverheadRow, Overheads, ParallelRegion, Place};
 pub use summary::Summary;
 pub use tables::Table;
 
-use crate::model::Profile;
-use crate::region_kind::{KINDS, KindRow};
+use crate::model::{Profile, Region};
+use crate::region_kind::{KINDS, KindRow, RegionKind};
 
 /// A run, analysed.
 #[derive(Debug)]
@@ -48,8 +48,19 @@ pub struct Report<'p> {
 pub struct Overview {
     /// The kind.
     pub kind: &'static KindRow,
-    /// Index of each region, and whether it ran.
-    pub regions: Vec<(usize, bool)>,
+    /// Index of each region, and what is known of it.
+    pub regions: Vec<(usize, Execution)>,
+}
+
+/// Whether a region ran, as far as the profile tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Execution {
+    /// It has a table.
+    Measured,
+    /// It releases a lock: what it did counts with the call that set the lock.
+    CountsWithSet,
+    /// It did not run.
+    Never,
 }
 
 /// A time and its part of a base that the owner of this names.
@@ -105,6 +116,19 @@ impl<'p> Report<'p> {
     }
 }
 
+fn execution(region: &Region, ran: bool) -> Execution {
+    let releases = region.kind == RegionKind::Lock
+        && region
+            .name
+            .as_ref()
+            .is_some_and(|name| name.contains("unset"));
+    match (ran, releases) {
+        (true, _) => Execution::Measured,
+        (false, true) => Execution::CountsWithSet,
+        (false, false) => Execution::Never,
+    }
+}
+
 fn overview(profile: &Profile, flat: &[Table]) -> Vec<Overview> {
     let mut ran = vec![false; profile.regions.len()];
     for table in flat {
@@ -115,7 +139,9 @@ fn overview(profile: &Profile, flat: &[Table]) -> Vec<Overview> {
         let regions = regions.filter(|(_, region)| region.kind == kind.kind);
         Overview {
             kind,
-            regions: regions.map(|(index, _)| (index, ran[index])).collect(),
+            regions: regions
+                .map(|(index, region)| (index, execution(region, ran[index])))
+                .collect(),
         }
     };
     KINDS

@@ -7,7 +7,7 @@ mod profiles;
 
 use std::io::{self, Write};
 
-use crate::analysis::{CallPath, Label, Report, Times};
+use crate::analysis::{CallPath, Execution, Label, Report, Times};
 use layout::{COLUMN_WIDTH, Format, Line, PERCENT_WIDTH, banner, prose};
 
 /// Call paths deeper than this are not indented further.
@@ -72,15 +72,17 @@ fn overview(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         let number = group.regions.len();
         let noun = if number == 1 { "region" } else { "regions" };
         writeln!(out, "{}: {number} {noun}:", group.kind.full_name)?;
-        for &(region, ran) in &group.regions {
+        for &(region, execution) in &group.regions {
             let label = &report.labels[region];
             let mut line = Line::default();
             line.text(" * ")
                 .text(&label.id)
                 .text(" ")
                 .text(&place(label));
-            if !ran {
-                line.text("  did not run");
+            match execution {
+                Execution::Measured => {}
+                Execution::CountsWithSet => drop(line.text("  counts with what set the lock")),
+                Execution::Never => drop(line.text("  did not run")),
             }
             line.end(out)?;
         }
