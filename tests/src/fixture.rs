@@ -205,7 +205,7 @@ impl Fixture {
         Ok(Self { path, text, header })
     }
 
-    /// All C programs in a folder below `fixtures/`, in order of their names.
+    /// All programs in a folder below `fixtures/`, in order of their names.
     ///
     /// With `ROMP_TEST_ONLY` in the environment, those whose names contain it.
     ///
@@ -217,7 +217,10 @@ impl Fixture {
         let only = env::var("ROMP_TEST_ONLY").unwrap_or_default();
         let mut paths: Vec<PathBuf> = entries
             .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
+            .filter(|path| {
+                path.extension()
+                    .is_some_and(|extension| extension == "c" || extension == "cpp")
+            })
             .filter(|path| path.to_string_lossy().contains(&only))
             .collect();
         paths.sort();

@@ -58,14 +58,18 @@ pub fn build(
     let mut command = match how {
         Build::Plain => Command::new(&compiler.name),
         Build::Instrumented(bin) => {
-            let mut command = Command::new(bin.join("rompcc"));
+            let (wrapper, variable) = match compiler.is_cxx() {
+                true => ("rompcxx", "ROMP_CXX"),
+                false => ("rompcc", "ROMP_CC"),
+            };
+            let mut command = Command::new(bin.join(wrapper));
             let strict = if fixture.header.gap.is_none() {
                 "1"
             } else {
                 "0"
             };
             command
-                .env("ROMP_CC", &compiler.name)
+                .env(variable, &compiler.name)
                 .env("ROMP_STRICT", strict);
             command
         }

@@ -15,9 +15,14 @@ const COMPILERS: &[(&str, &str)] = &[
         "clang",
         "install clang and its OpenMP library (Debian: clang libomp-dev)",
     ),
+    ("g++", "install g++ (Debian: g++)"),
+    (
+        "clang++",
+        "install clang and its OpenMP library (Debian: clang libomp-dev g++)",
+    ),
 ];
 
-/// A C compiler that can build OpenMP programs.
+/// A C or C++ compiler that can build OpenMP programs.
 #[derive(Clone, Debug)]
 pub struct Compiler {
     /// The command.
@@ -25,6 +30,12 @@ pub struct Compiler {
 }
 
 impl Compiler {
+    /// Whether it is a driver for C++.
+    #[must_use]
+    pub fn is_cxx(&self) -> bool {
+        self.name.ends_with("++")
+    }
+
     /// The compiler of this name, once it has compiled and linked an OpenMP
     /// program.
     ///
@@ -72,7 +83,7 @@ pub fn romp_bin_dir() -> Outcome<PathBuf> {
         Some(folder) => folder.clone(),
         None => target_dir()?.join("release"),
     };
-    for tool in ["romp", "rompcc", "libpomp.a"] {
+    for tool in ["romp", "rompcc", "rompcxx", "libpomp.a"] {
         let path = folder.join(tool);
         let fault = match modified(&path) {
             None => Some("not there".to_owned()),

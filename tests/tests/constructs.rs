@@ -1,4 +1,4 @@
-//! Every program in `fixtures/c`, with every compiler and standard that its
+//! Every program in `fixtures/c` and `fixtures/cxx`, with every compiler and standard that its
 //! header names: built plainly and with `rompcc`, both run; the same output and
 //! status, and a profile that is complete and doesn't contradict itself.
 //!
@@ -15,17 +15,28 @@ use tests::{fixture, invariants};
 
 #[test]
 fn gcc() {
-    all_with("gcc").unwrap_or_else(|message| panic!("{message}"));
+    all_with("c", "gcc").unwrap_or_else(|message| panic!("{message}"));
 }
 
 #[test]
 fn clang() {
-    all_with("clang").unwrap_or_else(|message| panic!("{message}"));
+    all_with("c", "clang").unwrap_or_else(|message| panic!("{message}"));
+}
+
+#[test]
+fn gxx() {
+    all_with("cxx", "g++").unwrap_or_else(|message| panic!("{message}"));
+}
+
+#[test]
+fn clangxx() {
+    all_with("cxx", "clang++").unwrap_or_else(|message| panic!("{message}"));
 }
 
 #[test]
 fn every_program_says_what_is_measured() {
-    for fixture in Fixture::all_in("c").unwrap() {
+    let folders = ["c", "cxx"].map(|folder| Fixture::all_in(folder).unwrap());
+    for fixture in folders.iter().flatten() {
         assert!(
             fixture.header.says_regions,
             "{} lacks 'romp-test: regions='",
@@ -53,12 +64,12 @@ fn a_wrong_result_is_noticed() {
     assert!(ran.profile().is_err());
 }
 
-fn all_with(compiler: &str) -> Outcome<()> {
+fn all_with(folder: &str, compiler: &str) -> Outcome<()> {
     let bin = romp_bin_dir()?;
     let compiler = Compiler::find(compiler)?;
     let mut failures = Vec::new();
     let mut combinations = 0;
-    for fixture in Fixture::all_in("c")? {
+    for fixture in Fixture::all_in(folder)? {
         if !fixture.header.compilers.contains(&compiler.name) {
             continue;
         }

@@ -18,7 +18,10 @@ fn fixtures(folder: &str) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(&root)
         .unwrap_or_else(|error| panic!("{}: {error}", root.display()))
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "c" || extension == "cpp")
+        })
         .collect();
     files.sort();
     assert!(!files.is_empty(), "{} has no fixtures", root.display());
@@ -29,8 +32,12 @@ fn stem(path: &Path) -> String {
     path.file_stem().unwrap().to_string_lossy().into_owned()
 }
 
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
 fn instrumented(path: &Path, folder: &str) -> (Source, Instrumented) {
-    let name = format!("fixtures/{folder}/{}.c", stem(path));
+    let name = format!("fixtures/{folder}/{}", file_name(path));
     let source = Source {
         name,
         language: Source::language_of(path),
@@ -42,29 +49,31 @@ fn instrumented(path: &Path, folder: &str) -> (Source, Instrumented) {
 
 #[test]
 fn instrumented_text_of_every_construct() {
-    for path in fixtures("c") {
-        let (_, result) = instrumented(&path, "c");
-        let text = String::from_utf8_lossy(&result.text).into_owned();
-        insta::assert_snapshot!(format!("c_{}", stem(&path)), text);
+    for folder in ["c", "cxx"] {
+        for path in fixtures(folder) {
+            let (_, result) = instrumented(&path, folder);
+            let text = String::from_utf8_lossy(&result.text).into_owned();
+            insta::assert_snapshot!(format!("{folder}_{}", stem(&path)), text);
+        }
     }
 }
 
 #[test]
 fn listing_of_every_construct() {
-    for path in fixtures("c") {
-        let (source, result) = instrumented(&path, "c");
-        let mut text = Vec::new();
-        write_text(&[listing(&source.name, &result)], &mut text).unwrap();
-        insta::assert_snapshot!(
-            format!("c_{}_list", stem(&path)),
-            String::from_utf8(text).unwrap()
-        );
+    for folder in ["c", "cxx"] {
+        for path in fixtures(folder) {
+            let (source, result) = instrumented(&path, folder);
+            let mut text = Vec::new();
+            write_text(&[listing(&source.name, &result)], &mut text).unwrap();
+            let text = String::from_utf8(text).unwrap();
+            insta::assert_snapshot!(format!("{folder}_{}_list", stem(&path)), text);
+        }
     }
 }
 
 #[test]
 fn every_fixture_and_program_is_verified() {
-    for folder in ["c", "programs"] {
+    for folder in ["c", "cxx", "programs"] {
         for path in fixtures(folder) {
             let (source, result) = instrumented(&path, folder);
             assert_eq!(verify(&source, &result), Ok(()), "{}", source.name);

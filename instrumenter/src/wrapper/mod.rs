@@ -49,6 +49,15 @@ use run::Runner;
 use settings::Settings;
 use steps::Decision;
 
+/// What the commands run: the compiler whose name they carry, or are given.
+#[must_use]
+pub fn main() -> std::process::ExitCode {
+    let mut words = std::env::args_os();
+    let invoked = words.next().unwrap_or_else(|| OsString::from("rompcc"));
+    let arguments: Vec<OsString> = words.collect();
+    std::process::ExitCode::from(run(&invoked, &arguments))
+}
+
 /// Behaves as the compiler that stands behind the name `invoked`; returns the
 /// status to exit with, if the compiler did not take our place.
 #[must_use]

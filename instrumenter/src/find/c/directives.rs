@@ -16,6 +16,9 @@ use crate::openmp::{Directive, Language};
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) range: Range<usize>,
+    /// Behind the semicolon that follows an attribute: where a directive that
+    /// stands alone appertains to the empty statement, it ends there.
+    pub(super) empty_statement: Option<usize>,
     /// `omp` or `pomp`.
     pub(super) sentinel: &'static str,
     /// The rows that its name may stand for.
@@ -62,6 +65,7 @@ fn from_line(text: &[u8], line: &PreprocessorLine) -> Option<Record> {
     let words = words(text, &line.tokens[2..]);
     Some(Record {
         range: line.range.clone(),
+        empty_statement: None,
         sentinel,
         table,
         words,
@@ -93,6 +97,7 @@ fn from_operator(text: &[u8], code: &[Token], at: usize) -> Option<Record> {
     let frozen = content.contains(&b'\\').then_some("its string has escapes");
     Some(Record {
         range: name.range.start..close.range.end,
+        empty_statement: None,
         sentinel: "omp",
         table: DIRECTIVES,
         words: words(text, &tokens[1..]),
@@ -115,9 +120,12 @@ fn from_attribute(text: &[u8], code: &[Token], at: usize) -> Option<Record> {
         () => return None,
     };
     let range = tokens[0].range.start..tokens[end - 1].range.end;
+    let semicolon = tokens.get(end).filter(|token| token.is(b';'));
+    let empty_statement = semicolon.map(|token| token.range.end);
     let record = |words, frozen| {
         Some(Record {
             range: range.clone(),
+            empty_statement,
             sentinel: "omp",
             table: DIRECTIVES,
             words,

@@ -25,8 +25,8 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::{Branch, Extent, Found, FoundDirective, FrontEnd};
-use crate::openmp::Language;
 use crate::openmp::parse::joined;
+use crate::openmp::{Association, Language};
 use crate::source::Source;
 use directives::Record;
 use groups::{Configuration, Groups};
@@ -192,9 +192,14 @@ impl<'s> Finder<'s> {
             }
             _ => Extent::None,
         };
+        let alone = directive
+            .as_ref()
+            .is_ok_and(|directive| directive.association() == Association::Standalone);
+        let end = record.empty_statement.filter(|_| alone);
+        let end = end.unwrap_or(record.range.end);
         FoundDirective {
             directive,
-            range: record.range.clone(),
+            range: record.range.start..end,
             text: format!("{} {}", record.sentinel, joined(&record.words)),
             placement: record.placement,
             extent,
