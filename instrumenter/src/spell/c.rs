@@ -275,13 +275,13 @@ impl Speller for CSpeller<'_> {
 
 /// The fields of an entry: OPARI 1's descriptor and the text form. Their names
 /// are ours alone, so that no macro of the user's changes them; its two pointers
-/// are integers of that size here, which every warning about null pointers lets
-/// pass as 0. No macro may be used, as preprocessed text has none.
+/// are integers of their size (on every Unix) here, which warnings about null
+/// pointers let pass as 0. No macro may be used: preprocessed text expands none.
 const ENTRY_FIELDS: &str = "\
 const char *romp_name; const char *romp_sub_name; int romp_num_sections; \
 const char *romp_file_name; int romp_begin_first_line; int romp_begin_last_line; \
 int romp_end_first_line; int romp_end_last_line; \
-__typeof__(sizeof(int)) romp_data; __typeof__(sizeof(int)) romp_next; \
+unsigned long romp_data; unsigned long romp_next; \
 const char *romp_text;";
 
 /// An entry of the table.
