@@ -118,12 +118,6 @@ impl EditSet {
         });
     }
 
-    /// Whether there is nothing to do.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.edits.is_empty()
-    }
-
     /// Applies all edits at once.
     ///
     /// # Errors

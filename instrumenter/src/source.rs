@@ -1,6 +1,5 @@
 //! A source text and where its lines begin.
 
-use std::ops::Range;
 use std::path::Path;
 
 use crate::openmp::Language;
@@ -38,12 +37,6 @@ impl Source {
             .find(|(_, names)| extension.is_some_and(|extension| names.contains(&extension)));
         row.map_or(Language::C, |(language, _)| *language)
     }
-
-    /// The bytes of a range as text, for messages and comparisons.
-    #[must_use]
-    pub fn lossy(&self, range: Range<usize>) -> String {
-        String::from_utf8_lossy(self.text.get(range).unwrap_or_default()).into_owned()
-    }
 }
 
 /// The byte offsets at which physical lines begin.
@@ -77,12 +70,6 @@ impl LineIndex {
         let start = self.starts[line.saturating_sub(1)];
         u32::try_from(offset - start + 1).unwrap_or(u32::MAX)
     }
-
-    /// The offset at which a physical line (from 1) begins.
-    #[must_use]
-    pub fn start(&self, line: u32) -> Option<usize> {
-        self.starts.get((line as usize).checked_sub(1)?).copied()
-    }
 }
 
 #[cfg(test)]
@@ -95,7 +82,5 @@ mod tests {
         assert_eq!((index.line(0), index.column(1)), (1, 2));
         assert_eq!((index.line(2), index.line(3), index.line(4)), (1, 2, 3));
         assert_eq!((index.line(6), index.column(6)), (3, 3));
-        assert_eq!(index.start(3), Some(4));
-        assert_eq!(index.start(4), None);
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::Language;
 use super::clauses::{self, ClauseRow};
-use super::directives::{Association, Combination, DirectiveRow, Leaf};
+use super::directives::{Association, DirectiveRow, Leaf};
 
 /// A word of a directive: an identifier, a literal or one punctuation mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -252,14 +252,6 @@ impl Directive {
         self.rows
             .last()
             .map_or(Association::Unknown, |row| row.association)
-    }
-
-    /// Whether it is a single leaf that never combines with others.
-    #[must_use]
-    pub fn stands_by_itself(&self) -> bool {
-        self.rows
-            .iter()
-            .all(|row| row.combination == Combination::Never)
     }
 }
 

@@ -43,8 +43,11 @@ pub fn apply(
     text_begin: usize,
 ) -> Result<Applied, EditError> {
     let mut edits = EditSet::default();
-    if !plan.regions.is_empty() {
+    // Switches call the library without a region.
+    if !plan.insertions.is_empty() || !plan.calls.is_empty() {
         edits.insert(text_begin, Order::close(usize::MAX), speller.prologue());
+    }
+    if !plan.regions.is_empty() {
         edits.insert(text.len(), Order::open(usize::MAX), speller.epilogue());
     }
     for group in groups(plan) {
