@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::find::{Body, Extent, Found, FoundDirective, Placement, Position};
+use crate::find::{Body, Extent, Found, FoundDirective, Placement, Position, SectionBlock};
 use crate::openmp::{Directive, Leaf};
 
 /// A construct: a directive that is understood, with what it governs; or the
@@ -33,6 +33,28 @@ pub struct Block {
     pub end: Position,
     /// See [`Body::guarded`].
     pub guarded: bool,
+}
+
+impl From<&Body> for Block {
+    fn from(body: &Body) -> Self {
+        Self {
+            range: body.range.clone(),
+            begin: body.begin,
+            end: body.end,
+            guarded: body.guarded,
+        }
+    }
+}
+
+impl From<&SectionBlock> for Block {
+    fn from(section: &SectionBlock) -> Self {
+        Self {
+            range: section.range.clone(),
+            begin: section.begin,
+            end: section.end,
+            guarded: false,
+        }
+    }
 }
 
 /// All constructs, each behind the one around it, in source order.
@@ -74,18 +96,7 @@ pub fn nest(found: &Found) -> Nesting {
 
 fn own_block(directive: &FoundDirective) -> Option<Block> {
     match &directive.extent {
-        Extent::Body(Body {
-            range,
-            begin,
-            end,
-            guarded,
-            ..
-        }) => Some(Block {
-            range: range.clone(),
-            begin: *begin,
-            end: *end,
-            guarded: *guarded,
-        }),
+        Extent::Body(body) => Some(body.into()),
         _ => None,
     }
 }
@@ -102,13 +113,7 @@ fn section_block(found: &Found, index: usize) -> Option<Block> {
     let section = bodies
         .flat_map(|body| &body.sections)
         .find(|section| section.directive == Some(index))?;
-    let (range, begin, end) = (section.range.clone(), section.begin, section.end);
-    Some(Block {
-        range,
-        begin,
-        end,
-        guarded: false,
-    })
+    Some(section.into())
 }
 
 fn implicit_section(index: usize, directive: &FoundDirective) -> Option<Construct> {
@@ -119,17 +124,10 @@ fn implicit_section(index: usize, directive: &FoundDirective) -> Option<Construc
         .sections
         .iter()
         .find(|section| section.directive.is_none())?;
-    let (range, begin, end) = (section.range.clone(), section.begin, section.end);
-    let block = Some(Block {
-        range,
-        begin,
-        end,
-        guarded: false,
-    });
     Some(Construct {
         directive: index,
         implicit_section: true,
-        block,
+        block: Some(section.into()),
         parent: None,
         depth: 0,
     })

@@ -19,6 +19,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use super::general_facts;
 use crate::analysis::{OverheadRow, Report, Share, Table, Times};
 use crate::overheads::Category;
 
@@ -61,20 +62,7 @@ fn section(
 
 fn header(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let run = &report.profile.run;
-    let facts = [
-        ("Start Date", run.start.clone()),
-        ("End Date", run.end.clone()),
-        ("Duration", seconds(run.duration_ns)),
-        ("Application Name", run.application.clone()),
-        ("Type of Report", "final".to_owned()),
-        ("User Time", seconds(run.user_ns)),
-        ("System Time", seconds(run.system_ns)),
-        ("Max Threads", run.max_threads.to_string()),
-        ("Romp Version", run.romp_version.clone()),
-        ("Host", run.host.clone()),
-        ("Process", run.pid.to_string()),
-        ("Clock", run.clock.clone()),
-    ];
+    let facts = general_facts(run, seconds);
     for (name, value) in facts {
         writeln!(out, "{name},{}", quoted(&value))?;
     }

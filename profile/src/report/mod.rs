@@ -11,6 +11,7 @@ pub mod text;
 use std::io::{self, Write};
 
 use crate::analysis::Report;
+use crate::model::Run;
 
 /// A report format.
 #[derive(Clone, Copy, Debug)]
@@ -51,4 +52,23 @@ pub const WRITERS: &[Writer] = &[
 #[must_use]
 pub fn writer(name: &str) -> Option<&'static Writer> {
     WRITERS.iter().find(|writer| writer.name == name)
+}
+
+/// The lines of ompP's section "General Information", in its order; `seconds`
+/// writes a time in nanoseconds as the format does.
+fn general_facts(run: &Run, seconds: impl Fn(u64) -> String) -> [(&'static str, String); 12] {
+    [
+        ("Start Date", run.start.clone()),
+        ("End Date", run.end.clone()),
+        ("Duration", seconds(run.duration_ns)),
+        ("Application Name", run.application.clone()),
+        ("Type of Report", "final".to_owned()),
+        ("User Time", seconds(run.user_ns)),
+        ("System Time", seconds(run.system_ns)),
+        ("Max Threads", run.max_threads.to_string()),
+        ("Romp Version", run.romp_version.clone()),
+        ("Host", run.host.clone()),
+        ("Process", run.pid.to_string()),
+        ("Clock", run.clock.clone()),
+    ]
 }

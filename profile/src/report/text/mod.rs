@@ -7,6 +7,7 @@ mod profiles;
 
 use std::io::{self, Write};
 
+use super::general_facts;
 use crate::analysis::{CallPath, Execution, Label, Report, Times};
 use layout::{COLUMN_WIDTH, Format, Line, PERCENT_WIDTH, banner, prose};
 
@@ -43,20 +44,7 @@ fn general(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         let decimals = layout::decimals(ns) as usize;
         format!("{:.decimals$} s", ns as f64 / 1e9)
     };
-    let facts = [
-        ("Start Date", run.start.clone()),
-        ("End Date", run.end.clone()),
-        ("Duration", seconds(run.duration_ns)),
-        ("Application Name", run.application.clone()),
-        ("Type of Report", "final".to_owned()),
-        ("User Time", seconds(run.user_ns)),
-        ("System Time", seconds(run.system_ns)),
-        ("Max Threads", run.max_threads.to_string()),
-        ("Romp Version", run.romp_version.clone()),
-        ("Host", run.host.clone()),
-        ("Process", run.pid.to_string()),
-        ("Clock", run.clock.clone()),
-    ];
+    let facts = general_facts(run, seconds);
     for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
         writeln!(out, "{name:<16}: {value}")?;
     }
