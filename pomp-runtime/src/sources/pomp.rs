@@ -2,16 +2,16 @@
 //! the registration of the descriptors' tables.
 //!
 //! `pomp_lib.h` is the reference of the interface. The functions that take a
-//! team are ours; those of OPARI 1, which know only the descriptor, take the
-//! team from the region. That goes wrong where several threads fork the same
-//! region at once, which OPARI 1 cannot tell apart either.
+//! team are ours; with those of OPARI 1, which know only the descriptor, a
+//! member finds its team by where the thread stands that forked it.
 
-use std::ffi::{c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 
-use super::boundary::{caught, event, lasting_event};
-use super::descriptor::{OmpRegDescr, RompRegion, register_table};
+use super::boundary::{caught, event, lasting_event_of};
+use super::descriptor::{OmpRegDescr, RompRegion, region_of, register_table};
 use crate::measure::clock::now;
 use crate::measure::event::Event;
+use crate::measure::forkers::Place;
 use crate::measure::region::Region;
 use crate::measure::team::Team;
 use crate::measure::thread::Thread;
@@ -118,16 +118,17 @@ for_simple_events!(probes);
 /// `descriptor` is null or points to a descriptor.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn POMP_Task_begin(descriptor: *const OmpRegDescr) {
+    // SAFETY: as the caller promises.
+    unsafe { event(descriptor, begin_task) };
+}
+
+#[inline(always)]
+pub(super) fn begin_task(thread: &'static Thread, task: &'static Region) {
     let here = 0u8;
     let stack = std::hint::black_box(&raw const here).addr() as u64;
-    // SAFETY: as the caller promises.
-    unsafe {
-        event(descriptor, |thread, region| {
-            if let Some(execution) = region.execution() {
-                thread.begin_task(execution, stack, now);
-            }
-        })
-    };
+    if let Some(execution) = task.execution() {
+        thread.begin_task(execution, stack, now);
+    }
 }
 
 /// A region that the user marked ends, also while measurement is off.
@@ -136,12 +137,11 @@ unsafe extern "C" fn POMP_Task_begin(descriptor: *const OmpRegDescr) {
 /// `descriptor` is null or points to a descriptor.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn POMP_End(descriptor: *const OmpRegDescr) {
-    // SAFETY: as the caller promises.
-    unsafe {
-        lasting_event(descriptor, |thread, region| {
-            report(Event::UserEnd, thread, region)
-        })
-    };
+    lasting_event_of(
+        // SAFETY: as the caller promises.
+        |_| region_of(unsafe { descriptor.as_ref() }?),
+        |thread, region| report(Event::UserEnd, thread, region),
+    );
 }
 
 /// Defines the functions by which the program steers its measurement.
@@ -225,11 +225,12 @@ unsafe extern "C" fn POMP_Parallel_begin_team(descriptor: *const OmpRegDescr, te
 #[unsafe(no_mangle)]
 unsafe extern "C" fn POMP_Parallel_fork(descriptor: *const OmpRegDescr) {
     // SAFETY: as the caller promises.
-    unsafe {
-        event(descriptor, |thread, region| {
-            thread.fork_announced(region, now)
-        })
-    };
+    unsafe { event(descriptor, fork_announced) };
+}
+
+#[inline(always)]
+pub(super) fn fork_announced(thread: &'static Thread, region: &'static Region) {
+    thread.fork_announced(region, place(omp::omp_get_level()), now);
 }
 
 /// OPARI 1's begin.
@@ -239,11 +240,21 @@ unsafe extern "C" fn POMP_Parallel_fork(descriptor: *const OmpRegDescr) {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn POMP_Parallel_begin(descriptor: *const OmpRegDescr) {
     // SAFETY: as the caller promises.
-    unsafe {
-        event(descriptor, |thread, region| {
-            begin(thread, thread.announced_team(region))
-        })
-    };
+    unsafe { event(descriptor, begin_announced) };
+}
+
+#[inline(always)]
+pub(super) fn begin_announced(thread: &'static Thread, region: &'static Region) {
+    let number = omp::omp_get_thread_num();
+    let forked = || place(omp::omp_get_level() - 1);
+    begin(thread, thread.announced_team(region, number == 0, forked));
+}
+
+/// Where a thread stands: the member numbers on the way there through the
+/// innermost `levels` teams.
+#[inline(always)]
+fn place(levels: c_int) -> Place {
+    Place::of((1..=levels).map(|level| unsigned(omp::omp_get_ancestor_thread_num(level))))
 }
 
 #[inline(always)]
@@ -257,7 +268,7 @@ fn begin(thread: &'static Thread, team: Option<&'static Team>) {
     }
 }
 
-fn unsigned(number: std::ffi::c_int) -> u32 {
+fn unsigned(number: c_int) -> u32 {
     u32::try_from(number).unwrap_or(0)
 }
 
