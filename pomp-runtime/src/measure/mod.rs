@@ -11,6 +11,7 @@ pub(crate) mod errno;
 pub(crate) mod event;
 pub(crate) mod facts;
 pub(crate) mod forkers;
+pub(crate) mod fortran_omp;
 pub(crate) mod life_cycle;
 pub(crate) mod lock;
 pub(crate) mod message;

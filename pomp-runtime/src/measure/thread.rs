@@ -13,6 +13,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use super::lock::Held;
 use super::mutex::lock;
+use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role, add_frames};
 use super::{clock, errno, omp, pause, state};
@@ -31,6 +32,8 @@ pub(crate) struct Thread {
     base: Link<Frame>,
     pub(crate) tree: CallTree,
     pub(super) held: Link<Held>,
+    /// Where it calls the lock functions that cannot say so themselves.
+    pub(crate) lock_site: Link<Region>,
     /// The initial thread that it descends from, from 1, and the latest of which
     /// that was certain; 0 if unknown.
     pub(super) initial: Word,
@@ -167,6 +170,7 @@ impl Thread {
             base: Link::none(),
             tree: CallTree::new(),
             held: Link::none(),
+            lock_site: Link::none(),
             initial: Word::new(0),
             home: Word::new(0),
             guessed: Word::new(0),

@@ -166,10 +166,12 @@ controls! {
     /// Measurement goes on.
     POMP_On => pause::switch_on,
     /// Measurement stops for a time.
-    POMP_Off => || {
-        life_cycle::ensure_started();
-        pause::switch_off();
-    },
+    POMP_Off => switch_off,
+}
+
+pub(super) fn switch_off() {
+    life_cycle::ensure_started();
+    pause::switch_off();
 }
 
 /// Registers the table of a translation unit.
