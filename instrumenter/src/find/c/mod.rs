@@ -24,7 +24,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::{Branch, Extent, Found, FoundDirective, FrontEnd};
+use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Traits};
 use crate::openmp::parse::joined;
 use crate::openmp::{Association, Language};
 use crate::source::Source;
@@ -146,6 +146,7 @@ impl<'s> Finder<'s> {
                 calls: Vec::new(),
                 closed: Vec::new(),
                 lines,
+                traits: Traits::default(),
             };
         }
         let directives = (0..self.records.len())
@@ -165,6 +166,7 @@ impl<'s> Finder<'s> {
             calls,
             closed: self.closed(),
             lines,
+            traits: Traits::default(),
         }
     }
 
