@@ -24,7 +24,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::{Branch, Extent, Found, FoundDirective, FrontEnd};
+use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Traits};
 use crate::openmp::parse::joined;
 use crate::openmp::{Association, Language};
 use crate::source::Source;
@@ -40,6 +40,34 @@ pub struct CFrontEnd;
 impl FrontEnd for CFrontEnd {
     fn find(&self, source: &Source) -> Found {
         Finder::new(source).find()
+    }
+
+    fn text_begin(&self, text: &[u8]) -> usize {
+        preprocessed::begin(text).unwrap_or_else(|| lexer::first_byte(text))
+    }
+
+    fn is_preprocessed(&self, text: &[u8]) -> bool {
+        is_preprocessed(text)
+    }
+
+    fn token_ranges(&self, source: &Source) -> Vec<Range<usize>> {
+        let lexed = lexer::lex(&source.text);
+        let lines = lexed.lines.iter().flat_map(|line| &line.tokens);
+        let tokens = lexed.code.iter().chain(lines);
+        let mut ranges: Vec<_> = tokens.map(|token| token.range.clone()).collect();
+        ranges.sort_by_key(|range| range.start);
+        ranges
+    }
+
+    /// As the most likely branches of its conditionals show it.
+    fn syntax_errors(&self, source: &Source) -> usize {
+        let finder = Finder::new(source);
+        let text = &source.text;
+        let configuration = finder
+            .groups
+            .guarded_configuration(text, &finder.lexed.lines);
+        let hidden = finder.hidden(&configuration);
+        tree::SyntaxTree::parse(text, &hidden, &finder.grammar).error_count()
     }
 }
 
@@ -118,6 +146,7 @@ impl<'s> Finder<'s> {
                 calls: Vec::new(),
                 closed: Vec::new(),
                 lines,
+                traits: Traits::default(),
             };
         }
         let directives = (0..self.records.len())
@@ -137,6 +166,7 @@ impl<'s> Finder<'s> {
             calls,
             closed: self.closed(),
             lines,
+            traits: Traits::default(),
         }
     }
 
@@ -201,6 +231,7 @@ impl<'s> Finder<'s> {
             directive,
             range: record.range.start..end,
             text: format!("{} {}", record.sentinel, joined(&record.words)),
+            words: record.words.clone(),
             placement: record.placement,
             extent,
             function: view
@@ -240,12 +271,6 @@ impl<'s> Finder<'s> {
     }
 }
 
-/// The offset at which text can be put in front of everything.
-#[must_use]
-pub fn text_begin(text: &[u8]) -> usize {
-    preprocessed::begin(text).unwrap_or_else(|| lexer::first_byte(text))
-}
-
 /// Names of macros with unbalanced braces.
 fn brace_macros(text: &[u8], lexed: &Lexed) -> Vec<String> {
     let lines = lexed.lines.iter();
@@ -258,32 +283,4 @@ fn brace_macros(text: &[u8], lexed: &Lexed) -> Vec<String> {
 #[must_use]
 pub fn is_preprocessed(text: &[u8]) -> bool {
     preprocessed::is_preprocessed(text)
-}
-
-/// The bytes of every token, of code and of preprocessing lines.
-#[must_use]
-pub fn token_ranges(text: &[u8]) -> Vec<Range<usize>> {
-    let lexed = lexer::lex(text);
-    let lines = lexed.lines.iter().flat_map(|line| &line.tokens);
-    let mut ranges: Vec<_> = lexed
-        .code
-        .iter()
-        .chain(lines)
-        .map(|t| t.range.clone())
-        .collect();
-    ranges.sort_by_key(|range| range.start);
-    ranges
-}
-
-/// How many errors a source has for the grammar, as the most likely branches of
-/// its conditionals show it.
-#[must_use]
-pub fn syntax_errors(source: &Source) -> usize {
-    let finder = Finder::new(source);
-    let text = &source.text;
-    let configuration = finder
-        .groups
-        .guarded_configuration(text, &finder.lexed.lines);
-    let hidden = finder.hidden(&configuration);
-    tree::SyntaxTree::parse(text, &hidden, &finder.grammar).error_count()
 }
