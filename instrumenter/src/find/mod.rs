@@ -3,7 +3,9 @@
 //! what a probe is.
 
 pub mod c;
+pub mod fortran;
 pub mod lines;
+mod tree;
 
 use std::ops::Range;
 
@@ -32,7 +34,8 @@ pub trait FrontEnd {
 #[must_use]
 pub fn front_end(language: Language) -> &'static dyn FrontEnd {
     match language {
-        Language::C | Language::Cxx | Language::Fortran => &c::CFrontEnd,
+        Language::C | Language::Cxx => &c::CFrontEnd,
+        Language::Fortran => &fortran::FortranFrontEnd,
     }
 }
 

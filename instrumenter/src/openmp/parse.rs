@@ -8,7 +8,8 @@ use super::Language;
 use super::clauses::{self, ClauseRow};
 use super::directives::{Association, DirectiveRow, Leaf};
 
-/// A word of a directive: an identifier, a literal or one punctuation mark.
+/// A word of a directive: an identifier, a literal or a mark; in Fortran also an
+/// operator or the name of a common block in its slashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
     /// The text, without continuations or comments.
@@ -25,6 +26,13 @@ impl Word {
     fn is_identifier(&self) -> bool {
         self.text
             .starts_with(|c: char| c.is_alphabetic() || c == '_')
+    }
+
+    /// The name of a common block in its slashes; an operator has no name.
+    fn is_common_block(&self) -> bool {
+        let name = self.text.strip_prefix('/');
+        let name = name.and_then(|rest| rest.strip_suffix('/'));
+        name.is_some_and(|name| !name.is_empty())
     }
 }
 
@@ -299,11 +307,15 @@ impl Clause {
             .words
             .iter()
             .position(|word| word.is(":"))
-            .is_some_and(|colon| argument.words[..colon].iter().any(|word| word.is(modifier)))
+            .is_some_and(|colon| {
+                let mut words = argument.words[..colon].iter();
+                words.any(|word| word.text.eq_ignore_ascii_case(modifier))
+            })
     }
 
     /// The base names of the list items behind the last colon at depth 0: `a`
-    /// of `a[0:n]`, `x` of `(x)`... `None` if an item has no plain base name.
+    /// of `a[0:n]`, `x` of `(x)`, `/b/` for a common block. `None` if an item has
+    /// no plain base name.
     #[must_use]
     pub fn list_items(&self) -> Option<Vec<&str>> {
         let words = self.list_words()?;
@@ -367,7 +379,8 @@ fn split_at_commas(words: &[Word]) -> impl Iterator<Item = &[Word]> {
 fn base_name(item: &[Word]) -> Option<&str> {
     let (first, rest) = item.split_first()?;
     let subscripts_only = rest.first().is_none_or(|word| word.is("[") || word.is("("));
-    (first.is_identifier() && subscripts_only).then_some(first.text.as_str())
+    let named = first.is_identifier() || first.is_common_block();
+    (named && subscripts_only).then_some(first.text.as_str())
 }
 
 #[cfg(test)]
