@@ -47,6 +47,7 @@ fn run(kinds: &[RegionKind], threads: &[&[u32]]) -> Profile {
             })
             .collect(),
         nodes: Vec::new(),
+        ..Profile::default()
     }
 }
 
