@@ -161,7 +161,7 @@ fn program(profile: &Profile, overheads: &Overheads, levels: &[Uses]) -> Efficie
     let mut useful: BTreeMap<&[u32], u64> = BTreeMap::new();
     for (thread, part) in levels.iter().flatten() {
         let path = profile.threads[*thread].path.as_slice();
-        *useful.entry(forker(path)).or_default() += part.useful().saturating_sub(part.forked);
+        *useful.entry(processor(path)).or_default() += part.useful().saturating_sub(part.forked);
     }
     if let Some(initial) = profile.threads.iter().find(|thread| thread.path.len() == 1) {
         let serial = overheads
@@ -178,8 +178,9 @@ fn program(profile: &Profile, overheads: &Overheads, levels: &[Uses]) -> Efficie
 }
 
 /// The path without the zeros at its end: a team's first member is the thread
-/// that forked it.
-fn forker(path: &[u32]) -> &[u32] {
+/// that forked it, so what such paths have in common is the processor's.
+#[must_use]
+pub fn processor(path: &[u32]) -> &[u32] {
     let mut path = path;
     while let [outer @ .., 0] = path
         && !outer.is_empty()

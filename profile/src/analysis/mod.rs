@@ -19,7 +19,7 @@ pub(crate) mod words;
 pub use call_graph::{CallGraph, CallPath, Times};
 pub use decomposition::{Barrier, Decomposition, Parts};
 pub use dilation::{Dilation, RegionDilation};
-pub use efficiency::{Efficiencies, Efficiency};
+pub use efficiency::{Efficiencies, Efficiency, processor};
 pub use labels::Label;
 pub use overheads::{Losses, OverheadRow, Overheads, ParallelRegion, Place};
 pub use properties::Property;

@@ -5,6 +5,7 @@
 //! [`WRITERS`]; the command line takes its choices and its help from there.
 
 pub mod csv;
+pub mod csv_ompp_old;
 pub mod json;
 pub mod text;
 
@@ -39,6 +40,12 @@ pub const WRITERS: &[Writer] = &[
         extension: "csv",
         about: "ompP's report as comma separated values, nothing rounded",
         write: csv::write,
+    },
+    Writer {
+        name: "csv-ompp-old",
+        extension: "csv",
+        about: "the same in the grammar of older versions of ompP, which TAU's ParaProf reads",
+        write: csv_ompp_old::write,
     },
     Writer {
         name: "json",

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::layout::{banner, prose};
+use super::layout::{banner, paragraph};
 use super::place;
 use crate::analysis::{NEGLIGIBLE, Report};
 
@@ -23,7 +23,7 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
             place(label),
             property.severity.percent
         )?;
-        prose(&format!("    {}", property.sentence), 4, out)?;
+        paragraph(&property.sentence, 4, out)?;
         writeln!(out)?;
     }
     match (shown.len(), trifles.len()) {
