@@ -8,6 +8,7 @@ mod dilation;
 mod efficiency;
 mod labels;
 mod overheads;
+mod own;
 mod properties;
 mod summary;
 mod tables;
@@ -22,6 +23,7 @@ pub use dilation::{Dilation, RegionDilation};
 pub use efficiency::{Efficiencies, Efficiency, processor};
 pub use labels::Label;
 pub use overheads::{Losses, OverheadRow, Overheads, ParallelRegion, Place};
+pub use own::OwnTime;
 pub use properties::Property;
 pub use summary::Summary;
 pub use tables::Table;
@@ -50,6 +52,8 @@ pub struct Report<'p> {
     pub flat: Vec<Table>,
     /// One profile per call path, in the order of [`CallGraph::paths`].
     pub on_call_paths: Vec<Table>,
+    /// What each call path did itself, in the order of [`CallGraph::paths`].
+    pub own_times: Vec<OwnTime>,
     /// The overhead analysis.
     pub overheads: Overheads,
     /// ompP's performance properties that hold, most severe first.
@@ -138,6 +142,7 @@ impl<'p> Report<'p> {
             spreads: waits::spreads(profile),
             lateness: waits::lateness(profile),
             contention: waits::contended(profile, thread_time_ns),
+            own_times: own::own_times(&tree, &call_graph),
             on_call_paths: tables::on_call_paths(&tree, &call_graph),
             overview: overview(profile, &flat),
             profile,

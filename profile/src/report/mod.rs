@@ -4,10 +4,13 @@
 //! To add a format, write a file with a `write` function and add a row to
 //! [`WRITERS`]; the command line takes its choices and its help from there.
 
+pub mod analyses;
 pub mod csv;
 pub mod csv_ompp_old;
+pub mod folded;
 pub mod json;
 pub mod text;
+pub mod xml;
 
 use std::io::{self, Write};
 
@@ -52,6 +55,24 @@ pub const WRITERS: &[Writer] = &[
         extension: "json",
         about: "the saved profile itself",
         write: |report, out| json::write(report.profile, out),
+    },
+    Writer {
+        name: "analysis",
+        extension: "json",
+        about: "what the analyses found, as JSON",
+        write: analyses::write,
+    },
+    Writer {
+        name: "xml",
+        extension: "xml",
+        about: "POMPROF's summary and detail views as XML",
+        write: xml::write,
+    },
+    Writer {
+        name: "folded",
+        extension: "folded",
+        about: "folded stacks of thread time in ns, for flame graphs",
+        write: folded::write,
     },
 ];
 
