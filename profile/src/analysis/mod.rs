@@ -10,6 +10,7 @@ mod labels;
 mod overheads;
 mod own;
 mod properties;
+mod selection;
 mod summary;
 mod tables;
 mod tree;
@@ -25,6 +26,7 @@ pub use labels::Label;
 pub use overheads::{Losses, OverheadRow, Overheads, ParallelRegion, Place};
 pub use own::OwnTime;
 pub use properties::Property;
+pub use selection::{Selection, SelectionError};
 pub use summary::Summary;
 pub use tables::Table;
 pub use waits::{Contended, Latecomer, Lateness, Pattern, Spread};
@@ -72,6 +74,10 @@ pub struct Report<'p> {
     pub contention: Vec<Contended>,
     /// Where the time went, in words.
     pub summary: Summary,
+    /// Severity in percent from which a property is worth a reader's time.
+    pub least_severity: f64,
+    /// What is shown, in words; none if it is everything.
+    pub shown: Option<String>,
 }
 
 /// The regions of one kind.
@@ -152,6 +158,8 @@ impl<'p> Report<'p> {
             flat,
             overheads,
             summary,
+            least_severity: NEGLIGIBLE,
+            shown: None,
         }
     }
 }

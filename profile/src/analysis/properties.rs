@@ -3,10 +3,10 @@
 
 use std::cmp::Reverse;
 
+use super::Share;
 use super::labels::Label;
 use super::tables::Table;
 use super::words::{percent, time};
-use super::{NEGLIGIBLE, Share};
 use crate::advice::advice;
 use crate::columns::Quantity;
 use crate::model::Profile;
@@ -23,14 +23,6 @@ pub struct Property {
     pub severity: Share,
     /// What happened, where, and what to try.
     pub sentence: String,
-}
-
-impl Property {
-    /// Whether it costs so much that something should be done.
-    #[must_use]
-    pub fn matters(&self) -> bool {
-        self.severity.percent >= NEGLIGIBLE
-    }
 }
 
 pub(crate) fn analyse(

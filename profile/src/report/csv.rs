@@ -142,7 +142,7 @@ fn cells(name: &str, table: &Table, values: &[u64], out: &mut dyn Write) -> io::
 
 fn overheads(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let overheads = &report.overheads;
-    let number = overheads.regions.len();
+    let number = overheads.parallel_regions;
     writeln!(
         out,
         "Total runtime,{},{}",

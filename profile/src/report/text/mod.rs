@@ -40,7 +40,10 @@ fn summary(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     for line in &report.summary.lines {
         prose(line, 2, out)?;
     }
-    Ok(())
+    match &report.shown {
+        Some(shown) => prose(&format!("Shown below: {shown}."), 2, out),
+        None => Ok(()),
+    }
 }
 
 fn general(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
