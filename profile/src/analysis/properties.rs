@@ -7,9 +7,9 @@ use super::Share;
 use super::labels::Label;
 use super::tables::Table;
 use super::words::{percent, time};
-use crate::advice::advice;
+use crate::advice::{TOO_FEW_TASKS, advice};
 use crate::columns::Quantity;
-use crate::model::Profile;
+use crate::model::{Profile, Region};
 use crate::properties::{Condition, FREQUENT_PER_SECOND, PROPERTIES, PropertyRow};
 
 /// A property that holds for a region.
@@ -40,11 +40,16 @@ pub(crate) fn analyse(
                 continue;
             }
             let severity = Share::of(lost, thread_time_ns);
+            let place = Place {
+                region: &profile.regions[table.region],
+                label: &labels[table.region],
+                tasks_ns: tasks_while_waiting(row, table),
+            };
             found.push(Property {
                 row,
                 region: table.region,
                 severity,
-                sentence: sentence(profile, labels, row, table.region, severity),
+                sentence: sentence(row, &place, severity),
             });
         }
     }
@@ -91,33 +96,56 @@ fn spreads_unevenly(table: &Table) -> bool {
     counts().min() != counts().max()
 }
 
-/// `threads waited ... at the implicit barrier of the LOOP at a.c:15 (in f),
-/// which took 4.05 s (16 % of the thread time); try ...`
-fn sentence(
-    profile: &Profile,
-    labels: &[Label],
-    row: &PropertyRow,
-    region: usize,
-    severity: Share,
-) -> String {
-    let label = &labels[region];
-    let region = &profile.regions[region];
-    let function = region.function.as_deref();
+/// How long tasks were executed in a wait, if the property is about one.
+fn tasks_while_waiting(row: &PropertyRow, table: &Table) -> u64 {
+    let waits = [Quantity::BarrierTime, Quantity::WaitTime];
+    if row.lost.iter().any(|quantity| waits.contains(quantity)) {
+        sum(table, Quantity::TaskTime)
+    } else {
+        0
+    }
+}
+
+/// What a sentence tells of a region.
+struct Place<'a> {
+    region: &'a Region,
+    label: &'a Label,
+    tasks_ns: u64,
+}
+
+/// `For 4.05 s of thread time (16 %) threads waited ... at the implicit barrier
+/// of the LOOP at a.c:15 (in f); try ...`
+fn sentence(row: &PropertyRow, place: &Place<'_>, severity: Share) -> String {
+    let function = place.region.function.as_deref();
     let function = function
         .map(|name| format!(" (in {name})"))
         .unwrap_or_default();
-    let remedy = advice(region.kind, row.category, region.schedule.as_deref());
-    let remedy = remedy
-        .map(|text| format!("; {}", lower(text)))
-        .unwrap_or_else(|| ".".to_owned());
     format!(
-        "For {} of thread time ({}) {} {} the {}{function}{remedy}",
+        "For {} of thread time ({}) {} {} the {}{function}{}",
         time(severity.ns),
         percent(severity.percent),
         row.what,
         row.place,
-        label.in_words(),
+        place.label.in_words(),
+        remedy(row, place)
     )
+}
+
+/// What to try, as the rest of the sentence.
+fn remedy(row: &PropertyRow, place: &Place<'_>) -> String {
+    if place.tasks_ns > 0 {
+        return format!(
+            "; tasks were executed for {} meanwhile, and {}",
+            time(place.tasks_ns),
+            lower(TOO_FEW_TASKS)
+        );
+    }
+    let region = place.region;
+    let known = || advice(region.kind, row.category, region.schedule.as_deref());
+    match row.remedy.or_else(known) {
+        Some(text) => format!("; {}", lower(text)),
+        None => ".".to_owned(),
+    }
 }
 
 /// A sentence as it goes on after a semicolon.
