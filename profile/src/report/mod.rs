@@ -7,7 +7,9 @@
 pub mod analyses;
 pub mod csv;
 pub mod csv_ompp_old;
+mod escape;
 pub mod folded;
+pub mod html;
 pub mod json;
 pub mod text;
 pub mod xml;
@@ -75,6 +77,13 @@ pub const WRITERS: &[Writer] = &[
         about: "POMPROF's summary and detail views as XML",
         is_whole: false,
         write: xml::write,
+    },
+    Writer {
+        name: "html",
+        extension: "html",
+        about: "one page for a browser, with everything in it",
+        is_whole: false,
+        write: html::write,
     },
     Writer {
         name: "folded",
