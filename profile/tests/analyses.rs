@@ -538,3 +538,32 @@ fn a_selection_of_nothing_is_refused() {
     };
     assert!(refused(sort).to_string().contains("exitBarT"));
 }
+
+#[test]
+fn waits_that_work_does_not_explain_are_not_blamed_on_it() {
+    let member = |thread, work, wait| {
+        row(
+            thread,
+            &[
+                (Main, 80),
+                (Enter, 80 - work - wait),
+                (Body, work),
+                (Ibarr, wait),
+            ],
+        )
+    };
+    let sentence = |profile: &Profile| {
+        let report = Report::new(profile);
+        let named = |name: &str| {
+            let found = report.properties.iter();
+            let mut found = found.filter(|property| property.row.name == name);
+            found.next().unwrap().sentence.clone()
+        };
+        named("ImbalanceInParallelLoop")
+    };
+    let little = combined(Kind::ParallelLoop, [member(1, 1, 5), member(2, 2, 0)]);
+    assert!(sentence(&little).contains("no more threads than processors"));
+    // One thread may have waited for all of the other one's work.
+    let enough = combined(Kind::ParallelLoop, [member(1, 0, 5), member(2, 5, 0)]);
+    assert!(sentence(&enough).contains("schedule(dynamic)"));
+}

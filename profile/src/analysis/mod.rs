@@ -10,6 +10,7 @@ mod labels;
 mod overheads;
 mod own;
 mod properties;
+mod remedy;
 mod selection;
 mod summary;
 mod tables;

@@ -5,9 +5,10 @@ use std::cmp::Reverse;
 
 use super::Share;
 use super::labels::Label;
+use super::remedy::{tasks_while_waiting, too_little_work};
 use super::tables::Table;
 use super::words::{percent, time};
-use crate::advice::{TOO_FEW_TASKS, advice};
+use crate::advice::{TOO_FEW_TASKS, TOO_LITTLE_WORK, advice};
 use crate::columns::Quantity;
 use crate::model::{Profile, Region};
 use crate::properties::{Condition, FREQUENT_PER_SECOND, PROPERTIES, PropertyRow};
@@ -43,7 +44,7 @@ pub(crate) fn analyse(
             let place = Place {
                 region: &profile.regions[table.region],
                 label: &labels[table.region],
-                tasks_ns: tasks_while_waiting(row, table),
+                table,
             };
             found.push(Property {
                 row,
@@ -96,48 +97,47 @@ fn spreads_unevenly(table: &Table) -> bool {
     counts().min() != counts().max()
 }
 
-/// How long tasks were executed in a wait, if the property is about one.
-fn tasks_while_waiting(row: &PropertyRow, table: &Table) -> u64 {
-    let waits = [Quantity::BarrierTime, Quantity::WaitTime];
-    if row.lost.iter().any(|quantity| waits.contains(quantity)) {
-        sum(table, Quantity::TaskTime)
-    } else {
-        0
-    }
-}
-
 /// What a sentence tells of a region.
 struct Place<'a> {
     region: &'a Region,
     label: &'a Label,
-    tasks_ns: u64,
+    table: &'a Table,
 }
 
 /// `For 4.05 s of thread time (16 %) threads waited ... at the implicit barrier
 /// of the LOOP at a.c:15 (in f); try ...`
 fn sentence(row: &PropertyRow, place: &Place<'_>, severity: Share) -> String {
-    let function = place.region.function.as_deref();
-    let function = function
-        .map(|name| format!(" (in {name})"))
-        .unwrap_or_default();
     format!(
-        "For {} of thread time ({}) {} {} the {}{function}{}",
+        "For {} of thread time ({}) {} {} the {}{}{}",
         time(severity.ns),
         percent(severity.percent),
         row.what,
         row.place,
         place.label.in_words(),
+        place.label.in_function(),
         remedy(row, place)
     )
 }
 
 /// What to try, as the rest of the sentence.
 fn remedy(row: &PropertyRow, place: &Place<'_>) -> String {
-    if place.tasks_ns > 0 {
+    let waits = row.lost.iter();
+    if let Some(tasks) = waits
+        .clone()
+        .find_map(|&lost| tasks_while_waiting(place.table, lost))
+    {
         return format!(
             "; tasks were executed for {} meanwhile, and {}",
-            time(place.tasks_ns),
+            time(tasks),
             lower(TOO_FEW_TASKS)
+        );
+    }
+    let little = |&lost| too_little_work(place.table, row.category, lost);
+    if let Some(work) = waits.clone().find_map(little) {
+        return format!(
+            "; all threads' work was only {}, which does not explain it: {}",
+            time(work),
+            lower(TOO_LITTLE_WORK)
         );
     }
     let region = place.region;

@@ -76,13 +76,13 @@ impl Selection {
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    fn matches_region(&self, label: &Label, function: Option<&str>) -> bool {
+    fn matches_region(&self, label: &Label) -> bool {
         let line = label.first;
         let names = [
             label.id.as_str(),
             label.kind.row().full_name,
             label.name.as_deref().unwrap_or_default(),
-            function.unwrap_or_default(),
+            label.function.as_deref().unwrap_or_default(),
             &label.file,
             &label.short_file,
             &format!("{}:{line}", label.file),
@@ -202,9 +202,9 @@ impl Report<'_> {
 
     /// Per region whether it is shown.
     fn kept_regions(&self, selection: &Selection) -> Vec<bool> {
-        let regions = self.labels.iter().zip(&self.profile.regions);
-        let mut kept: Vec<bool> = regions
-            .map(|(label, region)| selection.matches_region(label, region.function.as_deref()))
+        let labels = self.labels.iter();
+        let mut kept: Vec<bool> = labels
+            .map(|label| selection.matches_region(label))
             .collect();
         if selection.min_percent.is_none() && selection.top.is_none() {
             return kept;

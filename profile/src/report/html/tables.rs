@@ -112,10 +112,8 @@ pub(super) fn regions(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()
     for (index, table) in report.flat.iter().enumerate() {
         let open = if index == 0 { " open" } else { "" };
         let label = region(&report.labels[table.region]);
-        let function = report.profile.regions[table.region].function.as_deref();
-        let function = function
-            .map(|name| format!(" in <code>{}</code>", escaped(name)))
-            .unwrap_or_default();
+        let function = &report.labels[table.region].in_function();
+        let function = escaped(function);
         let threads = count(table.threads.len() as u64, "thread");
         writeln!(
             out,

@@ -75,7 +75,8 @@ fn overview(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
             line.text(" * ")
                 .text(&label.id)
                 .text(" ")
-                .text(&place(label));
+                .text(&place(label))
+                .text(&label.in_function());
             match execution {
                 Execution::Measured => {}
                 Execution::CountsWithSet => drop(line.text("  counts with what set the lock")),
@@ -155,6 +156,7 @@ fn call_graph(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         line.text(&label.id)
             .text(" ")
             .text(&place(label))
+            .text(&label.in_function())
             .end(out)?;
     }
     Ok(())
