@@ -44,9 +44,10 @@ fn run(kinds: &[RegionKind], threads: &[&[u32]]) -> Profile {
             .iter()
             .map(|path| Thread {
                 path: path.to_vec(),
+                ..Thread::default()
             })
             .collect(),
-        nodes: Vec::new(),
+        ..Profile::default()
     }
 }
 

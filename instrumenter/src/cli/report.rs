@@ -28,9 +28,7 @@ fn formats() -> clap::builder::PossibleValuesParser {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let profile = profile::load::load(&arguments.profile).map_err(|error| Failure {
-        message: format!("error: {error}"),
-    })?;
+    let profile = super::load(&arguments.profile)?;
     let writer = writer(&arguments.format).unwrap_or(&WRITERS[0]);
     super::print(|out| (writer.write)(&Report::new(&profile), out))
 }

@@ -5,15 +5,17 @@
 mod call_graph;
 mod labels;
 mod overheads;
+mod ranks;
 mod summary;
 mod tables;
 mod tree;
 mod wall;
-mod words;
+pub(crate) mod words;
 
 pub use call_graph::{CallGraph, CallPath, Times};
 pub use labels::Label;
 pub use overheads::{Losses, OverheadRow, Overheads, ParallelRegion, Place};
+pub use ranks::Rank;
 pub use summary::Summary;
 pub use tables::Table;
 
@@ -39,6 +41,8 @@ pub struct Report<'p> {
     pub on_call_paths: Vec<Table>,
     /// The overhead analysis.
     pub overheads: Overheads,
+    /// What each rank contributed; empty unless several processes were merged.
+    pub ranks: Vec<Rank>,
     /// Where the time went, in words.
     pub summary: Summary,
 }
@@ -105,6 +109,7 @@ impl<'p> Report<'p> {
         Self {
             on_call_paths: tables::on_call_paths(&tree, &call_graph),
             overview: overview(profile, &flat),
+            ranks: ranks::ranks(profile),
             profile,
             threads,
             labels,

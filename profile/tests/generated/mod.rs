@@ -285,9 +285,13 @@ impl Simulation {
             threads: self
                 .threads
                 .into_iter()
-                .map(|path| Thread { path })
+                .map(|path| Thread {
+                    path,
+                    ..Thread::default()
+                })
                 .collect(),
             nodes: self.nodes.into_iter().map(node).collect(),
+            ..Profile::default()
         }
     }
 }
