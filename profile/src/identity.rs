@@ -4,6 +4,8 @@
 //! its number among the regions that agree in all of these, in source order. So
 //! edits elsewhere in the file do not matter. Regions at one place are one: a
 //! construct in a header belongs to every translation unit that includes it.
+//! Within one build a region whose directive is not known (it was instrumented
+//! by OPARI) is known by its place.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -15,8 +17,10 @@ use crate::region_kind::RegionKind;
 pub struct Identity {
     file: String,
     construct: Construct,
-    /// From 0, in source order.
+    /// From 0, in source order; for regions with a directive.
     number: usize,
+    /// For regions without.
+    position: Option<Position>,
 }
 
 /// The part of an identity that does not name a file.
@@ -58,11 +62,15 @@ pub fn identities(regions: &[Region]) -> Vec<Identity> {
     }
     let identity = |region: &Region| {
         let group = (region.file.as_str(), construct(region));
-        let before = positions[&group].range(..position(region)).count();
+        let number = match region.directive {
+            Some(_) => positions[&group].range(..position(region)).count(),
+            None => 0,
+        };
         Identity {
             file: region.file.clone(),
             construct: group.1,
-            number: before,
+            number,
+            position: region.directive.is_none().then(|| position(region)),
         }
     };
     regions.iter().map(identity).collect()
