@@ -55,10 +55,7 @@ pub fn identities(regions: &[Region]) -> Vec<Identity> {
     let mut positions: HashMap<(&str, Construct), BTreeSet<Position>> = HashMap::new();
     for region in regions {
         let group = (region.file.as_str(), construct(region));
-        positions
-            .entry(group)
-            .or_default()
-            .insert(position(region));
+        positions.entry(group).or_default().insert(position(region));
     }
     let identity = |region: &Region| {
         let group = (region.file.as_str(), construct(region));
@@ -209,7 +206,10 @@ fn same_files<'r>(before: &'r [Region], after: &'r [Region]) -> HashMap<&'r str,
         let was = best(name, &old)?;
         (best(was, &new) == Some(*name)).then_some((*name, was))
     });
-    both.iter().map(|name| (*name, *name)).chain(moved).collect()
+    both.iter()
+        .map(|name| (*name, *name))
+        .chain(moved)
+        .collect()
 }
 
 /// How many components at the end two paths share.

@@ -172,7 +172,10 @@ fn notes(ranks: &[Run]) -> Vec<String> {
     let missing: Vec<u32> = (0..last).filter(|rank| !known.contains(rank)).collect();
     let missing = (!missing.is_empty()).then(|| {
         let number = missing.len();
-        format!("ranks of which no profile was given, {number}: {}", list(&missing))
+        format!(
+            "ranks of which no profile was given, {number}: {}",
+            list(&missing)
+        )
     });
     by_text
         .into_iter()

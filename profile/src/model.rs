@@ -112,9 +112,7 @@ pub struct Region {
 /// 2 of the team that was forked by thread 3 of the team that thread 0 forked.
 /// The first number tells initial threads apart (a program with its own
 /// pthreads has several). In a merged profile the rank stands in front.
-#[derive(
-    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Thread {
     /// Rank of its process; none unless several processes were merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]

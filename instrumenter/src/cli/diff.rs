@@ -11,10 +11,12 @@ use super::Failure;
 
 /// Arguments of `romp diff`.
 #[derive(Debug, Args)]
-#[command(after_help = "Regions are matched by file, function and directive, so that edits \
+#[command(
+    after_help = "Regions are matched by file, function and directive, so that edits \
     elsewhere do not matter; an edited clause is shown as a change of the region. The exit \
     status is 0 whatever changed: romp check sets limits.\n\n\
-    Example: romp diff before.0.romp.json after.0.romp.json --noise 5% --noise 1ms")]
+    Example: romp diff before.0.romp.json after.0.romp.json --noise 5% --noise 1ms"
+)]
 pub(super) struct Arguments {
     /// The saved profile of the first run
     before: PathBuf,

@@ -13,9 +13,11 @@ use crate::diagnostic::file_error;
 
 /// Arguments of `romp merge`.
 #[derive(Debug, Args)]
-#[command(after_help = "The threads of the merged profile are called r<rank>:<path>, such as \
+#[command(
+    after_help = "The threads of the merged profile are called r<rank>:<path>, such as \
     r1:0->3. Show it with romp report, which has a line for each rank.\n\n\
-    Example: romp merge app.r*.0.romp.json -o app.romp.json")]
+    Example: romp merge app.r*.0.romp.json -o app.romp.json"
+)]
 pub(super) struct Arguments {
     /// The saved profiles, one per rank: APP.r<RANK>.N.romp.json
     #[arg(required = true)]

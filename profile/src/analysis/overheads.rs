@@ -151,7 +151,10 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, walls: &[Wall]) -> Ove
         thread_time_ns,
         coverage: Share::of(coverage_ns, duration_ns),
         serial: Share::of(serial_ns, duration_ns),
-        idle: Share::of(serial_ns.saturating_mul(threads.saturating_sub(processes)), thread_time_ns),
+        idle: Share::of(
+            serial_ns.saturating_mul(threads.saturating_sub(processes)),
+            thread_time_ns,
+        ),
         wall_sum: Share::of(coverage_ns, duration_ns),
         whole_sum: sums.whole(&regions, thread_time_ns),
         places: sums.places(thread_time_ns),

@@ -267,14 +267,17 @@ impl Checking<'_, '_> {
                 (0, 0) => {}
                 (0, _) | (_, 0) => {
                     let region = described_at(self.report, after);
-                    let when = if then == 0 { "the baseline" } else { "this run" };
+                    let when = if then == 0 {
+                        "the baseline"
+                    } else {
+                        "this run"
+                    };
                     self.note(Some(region), &format!("did not run in {when}"));
                 }
                 _ if is_large => {
                     let (holds, found) = ratio(now, then, limit);
                     let subject = self.subject(after);
-                    let message =
-                        format!("the {subject} took {found} the baseline's thread time");
+                    let message = format!("the {subject} took {found} the baseline's thread time");
                     self.add("max-region-ratio", Some(after), subject, message, holds);
                 }
                 _ => {}
@@ -354,7 +357,10 @@ mod tests {
     fn a_number_beyond_its_limit_looks_so() {
         assert_eq!(digits(5.0001, 5.0), "5.0001");
         assert_eq!(digits(32.4, 20.0), "32.40");
-        assert_eq!(at_most(5.0, Percent(5.0)), (true, "5.00 % (at most 5 %)".to_owned()));
+        assert_eq!(
+            at_most(5.0, Percent(5.0)),
+            (true, "5.00 % (at most 5 %)".to_owned())
+        );
         assert_eq!(
             at_most(5.001, Percent(5.0)),
             (false, "5.001 % (more than 5 %)".to_owned())

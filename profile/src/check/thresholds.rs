@@ -119,9 +119,11 @@ impl FromStr for Overhead {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = WORDS
-            .iter()
-            .find(|(_, words)| words.iter().any(|word| word.eq_ignore_ascii_case(text.trim())));
+        let found = WORDS.iter().find(|(_, words)| {
+            words
+                .iter()
+                .any(|word| word.eq_ignore_ascii_case(text.trim()))
+        });
         found.map(|(overhead, _)| *overhead).ok_or_else(|| {
             let known: Vec<&str> = WORDS.iter().map(|(_, words)| words[0]).collect();
             format!("'{text}' is no overhead; say one of {}", known.join(", "))

@@ -186,7 +186,7 @@ pub struct Change {
     pub after_ns: u64,
     /// After less before.
     pub change_ns: i128,
-    /// After by before; none if before is 0.
+    /// After by before; none if before is 0, or one of them is not there.
     pub ratio: Option<f64>,
     /// Whether the change is too small to say anything.
     pub noise: bool,
@@ -247,13 +247,16 @@ fn subjects(first: Subject) -> impl Iterator<Item = Subject> {
 
 fn change(region: Option<Place>, subject: Subject, times: [u64; 2], noise: Noise) -> Change {
     let [before_ns, after_ns] = times;
+    let in_both = region
+        .as_ref()
+        .is_none_or(|region| region.status == Status::Both);
     Change {
         region,
         subject,
         before_ns,
         after_ns,
         change_ns: i128::from(after_ns) - i128::from(before_ns),
-        ratio: (before_ns > 0).then(|| after_ns as f64 / before_ns as f64),
+        ratio: (in_both && before_ns > 0).then(|| after_ns as f64 / before_ns as f64),
         noise: noise.covers(before_ns, after_ns),
     }
 }

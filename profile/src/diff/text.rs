@@ -20,9 +20,16 @@ pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
         (cells(change), "the whole program".to_owned())
     });
     let regions = diff.regions.iter().filter(|change| !change.noise);
-    let regions = regions.map(|change| {
-        let place = change.region.as_ref().map(place);
-        (cells(change), place.unwrap_or_default())
+    let mut edited = Vec::new();
+    let regions = regions.filter_map(|change| {
+        let region = change.region.as_ref()?;
+        let mut text = place(region);
+        // Said once for all times of the region.
+        if !edited.contains(&region) {
+            text += &edit(region);
+            edited.push(region);
+        }
+        Some((cells(change), text))
     });
     table(program.chain(regions).collect(), out)?;
     let noise = diff.regions.iter().filter(|change| change.noise).count() as u64;
@@ -92,11 +99,15 @@ fn place(place: &Place) -> String {
     if let Some(function) = &place.function {
         text += &format!(" in {function}");
     }
-    if let Some(before) = &place.directive_before {
-        let now = place.directive.as_deref().unwrap_or("nothing");
-        text += &format!(", '{before}' became '{now}'");
-    }
     text
+}
+
+/// How the directive was edited, if it was.
+fn edit(place: &Place) -> String {
+    match (&place.directive_before, &place.directive) {
+        (Some(before), Some(now)) => format!(", '{before}' became '{now}'"),
+        _ => String::new(),
+    }
 }
 
 fn table(rows: Vec<([String; 5], String)>, out: &mut dyn Write) -> io::Result<()> {

@@ -63,9 +63,9 @@ pub(crate) fn large(regions: usize, threads: u32, chained: bool) -> Profile {
         threads: std::iter::once(vec![0])
             .chain((0..threads).map(|thread| vec![0, thread]))
             .map(|path| Thread {
-                    path,
-                    ..Thread::default()
-                })
+                path,
+                ..Thread::default()
+            })
             .collect(),
         nodes: (0..regions).map(node).collect(),
         ..Profile::default()
