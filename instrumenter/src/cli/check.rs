@@ -106,6 +106,11 @@ fn thresholds(arguments: &Arguments) -> Result<Thresholds, Failure> {
         max_region_ratio: arguments.max_region_ratio,
         min_share: arguments.min_share,
     };
+    // A file may hold limits for later; an option is meant now.
+    if let (None, [limit, ..]) = (&arguments.baseline, options.comparing().as_slice()) {
+        let what = "compares with a baseline: give its saved profile as the second file";
+        return Err(format!("error: --{limit} {what}").into());
+    }
     let Some(path) = &arguments.thresholds else {
         return Ok(options);
     };

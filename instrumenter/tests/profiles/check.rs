@@ -52,6 +52,13 @@ fn options_override_the_file() {
         ran.all(),
         "before.json: 5 checks passed\n--- stderr\n--- status 0\n"
     );
+    folder.write("later.toml", "max-imbalance = 20\nmax-time-ratio = 1.1\n");
+    let ran = folder.romp("check before.json --thresholds later.toml");
+    assert_eq!(
+        ran.all(),
+        "note: no baseline is given, so not checked: max-time-ratio\n\
+         before.json: 2 checks passed\n--- stderr\n--- status 0\n"
+    );
     folder.write("wrong.toml", "max-imbalances = 10\n");
     let ran = folder.romp("check before.json --thresholds wrong.toml");
     insta::assert_snapshot!("check_wrong_file", ran.all());

@@ -27,9 +27,6 @@ pub enum CheckError {
     /// There is none.
     #[error("there is no threshold to check: give one, such as --max-overhead total=20%")]
     NoThreshold,
-    /// One needs a baseline.
-    #[error("'{0}' compares with a baseline: give its saved profile as the second file")]
-    NoBaseline(&'static str),
     /// None needs the baseline that is given.
     #[error(
         "a baseline is given, but no threshold compares with it: give --max-time-ratio or \
@@ -69,10 +66,11 @@ impl Checked {
     }
 }
 
-/// Applies thresholds; [`crate::merge::fold`] the profiles before.
+/// Applies thresholds; [`crate::merge::fold`] the profiles before. Without
+/// baseline those that compare with one are passed over, with a note.
 ///
 /// # Errors
-/// If there is no threshold, or thresholds and baseline do not fit.
+/// If there is no threshold, or none needs the baseline.
 pub fn check(
     profile: &Profile,
     baseline: Option<&Profile>,
@@ -81,10 +79,9 @@ pub fn check(
     if thresholds.is_empty() {
         return Err(CheckError::NoThreshold);
     }
-    match (baseline, thresholds.comparing()) {
-        (None, Some(threshold)) => return Err(CheckError::NoBaseline(threshold)),
-        (Some(_), None) => return Err(CheckError::BaselineUnused),
-        _ => {}
+    let comparing = thresholds.comparing();
+    if baseline.is_some() && comparing.is_empty() {
+        return Err(CheckError::BaselineUnused);
     }
     let report = Report::new(profile);
     let min_share = thresholds.min_share.unwrap_or(MIN_SHARE);
@@ -104,8 +101,13 @@ pub fn check(
     if let Some(limit) = thresholds.max_imbalance {
         checking.imbalance(limit);
     }
-    if let Some(baseline) = baseline {
-        checking.compare(&Report::new(baseline), thresholds);
+    match baseline {
+        Some(baseline) => checking.compare(&Report::new(baseline), thresholds),
+        None if comparing.is_empty() => {}
+        None => checking.checked.notes.push(format!(
+            "no baseline is given, so not checked: {}",
+            comparing.join(", ")
+        )),
     }
     Ok(checking.checked)
 }

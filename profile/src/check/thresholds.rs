@@ -65,11 +65,15 @@ impl Thresholds {
         limits == Self::default()
     }
 
-    /// A threshold that compares with a baseline, if there is one.
+    /// The thresholds that compare with a baseline.
     #[must_use]
-    pub fn comparing(&self) -> Option<&'static str> {
-        let time = self.max_time_ratio.map(|_| "max-time-ratio");
-        time.or(self.max_region_ratio.map(|_| "max-region-ratio"))
+    pub fn comparing(&self) -> Vec<&'static str> {
+        let all = [
+            (self.max_time_ratio, "max-time-ratio"),
+            (self.max_region_ratio, "max-region-ratio"),
+        ];
+        let given = all.into_iter().filter(|(factor, _)| factor.is_some());
+        given.map(|(_, name)| name).collect()
     }
 }
 
