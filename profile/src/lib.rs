@@ -11,14 +11,22 @@
 
 pub mod advice;
 pub mod analysis;
+pub mod check;
 pub mod columns;
 pub mod descriptor;
+pub mod diff;
 pub mod environment;
+<<<<<<< HEAD
 pub mod explain;
+=======
+pub mod identity;
+>>>>>>> p5b
 pub mod load;
+pub mod merge;
 pub mod model;
 pub mod overheads;
 pub mod properties;
 pub mod region_kind;
 pub mod report;
 pub mod save;
+pub mod units;

@@ -8,10 +8,14 @@ mod dilation;
 mod efficiency;
 mod labels;
 mod overheads;
+<<<<<<< HEAD
 mod own;
 mod properties;
 mod remedy;
 mod selection;
+=======
+mod ranks;
+>>>>>>> p5b
 mod summary;
 mod tables;
 mod tree;
@@ -25,9 +29,13 @@ pub use dilation::{Dilation, RegionDilation};
 pub use efficiency::{Efficiencies, Efficiency, processor};
 pub use labels::Label;
 pub use overheads::{Losses, OverheadRow, Overheads, ParallelRegion, Place};
+<<<<<<< HEAD
 pub use own::OwnTime;
 pub use properties::Property;
 pub use selection::{Selection, SelectionError};
+=======
+pub use ranks::Rank;
+>>>>>>> p5b
 pub use summary::Summary;
 pub use tables::Table;
 pub use waits::{Contended, Latecomer, Lateness, Pattern, Spread};
@@ -59,6 +67,7 @@ pub struct Report<'p> {
     pub own_times: Vec<OwnTime>,
     /// The overhead analysis.
     pub overheads: Overheads,
+<<<<<<< HEAD
     /// ompP's performance properties that hold, most severe first.
     pub properties: Vec<Property>,
     /// Parallel efficiency and its factors.
@@ -73,6 +82,10 @@ pub struct Report<'p> {
     pub lateness: Vec<Lateness>,
     /// What threads kept each other out of.
     pub contention: Vec<Contended>,
+=======
+    /// What each rank contributed; empty unless several processes were merged.
+    pub ranks: Vec<Rank>,
+>>>>>>> p5b
     /// Where the time went, in words.
     pub summary: Summary,
     /// Severity in percent from which a property is worth a reader's time.
@@ -152,6 +165,7 @@ impl<'p> Report<'p> {
             own_times: own::own_times(&tree, &call_graph),
             on_call_paths: tables::on_call_paths(&tree, &call_graph),
             overview: overview(profile, &flat),
+            ranks: ranks::ranks(profile),
             profile,
             threads,
             labels,
