@@ -16,11 +16,8 @@ pub mod columns;
 pub mod descriptor;
 pub mod diff;
 pub mod environment;
-<<<<<<< HEAD
 pub mod explain;
-=======
 pub mod identity;
->>>>>>> p5b
 pub mod load;
 pub mod merge;
 pub mod model;

@@ -7,11 +7,15 @@
 //! The run of a merged profile lasts as long as that of the slowest rank, and
 //! has the threads of all of them; the runs of the ranks are kept beside it.
 
+mod waits;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use crate::identity::{Identity, identities};
-use crate::model::{Node, Profile, Region, Run, SCHEMA, Thread, VERSION};
+use crate::model::{
+    Arrivals, Contention, Distribution, Node, Profile, Region, Run, SCHEMA, Thread, VERSION,
+};
 use crate::region_kind::PseudoRegion;
 
 /// A profile to be merged.
@@ -155,6 +159,8 @@ fn job(ranks: &[Run]) -> Run {
         pid: 0,
         rank: None,
         clock: all(|run| &run.clock),
+        pair_cost_ps: ranks.iter().map(|run| run.pair_cost_ps).max().unwrap_or(0),
+        incremental: ranks.iter().any(|run| run.incremental),
         notes: notes(ranks),
     }
 }
@@ -238,6 +244,9 @@ struct Builder {
     by_name: HashMap<Thread, usize>,
     nodes: Vec<Node>,
     by_key: HashMap<NodeKey, usize>,
+    distributions: Vec<Distribution>,
+    arrivals: Vec<Arrivals>,
+    contention: Vec<Contention>,
 }
 
 impl Builder {
@@ -254,6 +263,7 @@ impl Builder {
             .iter()
             .map(|thread| Some(self.thread(select.rename(thread)?)))
             .collect();
+        self.add_waits(profile, select, &regions, &threads);
         let mut places: Vec<Option<usize>> = Vec::with_capacity(profile.nodes.len());
         let wanted = wanted(profile, &threads);
         for (node, wanted) in profile.nodes.iter().zip(wanted) {
@@ -318,6 +328,9 @@ impl Builder {
             regions: self.regions,
             threads: self.threads,
             nodes: self.nodes,
+            distributions: self.distributions,
+            arrivals: self.arrivals,
+            contention: self.contention,
         }
     }
 }

@@ -238,14 +238,14 @@ impl Row {
     }
 }
 
-<<<<<<< HEAD
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
 fn is_false(flag: &bool) -> bool {
     !*flag
-=======
+}
+
 /// Adds what was recorded as another thread of the same name, or as another
 /// region at the same place.
 impl std::ops::AddAssign<&Row> for Row {
@@ -254,7 +254,6 @@ impl std::ops::AddAssign<&Row> for Row {
             *self.span_mut(pseudo_region) += other.span(pseudo_region);
         }
     }
->>>>>>> p5b
 }
 
 /// Time and count of one pseudo-region.

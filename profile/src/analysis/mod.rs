@@ -8,14 +8,11 @@ mod dilation;
 mod efficiency;
 mod labels;
 mod overheads;
-<<<<<<< HEAD
 mod own;
 mod properties;
+mod ranks;
 mod remedy;
 mod selection;
-=======
-mod ranks;
->>>>>>> p5b
 mod summary;
 mod tables;
 mod tree;
@@ -29,13 +26,10 @@ pub use dilation::{Dilation, RegionDilation};
 pub use efficiency::{Efficiencies, Efficiency, processor};
 pub use labels::Label;
 pub use overheads::{Losses, OverheadRow, Overheads, ParallelRegion, Place};
-<<<<<<< HEAD
 pub use own::OwnTime;
 pub use properties::Property;
-pub use selection::{Selection, SelectionError};
-=======
 pub use ranks::Rank;
->>>>>>> p5b
+pub use selection::{Selection, SelectionError};
 pub use summary::Summary;
 pub use tables::Table;
 pub use waits::{Contended, Latecomer, Lateness, Pattern, Spread};
@@ -67,7 +61,6 @@ pub struct Report<'p> {
     pub own_times: Vec<OwnTime>,
     /// The overhead analysis.
     pub overheads: Overheads,
-<<<<<<< HEAD
     /// ompP's performance properties that hold, most severe first.
     pub properties: Vec<Property>,
     /// Parallel efficiency and its factors.
@@ -82,10 +75,8 @@ pub struct Report<'p> {
     pub lateness: Vec<Lateness>,
     /// What threads kept each other out of.
     pub contention: Vec<Contended>,
-=======
     /// What each rank contributed; empty unless several processes were merged.
     pub ranks: Vec<Rank>,
->>>>>>> p5b
     /// Where the time went, in words.
     pub summary: Summary,
     /// Severity in percent from which a property is worth a reader's time.

@@ -313,11 +313,7 @@ fn share(share: Share) -> String {
 }
 
 /// Nanoseconds as seconds, exactly.
-<<<<<<< HEAD
-pub(super) fn seconds(ns: u64) -> String {
-=======
 pub(crate) fn seconds(ns: u64) -> String {
->>>>>>> p5b
     format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }
 

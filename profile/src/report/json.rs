@@ -126,11 +126,7 @@ impl Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-<<<<<<< HEAD
-    use crate::model::{Bucket, Contention, Distribution, GuardKind, Span, Thread};
-=======
-    use crate::model::{Run, Span, Thread};
->>>>>>> p5b
+    use crate::model::{Bucket, Contention, Distribution, GuardKind, Run, Span, Thread};
 
     #[test]
     fn it_is_what_serde_writes() {

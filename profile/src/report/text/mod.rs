@@ -5,12 +5,9 @@ mod efficiency;
 mod layout;
 mod overheads;
 mod profiles;
-<<<<<<< HEAD
 mod properties;
-mod waits;
-=======
 mod ranks;
->>>>>>> p5b
+mod waits;
 
 use std::io::{self, Write};
 
