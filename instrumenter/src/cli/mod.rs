@@ -83,11 +83,6 @@ fn read_source(path: &std::path::Path) -> Result<crate::Source, Failure> {
         )
     })?;
     let language = crate::Source::language_of(path);
-    if language == crate::openmp::Language::Fortran {
-        let help = "give C or C++ sources";
-        let error = crate::diagnostic::file_error(path, "Fortran is not measured yet", help);
-        return Err(error.into());
-    }
     Ok(crate::Source {
         layout: crate::Source::layout_of(path),
         language,

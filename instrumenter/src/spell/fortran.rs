@@ -233,9 +233,12 @@ impl Speller for FortranSpeller<'_> {
 
     fn call(&self, call: &CallEdit) -> (String, String) {
         let lines = self.lines();
-        let name = format!("{}POMPF_{}", lines.broken(), call.routine.wrapper);
-        let first_argument =
-            lines.argument(&self.descriptor(call.region), &self.marker(call.arguments));
+        // In C the wrappers are told from OPARI's by this ending.
+        let wrapper = call.routine.wrapper.trim_end_matches("_at");
+        let name = format!("{}POMPF_{wrapper}", lines.before_name());
+        let column = self.around.lines.column(call.arguments) as usize - 1;
+        let literal = self.descriptor(call.region);
+        let first_argument = lines.argument(column, &literal, &self.marker(call.arguments));
         (name, first_argument)
     }
 

@@ -288,6 +288,7 @@ impl Simulation {
                 .map(|path| Thread { path })
                 .collect(),
             nodes: self.nodes.into_iter().map(node).collect(),
+            ..Profile::default()
         }
     }
 }

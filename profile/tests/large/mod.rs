@@ -65,5 +65,6 @@ pub(crate) fn large(regions: usize, threads: u32, chained: bool) -> Profile {
             .map(|path| Thread { path })
             .collect(),
         nodes: (0..regions).map(node).collect(),
+        ..Profile::default()
     }
 }

@@ -10,11 +10,11 @@ mod calls;
 mod cursor;
 mod directives;
 mod extents;
-mod groups;
-mod lexer;
-mod line_directives;
+pub(in crate::find) mod groups;
+pub(in crate::find) mod lexer;
+pub(in crate::find) mod line_directives;
 mod matcher;
-mod preprocessed;
+pub(in crate::find) mod preprocessed;
 pub mod scan;
 mod sections;
 mod tree;
@@ -24,6 +24,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::tree::SyntaxTree;
 use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Traits};
 use crate::openmp::parse::joined;
 use crate::openmp::{Association, Language};
@@ -67,7 +68,7 @@ impl FrontEnd for CFrontEnd {
             .groups
             .guarded_configuration(text, &finder.lexed.lines);
         let hidden = finder.hidden(&configuration);
-        tree::SyntaxTree::parse(text, &hidden, &finder.grammar).error_count()
+        SyntaxTree::parse(text, &hidden, &finder.grammar).error_count()
     }
 }
 
@@ -157,7 +158,7 @@ impl<'s> Finder<'s> {
             .into_iter()
             .map(|call| {
                 let view = self.view_at(call.name.start);
-                let function = view.tree(&self).function_at(text, call.name.start);
+                let function = tree::function_at(view.tree(&self), text, call.name.start);
                 call.found(function)
             })
             .collect();
@@ -234,30 +235,13 @@ impl<'s> Finder<'s> {
             words: record.words.clone(),
             placement: record.placement,
             extent,
-            function: view
-                .tree(self)
-                .function_at(&self.source.text, record.range.start),
+            function: tree::function_at(view.tree(self), &self.source.text, record.range.start),
             branches: self.branches(record.range.start),
         }
     }
 
     fn branches(&self, offset: usize) -> Vec<Branch> {
-        let branch = |(number, group): (usize, &groups::Group)| {
-            let branch = group.branch_of(offset)?;
-            let (end, dead) = (group.branches[branch].end, group.dead[branch]);
-            Some(Branch {
-                group: number,
-                branch,
-                end,
-                dead,
-            })
-        };
-        self.groups
-            .groups
-            .iter()
-            .enumerate()
-            .filter_map(branch)
-            .collect()
+        self.groups.branches_at(offset)
     }
 
     /// Everything that the tree must not see in a configuration.
