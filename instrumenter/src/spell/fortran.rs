@@ -57,7 +57,7 @@ impl<'a> FortranSpeller<'a> {
     /// The descriptor of a region as a text.
     fn descriptor(&self, region: usize) -> String {
         let mut descriptor = self.plan.regions[region].descriptor.clone();
-        descriptor.other.insert("id".into(), self.key(region));
+        descriptor.id = Some(self.key(region));
         let text = descriptor.to_text();
         let excess = text.len().saturating_sub(LONGEST_LITERAL);
         match descriptor.directive.take().filter(|_| excess > 0) {
