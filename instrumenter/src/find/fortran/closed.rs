@@ -14,7 +14,7 @@ use crate::openmp::{Directive, Leaf};
 type Closed = (Range<usize>, &'static str);
 
 impl Finder<'_> {
-    /// The closed parts of every view that was looked at.
+    /// The closed parts of every view that a directive or a call was seen in.
     pub(super) fn closed(&self) -> Vec<Closed> {
         let mut closed = Vec::new();
         for view in self.views.borrow().iter() {

@@ -9,6 +9,7 @@ mod calls;
 mod card;
 mod classify;
 mod closed;
+mod conditions;
 mod directives;
 mod extents;
 mod frames;
@@ -24,19 +25,23 @@ mod view;
 mod words;
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
 
 use super::c::groups::{Configuration, Groups};
 use super::c::lexer::{PreprocessorLine, lex_part};
 use super::c::{line_directives, preprocessed};
-use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Function, Placement};
+use super::{Branch, Closing, Extent, Found, FoundDirective, FrontEnd, Function, Placement};
 use crate::openmp::Language;
 use crate::openmp::parse::joined;
 use crate::source::{Form, Source};
+use classify::StatementKind;
+use conditions::Conditions;
 use directives::{Meaning, Record};
-use logical::logical_lines;
+use logical::{Logical, logical_lines};
 use physical::{Kind, Physical};
+use statements::{Statement, statements};
 use view::View;
 
 /// The front end for Fortran; the source says in which form.
@@ -79,7 +84,7 @@ impl FrontEnd for FortranFrontEnd {
         let configuration = finder
             .groups
             .guarded_configuration(&source.text, &finder.preprocessor);
-        let view = View::new(&finder, &configuration);
+        let view = View::new(&finder, &configuration, None);
         view.tree(&finder).error_count()
     }
 }
@@ -91,7 +96,10 @@ struct Finder<'s> {
     lines: Vec<Physical>,
     preprocessor: Vec<PreprocessorLine>,
     groups: Groups,
+    conditions: Conditions,
     records: Vec<Record>,
+    /// The bytes of lines that the nesting depends on.
+    structural: Vec<Range<usize>>,
     /// The views that were asked for so far.
     views: RefCell<Vec<Rc<View>>>,
 }
@@ -113,6 +121,7 @@ impl<'s> Finder<'s> {
             // Whoever reads the text next ignores them.
             false => Groups::default(),
         };
+        let conditions = Conditions::new(text, &preprocessor, &groups);
         let all = logical_lines(text, lines.iter(), form);
         let records = all
             .iter()
@@ -123,8 +132,14 @@ impl<'s> Finder<'s> {
             form,
             lines,
             preprocessor,
+            conditions,
             groups,
             records,
+            structural: all
+                .iter()
+                .filter(|line| is_structural(line, form))
+                .map(|line| line.range.clone())
+                .collect(),
             views: RefCell::default(),
         }
     }
@@ -150,13 +165,18 @@ impl<'s> Finder<'s> {
     }
 
     fn directives(&self) -> Vec<FoundDirective> {
+        let all: Vec<_> = (0..self.records.len())
+            .map(|index| self.directive(index))
+            .collect();
+        // What ends a construct in any view is a part of it.
+        let ends: HashSet<usize> = all.iter().flatten().filter_map(end_of).collect();
         let mut directives = Vec::new();
         // The place of each record in the list.
         let mut places = Vec::new();
-        for index in 0..self.records.len() {
-            let directive = self.directive(index);
-            places.push(directive.is_some().then_some(directives.len()));
-            directives.extend(directive);
+        for directive in all {
+            let kept = directive.filter(|found| !ends.contains(&found.range.start));
+            places.push(kept.is_some().then_some(directives.len()));
+            directives.extend(kept);
         }
         for directive in &mut directives {
             if let Extent::Body(body) = &mut directive.extent {
@@ -184,14 +204,14 @@ impl<'s> Finder<'s> {
         if let Some(view) = known {
             return Rc::clone(view);
         }
-        let view = Rc::new(View::new(self, configuration));
+        let view = Rc::new(View::new(self, configuration, None));
         views.push(Rc::clone(&view));
         view
     }
 
     /// The view that shows `offset`.
     fn view_at(&self, offset: usize) -> Rc<View> {
-        self.view(&self.groups.configuration_for(offset))
+        self.view(&self.conditions.configuration_for(&self.groups, offset))
     }
 
     /// A directive, unless it belongs to another as its end.
@@ -227,6 +247,24 @@ impl<'s> Finder<'s> {
     fn branches(&self, offset: usize) -> Vec<Branch> {
         self.groups.branches_at(offset)
     }
+}
+
+/// Where the directive that ends a construct begins.
+fn end_of(found: &FoundDirective) -> Option<usize> {
+    match &found.extent {
+        Extent::Body(body) => match &body.closing {
+            Closing::Directive(end) => Some(end.range.start),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether the nesting depends on a line.
+fn is_structural(line: &Logical, form: Form) -> bool {
+    let moves =
+        |statement: Statement| statement.kind != StatementKind::Other || statement.label.is_some();
+    line.sentinel.is_some() || statements(line, form).into_iter().any(moves)
 }
 
 impl View {

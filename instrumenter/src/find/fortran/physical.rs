@@ -31,6 +31,13 @@ pub(super) enum Kind {
     Code,
 }
 
+impl Kind {
+    /// Whether its text counts.
+    pub(super) fn is_read(self) -> bool {
+        !matches!(self, Self::Comment | Self::Preprocessor)
+    }
+}
+
 /// A physical line; one of the preprocessor's with its continuations.
 #[derive(Clone, Debug)]
 pub(super) struct Physical {
