@@ -86,6 +86,11 @@ impl Finder<'_> {
         let Meaning::End(ending) = &record.meaning else {
             return Err("where it ends can't be told".into());
         };
+        if let Some(reason) = record.unusable {
+            return Err(format!(
+                "the directive that ends it can't be used: {reason}"
+            ));
+        }
         directive.clauses.extend(ending.clauses.iter().cloned());
         let line_start = |at| Position {
             at,

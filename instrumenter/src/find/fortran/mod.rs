@@ -20,6 +20,8 @@ mod sections;
 mod squeezed;
 mod statements;
 mod structure;
+#[cfg(test)]
+mod tests;
 mod tokens;
 mod view;
 mod words;
@@ -32,7 +34,7 @@ use std::rc::Rc;
 use super::c::groups::{Configuration, Groups};
 use super::c::lexer::{PreprocessorLine, lex_part};
 use super::c::{line_directives, preprocessed};
-use super::{Branch, Closing, Extent, Found, FoundDirective, FrontEnd, Function, Placement};
+use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Function, Placement};
 use crate::openmp::Language;
 use crate::openmp::parse::joined;
 use crate::source::{Form, Source};
@@ -42,6 +44,7 @@ use directives::{Meaning, Record};
 use logical::{Logical, logical_lines};
 use physical::{Kind, Physical};
 use statements::{Statement, statements};
+use structure::Item;
 use view::View;
 
 /// The front end for Fortran; the source says in which form.
@@ -165,18 +168,14 @@ impl<'s> Finder<'s> {
     }
 
     fn directives(&self) -> Vec<FoundDirective> {
-        let all: Vec<_> = (0..self.records.len())
-            .map(|index| self.directive(index))
-            .collect();
-        // What ends a construct in any view is a part of it.
-        let ends: HashSet<usize> = all.iter().flatten().filter_map(end_of).collect();
+        let ends = self.ends();
         let mut directives = Vec::new();
         // The place of each record in the list.
         let mut places = Vec::new();
-        for directive in all {
-            let kept = directive.filter(|found| !ends.contains(&found.range.start));
-            places.push(kept.is_some().then_some(directives.len()));
-            directives.extend(kept);
+        for index in 0..self.records.len() {
+            let directive = (!ends.contains(&index)).then(|| self.directive(index));
+            places.push(directive.is_some().then_some(directives.len()));
+            directives.extend(directive);
         }
         for directive in &mut directives {
             if let Extent::Body(body) = &mut directive.extent {
@@ -186,6 +185,18 @@ impl<'s> Finder<'s> {
             }
         }
         directives
+    }
+
+    /// The records that end a construct.
+    fn ends(&self) -> HashSet<usize> {
+        let end = |index: usize| {
+            let view = self.view_at(self.records[index].range.start);
+            match view.items[view.span(index).ok()?.end?] {
+                Item::Directive(end) => Some(end),
+                Item::Statement(_) => None,
+            }
+        };
+        (0..self.records.len()).filter_map(end).collect()
     }
 
     /// The index of the record that begins at an offset.
@@ -214,22 +225,21 @@ impl<'s> Finder<'s> {
         self.view(&self.conditions.configuration_for(&self.groups, offset))
     }
 
-    /// A directive, unless it belongs to another as its end.
-    fn directive(&self, index: usize) -> Option<FoundDirective> {
+    fn directive(&self, index: usize) -> FoundDirective {
         let record = &self.records[index];
         let view = self.view_at(record.range.start);
         let mut extent = Extent::None;
-        let directive = match &record.meaning {
-            Meaning::Unknown(reason) => Err(reason.clone()),
-            Meaning::End(_) if !view.structure.orphans.contains(&index) => return None,
-            Meaning::End(_) => Err("it ends no construct".to_owned()),
-            Meaning::Begin(directive) => {
+        let directive = match (&record.meaning, record.unusable) {
+            (Meaning::Unknown(reason), _) => Err(reason.clone()),
+            (_, Some(reason)) => Err(reason.to_owned()),
+            (Meaning::End(_), _) => Err("it ends no construct".to_owned()),
+            (Meaning::Begin(directive), _) => {
                 let mut directive = directive.clone();
                 extent = self.extent(index, &mut directive, &view);
                 Ok(directive)
             }
         };
-        Some(FoundDirective {
+        FoundDirective {
             directive,
             range: record.range.clone(),
             text: format!("{} {}", record.sentinel_text(), joined(&record.words)),
@@ -241,22 +251,11 @@ impl<'s> Finder<'s> {
             extent,
             function: view.function_at(record.range.start),
             branches: self.branches(record.range.start),
-        })
+        }
     }
 
     fn branches(&self, offset: usize) -> Vec<Branch> {
         self.groups.branches_at(offset)
-    }
-}
-
-/// Where the directive that ends a construct begins.
-fn end_of(found: &FoundDirective) -> Option<usize> {
-    match &found.extent {
-        Extent::Body(body) => match &body.closing {
-            Closing::Directive(end) => Some(end.range.start),
-            _ => None,
-        },
-        _ => None,
     }
 }
 

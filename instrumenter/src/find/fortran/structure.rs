@@ -45,8 +45,6 @@ pub(super) struct Unit {
 pub(super) struct Structure {
     /// What each record governs, or why that can't be told, by record.
     pub(super) spans: Vec<(usize, Result<Span, &'static str>)>,
-    /// Directives that end no construct, by record.
-    pub(super) orphans: Vec<usize>,
     /// Program units and subprograms, inner ones first.
     pub(super) units: Vec<Unit>,
     /// Interface blocks and bodies of `do concurrent`.
@@ -96,7 +94,7 @@ impl Pass<'_> {
             Item::Statement(index) => self.statement(at, &self.statements[index]),
             Item::Directive(index) => match &self.records[index].meaning {
                 Meaning::Begin(directive) => self.begin(at, index, directive),
-                Meaning::End(directive) => self.end(at, index, directive),
+                Meaning::End(directive) => self.end(at, directive),
                 Meaning::Unknown(_) => {}
             },
         }
@@ -177,7 +175,7 @@ impl Pass<'_> {
     }
 
     /// A directive that ends a construct.
-    fn end(&mut self, at: usize, record: usize, directive: &Directive) {
+    fn end(&mut self, at: usize, directive: &Directive) {
         let name = directive.name();
         let unit = self.frames.iter().rposition(Frame::is_unit);
         let from = unit.map_or(0, |unit| unit + 1);
@@ -185,7 +183,7 @@ impl Pass<'_> {
             .iter()
             .rposition(|frame| matches!(frame, Frame::Directive(open) if open.name == name));
         let Some(partner) = partner.map(|partner| from + partner) else {
-            self.orphan(record, &name);
+            self.orphan(&name);
             return;
         };
         self.drop_frames(partner + 1, NOT_ENDED, at);
@@ -201,7 +199,7 @@ impl Pass<'_> {
 
     /// A directive that ends nothing. Where a strictly structured block of that
     /// name was taken to end before, compilers may see it either way.
-    fn orphan(&mut self, record: usize, name: &str) {
+    fn orphan(&mut self, name: &str) {
         let records = self.records;
         let may_end = |(begin, span): &&mut (usize, Result<Span, &'static str>)| {
             let Meaning::Begin(directive) = &records[*begin].meaning else {
@@ -213,7 +211,6 @@ impl Pass<'_> {
         if let Some((_, span)) = self.found.spans.iter_mut().rev().find(may_end) {
             *span = Err(TWO_ENDS);
         }
-        self.found.orphans.push(record);
     }
 
     fn statement(&mut self, at: usize, statement: &Statement) {
