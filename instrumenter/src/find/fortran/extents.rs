@@ -14,6 +14,10 @@ use crate::openmp::directives::Association;
 use crate::openmp::{Directive, Leaf};
 use crate::source::LineIndex;
 
+/// Bytes that are read to try other choices of the conditionals of one source;
+/// real ones need a few times their length.
+const MAX_TRIED: usize = 1 << 27;
+
 impl Finder<'_> {
     /// The extent of the directive with this index; it takes the clauses of the
     /// directive that ends it.
@@ -182,6 +186,11 @@ impl Finder<'_> {
         let alternatives = self
             .conditions
             .alternatives(&self.groups, part.clone(), matters);
+        self.tried
+            .set(self.tried.get() + alternatives.len() * part.len());
+        if self.tried.get() > MAX_TRIED {
+            return Err("too many conditionals stand in it to try all of their branches".into());
+        }
         for (number, configuration) in alternatives {
             let view = View::new(self, &configuration, Some(part.clone()));
             if view.end_of(&self.records, index) != Some(end) {

@@ -16,6 +16,8 @@ mod frames;
 mod glue;
 mod logical;
 mod physical;
+#[cfg(test)]
+mod properties;
 mod sections;
 mod squeezed;
 mod statements;
@@ -26,7 +28,7 @@ mod tokens;
 mod view;
 mod words;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
@@ -46,6 +48,9 @@ use physical::{Kind, Physical};
 use statements::{Statement, statements};
 use structure::Item;
 use view::View;
+
+/// Views that are kept: what stands next to each other is seen in the same one.
+const MAX_VIEWS: usize = 8;
 
 /// The front end for Fortran; the source says in which form.
 #[derive(Debug, Default)]
@@ -103,8 +108,12 @@ struct Finder<'s> {
     records: Vec<Record>,
     /// The bytes of lines that the nesting depends on.
     structural: Vec<Range<usize>>,
-    /// The views that were asked for so far.
+    /// The views that were asked for last.
     views: RefCell<Vec<Rc<View>>>,
+    /// Where no call may stand, in any of them.
+    closed: RefCell<Vec<(Range<usize>, &'static str)>>,
+    /// How many bytes were read to try other choices of conditionals.
+    tried: Cell<usize>,
 }
 
 impl<'s> Finder<'s> {
@@ -144,6 +153,8 @@ impl<'s> Finder<'s> {
                 .map(|line| line.range.clone())
                 .collect(),
             views: RefCell::default(),
+            closed: RefCell::default(),
+            tried: Cell::new(0),
         }
     }
 
@@ -216,6 +227,10 @@ impl<'s> Finder<'s> {
             return Rc::clone(view);
         }
         let view = Rc::new(View::new(self, configuration, None));
+        self.closed.borrow_mut().extend(self.closed_in(&view));
+        if views.len() == MAX_VIEWS {
+            views.remove(0);
+        }
         views.push(Rc::clone(&view));
         view
     }

@@ -2,6 +2,7 @@
 //! what is open on a stack. It says where each construct ends and which program
 //! units there are.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::classify::{Compound, StatementKind, UnitHead, UnitKind};
@@ -67,6 +68,8 @@ pub(super) fn structure(items: &[Item], statements: &[Statement], records: &[Rec
         statements,
         records,
         frames: Vec::new(),
+        strict: HashMap::new(),
+        labels: HashMap::new(),
         found: Structure::default(),
     };
     for at in 0..items.len() {
@@ -82,6 +85,11 @@ struct Pass<'a> {
     statements: &'a [Statement],
     records: &'a [Record],
     frames: Vec<Frame>,
+    /// By name, the last directive with a strictly structured block that no
+    /// directive ended, as an index of its span.
+    strict: HashMap<String, usize>,
+    /// How many open loops end at each label.
+    labels: HashMap<Option<u64>, usize>,
     found: Structure,
 }
 
@@ -128,6 +136,9 @@ impl Pass<'_> {
     }
 
     fn close(&mut self, open: OpenDirective, last: usize, end: Option<usize>) {
+        if end.is_none() && open.strict {
+            self.strict.insert(open.name, self.found.spans.len());
+        }
         let span = Span {
             own: open.item,
             last,
@@ -151,6 +162,7 @@ impl Pass<'_> {
                 name: directive.name(),
                 wants,
                 begun: false,
+                strict: false,
                 complete: None,
                 sections: Vec::new(),
             }));
@@ -200,16 +212,8 @@ impl Pass<'_> {
     /// A directive that ends nothing. Where a strictly structured block of that
     /// name was taken to end before, compilers may see it either way.
     fn orphan(&mut self, name: &str) {
-        let records = self.records;
-        let may_end = |(begin, span): &&mut (usize, Result<Span, &'static str>)| {
-            let Meaning::Begin(directive) = &records[*begin].meaning else {
-                return false;
-            };
-            let ended = span.as_ref().is_ok_and(|span| span.end.is_none());
-            ended && directive.name() == name && Wants::of(directive, false) == Some(Wants::End)
-        };
-        if let Some((_, span)) = self.found.spans.iter_mut().rev().find(may_end) {
-            *span = Err(TWO_ENDS);
+        if let Some(span) = self.strict.remove(name) {
+            self.found.spans[span].1 = Err(TWO_ENDS);
         }
     }
 
@@ -222,21 +226,22 @@ impl Pass<'_> {
             .and_then(|label| self.outermost_loop(label));
         match &statement.kind {
             StatementKind::Do { label, concurrent } => {
+                *self.labels.entry(*label).or_default() += 1;
                 self.frames.push(Frame::Construct(Construct {
-                    block: None,
+                    compound: None,
                     label: *label,
                     concurrent: *concurrent,
                     start: statement.range.start,
-                }))
+                }));
             }
-            StatementKind::Open(block) => self.frames.push(Frame::Construct(Construct {
-                block: Some(*block),
+            StatementKind::Open(compound) => self.frames.push(Frame::Construct(Construct {
+                compound: Some(*compound),
                 label: None,
                 concurrent: false,
                 start: statement.range.start,
             })),
             StatementKind::EndDo => self.close_construct(at, None),
-            StatementKind::Close(block) => self.close_construct(at, Some(*block)),
+            StatementKind::Close(compound) => self.close_construct(at, Some(*compound)),
             StatementKind::Unit(head) => self.open_unit(head, statement),
             StatementKind::EndUnit(kind) => self.close_unit(at, *kind),
             StatementKind::Other => self.completed(at),
@@ -265,7 +270,8 @@ impl Pass<'_> {
             // OpenMP 5.2, section 4.1: a strictly structured block, which needs
             // no directive at its end.
             (Wants::End, Some(StatementKind::Open(Compound::Block))) => {
-                open.wants = Wants::Statements(1)
+                open.wants = Wants::Statements(1);
+                open.strict = true;
             }
             _ => {}
         }
@@ -288,8 +294,9 @@ impl Pass<'_> {
 
     /// `end do`, `end if`, ...: closes the innermost construct of that kind, and
     /// what is still open in it.
-    fn close_construct(&mut self, at: usize, block: Option<Compound>) {
-        let same = |frame: &Frame| matches!(frame, Frame::Construct(open) if open.block == block);
+    fn close_construct(&mut self, at: usize, compound: Option<Compound>) {
+        let same =
+            |frame: &Frame| matches!(frame, Frame::Construct(open) if open.compound == compound);
         let stop = self
             .frames
             .iter()
@@ -302,6 +309,13 @@ impl Pass<'_> {
 
     /// The outermost loop of the unit that ends at a label.
     fn outermost_loop(&self, label: u64) -> Option<usize> {
+        if self
+            .labels
+            .get(&Some(label))
+            .is_none_or(|count| *count == 0)
+        {
+            return None;
+        }
         let unit = self.frames.iter().rposition(Frame::is_unit);
         let from = unit.map_or(0, |unit| unit + 1);
         let ends =
@@ -348,15 +362,21 @@ impl Pass<'_> {
     }
 
     fn leave_construct(&mut self, open: &Construct, end: usize) {
+        if open.compound.is_none()
+            && let Some(count) = self.labels.get_mut(&open.label)
+        {
+            *count -= 1;
+        }
         if open.concurrent {
             self.found.concurrent_loops.push(open.start..end);
         }
-        if open.block == Some(Compound::Interface) {
+        if open.compound == Some(Compound::Interface) {
             self.found.interfaces.push(open.start..end);
         }
     }
 
     fn leave_unit(&mut self, open: OpenUnit, end: usize) {
+        self.strict.clear();
         self.found.units.push(Unit {
             range: open.start..end,
             head: open.head,

@@ -347,6 +347,10 @@ fn fixed_form() {
                 "      x = 'a ! b'; if (a) then ! c\n!$omp barrier\n      endif\n      end",
                 "barrier",
             ),
+            (
+                "!$omp parallel\nc$omp&unknown\n!$omp end parallel\n      end",
+                "parallel unknown 3-3!4",
+            ),
             (" !$omp barrier\nc$omp&nowait\n      end", ""),
             ("c$pomp inst begin(a)\n      end", "inst begin"),
             (

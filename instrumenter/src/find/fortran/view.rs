@@ -62,7 +62,9 @@ impl View {
     fn read(&mut self, finder: &Finder<'_>) {
         for (number, line) in self.lines.iter().enumerate() {
             if line.sentinel.is_some() {
+                // Between the lines of a statement it has no place of its own.
                 let record = finder.record_at(line.range.start);
+                let record = record.filter(|_| !line.inside_statement);
                 self.items.extend(record.map(Item::Directive));
                 continue;
             }
