@@ -51,18 +51,25 @@ pub struct Options {
 /// What became of a source.
 #[derive(Debug)]
 pub struct Instrumented {
-    /// The new text; equal to the input if nothing was instrumented.
-    pub text: Vec<u8>,
     /// How many constructs and lock calls got probes.
     pub instrumented: usize,
     /// What the user should know, already rendered, in source order.
     pub warnings: Vec<String>,
     /// What was planned.
     pub plan: Plan,
-    /// The edits that led to the text.
+    /// The new text, equal to the input if nothing was instrumented, and the
+    /// edits that led to it.
     pub applied: Applied,
     /// From offsets of the source to the lines that the compiler counts.
     pub lines: LineMap,
+}
+
+impl Instrumented {
+    /// The new text.
+    #[must_use]
+    pub fn text(&self) -> &[u8] {
+        &self.applied.text
+    }
 }
 
 /// Instruments one source. Never fails: what cannot be instrumented is left
@@ -100,9 +107,7 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     } else {
         plan.regions.len()
     };
-    let text = applied.text.clone();
     Instrumented {
-        text,
         instrumented,
         warnings,
         plan,

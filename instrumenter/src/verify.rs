@@ -40,7 +40,7 @@ pub fn verify(source: &Source, result: &Instrumented) -> Result<(), Defect> {
     // Where the grammar does not know the input, its errors say nothing.
     let errors = crate::find::c::syntax_errors;
     let output = Source {
-        text: result.text.clone(),
+        text: result.text().to_vec(),
         ..source.clone()
     };
     if errors(source) == 0 && errors(&output) > 0 {
@@ -52,19 +52,13 @@ pub fn verify(source: &Source, result: &Instrumented) -> Result<(), Defect> {
 /// Every token of the output that was not inserted begins and ends where one of
 /// the input does, and every token of the input that was not removed is there.
 fn same_tokens(source: &Source, result: &Instrumented) -> Result<(), Defect> {
-    let removed = |at: usize| {
-        result
-            .applied
-            .edits
-            .iter()
-            .any(|edit| edit.original.contains(&at))
-    };
+    let removed = |at: usize| result.applied.removes(at);
     let before: Vec<_> = crate::find::c::token_ranges(&source.text)
         .into_iter()
         .filter(|range| !removed(range.start))
         .collect();
     let original = |at: usize| result.applied.original_offset(at);
-    let after: Vec<_> = crate::find::c::token_ranges(&result.text)
+    let after: Vec<_> = crate::find::c::token_ranges(result.text())
         .into_iter()
         .filter_map(|range| Some(original(range.start)?..original(range.end - 1)? + 1))
         .collect();

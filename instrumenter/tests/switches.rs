@@ -13,7 +13,7 @@ fn a_switch_alone_is_declared() {
     };
     let options = Options { unique: "t".into() };
     let result = instrument(&source, &options);
-    let text = String::from_utf8_lossy(&result.text);
+    let text = String::from_utf8_lossy(result.text());
     assert!(text.contains("extern void POMP_Off(void);"), "{text}");
     assert!(text.contains("\nPOMP_Off();\n#line 4 \"t.c\"\n"), "{text}");
     assert!(!text.contains("romp_table"), "{text}");

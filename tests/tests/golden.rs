@@ -52,7 +52,7 @@ fn instrumented_text_of_every_construct() {
     for folder in ["c", "cxx"] {
         for path in fixtures(folder) {
             let (_, result) = instrumented(&path, folder);
-            let text = String::from_utf8_lossy(&result.text).into_owned();
+            let text = String::from_utf8_lossy(result.text()).into_owned();
             insta::assert_snapshot!(format!("{folder}_{}", stem(&path)), text);
         }
     }

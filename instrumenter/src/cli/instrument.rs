@@ -42,9 +42,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         check(&source, &result)?;
     }
     match &arguments.output {
-        Some(output) => write(output, &arguments.file, &result.text),
+        Some(output) => write(output, &arguments.file, result.text()),
         None if arguments.verify => Ok(()),
-        None => super::print(|out| out.write_all(&result.text)),
+        None => super::print(|out| out.write_all(result.text())),
     }
 }
 

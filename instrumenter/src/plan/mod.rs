@@ -7,14 +7,15 @@ mod region;
 mod split;
 mod user;
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use profile::descriptor::Descriptor;
 
 use crate::edit::Order;
-use crate::find::{Found, Function};
+use crate::find::{Found, FoundDirective, Function};
 use crate::nest::Nesting;
-use crate::openmp::Event;
+use crate::openmp::{Directive, Event};
 use crate::openmp::api::RoutineRow;
 
 pub use outcome::Outcome;
@@ -156,7 +157,8 @@ pub fn plan(found: &Found, nesting: &Nesting) -> Plan {
         found,
         nesting,
         plan: Plan::default(),
-        seen: Vec::new(),
+        cancelled: outcome::cancelled(found, nesting),
+        seen: HashMap::new(),
         user_regions: Vec::new(),
     };
     for construct in 0..nesting.constructs.len() {
@@ -174,8 +176,10 @@ struct Planner<'a> {
     found: &'a Found,
     nesting: &'a Nesting,
     plan: Plan,
-    /// Function and text of every region so far, for the ordinals.
-    seen: Vec<(Option<String>, String)>,
+    /// Constructs that a `cancel` in them may end.
+    cancelled: HashSet<usize>,
+    /// How many regions so far have this function and text, for the ordinals.
+    seen: HashMap<(Option<String>, String), u32>,
     /// Open user regions: name and region.
     user_regions: Vec<(String, usize)>,
 }
@@ -189,13 +193,8 @@ impl Planner<'_> {
         };
         let outcome = match user::is_user_directive(directive) {
             true => self.user_directive(found, directive),
-            false => self.outcome(construct, found, directive),
+            false => self.openmp_directive(index, found, directive),
         };
-        if let Outcome::Instrumented { unsplit } = &outcome
-            && !user::is_user_directive(directive)
-        {
-            self.place(construct, found, directive, unsplit.as_deref());
-        }
         if construct.implicit_section {
             return;
         }
@@ -210,6 +209,26 @@ impl Planner<'_> {
                 .collect(),
             outcome,
         });
+    }
+
+    fn openmp_directive(
+        &mut self,
+        index: usize,
+        found: &FoundDirective,
+        directive: &Directive,
+    ) -> Outcome {
+        let construct = &self.nesting.constructs[index];
+        let split = split::split(directive);
+        let outcome = self.outcome(index, found, directive, &split);
+        if let Outcome::Instrumented { unsplit } = &outcome {
+            // A section without a directive is no part of its construct's.
+            let split = match construct.implicit_section {
+                true => Ok(None),
+                false => split,
+            };
+            self.place(construct, found, directive, split, unsplit.as_deref());
+        }
+        outcome
     }
 
     /// Directives whose text was not understood are listed, never touched.

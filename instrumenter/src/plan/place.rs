@@ -1,6 +1,6 @@
 //! Where the parts of a recipe go, composed from the leaf constructs.
 
-use super::split::{Split, Unit, split};
+use super::split::{Split, SplitResult, Unit};
 use super::{AddedClause, DirectiveEdit, Guard, Insertion, Item, Planner};
 use crate::edit::Order;
 use crate::find::{FoundDirective, Placement, Position};
@@ -25,13 +25,9 @@ impl Planner<'_> {
         construct: &Construct,
         found: &FoundDirective,
         directive: &Directive,
+        split: SplitResult,
         unsplit: Option<&str>,
     ) {
-        // A section without a directive is no part of its construct's.
-        let split = match construct.implicit_section {
-            true => Ok(None),
-            false => split(directive),
-        };
         let whole = split.is_err();
         let split = split.ok().flatten();
         let regions = self.regions(construct, found, directive, split.as_ref(), unsplit);

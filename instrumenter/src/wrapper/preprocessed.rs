@@ -95,8 +95,8 @@ pub(crate) fn make(
         text: outcome.stdout,
     };
     let made = instrumented(instrument, &source, line, unit.index).ok()?;
-    (made.text != source.text).then_some(Preprocessed {
-        text: made.text,
+    (made.text() != source.text).then_some(Preprocessed {
+        text: made.applied.text,
         warnings: made.warnings,
         quiet: outcome.stderr.is_empty(),
         path: None,

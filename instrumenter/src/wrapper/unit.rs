@@ -86,7 +86,7 @@ impl Unit {
         let made = instrumented(instrument, &source, line, index);
         let incomplete = made.as_ref().is_ok_and(leaves_something);
         let (text, warnings) = match made {
-            Ok(made) => (made.text, made.warnings),
+            Ok(made) => (made.applied.text, made.warnings),
             Err(defect) => (source.text.clone(), vec![defect]),
         };
         Some(Self {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::cursor::unspliced;
 use super::groups::word;
 use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind, lex_part};
-use super::text_of;
+use super::{is_word, text_of};
 use crate::find::Placement;
 use crate::openmp::directives::{DIRECTIVES, DirectiveRow};
 use crate::openmp::parse::{DirectiveError, Word, parse};
@@ -79,7 +79,7 @@ fn from_operator(text: &[u8], code: &[Token], at: usize) -> Option<Record> {
     let [name, open, literal, close] = code.get(at..at + 4)? else {
         return None;
     };
-    let is_operator = text_of(text, name) == "_Pragma"
+    let is_operator = is_word(text, name, "_Pragma")
         && open.is(b'(')
         && literal.kind == TokenKind::Literal
         && close.is(b')');
@@ -113,7 +113,7 @@ fn from_attribute(text: &[u8], code: &[Token], at: usize) -> Option<Record> {
     let opens = tokens.first()?.is(b'[') && tokens.get(1)?.is(b'[');
     let end = opens.then(|| attribute_end(tokens)).flatten()?;
     let inner = &tokens[2..end - 2];
-    let is = |index: usize, word: &str| inner.get(index).is_some_and(|t| text_of(text, t) == word);
+    let is = |index: usize, word: &str| inner.get(index).is_some_and(|t| is_word(text, t, word));
     let name = match () {
         () if is(0, "omp") && inner.get(1)?.kind == TokenKind::DoubleColon => 2,
         () if is(0, "using") && is(1, "omp") && inner.get(2)?.is(b':') => 3,

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, unspliced};
 
 /// What a token is, as far as extents depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,24 +135,24 @@ impl Lexer<'_> {
     fn skip_blanks_and_comments(&mut self) {
         loop {
             match self.cursor.peek() {
-                Some(b' ' | b'\t' | b'\r' | 0x0b | 0x0c) => drop(self.cursor.bump()),
-                Some(b'/') if self.cursor.starts_with("//") => self.skip_until_newline(),
+                Some(byte) if is_blank(byte) => self.cursor.skip_while(is_blank),
+                Some(b'/') if self.cursor.starts_with("//") => {
+                    self.cursor.skip_while(|byte| byte != b'\n');
+                }
                 Some(b'/') if self.cursor.starts_with("/*") => self.skip_block_comment(),
                 _ => break,
             }
         }
     }
 
-    fn skip_until_newline(&mut self) {
-        while !matches!(self.cursor.peek(), None | Some(b'\n')) {
-            self.cursor.bump();
-        }
-    }
-
     fn skip_block_comment(&mut self) {
         self.cursor.bump();
         self.cursor.bump();
-        while self.cursor.peek().is_some() && !self.cursor.starts_with("*/") {
+        loop {
+            self.cursor.skip_while(|byte| byte != b'*');
+            if self.cursor.peek().is_none() || self.cursor.starts_with("*/") {
+                break;
+            }
             self.cursor.bump();
         }
         self.cursor.bump();
@@ -179,14 +179,15 @@ impl Lexer<'_> {
     }
 
     fn identifier_or_literal(&mut self) -> TokenKind {
-        let mut prefix = Vec::new();
-        while let Some(byte) = self.cursor.peek().filter(|byte| is_identifier_part(*byte)) {
-            prefix.push(byte);
-            self.cursor.bump();
-        }
-        match (prefix.as_slice(), self.cursor.peek()) {
-            (b"R" | b"LR" | b"uR" | b"UR" | b"u8R", Some(b'"')) => self.raw_string(),
-            (b"L" | b"u" | b"U" | b"u8", Some(quote @ (b'"' | b'\''))) => self.quoted(quote),
+        let start = self.cursor.offset();
+        self.cursor.skip_while(is_identifier_part);
+        let Some(quote @ (b'"' | b'\'')) = self.cursor.peek() else {
+            return TokenKind::Identifier;
+        };
+        let prefix = unspliced(&self.text[start..self.cursor.end()]);
+        match prefix.as_str() {
+            "R" | "LR" | "uR" | "UR" | "u8R" if quote == b'"' => self.raw_string(),
+            "L" | "u" | "U" | "u8" => self.quoted(quote),
             _ => TokenKind::Identifier,
         }
     }
@@ -249,6 +250,14 @@ impl Lexer<'_> {
     }
 
     fn punctuation(&mut self) -> TokenKind {
+        match self.cursor.peek() {
+            Some(b'<' | b'%' | b':') => self.two_marks(),
+            _ => TokenKind::Punctuation(self.cursor.bump().unwrap_or(0)),
+        }
+    }
+
+    /// What may be a digraph or `::`.
+    fn two_marks(&mut self) -> TokenKind {
         const DIGRAPHS: [(&str, u8); 5] = [
             ("<%", b'{'),
             ("%>", b'}'),
@@ -274,6 +283,10 @@ impl Lexer<'_> {
         }
         TokenKind::Punctuation(self.cursor.bump().unwrap_or(0))
     }
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)
 }
 
 fn is_identifier_start(byte: u8) -> bool {

@@ -55,6 +55,15 @@ fn text_of(text: &[u8], token: &Token) -> String {
     cursor::unspliced(&text[token.range.clone()])
 }
 
+/// Whether a token, splices removed, is this text.
+fn is_word(text: &[u8], token: &Token, word: &str) -> bool {
+    let written = &text[token.range.clone()];
+    written == word.as_bytes()
+        || (written.len() > word.len()
+            && written.contains(&b'\\')
+            && cursor::unspliced(written) == word)
+}
+
 /// Everything that is known of one source while its constructs are looked up.
 struct Finder<'s> {
     source: &'s Source,
