@@ -31,8 +31,6 @@ use std::io::IsTerminal as _;
 
 use diagnostic::{Diagnostic, Severity};
 use edit::Applied;
-use find::FrontEnd as _;
-use find::c::CFrontEnd;
 use find::lines::LineMap;
 use plan::{Outcome, Plan};
 use spell::Surroundings;
@@ -76,7 +74,8 @@ impl Instrumented {
 /// alone and said in a warning.
 #[must_use]
 pub fn instrument(source: &Source, options: &Options) -> Instrumented {
-    let found = CFrontEnd.find(source);
+    let front_end = find::front_end(source.language);
+    let found = front_end.find(source);
     let nesting = nest::nest(&found);
     let plan = plan::plan(&found, &nesting);
     let around = Surroundings {
@@ -85,8 +84,8 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
         lines: &found.lines,
     };
     let speller = CSpeller::new(&plan, around, source.language);
-    let begin = find::c::text_begin(&source.text);
-    let made = match find::c::is_preprocessed(&source.text) {
+    let begin = front_end.text_begin(&source.text);
+    let made = match front_end.is_preprocessed(&source.text) {
         true => spell::apply(&plan, &markers::WithMarkers(speller), &source.text, begin),
         false => spell::apply(&plan, &speller, &source.text, begin),
     };
@@ -136,7 +135,7 @@ fn warnings(source: &Source, plan: &Plan, lines: &LineMap) -> Vec<String> {
     left_alone
         .map(|(listed, reason)| {
             let message = format!("this directive is not instrumented: {reason}");
-            if find::c::is_preprocessed(&source.text) {
+            if find::front_end(source.language).is_preprocessed(&source.text) {
                 // The text that would be shown is not what the user wrote.
                 return diagnostic::at_line(lines.presumed(listed.offset), &message);
             }

@@ -1,7 +1,8 @@
 //! Line markers in the place of `#line`: GCC reads no `#line` in preprocessed
 //! text.
 
-use crate::plan::{AddedClause, CallEdit};
+use crate::edit::EditSet;
+use crate::plan::{CallEdit, EditedDirective};
 use crate::spell::{Group, Speller};
 
 /// Spells as another speller does, for preprocessed text.
@@ -12,8 +13,8 @@ impl<S: Speller> Speller for WithMarkers<S> {
         marked(&self.0.group(group))
     }
 
-    fn clause(&self, clause: &AddedClause) -> String {
-        self.0.clause(clause)
+    fn directive(&self, edited: &EditedDirective, edits: &mut EditSet) {
+        self.0.directive(edited, edits);
     }
 
     fn call(&self, call: &CallEdit) -> (String, String) {

@@ -42,6 +42,7 @@ fn instrumented(path: &Path, folder: &str) -> (Source, Instrumented) {
         name,
         language: Source::language_of(path),
         text: std::fs::read(path).unwrap(),
+        layout: Source::layout_of(path),
     };
     let result = instrument(&source, &Options { unique: "u".into() });
     (source, result)

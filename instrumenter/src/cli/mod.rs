@@ -89,6 +89,7 @@ fn read_source(path: &std::path::Path) -> Result<crate::Source, Failure> {
         return Err(error.into());
     }
     Ok(crate::Source {
+        layout: crate::Source::layout_of(path),
         language,
         name,
         text,

@@ -17,6 +17,7 @@ use crate::find::{Found, FoundDirective, Function};
 use crate::nest::Nesting;
 use crate::openmp::{Directive, Event};
 use crate::openmp::api::RoutineRow;
+use crate::openmp::parse::Word;
 
 pub use outcome::Outcome;
 
@@ -28,7 +29,7 @@ pub struct Plan {
     /// What is inserted between statements.
     pub insertions: Vec<Insertion>,
     /// What is changed within directives.
-    pub directive_edits: Vec<DirectiveEdit>,
+    pub edited: Vec<EditedDirective>,
     /// Calls that are redirected.
     pub calls: Vec<CallEdit>,
     /// What became of each directive and call, in source order.
@@ -88,13 +89,27 @@ pub enum Item {
     AlternateEnd(usize),
     /// Calls a function of the library that takes nothing.
     Call(&'static str),
-    /// The second directive of a split one.
+    /// A directive of its own: what a combined one is split into, or the end
+    /// of a construct.
     Directive {
+        /// Whether it ends a construct.
+        ends: bool,
         /// Its name.
         name: String,
         /// Its clauses.
         clauses: Vec<String>,
     },
+}
+
+/// A directive that is changed.
+#[derive(Debug)]
+pub struct EditedDirective {
+    /// Its bytes: whole lines without the last newline, or an operator.
+    pub range: Range<usize>,
+    /// Its words behind the sentinel.
+    pub words: Vec<Word>,
+    /// What is changed.
+    pub edits: Vec<DirectiveEdit>,
 }
 
 /// A change within a directive's own text.

@@ -1,7 +1,7 @@
 //! Where the parts of a recipe go, composed from the leaf constructs.
 
 use super::split::{Split, SplitResult, Unit};
-use super::{AddedClause, DirectiveEdit, Guard, Insertion, Item, Planner};
+use super::{AddedClause, DirectiveEdit, EditedDirective, Guard, Insertion, Item, Planner};
 use crate::edit::Order;
 use crate::find::{FoundDirective, Placement, Position};
 use crate::nest::{Block, Construct};
@@ -47,19 +47,20 @@ impl Planner<'_> {
         if !construct.implicit_section {
             let nowait = recipe.barrier == ImplicitBarrier::Outside && separate_barrier;
             let team = opens_team.then_some(regions[0]);
-            self.edit_directive(directive, split.as_ref(), team, nowait);
+            self.edit_directive(found, directive, split.as_ref(), team, nowait);
         }
         self.insert(construct, found, regions[0], layout);
     }
 
     fn edit_directive(
         &mut self,
+        found: &FoundDirective,
         directive: &Directive,
         split: Option<&Split>,
         team: Option<usize>,
         nowait: bool,
     ) {
-        let edits = &mut self.plan.directive_edits;
+        let mut edits = Vec::new();
         let at = directive.range.end;
         let mut add = |clause| edits.push(DirectiveEdit::Add { at, clause });
         if let Some(split) = split.filter(|split| !split.shared.is_empty()) {
@@ -75,6 +76,13 @@ impl Planner<'_> {
             .into_iter()
             .flat_map(|split| split.removed.iter().cloned());
         edits.extend(removed.map(DirectiveEdit::Remove));
+        if !edits.is_empty() {
+            self.plan.edited.push(EditedDirective {
+                range: found.range.clone(),
+                words: found.words.clone(),
+                edits,
+            });
+        }
     }
 
     fn insert(
@@ -210,6 +218,7 @@ impl Composer<'_> {
                 .splice(0..0, [Item::Probe(events.closing(), region), Item::Close]);
         }
         layout.begin.push(Item::Directive {
+            ends: false,
             name: unit.name.clone(),
             clauses,
         });

@@ -26,6 +26,7 @@ use super::outputs::default_name;
 use super::run::{Output, Runner};
 use super::unit::{Instrument, Preprocessed, Route, Unit, instrumented};
 use crate::Source;
+use crate::find::front_end;
 use crate::openmp::Language;
 
 /// The extension of preprocessed text, with its dot.
@@ -86,13 +87,14 @@ pub(crate) fn make(
     }
     let words = preprocessor_words(line, unit.index);
     let outcome = runner.run(&words, stdin, Output::HeldBack).ok()?;
-    if !outcome.success() || !crate::find::c::is_preprocessed(&outcome.stdout) {
+    if !outcome.success() || !front_end(unit.language).is_preprocessed(&outcome.stdout) {
         return None;
     }
     let source = Source {
         name: unit.name.clone(),
         language: unit.language,
         text: outcome.stdout,
+        layout: unit.layout,
     };
     let made = instrumented(instrument, &source, line, unit.index).ok()?;
     (made.text() != source.text).then_some(Preprocessed {

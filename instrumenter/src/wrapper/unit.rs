@@ -20,6 +20,7 @@ use super::preprocessed;
 use super::scratch::Scratch;
 use crate::openmp;
 use crate::plan::Outcome;
+use crate::source::Layout;
 use crate::{Instrumented, Options, Source};
 
 /// Makes the instrumented text; the wrapper's tests put their own here.
@@ -53,6 +54,7 @@ pub(crate) struct Unit {
     /// Its name as given on the command line.
     pub(crate) name: String,
     pub(crate) language: openmp::Language,
+    pub(crate) layout: Layout,
     pub(crate) original: Vec<u8>,
     pub(crate) text: Vec<u8>,
     pub(crate) warnings: Vec<String>,
@@ -82,6 +84,7 @@ impl Unit {
             name: name.clone(),
             language,
             text: original,
+            layout: Source::layout_of(Path::new(given)),
         };
         let made = instrumented(instrument, &source, line, index);
         let incomplete = made.as_ref().is_ok_and(leaves_something);
@@ -93,6 +96,7 @@ impl Unit {
             index,
             name,
             language,
+            layout: source.layout,
             original: source.text,
             text,
             warnings,

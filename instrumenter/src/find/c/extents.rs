@@ -7,7 +7,7 @@ use super::lexer::Token;
 use super::text_of;
 use super::tree::TreeAnswer;
 use super::view::View;
-use crate::find::{Body, Extent, Placement, Position};
+use crate::find::{Body, Closing, Extent, Placement, Position};
 use crate::openmp::directives::Association;
 use crate::openmp::{Directive, Leaf};
 
@@ -58,6 +58,8 @@ impl Finder<'_> {
             range: begin.at..end,
             begin,
             end: end_position,
+            outside: end_position,
+            closing: Closing::Block,
             sections,
             guarded,
         })

@@ -41,6 +41,34 @@ impl FrontEnd for CFrontEnd {
     fn find(&self, source: &Source) -> Found {
         Finder::new(source).find()
     }
+
+    fn text_begin(&self, text: &[u8]) -> usize {
+        preprocessed::begin(text).unwrap_or_else(|| lexer::first_byte(text))
+    }
+
+    fn is_preprocessed(&self, text: &[u8]) -> bool {
+        is_preprocessed(text)
+    }
+
+    fn token_ranges(&self, source: &Source) -> Vec<Range<usize>> {
+        let lexed = lexer::lex(&source.text);
+        let lines = lexed.lines.iter().flat_map(|line| &line.tokens);
+        let tokens = lexed.code.iter().chain(lines);
+        let mut ranges: Vec<_> = tokens.map(|token| token.range.clone()).collect();
+        ranges.sort_by_key(|range| range.start);
+        ranges
+    }
+
+    /// As the most likely branches of its conditionals show it.
+    fn syntax_errors(&self, source: &Source) -> usize {
+        let finder = Finder::new(source);
+        let text = &source.text;
+        let configuration = finder
+            .groups
+            .guarded_configuration(text, &finder.lexed.lines);
+        let hidden = finder.hidden(&configuration);
+        tree::SyntaxTree::parse(text, &hidden, &finder.grammar).error_count()
+    }
 }
 
 fn grammar(language: Language) -> tree_sitter::Language {
@@ -210,6 +238,7 @@ impl<'s> Finder<'s> {
             directive,
             range: record.range.start..end,
             text: format!("{} {}", record.sentinel, joined(&record.words)),
+            words: record.words.clone(),
             placement: record.placement,
             extent,
             function: view
@@ -249,12 +278,6 @@ impl<'s> Finder<'s> {
     }
 }
 
-/// The offset at which text can be put in front of everything.
-#[must_use]
-pub fn text_begin(text: &[u8]) -> usize {
-    preprocessed::begin(text).unwrap_or_else(|| lexer::first_byte(text))
-}
-
 /// Names of macros with unbalanced braces.
 fn brace_macros(text: &[u8], lexed: &Lexed) -> Vec<String> {
     let lines = lexed.lines.iter();
@@ -267,32 +290,4 @@ fn brace_macros(text: &[u8], lexed: &Lexed) -> Vec<String> {
 #[must_use]
 pub fn is_preprocessed(text: &[u8]) -> bool {
     preprocessed::is_preprocessed(text)
-}
-
-/// The bytes of every token, of code and of preprocessing lines.
-#[must_use]
-pub fn token_ranges(text: &[u8]) -> Vec<Range<usize>> {
-    let lexed = lexer::lex(text);
-    let lines = lexed.lines.iter().flat_map(|line| &line.tokens);
-    let mut ranges: Vec<_> = lexed
-        .code
-        .iter()
-        .chain(lines)
-        .map(|t| t.range.clone())
-        .collect();
-    ranges.sort_by_key(|range| range.start);
-    ranges
-}
-
-/// How many errors a source has for the grammar, as the most likely branches of
-/// its conditionals show it.
-#[must_use]
-pub fn syntax_errors(source: &Source) -> usize {
-    let finder = Finder::new(source);
-    let text = &source.text;
-    let configuration = finder
-        .groups
-        .guarded_configuration(text, &finder.lexed.lines);
-    let hidden = finder.hidden(&configuration);
-    tree::SyntaxTree::parse(text, &hidden, &finder.grammar).error_count()
 }
