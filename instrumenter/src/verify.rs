@@ -23,6 +23,9 @@ pub enum Defect {
         /// The region's number.
         region: usize,
     },
+    /// The end of a construct is not beyond doubt.
+    #[error("two ways of finding the end of the directive at byte {0} do not agree")]
+    Extent(usize),
     /// The output has errors that the input has not.
     #[error("the output has syntax errors that the input has not")]
     Syntax,
@@ -43,6 +46,9 @@ pub fn verify(source: &Source, result: &Instrumented) -> Result<(), Defect> {
         ..source.clone()
     };
     same_tokens(source, &output, result)?;
+    if let Some(at) = front_end.disagreement(source) {
+        return Err(Defect::Extent(at));
+    }
     paired_events(&result.plan)?;
     if front_end.syntax_errors(source) == 0 && front_end.syntax_errors(&output) > 0 {
         return Err(Defect::Syntax);

@@ -15,9 +15,9 @@ use profile::descriptor::Descriptor;
 use crate::edit::Order;
 use crate::find::{Found, FoundDirective, Function};
 use crate::nest::Nesting;
-use crate::openmp::{Directive, Event};
 use crate::openmp::api::RoutineRow;
 use crate::openmp::parse::Word;
+use crate::openmp::{Directive, Event};
 
 pub use outcome::Outcome;
 

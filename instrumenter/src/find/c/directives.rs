@@ -40,7 +40,9 @@ impl Record {
 /// that belong to `_Pragma` operators.
 pub(super) fn records(text: &[u8], lexed: &Lexed) -> Vec<Record> {
     let lines = lexed.lines.iter().filter_map(|line| from_line(text, line));
-    let operators = (0..lexed.code.len()).filter_map(|at| from_operator(text, &lexed.code, at));
+    let may_begin = |at: &usize| text[lexed.code[*at].start()] == b'_';
+    let names = (0..lexed.code.len()).filter(may_begin);
+    let operators = names.filter_map(|at| from_operator(text, &lexed.code, at));
     let attributes = (0..lexed.code.len()).filter_map(|at| from_attribute(text, &lexed.code, at));
     let mut records: Vec<Record> = lines.chain(operators).chain(attributes).collect();
     records.sort_by_key(|record| record.range.start);
@@ -86,17 +88,17 @@ fn from_operator(text: &[u8], code: &[Token], at: usize) -> Option<Record> {
     if !is_operator {
         return None;
     }
-    let content = text[literal.range.clone()]
+    let content = text[literal.range()]
         .strip_prefix(b"\"")?
         .strip_suffix(b"\"")?;
-    let start = literal.range.start + 1;
+    let start = literal.start() + 1;
     let tokens = lex_part(text, start..start + content.len());
     if tokens.first().map(|token| text_of(text, token)).as_deref() != Some("omp") {
         return None;
     }
     let frozen = content.contains(&b'\\').then_some("its string has escapes");
     Some(Record {
-        range: name.range.start..close.range.end,
+        range: name.start()..close.end(),
         empty_statement: None,
         sentinel: "omp",
         table: DIRECTIVES,
@@ -119,9 +121,9 @@ fn from_attribute(text: &[u8], code: &[Token], at: usize) -> Option<Record> {
         () if is(0, "using") && is(1, "omp") && inner.get(2)?.is(b':') => 3,
         () => return None,
     };
-    let range = tokens[0].range.start..tokens[end - 1].range.end;
+    let range = tokens[0].start()..tokens[end - 1].end();
     let semicolon = tokens.get(end).filter(|token| token.is(b';'));
-    let empty_statement = semicolon.map(|token| token.range.end);
+    let empty_statement = semicolon.map(|token| token.end());
     let record = |words, frozen| {
         Some(Record {
             range: range.clone(),
@@ -164,9 +166,9 @@ fn words(text: &[u8], tokens: &[Token]) -> Vec<Word> {
         text: match token.kind {
             // Digraphs: the parser of directives knows the primary spelling.
             TokenKind::Punctuation(mark) if mark.is_ascii() => char::from(mark).to_string(),
-            _ => unspliced(&text[token.range.clone()]),
+            _ => unspliced(&text[token.range()]),
         },
-        range: token.range.clone(),
+        range: token.range(),
     };
     tokens.iter().map(word).collect()
 }

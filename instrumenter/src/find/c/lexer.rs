@@ -4,6 +4,7 @@
 //! is a punctuation mark. It does not know what a directive means.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::cursor::{Cursor, unspliced};
 
@@ -22,17 +23,49 @@ pub(super) enum TokenKind {
     DoubleColon,
 }
 
-/// A token and its bytes.
+/// A token and its bytes. Files have many: it is small.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
-    pub(super) range: Range<usize>,
-    /// Where the line begins, if this token is the first of its line. With a
-    /// comment in front that began on an earlier line, it is that line.
-    pub(super) line_start: Option<usize>,
+    start: u32,
+    end: u32,
+    line_start: u32,
 }
 
+/// For a token that is not the first of its line.
+const NOT_FIRST: u32 = u32::MAX;
+
 impl Token {
+    fn new(kind: TokenKind, range: Range<usize>, line_start: Option<usize>) -> Self {
+        // Longer texts are cut off before they are read.
+        let offset = |at: usize| u32::try_from(at).unwrap_or(NOT_FIRST);
+        Self {
+            kind,
+            start: offset(range.start),
+            end: offset(range.end),
+            line_start: line_start.map_or(NOT_FIRST, offset),
+        }
+    }
+
+    /// Its bytes.
+    pub(super) fn range(&self) -> Range<usize> {
+        self.start()..self.end()
+    }
+
+    pub(super) fn start(&self) -> usize {
+        self.start as usize
+    }
+
+    pub(super) fn end(&self) -> usize {
+        self.end as usize
+    }
+
+    /// Where the line begins, if this token is the first of its line. With a
+    /// comment in front that began on an earlier line, it is that line.
+    pub(super) fn line_start(&self) -> Option<usize> {
+        (self.line_start != NOT_FIRST).then_some(self.line_start as usize)
+    }
+
     pub(super) fn is(&self, mark: u8) -> bool {
         self.kind == TokenKind::Punctuation(mark)
     }
@@ -51,32 +84,43 @@ pub(super) struct PreprocessorLine {
 #[derive(Debug, Default)]
 pub(super) struct Lexed {
     /// Tokens outside preprocessing lines.
-    pub(super) code: Vec<Token>,
+    pub(super) code: Rc<Vec<Token>>,
     /// Preprocessing lines.
     pub(super) lines: Vec<PreprocessorLine>,
 }
 
+/// The part of a text whose offsets fit into a token: the first 4 GB.
+fn readable(text: &[u8]) -> &[u8] {
+    &text[..text.len().min(NOT_FIRST as usize - 1)]
+}
+
 /// Lexes a whole text.
 pub(super) fn lex(text: &[u8]) -> Lexed {
+    let text = readable(text);
     let mut lexer = Lexer {
         text,
         cursor: Cursor::new(text, first_byte(text)),
         line_start: None,
     };
     lexer.line_start = Some(lexer.cursor.offset());
-    let mut lexed = Lexed::default();
+    let mut lines = Vec::new();
+    // About as many as there are; memory that is not used costs nothing.
+    let mut code = Vec::with_capacity(text.len() / 2);
     while let Some(token) = lexer.next_token() {
-        match (token.is(b'#'), token.line_start) {
-            (true, Some(start)) => lexed.lines.push(lexer.preprocessor_line(start)),
-            _ => lexed.code.push(token),
+        match (token.is(b'#'), token.line_start()) {
+            (true, Some(start)) => lines.push(lexer.preprocessor_line(start)),
+            _ => code.push(token),
         }
     }
-    lexed
+    Lexed {
+        code: Rc::new(code),
+        lines,
+    }
 }
 
 /// Lexes a part of a text as code.
 pub(super) fn lex_part(text: &[u8], range: Range<usize>) -> Vec<Token> {
-    let end = range.end.min(text.len());
+    let end = range.end.min(readable(text).len());
     let mut lexer = Lexer {
         text: &text[..end],
         cursor: Cursor::new(&text[..end], range.start),
@@ -171,11 +215,7 @@ impl Lexer<'_> {
             Some(quote @ (b'"' | b'\'')) => self.quoted(quote),
             _ => self.punctuation(),
         };
-        Token {
-            kind,
-            range: start..self.cursor.end(),
-            line_start: self.line_start.take(),
-        }
+        Token::new(kind, start..self.cursor.end(), self.line_start.take())
     }
 
     fn identifier_or_literal(&mut self) -> TokenKind {
@@ -311,7 +351,7 @@ mod tests {
         lexed
             .code
             .iter()
-            .map(|t| super::super::cursor::unspliced(&source.as_bytes()[t.range.clone()]))
+            .map(|t| super::super::cursor::unspliced(&source.as_bytes()[t.range()]))
             .collect()
     }
 
@@ -334,7 +374,7 @@ mod tests {
     fn a_token_ends_before_the_splice_behind_it() {
         let source = b"ab\\\n  c; \\  \nd";
         let tokens = lex(source).code;
-        let ends: Vec<_> = tokens.iter().map(|token| token.range.clone()).collect();
+        let ends: Vec<_> = tokens.iter().map(|token| token.range()).collect();
         assert_eq!(ends, [0..2, 6..7, 7..8, 13..14]);
     }
 
@@ -358,9 +398,9 @@ mod tests {
         fn any_bytes_give_tokens_in_order(text in proptest::collection::vec(any::<u8>(), 0..200)) {
             let lexed = lex(&text);
             let mut end = 0;
-            for token in &lexed.code {
-                prop_assert!(token.range.start >= end && token.range.end > token.range.start);
-                end = token.range.end;
+            for token in lexed.code.iter() {
+                prop_assert!(token.start() >= end && token.end() > token.start());
+                end = token.end();
             }
             for line in &lexed.lines {
                 prop_assert!(line.range.end <= text.len());
@@ -371,9 +411,9 @@ mod tests {
         fn c_like_text_gives_tokens_in_order(text in "[a\\\\\n #/*\"'{}();R<%:>1.]{0,60}") {
             let lexed = lex(text.as_bytes());
             let mut end = 0;
-            for token in &lexed.code {
-                prop_assert!(token.range.start >= end && token.range.end > token.range.start);
-                end = token.range.end;
+            for token in lexed.code.iter() {
+                prop_assert!(token.start() >= end && token.end() > token.start());
+                end = token.end();
             }
         }
     }
