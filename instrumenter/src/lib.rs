@@ -32,10 +32,13 @@ use std::io::IsTerminal as _;
 use diagnostic::{Diagnostic, Severity};
 use edit::Applied;
 use find::lines::LineMap;
+use openmp::Language;
 use plan::{Outcome, Plan};
-use spell::Surroundings;
 use spell::c::CSpeller;
+use spell::fortran::FortranSpeller;
+use spell::{Speller, Surroundings};
 
+pub use profile::group::Groups;
 pub use source::Source;
 
 /// How to instrument.
@@ -44,6 +47,17 @@ pub struct Options {
     /// Distinguishes the names that this translation unit defines from those of
     /// every other one in the program; letters, digits and `_`.
     pub unique: String,
+    /// What is not to be instrumented.
+    pub disabled: Disabled,
+}
+
+/// Groups of constructs that are left as they are.
+#[derive(Clone, Debug, Default)]
+pub struct Disabled {
+    /// The groups.
+    pub groups: Groups,
+    /// Who asked for it: `--disable` or the name of a variable.
+    pub by: &'static str,
 }
 
 /// What became of a source.
@@ -77,18 +91,19 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     let front_end = find::front_end(source.language);
     let found = front_end.find(source);
     let nesting = nest::nest(&found);
-    let plan = plan::plan(&found, &nesting);
+    let plan = plan::plan(&found, &nesting, &options.disabled);
     let around = Surroundings {
         name: &source.name,
         unique: &options.unique,
         lines: &found.lines,
     };
-    let speller = CSpeller::new(&plan, around, source.language);
     let begin = front_end.text_begin(&source.text);
-    let made = match front_end.is_preprocessed(&source.text) {
-        true => spell::apply(&plan, &markers::WithMarkers(speller), &source.text, begin),
-        false => spell::apply(&plan, &speller, &source.text, begin),
-    };
+    let mut speller = speller(&plan, around, source);
+    if front_end.is_preprocessed(&source.text) {
+        speller = Box::new(markers::WithMarkers(speller));
+    }
+    let made = spell::apply(&plan, speller.as_ref(), &source.text, begin);
+    drop(speller);
     let (applied, defect) = match made {
         Ok(applied) => (applied, None),
         Err(error) => (untouched(source), Some(error.to_string())),
@@ -112,6 +127,14 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
         plan,
         applied,
         lines: found.lines,
+    }
+}
+
+/// The speller for a source's language.
+fn speller<'a>(plan: &'a Plan, around: Surroundings<'a>, source: &Source) -> Box<dyn Speller + 'a> {
+    match source.language {
+        Language::Fortran => Box::new(FortranSpeller::new(plan, around, source.layout)),
+        language => Box::new(CSpeller::new(plan, around, language)),
     }
 }
 

@@ -14,6 +14,7 @@ pub mod analysis;
 pub mod columns;
 pub mod descriptor;
 pub mod environment;
+pub mod group;
 pub mod load;
 pub mod model;
 pub mod overheads;

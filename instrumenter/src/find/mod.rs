@@ -53,6 +53,22 @@ pub struct Found {
     pub closed: Vec<(Range<usize>, &'static str)>,
     /// From offsets to the lines that the compiler counts.
     pub lines: LineMap,
+    /// What is special about the language.
+    pub traits: Traits,
+}
+
+/// What a language says that changes how its constructs are planned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traits {
+    /// Names that differ in case only are the same.
+    pub folds_case: bool,
+    /// A variable may be private in a `parallel` by a rule of its own (loop
+    /// variables of Fortran's sequential loops), so what a clause that is split
+    /// off needs to be shared must be said to be.
+    pub private_by_rule: bool,
+    /// A function can be called only where its type is declared, so that none of
+    /// ours can stand in the place of one of OpenMP's.
+    pub types_functions: bool,
 }
 
 /// A directive in its place.

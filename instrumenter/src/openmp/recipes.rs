@@ -3,6 +3,9 @@
 //! A leaf construct without a recipe passes through untouched, for the reason
 //! that [`pass_through_reason`] gives.
 
+use profile::group;
+use profile::region_kind::RegionKind;
+
 use super::Leaf;
 use super::events::{EventPair, MEMBER, TEAM, pair};
 
@@ -86,6 +89,7 @@ pub const RECIPES: &[Recipe] = &[
     with(Outside, outside(Leaf::Sections, "sections", pair("Sections_enter", "Sections_exit"))),
     inside(Leaf::Section, "section", pair("Section_begin", "Section_end")),
     with(Outside, both(Leaf::Single, "single", pair("Single_enter", "Single_exit"), pair("Single_begin", "Single_end"))),
+    with(Outside, outside(Leaf::Workshare, "workshare", pair("Workshare_enter", "Workshare_exit"))),
     inside(Leaf::Master, "master", pair("Master_begin", "Master_end")),
     both(Leaf::Critical, "critical", pair("Critical_enter", "Critical_exit"), pair("Critical_begin", "Critical_end")),
     both(Leaf::Ordered, "ordered", pair("Ordered_enter", "Ordered_exit"), pair("Ordered_begin", "Ordered_end")),
@@ -123,6 +127,14 @@ pub const SHARE_WITH_PARALLEL: &[Leaf] = &[Leaf::Loop, Leaf::Sections, Leaf::Wor
 #[must_use]
 pub fn find(leaf: Leaf) -> Option<&'static Recipe> {
     RECIPES.iter().find(|recipe| recipe.leaf == leaf)
+}
+
+impl Recipe {
+    /// The group that the construct is switched off with.
+    #[must_use]
+    pub fn group(&self) -> Option<&'static str> {
+        RegionKind::from_region_type(self.region_type).map(group::of)
+    }
 }
 
 /// Why a leaf construct without a recipe passes through.

@@ -12,8 +12,9 @@ use std::ops::Range;
 
 use profile::descriptor::Descriptor;
 
+use crate::Disabled;
 use crate::edit::Order;
-use crate::find::{Found, FoundDirective, Function};
+use crate::find::{Found, FoundCall, FoundDirective, Function};
 use crate::nest::Nesting;
 use crate::openmp::api::RoutineRow;
 use crate::openmp::parse::Word;
@@ -167,10 +168,11 @@ pub struct Listed {
 
 /// Plans a whole source.
 #[must_use]
-pub fn plan(found: &Found, nesting: &Nesting) -> Plan {
+pub fn plan(found: &Found, nesting: &Nesting, disabled: &Disabled) -> Plan {
     let mut planner = Planner {
         found,
         nesting,
+        disabled,
         plan: Plan::default(),
         cancelled: outcome::cancelled(found, nesting),
         seen: HashMap::new(),
@@ -190,6 +192,7 @@ pub fn plan(found: &Found, nesting: &Nesting) -> Plan {
 struct Planner<'a> {
     found: &'a Found,
     nesting: &'a Nesting,
+    disabled: &'a Disabled,
     plan: Plan,
     /// Constructs that a `cancel` in them may end.
     cancelled: HashSet<usize>,
@@ -233,7 +236,7 @@ impl Planner<'_> {
         directive: &Directive,
     ) -> Outcome {
         let construct = &self.nesting.constructs[index];
-        let split = split::split(directive);
+        let split = split::split(directive, self.found.traits);
         let outcome = self.outcome(index, found, directive, &split);
         if let Outcome::Instrumented { unsplit } = &outcome {
             // A section without a directive is no part of its construct's.
@@ -263,11 +266,16 @@ impl Planner<'_> {
         }
     }
 
-    fn call(&mut self, call: &crate::find::FoundCall) {
-        let outcome = match self.closed_reason(call.name.start, call.function.as_ref()) {
-            Some(reason) => Outcome::PassedThrough {
-                reason: reason.into(),
-            },
+    /// What to say of a construct whose group is switched off, if it is.
+    fn disabled_reason(&self, group: Option<&str>) -> Option<String> {
+        let group = group.filter(|group| self.disabled.groups.contain(group))?;
+        Some(format!("switched off by {}={group}", self.disabled.by))
+    }
+
+    fn call(&mut self, call: &FoundCall) {
+        let closed = self.closed_call_reason(call).map(str::to_owned);
+        let outcome = match closed.or_else(|| self.disabled_reason(Some("lock"))) {
+            Some(reason) => Outcome::PassedThrough { reason },
             None => Outcome::Instrumented { unsplit: None },
         };
         if let Outcome::Instrumented { .. } = outcome
@@ -287,6 +295,14 @@ impl Planner<'_> {
             clauses: Vec::new(),
             outcome,
         });
+    }
+
+    /// Why a call may not be redirected, if so.
+    fn closed_call_reason(&self, call: &FoundCall) -> Option<&'static str> {
+        if call.routine.result != "void" && self.found.traits.types_functions {
+            return Some("a function in its place would have to be declared");
+        }
+        self.closed_reason(call.name.start, call.function.as_ref())
     }
 
     /// Why nothing may be inserted at an offset, if so.

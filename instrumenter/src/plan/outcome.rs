@@ -59,6 +59,9 @@ impl Planner<'_> {
             let leaf = directive.leaves().next().unwrap_or(Leaf::Informational);
             return passed(recipes::pass_through_reason(leaf));
         };
+        if let Some(reason) = self.disabled_reason(recipe.group()) {
+            return passed(reason);
+        }
         if found.branches.iter().any(|branch| branch.dead) {
             return passed("it stands in a branch that is never compiled");
         }

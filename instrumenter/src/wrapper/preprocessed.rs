@@ -96,7 +96,7 @@ pub(crate) fn make(
         text: outcome.stdout,
         layout: unit.layout,
     };
-    let made = instrumented(instrument, &source, line, unit.index).ok()?;
+    let made = instrumented(instrument, &source, line, unit.index, runner.settings).ok()?;
     (made.text() != source.text).then_some(Preprocessed {
         text: made.applied.text,
         warnings: made.warnings,

@@ -11,6 +11,7 @@ mod runtime {
         pub(crate) safe fn omp_get_thread_num() -> c_int;
         pub(crate) safe fn omp_get_num_threads() -> c_int;
         pub(crate) safe fn omp_get_level() -> c_int;
+        pub(crate) safe fn omp_get_ancestor_thread_num(level: c_int) -> c_int;
         pub(crate) fn omp_init_lock(lock: *mut c_void);
         pub(crate) fn omp_destroy_lock(lock: *mut c_void);
         pub(crate) fn omp_set_lock(lock: *mut c_void);
@@ -79,6 +80,9 @@ mod runtime {
     }
 
     pub(crate) fn omp_get_level() -> c_int {
+        0
+    }
+    pub(crate) fn omp_get_ancestor_thread_num(_level: c_int) -> c_int {
         0
     }
 

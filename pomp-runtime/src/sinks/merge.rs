@@ -103,6 +103,11 @@ fn notes(snapshot: &Snapshot) -> Vec<String> {
             surprising(snapshot.unmatched),
         ),
         (
+            "times that a thread began in one of several teams which initial threads had forked \
+             from one place at once, and may stand under the wrong one",
+            snapshot.guessed,
+        ),
+        (
             "tasks that did not end where they began, and whose rest counts for what their \
              thread did around it",
             snapshot.migrated,

@@ -3,5 +3,8 @@
 
 mod boundary;
 mod descriptor;
+mod fortran;
+mod fortran_locks;
+mod literal;
 mod locks;
 mod pomp;

@@ -29,7 +29,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::{Branch, Extent, Found, FoundDirective, FrontEnd};
+use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Traits};
 use crate::openmp::parse::joined;
 use crate::openmp::{Association, Language};
 use crate::source::Source;
@@ -170,6 +170,7 @@ impl<'s> Finder<'s> {
                 calls: Vec::new(),
                 closed: Vec::new(),
                 lines,
+                traits: Traits::default(),
             };
         }
         let kept: Vec<usize> = (0..self.records.len())
@@ -192,6 +193,7 @@ impl<'s> Finder<'s> {
             calls,
             closed: self.closed(),
             lines,
+            traits: Traits::default(),
         }
     }
 
