@@ -96,12 +96,13 @@ impl Writer {
             cancel: None,
             ..place
         });
-        let (head, call) = match self.dialect {
-            Dialect::Cxx if self.once_in(2) => {
+        let template = self.dialect == Dialect::Cxx && self.once_in(2);
+        let (head, call) = match template {
+            true => {
                 let head = format!("template <typename T>\nstatic void f{number}(T t)\n");
                 (head, format!("f{number}(1);\nf{number}(2.0);\n"))
             }
-            _ => (
+            false => (
                 format!("static void f{number}(int t)\n"),
                 format!("f{number}(1);\n"),
             ),
