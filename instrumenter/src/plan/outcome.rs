@@ -167,13 +167,17 @@ impl Planner<'_> {
     }
 }
 
-/// The constructs in which a `cancel` for them stands.
+/// What names a construct that may be cancelled. Compilers refuse both in a
+/// construct with `nowait`.
+const CANCELLATION: [Leaf; 2] = [Leaf::Cancel, Leaf::CancellationPoint];
+
+/// The constructs in which a `cancel` or cancellation point for them stands.
 pub(super) fn cancelled(found: &Found, nesting: &Nesting) -> HashSet<usize> {
     let binding = |construct: &Construct| {
         let directive = found.directives[construct.directive].directive.as_ref();
         let cancel = directive
             .ok()
-            .filter(|directive| directive.has_leaf(Leaf::Cancel))?;
+            .filter(|directive| CANCELLATION.iter().any(|leaf| directive.has_leaf(*leaf)))?;
         cancel_binds_to(found, nesting, construct, &cancel.clauses.first()?.name)
     };
     nesting.constructs.iter().filter_map(binding).collect()
