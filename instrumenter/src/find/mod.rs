@@ -49,6 +49,18 @@ pub struct FoundDirective {
     pub function: Option<Function>,
     /// The conditional branches around it, outermost first.
     pub branches: Vec<Branch>,
+    /// Its place among others in one text that leaves no room between them.
+    pub sequence: Option<InSequence>,
+}
+
+/// A directive's place in a sequence that one text holds. Before anything can be
+/// put between its directives, each must get a text of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InSequence {
+    /// Where the sequence begins.
+    pub begin: usize,
+    /// What gives this one a text of its own.
+    pub edits: Vec<(Range<usize>, &'static str)>,
 }
 
 /// How a directive sits in its line.

@@ -7,6 +7,7 @@ mod region;
 mod split;
 mod user;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use profile::descriptor::Descriptor;
@@ -101,6 +102,8 @@ pub enum Item {
 pub enum DirectiveEdit {
     /// Part of it goes.
     Remove(Range<usize>),
+    /// Part of it is spelled in another way that means the same.
+    Replace(Range<usize>, &'static str),
     /// A clause is added.
     Add {
         /// Behind its last word.
@@ -157,6 +160,7 @@ pub fn plan(found: &Found, nesting: &Nesting) -> Plan {
         nesting,
         plan: Plan::default(),
         seen: Vec::new(),
+        sequences: BTreeSet::new(),
         user_regions: Vec::new(),
     };
     for construct in 0..nesting.constructs.len() {
@@ -165,6 +169,7 @@ pub fn plan(found: &Found, nesting: &Nesting) -> Plan {
     for call in &found.calls {
         planner.call(call);
     }
+    planner.separate_sequences();
     planner.not_understood();
     planner.plan.listing.sort_by_key(|listed| listed.offset);
     planner.plan
@@ -176,6 +181,8 @@ struct Planner<'a> {
     plan: Plan,
     /// Function and text of every region so far, for the ordinals.
     seen: Vec<(Option<String>, String)>,
+    /// Begins of the sequences of directives that something was placed in.
+    sequences: BTreeSet<usize>,
     /// Open user regions: name and region.
     user_regions: Vec<(String, usize)>,
 }
@@ -194,6 +201,8 @@ impl Planner<'_> {
         if let Outcome::Instrumented { unsplit } = &outcome
             && !user::is_user_directive(directive)
         {
+            let sequence = found.sequence.as_ref();
+            self.sequences.extend(sequence.map(|sequence| sequence.begin));
             self.place(construct, found, directive, unsplit.as_deref());
         }
         if construct.implicit_section {
@@ -210,6 +219,19 @@ impl Planner<'_> {
                 .collect(),
             outcome,
         });
+    }
+
+    /// Gives the directives of a sequence texts of their own, if there is
+    /// something to put between them.
+    fn separate_sequences(&mut self) {
+        let members = self.found.directives.iter();
+        for sequence in members.filter_map(|found| found.sequence.as_ref()) {
+            if self.sequences.contains(&sequence.begin) {
+                let edits = sequence.edits.iter().cloned();
+                let replace = |(range, text)| DirectiveEdit::Replace(range, text);
+                self.plan.directive_edits.extend(edits.map(replace));
+            }
+        }
     }
 
     /// Directives whose text was not understood are listed, never touched.

@@ -57,6 +57,7 @@ pub fn apply(
     for edit in &plan.directive_edits {
         match edit {
             DirectiveEdit::Remove(range) => edits.replace(range.clone(), String::new()),
+            DirectiveEdit::Replace(range, text) => edits.replace(range.clone(), (*text).to_owned()),
             DirectiveEdit::Add { .. } => {}
         }
     }

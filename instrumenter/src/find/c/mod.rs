@@ -6,6 +6,7 @@
 //! every `#` line), no macros and no conditionals, and parts that come from
 //! system headers (hidden too).
 
+mod attributes;
 mod calls;
 mod cursor;
 mod directives;
@@ -207,6 +208,7 @@ impl<'s> Finder<'s> {
                 .tree(self)
                 .function_at(&self.source.text, record.range.start),
             branches: self.branches(record.range.start),
+            sequence: record.sequence.clone(),
         }
     }
 
