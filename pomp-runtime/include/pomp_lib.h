@@ -29,7 +29,8 @@ struct ompregdescr {
   struct ompregdescr *next;
 };
 
-/* An entry of a translation unit's table: the descriptor and its text form. */
+/* An entry of a translation unit's table: the descriptor and its text form. An
+ * entry with an empty text stands for a construct that was not compiled. */
 struct romp_region {
   struct ompregdescr descriptor;
   const char *text;

@@ -135,6 +135,8 @@ pub struct Branch {
     pub group: usize,
     /// Number of the branch in it.
     pub branch: usize,
+    /// Where the branch begins: at the begin of a line.
+    pub start: usize,
     /// Where the branch ends.
     pub end: usize,
     /// Whether its condition is known to be false.
@@ -162,4 +164,6 @@ pub struct FoundCall {
     pub arguments: usize,
     /// The function around it.
     pub function: Option<Function>,
+    /// The conditional branches around it, outermost first.
+    pub branches: Vec<Branch>,
 }

@@ -7,7 +7,7 @@ mod region;
 mod split;
 mod user;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use profile::descriptor::Descriptor;
@@ -44,7 +44,14 @@ pub struct Region {
     pub maybe_extern_inline: bool,
     /// Whether it starts a team whose members have probes: they need its handle.
     pub passes_team: bool,
+    /// The conditional branch that it stands in: it may not be compiled.
+    pub branch: Option<Mark>,
 }
+
+/// A conditional branch of the source, whose compilation leaves a mark: numbers
+/// of the conditional and of the branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark(pub usize, pub usize);
 
 /// Something that is inserted at one place.
 #[derive(Debug)]
@@ -86,6 +93,8 @@ pub enum Item {
     Barrier,
     /// Leaves a user region by another way than its end.
     AlternateEnd(usize),
+    /// Leaves the mark of a branch that is compiled.
+    Mark(Mark),
     /// Calls a function of the library that takes nothing.
     Call(&'static str),
     /// The second directive of a split one.
@@ -161,6 +170,7 @@ pub fn plan(found: &Found, nesting: &Nesting) -> Plan {
         plan: Plan::default(),
         seen: Vec::new(),
         sequences: BTreeSet::new(),
+        marks: BTreeMap::new(),
         user_regions: Vec::new(),
     };
     for construct in 0..nesting.constructs.len() {
@@ -170,6 +180,7 @@ pub fn plan(found: &Found, nesting: &Nesting) -> Plan {
         planner.call(call);
     }
     planner.separate_sequences();
+    planner.mark_branches();
     planner.not_understood();
     planner.plan.listing.sort_by_key(|listed| listed.offset);
     planner.plan
@@ -183,6 +194,8 @@ struct Planner<'a> {
     seen: Vec<(Option<String>, String)>,
     /// Begins of the sequences of directives that something was placed in.
     sequences: BTreeSet<usize>,
+    /// Begins of the conditional branches that hold regions.
+    marks: BTreeMap<Mark, usize>,
     /// Open user regions: name and region.
     user_regions: Vec<(String, usize)>,
 }
@@ -232,6 +245,19 @@ impl Planner<'_> {
                 self.plan.directive_edits.extend(edits.map(replace));
             }
         }
+    }
+
+    /// Regions that are not compiled must not be said to be there.
+    fn mark_branches(&mut self) {
+        let marks = std::mem::take(&mut self.marks);
+        let insertions = marks.into_iter().map(|(mark, at)| Insertion {
+            at,
+            line_start: true,
+            order: Order::close(usize::MAX),
+            guard: None,
+            items: vec![Item::Mark(mark)],
+        });
+        self.plan.insertions.extend(insertions);
     }
 
     /// Directives whose text was not understood are listed, never touched.

@@ -15,7 +15,7 @@ use super::{Group, Speller, Surroundings};
 use crate::edit::Order;
 use crate::openmp::events::{MEMBER, TEAM, USER};
 use crate::openmp::{Event, Language};
-use crate::plan::{AddedClause, CallEdit, Guard, Insertion, Item, Plan, Region};
+use crate::plan::{AddedClause, CallEdit, Guard, Insertion, Item, Mark, Plan, Region};
 
 /// Version of the interface with the library; see `pomp_lib.h`.
 const INTERFACE_VERSION: u32 = 1;
@@ -73,6 +73,10 @@ impl<'a> CSpeller<'a> {
         format!("romp_if_{}_{region}", self.around.unique)
     }
 
+    fn mark(&self, Mark(group, branch): Mark) -> String {
+        format!("romp_branch_{}_{group}_{branch}", self.around.unique)
+    }
+
     /// `#line` for what follows at an offset.
     fn line(&self, at: usize) -> String {
         match self.around.lines.presumed(at) {
@@ -124,6 +128,7 @@ impl<'a> CSpeller<'a> {
                     text.push(' ');
                 }
                 Item::Call(name) => text.push_str(&format!("POMP_{name}(); ")),
+                Item::Mark(mark) => own_line(text, &format!("#define {}", self.mark(*mark))),
                 Item::Barrier => own_line(text, "#pragma omp barrier"),
                 Item::Directive { name, clauses } => {
                     let words: Vec<&str> = std::iter::once(name.as_str())
@@ -176,7 +181,7 @@ fn end_line(text: &mut String) {
 /// Whether an insertion can stand in the middle of a line.
 fn fits_in_line(insertion: &Insertion) -> bool {
     let opens = matches!(insertion.order, Order::Open { .. });
-    let lines = |item: &Item| matches!(item, Item::Barrier | Item::Directive { .. });
+    let lines = |item: &Item| matches!(item, Item::Barrier | Item::Mark(_) | Item::Directive { .. });
     opens && insertion.guard.is_none() && !insertion.items.iter().any(lines)
 }
 
@@ -242,7 +247,11 @@ impl Speller for CSpeller<'_> {
              static struct romp_entry_{unique} romp_table_{unique}[{count}] = {{\n"
         );
         for region in &self.plan.regions {
-            let _ = writeln!(text, "{},", entry(region));
+            let entry = entry(region);
+            let _ = match region.branch.map(|mark| self.mark(mark)) {
+                Some(mark) => writeln!(text, "#ifdef {mark}\n{entry},\n#else\n{NO_ENTRY},\n#endif"),
+                None => writeln!(text, "{entry},"),
+            };
         }
         text.push_str("};\n");
         for (index, region) in self.plan.regions.iter().enumerate() {
@@ -283,6 +292,9 @@ const char *romp_file_name; int romp_begin_first_line; int romp_begin_last_line;
 int romp_end_first_line; int romp_end_last_line; \
 unsigned long romp_data; unsigned long romp_next; \
 const char *romp_text;";
+
+/// The entry of a region that is not compiled, which the library skips.
+const NO_ENTRY: &str = r#"{ "", "", 0, "", 0, 0, 0, 0, 0, 0, "" }"#;
 
 /// An entry of the table.
 fn entry(region: &Region) -> String {

@@ -130,7 +130,8 @@ impl<'s> Finder<'s> {
             .map(|call| {
                 let view = self.view_at(call.name.start);
                 let function = view.tree(&self).function_at(text, call.name.start);
-                call.found(function)
+                let branches = self.branches(call.name.start);
+                call.found(function, branches)
             })
             .collect();
         Found {
@@ -215,11 +216,12 @@ impl<'s> Finder<'s> {
     fn branches(&self, offset: usize) -> Vec<Branch> {
         let branch = |(number, group): (usize, &groups::Group)| {
             let branch = group.branch_of(offset)?;
-            let (end, dead) = (group.branches[branch].end, group.dead[branch]);
+            let (range, dead) = (&group.branches[branch], group.dead[branch]);
             Some(Branch {
                 group: number,
                 branch,
-                end,
+                start: range.start,
+                end: range.end,
                 dead,
             })
         };
