@@ -46,6 +46,9 @@ pub struct Options {
     /// Distinguishes the names that this translation unit defines from those of
     /// every other one in the program; letters, digits and `_`.
     pub unique: String,
+    /// No code is made for a device: what `target` governs runs on the host and
+    /// is instrumented.
+    pub host_only: bool,
 }
 
 /// What became of a source.
@@ -71,7 +74,7 @@ pub struct Instrumented {
 pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     let found = CFrontEnd.find(source);
     let nesting = nest::nest(&found);
-    let plan = plan::plan(&found, &nesting);
+    let plan = plan::plan(&found, &nesting, options.host_only);
     let around = Surroundings {
         name: &source.name,
         unique: &options.unique,

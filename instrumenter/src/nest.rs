@@ -62,9 +62,10 @@ impl From<&SectionBlock> for Block {
 pub struct Nesting {
     /// The constructs.
     pub constructs: Vec<Construct>,
-    /// Parts of the text that are compiled for a device or chosen by the
-    /// compiler, with the reason why nothing may be inserted there.
+    /// Parts of the text where nothing may be inserted, with the reason why nothing may be inserted there.
     pub closed: Vec<(Range<usize>, &'static str)>,
+    /// Parts of the text that are compiled for a device too.
+    pub device: Vec<Range<usize>>,
     /// Functions that are named in a `declare target`.
     pub device_functions: Vec<String>,
 }
@@ -87,9 +88,16 @@ pub fn nest(found: &Found) -> Nesting {
         constructs.extend(implicit_section(index, directive));
     }
     link(found, &mut constructs);
+    let (device, closed): (Vec<_>, Vec<_>) = delimited(found)
+        .into_iter()
+        .partition(|(_, leaf)| *leaf == Leaf::DeclareTarget);
+    let closed = closed
+        .into_iter()
+        .map(|(range, leaf)| (range, closed_reason(leaf)));
     Nesting {
         constructs,
-        closed: found.closed.iter().cloned().chain(closed(found)).collect(),
+        closed: found.closed.iter().cloned().chain(closed).collect(),
+        device: device.into_iter().map(|(range, _)| range).collect(),
         device_functions: device_functions(found),
     }
 }
@@ -175,7 +183,7 @@ fn block_end(construct: &Construct) -> usize {
 }
 
 /// `begin declare target` ... `end declare target` and their like.
-fn closed(found: &Found) -> Vec<(Range<usize>, &'static str)> {
+fn delimited(found: &Found) -> Vec<(Range<usize>, Leaf)> {
     let mut closed = Vec::new();
     let mut open: Vec<(usize, Leaf)> = Vec::new();
     for found_directive in &found.directives {
@@ -187,7 +195,7 @@ fn closed(found: &Found) -> Vec<(Range<usize>, &'static str)> {
             Some((leaf, false)) => {
                 if let Some(at) = open.iter().rposition(|(_, other)| *other == leaf) {
                     let (start, _) = open.remove(at);
-                    closed.push((start..found_directive.range.end, closed_reason(leaf)));
+                    closed.push((start..found_directive.range.end, leaf));
                 }
             }
             None => {}
@@ -195,7 +203,7 @@ fn closed(found: &Found) -> Vec<(Range<usize>, &'static str)> {
     }
     closed.extend(
         open.into_iter()
-            .map(|(start, leaf)| (start..usize::MAX, closed_reason(leaf))),
+            .map(|(start, leaf)| (start..usize::MAX, leaf)),
     );
     closed
 }
@@ -218,7 +226,6 @@ fn opens_or_closes(directive: &Directive) -> Option<(Leaf, bool)> {
 
 fn closed_reason(leaf: Leaf) -> &'static str {
     match leaf {
-        Leaf::DeclareTarget => "it stands in device code",
         Leaf::Noinstrument => "instrumentation is switched off here",
         _ => "it stands in a variant that the compiler chooses",
     }

@@ -26,6 +26,9 @@ pub(super) struct Arguments {
     /// (by default made from its name and text)
     #[arg(long, value_parser = identifier)]
     unique: Option<String>,
+    /// No code is made for a device: instrument what runs on the host instead
+    #[arg(long)]
+    host_only: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -34,7 +37,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .unique
         .clone()
         .unwrap_or_else(|| unique(&source, arguments));
-    let result = instrument(&source, &Options { unique });
+    let options = Options {
+        unique,
+        host_only: arguments.host_only,
+    };
+    let result = instrument(&source, &options);
     for warning in &result.warnings {
         eprintln!("{warning}");
     }

@@ -17,6 +17,9 @@ pub(super) struct Arguments {
     /// How to write the list
     #[arg(short, long, default_value = "text")]
     format: Format,
+    /// No code is made for a device: list what is instrumented on the host
+    #[arg(long)]
+    host_only: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -28,6 +31,10 @@ enum Format {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let options = Options {
+        host_only: arguments.host_only,
+        ..Options::default()
+    };
     let listings: Vec<FileListing> = arguments
         .files
         .iter()
@@ -35,7 +42,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             let source = super::read_source(path)?;
             Ok(listing(
                 &source.name,
-                &instrument(&source, &Options::default()),
+                &instrument(&source, &options),
             ))
         })
         .collect::<Result<_, Failure>>()?;

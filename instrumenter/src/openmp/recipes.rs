@@ -148,10 +148,6 @@ pub fn pass_through_reason(leaf: Leaf) -> &'static str {
 pub fn admits_calls(leaf: Leaf) -> Result<(), &'static str> {
     match leaf {
         Leaf::Simd => Err("it stands in a simd construct"),
-        Leaf::Target => Err("it stands in device code"),
-        // No call may stand between teams and what is nested in it, so the team
-        // of a parallel in it can't be told.
-        Leaf::Teams => Err("it stands in a teams construct"),
         Leaf::Workshare | Leaf::Workdistribute => Err("it stands in a workshare construct"),
         Leaf::Atomic => Err("it stands in an atomic construct"),
         Leaf::GenericLoop => Err("it stands in a loop construct, which is order(concurrent)"),

@@ -163,10 +163,11 @@ pub struct Listed {
 
 /// Plans a whole source.
 #[must_use]
-pub fn plan(found: &Found, nesting: &Nesting) -> Plan {
+pub fn plan(found: &Found, nesting: &Nesting, host_only: bool) -> Plan {
     let mut planner = Planner {
         found,
         nesting,
+        host_only,
         plan: Plan::default(),
         seen: Vec::new(),
         sequences: BTreeSet::new(),
@@ -189,6 +190,8 @@ pub fn plan(found: &Found, nesting: &Nesting) -> Plan {
 struct Planner<'a> {
     found: &'a Found,
     nesting: &'a Nesting,
+    /// No code is made for a device.
+    host_only: bool,
     plan: Plan,
     /// Function and text of every region so far, for the ordinals.
     seen: Vec<(Option<String>, String)>,
@@ -278,7 +281,14 @@ impl Planner<'_> {
     }
 
     fn call(&mut self, call: &crate::find::FoundCall) {
-        let outcome = match self.closed_reason(call.name.start, call.function.as_ref()) {
+        let around = self.nesting.constructs.iter().rposition(|construct| {
+            let block = construct.block.as_ref();
+            block.is_some_and(|block| block.range.contains(&call.name.start))
+        });
+        let closed = self
+            .closed_reason(call.name.start, call.function.as_ref())
+            .or_else(|| self.forbidden_in(around));
+        let outcome = match closed {
             Some(reason) => Outcome::PassedThrough {
                 reason: reason.into(),
             },
@@ -305,8 +315,7 @@ impl Planner<'_> {
 
     /// Why nothing may be inserted at an offset, if so.
     fn closed_reason(&self, offset: usize, function: Option<&Function>) -> Option<&'static str> {
-        let device = |function: &&Function| self.nesting.device_functions.contains(&function.name);
-        if function.filter(device).is_some() {
+        if !self.host_only && self.is_device_code(offset, function) {
             return Some("it stands in a declare target function");
         }
         self.nesting
@@ -314,5 +323,12 @@ impl Planner<'_> {
             .iter()
             .find(|(range, _)| range.contains(&offset))
             .map(|(_, why)| *why)
+    }
+
+    /// Whether a function around an offset is compiled for a device too.
+    fn is_device_code(&self, offset: usize, function: Option<&Function>) -> bool {
+        let named = |function: &Function| self.nesting.device_functions.contains(&function.name);
+        let between = |range: &std::ops::Range<usize>| range.contains(&offset);
+        function.is_some_and(named) || self.nesting.device.iter().any(between)
     }
 }

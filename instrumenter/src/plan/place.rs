@@ -90,7 +90,10 @@ impl Planner<'_> {
     ) {
         let depth = construct.depth;
         let guarded = construct.block.as_ref().is_some_and(|block| block.guarded);
-        let (before, behind) = sides(construct, found);
+        let (before, behind) = match self.target_around(construct) {
+            Some(target) => sides(target, &self.found.directives[target.directive]),
+            None => sides(construct, found),
+        };
         let mut put = |position: Position, order, guard, items: Vec<Item>| {
             if !items.is_empty() {
                 let Position { at, line_start } = position;

@@ -30,6 +30,7 @@ mod headers;
 mod hidden;
 mod library;
 mod message;
+mod offload;
 mod outputs;
 mod preprocessed;
 mod response;
@@ -100,10 +101,8 @@ fn with_library(
     if decision == Decision::Link {
         return runner.become_compiler(&build::with_library(line, given, &library));
     }
-    let instrument = crate::instrument;
     Build {
         runner: *runner,
-        instrument,
         line,
         given,
         library: &library,

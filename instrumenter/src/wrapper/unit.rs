@@ -16,14 +16,12 @@ use super::classify::{Argument, CommandLine, Language, Role};
 use super::compilers::{Compiler, Substitution};
 use super::dependencies::Renamed;
 use super::flags::Meaning;
+use super::offload::Offload;
 use super::preprocessed;
 use super::scratch::Scratch;
 use crate::openmp;
 use crate::plan::Outcome;
 use crate::{Instrumented, Options, Source};
-
-/// Makes the instrumented text; the wrapper's tests put their own here.
-pub(crate) type Instrument = fn(&Source, &Options) -> Instrumented;
 
 /// How the compiler gets the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +65,7 @@ pub(crate) struct Unit {
 impl Unit {
     /// Reads and instruments the source at `index`. `None` leaves it to the
     /// compiler: there is nothing to read, or nothing that we can name.
-    pub(crate) fn read(line: &CommandLine, index: usize, instrument: Instrument) -> Option<Self> {
+    pub(crate) fn read(line: &CommandLine, index: usize, offload: &Offload<'_>) -> Option<Self> {
         let argument = line.arguments.get(index)?;
         let Role::Input(Language::Measured(language)) = argument.role else {
             return None;
@@ -83,7 +81,7 @@ impl Unit {
             language,
             text: original,
         };
-        let made = instrumented(instrument, &source, line, index);
+        let made = instrumented(offload, &source, line, index);
         let incomplete = made.as_ref().is_ok_and(leaves_something);
         let (text, warnings) = match made {
             Ok(made) => (made.text, made.warnings),
@@ -155,15 +153,16 @@ impl Unit {
 /// Runs the instrumenter: a defect of it, which comes back in words, must not
 /// fail the user's build.
 pub(crate) fn instrumented(
-    instrument: Instrument,
+    offload: &Offload<'_>,
     source: &Source,
     line: &CommandLine,
     index: usize,
 ) -> Result<Instrumented, String> {
     let options = Options {
         unique: unique(line, index),
+        host_only: offload.is_host_only(&source.text),
     };
-    let made = std::panic::catch_unwind(|| instrument(source, &options));
+    let made = std::panic::catch_unwind(|| crate::instrument(source, &options));
     made.map_err(|_| defect(&source.name))
 }
 
