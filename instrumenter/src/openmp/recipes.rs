@@ -4,7 +4,7 @@
 //! that [`pass_through_reason`] gives.
 
 use super::Leaf;
-use super::events::{EventPair, MEMBER, TEAM, pair};
+use super::events::{CONSTRUCT, EventPair, MEMBER, TEAM, pair};
 
 /// Where a construct's implicit barrier is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,9 @@ pub struct Recipe {
     pub inside: Option<EventPair>,
     /// Its implicit barrier.
     pub barrier: ImplicitBarrier,
+    /// Whether control may leave at it: all events stand in front of it then, and
+    /// tell how often it was reached.
+    pub may_leave: bool,
 }
 
 /// Events on both sides.
@@ -47,6 +50,7 @@ const fn both(
         outside: Some(outside),
         inside: Some(inside),
         barrier: NoBarrier,
+        may_leave: false,
     }
 }
 
@@ -58,6 +62,7 @@ const fn outside(leaf: Leaf, region_type: &'static str, events: EventPair) -> Re
         outside: Some(events),
         inside: None,
         barrier: NoBarrier,
+        may_leave: false,
     }
 }
 
@@ -69,6 +74,15 @@ const fn inside(leaf: Leaf, region_type: &'static str, events: EventPair) -> Rec
         outside: None,
         inside: Some(events),
         barrier: NoBarrier,
+        may_leave: false,
+    }
+}
+
+/// Events in front of the construct, where control may leave.
+const fn ahead(leaf: Leaf, region_type: &'static str, events: EventPair) -> Recipe {
+    Recipe {
+        may_leave: true,
+        ..outside(leaf, region_type, events)
     }
 }
 
@@ -109,6 +123,13 @@ pub const RECIPES: &[Recipe] = &[
     outside(Leaf::TargetEnterData, "targetenterdata", pair("Target_enter", "Target_exit")),
     outside(Leaf::TargetExitData, "targetexitdata", pair("Target_enter", "Target_exit")),
     outside(Leaf::TargetUpdate, "targetupdate", pair("Target_enter", "Target_exit")),
+    // Measured from outside, to tell how often and how long.
+    outside(Leaf::Taskgraph, "taskgraph", CONSTRUCT),
+    outside(Leaf::Dispatch, "dispatch", CONSTRUCT),
+    outside(Leaf::Interop, "interop", CONSTRUCT),
+    outside(Leaf::Depobj, "depobj", CONSTRUCT),
+    ahead(Leaf::Cancel, "cancel", CONSTRUCT),
+    ahead(Leaf::CancellationPoint, "cancellationpoint", CONSTRUCT),
 ];
 
 /// Leaf constructs behind which a combined directive is split: their block may
@@ -129,14 +150,13 @@ pub fn find(leaf: Leaf) -> Option<&'static Recipe> {
 #[must_use]
 pub fn pass_through_reason(leaf: Leaf) -> &'static str {
     match leaf {
-        Leaf::Cancel | Leaf::CancellationPoint => "cancellation has no event of its own",
         Leaf::Simd | Leaf::Scan => "no call may stand in a simd construct",
         Leaf::Transformation => "a loop transformation has nothing to measure",
         Leaf::Metadirective | Leaf::Variant => "what it stands for is chosen by the compiler",
         Leaf::DeclareTarget | Leaf::BeginDeclareTarget | Leaf::EndDeclareTarget => {
             "it declares device code"
         }
-        Leaf::Declarative | Leaf::Informational | Leaf::Depobj | Leaf::Allocators => {
+        Leaf::Declarative | Leaf::Informational | Leaf::Allocators => {
             "it executes nothing that could be measured"
         }
         _ => "this version does not measure it yet",

@@ -177,9 +177,12 @@ impl Composer<'_> {
             layout
                 .before
                 .extend([Item::Open, Item::Probe(events.opening(), region)]);
-            layout
-                .after
-                .extend([Item::Probe(events.closing(), region), Item::Close]);
+            let end = match recipe.may_leave {
+                true => &mut layout.before,
+                false => &mut layout.after,
+            };
+            end.push(Item::Probe(events.closing(), region));
+            layout.after.push(Item::Close);
         }
         if members {
             layout.enter_block(recipe, region);

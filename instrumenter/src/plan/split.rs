@@ -38,7 +38,7 @@ pub(super) fn split(directive: &Directive) -> Result<Option<Split>, String> {
     if units.len() == 1 {
         return Ok(None);
     }
-    if let Some(reason) = loop_variable_reason(directive) {
+    if let Some(reason) = loop_variable_reason(directive).or_else(|| scan_reason(directive)) {
         return Err(reason);
     }
     let mut split = Split {
@@ -79,6 +79,14 @@ fn loop_variable_reason(directive: &Directive) -> Option<String> {
     let default = directive.clause("default")?.text();
     (goes_back && default != "default(shared)")
         .then(|| format!("the loop variable would fall under {default}"))
+}
+
+/// Clang up to at least 19 computes a scan wrongly where the loop is not one
+/// directive with its team.
+fn scan_reason(directive: &Directive) -> Option<String> {
+    let inscan = |clause: &Clause| clause.name == "reduction" && clause.has_modifier("inscan");
+    let scans = directive.clauses.iter().any(inscan);
+    scans.then(|| "not every compiler takes its scan apart from its team".into())
 }
 
 /// The rows of each directive that a combined one is split into.
@@ -253,6 +261,7 @@ mod tests {
             "parallel for default(none) reduction(+: *p)",
             "parallel for allocate(x)",
             "parallel for simd default(none)",
+            "parallel for reduction(inscan, +: x)",
         ] {
             assert!(parts(text).is_err(), "{text}");
         }

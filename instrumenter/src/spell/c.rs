@@ -247,10 +247,14 @@ impl Speller for CSpeller<'_> {
              static struct romp_entry_{unique} romp_table_{unique}[{count}] = {{\n"
         );
         for region in &self.plan.regions {
-            let entry = entry(region);
+            let (name, rest) = entry(region);
             let _ = match region.branch.map(|mark| self.mark(mark)) {
-                Some(mark) => writeln!(text, "#ifdef {mark}\n{entry},\n#else\n{NO_ENTRY},\n#endif"),
-                None => writeln!(text, "{entry},"),
+                // Without its name the library skips it.
+                Some(mark) => writeln!(
+                    text,
+                    "{{\n#ifdef {mark}\n{name},\n#else\n\"\",\n#endif\n{rest} }},"
+                ),
+                None => writeln!(text, "{{ {name}, {rest} }},"),
             };
         }
         text.push_str("};\n");
@@ -293,15 +297,11 @@ int romp_end_first_line; int romp_end_last_line; \
 unsigned long romp_data; unsigned long romp_next; \
 const char *romp_text;";
 
-/// The entry of a region that is not compiled, which the library skips.
-const NO_ENTRY: &str = r#"{ "", "", 0, "", 0, 0, 0, 0, 0, 0, "" }"#;
-
-/// An entry of the table.
-fn entry(region: &Region) -> String {
+/// The first field of a region's entry, and the others.
+fn entry(region: &Region) -> (String, String) {
     let d = &region.descriptor;
-    format!(
-        "{{ {}, {}, {}, {}, {}, {}, {}, {}, 0, 0, {} }}",
-        quoted(&d.region_type),
+    let rest = format!(
+        "{}, {}, {}, {}, {}, {}, {}, 0, 0, {}",
         quoted(d.name.as_deref().unwrap_or_default()),
         d.num_sections.unwrap_or(0),
         quoted(&d.begin.file),
@@ -310,7 +310,8 @@ fn entry(region: &Region) -> String {
         d.end.first,
         d.end.last,
         quoted(&d.to_text()),
-    )
+    );
+    (quoted(&d.region_type), rest)
 }
 
 impl CSpeller<'_> {

@@ -138,9 +138,9 @@ pub(super) unsafe fn register_table(
 
 impl RompRegion {
     /// Whether the construct was compiled: its conditional (`#if`) may have left
-    /// it out, and then the text is empty.
+    /// it out, and then its name is empty.
     fn is_compiled(&self) -> bool {
-        text(self.text).is_none_or(|text| !text.is_empty())
+        text(self.descriptor.name).is_none_or(|name| !name.is_empty())
     }
 
     /// Reads the text, or the ten fields if it cannot be read.

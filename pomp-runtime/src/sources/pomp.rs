@@ -100,6 +100,8 @@ probes! {
     POMP_Teams_exit => TeamsExit,
     POMP_Target_enter => TargetEnter,
     POMP_Target_exit => TargetExit,
+    POMP_Construct_enter => ConstructEnter,
+    POMP_Construct_exit => ConstructExit,
     POMP_Begin => UserBegin,
 }
 
