@@ -64,8 +64,8 @@ pub struct Nesting {
     pub constructs: Vec<Construct>,
     /// Parts of the text where nothing may be inserted, with the reason why nothing may be inserted there.
     pub closed: Vec<(Range<usize>, &'static str)>,
-    /// Parts of the text that are compiled for a device too.
-    pub device: Vec<Range<usize>>,
+    /// Parts of the text that may be compiled for a device, if there is one.
+    pub device: Vec<(Range<usize>, &'static str)>,
     /// Functions that are named in a `declare target`.
     pub device_functions: Vec<String>,
 }
@@ -90,14 +90,13 @@ pub fn nest(found: &Found) -> Nesting {
     link(found, &mut constructs);
     let (device, closed): (Vec<_>, Vec<_>) = delimited(found)
         .into_iter()
-        .partition(|(_, leaf)| *leaf == Leaf::DeclareTarget);
-    let closed = closed
-        .into_iter()
-        .map(|(range, leaf)| (range, closed_reason(leaf)));
+        .partition(|(_, leaf)| matches!(leaf, Leaf::DeclareTarget | Leaf::Variant));
+    let reasoned = |(range, leaf)| (range, closed_reason(leaf));
+    let closed = closed.into_iter().map(reasoned);
     Nesting {
         constructs,
         closed: found.closed.iter().cloned().chain(closed).collect(),
-        device: device.into_iter().map(|(range, _)| range).collect(),
+        device: device.into_iter().map(reasoned).collect(),
         device_functions: device_functions(found),
     }
 }
@@ -226,8 +225,10 @@ fn opens_or_closes(directive: &Directive) -> Option<(Leaf, bool)> {
 
 fn closed_reason(leaf: Leaf) -> &'static str {
     match leaf {
+        Leaf::DeclareTarget => "it stands in device code",
+        Leaf::Variant => "it stands in a variant, which may be device code",
         Leaf::Noinstrument => "instrumentation is switched off here",
-        _ => "it stands in a variant that the compiler chooses",
+        _ => "it stands in a metadirective, which the compiler resolves",
     }
 }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::Language;
 use super::clauses::{self, ClauseRow};
-use super::directives::{Association, DirectiveRow, Leaf};
+use super::directives::{Association, DIRECTIVES, DirectiveRow, Leaf};
 
 /// A word of a directive: an identifier, a literal or one punctuation mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +65,8 @@ pub struct Directive {
     pub clauses: Vec<Clause>,
     /// From its first to its last word.
     pub range: Range<usize>,
+    /// The language that it was read for.
+    language: Language,
 }
 
 /// Why words are no directive.
@@ -104,6 +106,7 @@ pub fn parse(
         argument,
         clauses,
         range,
+        language,
     })
 }
 
@@ -241,9 +244,34 @@ impl Directive {
         self.clauses.iter().find(|clause| clause.name == name)
     }
 
-    /// What it governs; `ordered` with a dependence stands alone.
+    /// The directives that a metadirective may stand for, as far as they are
+    /// understood.
+    pub fn variants(&self) -> impl Iterator<Item = Directive> + '_ {
+        let chooses = self.rows[0].association == Association::Unknown;
+        let clauses = self.clauses.iter().filter(move |_| chooses);
+        clauses.filter_map(|clause| {
+            let words = &clause.argument.as_ref()?.words;
+            // A selector stands in front, unless it is the last resort.
+            let from = match clause.name.as_str() {
+                "when" => colons_at_depth_0(words)?.0 + 1,
+                "otherwise" | "default" => 0,
+                _ => return None,
+            };
+            parse(&words[from..], DIRECTIVES, self.language).ok()
+        })
+    }
+
+    /// What it governs; `ordered` with a dependence stands alone, and a
+    /// metadirective may govern what one of its variants does.
     #[must_use]
     pub fn association(&self) -> Association {
+        let governs = |directive: &Directive| {
+            let association = directive.association();
+            matches!(association, Association::Block | Association::LoopNest)
+        };
+        if self.variants().any(|variant| governs(&variant)) {
+            return Association::Block;
+        }
         if self.has_leaf(Leaf::Ordered)
             && (self.clause("depend").is_some() || self.clause("doacross").is_some())
         {
@@ -373,7 +401,6 @@ fn base_name(item: &[Word]) -> Option<&str> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::openmp::directives::DIRECTIVES;
 
     /// The words of a text, by white space and punctuation.
     pub(crate) fn words(text: &str) -> Vec<Word> {

@@ -171,8 +171,6 @@ pub fn admits_calls(leaf: Leaf) -> Result<(), &'static str> {
         Leaf::Workshare | Leaf::Workdistribute => Err("it stands in a workshare construct"),
         Leaf::Atomic => Err("it stands in an atomic construct"),
         Leaf::GenericLoop => Err("it stands in a loop construct, which is order(concurrent)"),
-        Leaf::Metadirective => Err("it stands in a metadirective"),
-        Leaf::Variant => Err("it stands in a declare variant"),
         Leaf::Transformation => Err("it stands in a loop transformation"),
         _ => Ok(()),
     }

@@ -315,20 +315,27 @@ impl Planner<'_> {
 
     /// Why nothing may be inserted at an offset, if so.
     fn closed_reason(&self, offset: usize, function: Option<&Function>) -> Option<&'static str> {
-        if !self.host_only && self.is_device_code(offset, function) {
-            return Some("it stands in a declare target function");
-        }
-        self.nesting
-            .closed
-            .iter()
-            .find(|(range, _)| range.contains(&offset))
-            .map(|(_, why)| *why)
+        let device = self.device_reason(offset, function);
+        let closed = self.nesting.closed.iter();
+        device
+            .filter(|_| !self.host_only)
+            .or_else(|| reason_at(closed, offset))
     }
 
-    /// Whether a function around an offset is compiled for a device too.
-    fn is_device_code(&self, offset: usize, function: Option<&Function>) -> bool {
+    /// Why there may be device code at an offset, if so.
+    fn device_reason(&self, offset: usize, function: Option<&Function>) -> Option<&'static str> {
         let named = |function: &Function| self.nesting.device_functions.contains(&function.name);
-        let between = |range: &std::ops::Range<usize>| range.contains(&offset);
-        function.is_some_and(named) || self.nesting.device.iter().any(between)
+        match function.is_some_and(named) {
+            true => Some("it stands in a declare target function"),
+            false => reason_at(self.nesting.device.iter(), offset),
+        }
     }
+}
+
+fn reason_at<'r>(
+    mut reasons: impl Iterator<Item = &'r (Range<usize>, &'static str)>,
+    offset: usize,
+) -> Option<&'static str> {
+    let found = reasons.find(|(range, _)| range.contains(&offset));
+    found.map(|(_, why)| *why)
 }

@@ -120,7 +120,9 @@ impl Planner<'_> {
         if directive.has_leaf(Leaf::Target) && !self.host_only {
             return Some("it stands in device code");
         }
-        forbidden_by(directive)
+        let variants: Vec<Directive> = directive.variants().collect();
+        let of_variants = variants.iter().find_map(|variant| self.forbidden_by(variant));
+        forbidden_by(directive).or(of_variants)
     }
 
     /// Why the construct can't be instrumented safely, if so.
