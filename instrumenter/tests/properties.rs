@@ -14,7 +14,10 @@ fn source(text: impl Into<Vec<u8>>) -> Source {
 }
 
 fn options() -> Options {
-    Options { unique: "t".into() }
+    Options {
+        unique: "t".into(),
+        ..Options::default()
+    }
 }
 
 /// Fragments of C from which texts are thrown together, most of them wrong.

@@ -11,7 +11,10 @@ fn a_switch_alone_is_declared() {
         language: Language::C,
         text: b"void f(void)\n{\n#pragma pomp inst off\n}\n".to_vec(),
     };
-    let options = Options { unique: "t".into() };
+    let options = Options {
+        unique: "t".into(),
+        ..Options::default()
+    };
     let result = instrument(&source, &options);
     let text = String::from_utf8_lossy(&result.text);
     assert!(text.contains("extern void POMP_Off(void);"), "{text}");

@@ -251,12 +251,22 @@ pub const KINDS: &[KindRow] = &[
         "TARGET UPDATE",
         "TGTUPDT",
     ),
-    row(RegionKind::Taskgraph, &["taskgraph"], "TASKGRAPH", "TASKGRPH"),
+    row(
+        RegionKind::Taskgraph,
+        &["taskgraph"],
+        "TASKGRAPH",
+        "TASKGRPH",
+    ),
     row(RegionKind::Dispatch, &["dispatch"], "DISPATCH", "DISPATCH"),
     row(RegionKind::Interop, &["interop"], "INTEROP", "INTEROP"),
     row(RegionKind::Depobj, &["depobj"], "DEPOBJ", "DEPOBJ"),
     row(RegionKind::Cancel, &["cancel"], "CANCEL", "CANCEL"),
-    row(RegionKind::CancellationPoint, &["cancellationpoint"], "CANCELLATION POINT", "CANCELPT"),
+    row(
+        RegionKind::CancellationPoint,
+        &["cancellationpoint"],
+        "CANCELLATION POINT",
+        "CANCELPT",
+    ),
 ];
 
 const fn row(

@@ -43,7 +43,13 @@ fn instrumented(path: &Path, folder: &str) -> (Source, Instrumented) {
         language: Source::language_of(path),
         text: std::fs::read(path).unwrap(),
     };
-    let result = instrument(&source, &Options { unique: "u".into() });
+    let result = instrument(
+        &source,
+        &Options {
+            unique: "u".into(),
+            ..Options::default()
+        },
+    );
     (source, result)
 }
 

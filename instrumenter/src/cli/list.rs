@@ -40,10 +40,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .iter()
         .map(|path| {
             let source = super::read_source(path)?;
-            Ok(listing(
-                &source.name,
-                &instrument(&source, &options),
-            ))
+            Ok(listing(&source.name, &instrument(&source, &options)))
         })
         .collect::<Result<_, Failure>>()?;
     super::print(|out| match arguments.format {

@@ -218,7 +218,8 @@ impl Planner<'_> {
             && !user::is_user_directive(directive)
         {
             let sequence = found.sequence.as_ref();
-            self.sequences.extend(sequence.map(|sequence| sequence.begin));
+            self.sequences
+                .extend(sequence.map(|sequence| sequence.begin));
             self.place(construct, found, directive, unsplit.as_deref());
         }
         if construct.implicit_section {

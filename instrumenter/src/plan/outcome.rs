@@ -107,7 +107,9 @@ impl Planner<'_> {
     /// both are measured from outside the `target`.
     pub(super) fn target_around(&self, teams: &Construct) -> Option<&Construct> {
         let leaves = |construct: &Construct| {
-            let directive = self.found.directives[construct.directive].directive.as_ref();
+            let directive = self.found.directives[construct.directive]
+                .directive
+                .as_ref();
             directive.map(|directive| directive.rows.iter().map(|row| row.leaf))
         };
         let is_teams = leaves(teams).ok()?.next() == Some(Leaf::Teams);
@@ -121,7 +123,9 @@ impl Planner<'_> {
             return Some("it stands in device code");
         }
         let variants: Vec<Directive> = directive.variants().collect();
-        let of_variants = variants.iter().find_map(|variant| self.forbidden_by(variant));
+        let of_variants = variants
+            .iter()
+            .find_map(|variant| self.forbidden_by(variant));
         forbidden_by(directive).or(of_variants)
     }
 

@@ -51,11 +51,7 @@ impl Planner<'_> {
             let region_type = self::region_type(unit.leaf, directive);
             let descriptor = self.descriptor(construct, found, directive, region_type);
             let text = format!("omp {} {}", unit.name, unit.clauses.join(" "));
-            regions.push(self.add(
-                descriptor,
-                found,
-                text.trim_end().to_owned(),
-            ));
+            regions.push(self.add(descriptor, found, text.trim_end().to_owned()));
         }
         regions
     }
@@ -103,11 +99,7 @@ impl Planner<'_> {
             column: self.found.lines.column(call.name.start),
             ..Descriptor::default()
         };
-        Some(self.add(
-            descriptor,
-            call,
-            call.routine.name.to_owned(),
-        ))
+        Some(self.add(descriptor, call, call.routine.name.to_owned()))
     }
 
     /// Adds the region of something that stands in a function, in branches.
@@ -120,7 +112,8 @@ impl Planner<'_> {
         let function = place.function();
         let branch = place.branches().last();
         let mark = branch.map(|branch| Mark(branch.group, branch.branch));
-        self.marks.extend(mark.zip(branch.map(|branch| branch.start)));
+        self.marks
+            .extend(mark.zip(branch.map(|branch| branch.start)));
         let name = function.map(|function| function.name.clone());
         let key = (name.clone(), text.clone());
         let ordinal = self.seen.iter().filter(|seen| **seen == key).count();

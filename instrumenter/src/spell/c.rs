@@ -181,7 +181,8 @@ fn end_line(text: &mut String) {
 /// Whether an insertion can stand in the middle of a line.
 fn fits_in_line(insertion: &Insertion) -> bool {
     let opens = matches!(insertion.order, Order::Open { .. });
-    let lines = |item: &Item| matches!(item, Item::Barrier | Item::Mark(_) | Item::Directive { .. });
+    let lines =
+        |item: &Item| matches!(item, Item::Barrier | Item::Mark(_) | Item::Directive { .. });
     opens && insertion.guard.is_none() && !insertion.items.iter().any(lines)
 }
 

@@ -73,7 +73,10 @@ impl List<'_> {
         }
         let shared = (items.len() > 1).then_some("other attributes stand between its brackets");
         let sequence = members.len() > 1 || self.holds_sequence(&members);
-        let (start, end) = (self.tokens[0].range.start, self.tokens[self.end - 1].range.end);
+        let (start, end) = (
+            self.tokens[0].range.start,
+            self.tokens[self.end - 1].range.end,
+        );
         let semicolon = self.tokens.get(self.end).filter(|token| token.is(b';'));
         let records = members.iter().enumerate().map(|(number, member)| {
             let next = members.get(number + 1);
