@@ -330,6 +330,39 @@ impl Clause {
             .is_some_and(|colon| argument.words[..colon].iter().any(|word| word.is(modifier)))
     }
 
+    /// Whether evaluating its argument may change something. Names in capitals
+    /// are taken for macros that stand for a value.
+    #[must_use]
+    pub fn may_have_side_effect(&self) -> bool {
+        let words = self.argument.as_ref().map_or(&[][..], |a| &a.words);
+        let follows = |at: usize, marks: &[&str]| {
+            let word = words.get(at + 1);
+            word.is_some_and(|word| marks.iter().any(|mark| word.is(mark)))
+        };
+        let calls = |at: usize| {
+            let name = &words[at];
+            name.is_identifier()
+                && name.text.contains(|c: char| c.is_ascii_lowercase())
+                && !name.is("sizeof")
+                && follows(at, &["("])
+        };
+        let assigns = |at: usize| {
+            let compares = at > 0
+                && ["=", "<", ">", "!"]
+                    .iter()
+                    .any(|mark| words[at - 1].is(mark));
+            words[at].is("=") && !compares && !follows(at, &["="])
+        };
+        let steps = |at: usize| {
+            let touching = words
+                .get(at + 1)
+                .is_some_and(|next| next.range.start == words[at].range.end);
+            (words[at].is("+") && follows(at, &["+"]) || words[at].is("-") && follows(at, &["-"]))
+                && touching
+        };
+        (0..words.len()).any(|at| calls(at) || assigns(at) || steps(at))
+    }
+
     /// The base names of the list items behind the last colon at depth 0: `a`
     /// of `a[0:n]`, `x` of `(x)`... `None` if an item has no plain base name.
     #[must_use]
