@@ -32,9 +32,11 @@ use std::io::IsTerminal as _;
 use diagnostic::{Diagnostic, Severity};
 use edit::Applied;
 use find::lines::LineMap;
+use openmp::Language;
 use plan::{Outcome, Plan};
-use spell::Surroundings;
 use spell::c::CSpeller;
+use spell::fortran::FortranSpeller;
+use spell::{Speller, Surroundings};
 
 pub use source::Source;
 
@@ -76,12 +78,13 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
         unique: &options.unique,
         lines: &found.lines,
     };
-    let speller = CSpeller::new(&plan, around, source.language);
     let begin = front_end.text_begin(&source.text);
-    let made = match front_end.is_preprocessed(&source.text) {
-        true => spell::apply(&plan, &markers::WithMarkers(speller), &source.text, begin),
-        false => spell::apply(&plan, &speller, &source.text, begin),
-    };
+    let mut speller = speller(&plan, around, source);
+    if front_end.is_preprocessed(&source.text) {
+        speller = Box::new(markers::WithMarkers(speller));
+    }
+    let made = spell::apply(&plan, speller.as_ref(), &source.text, begin);
+    drop(speller);
     let (applied, defect) = match made {
         Ok(applied) => (applied, None),
         Err(error) => (untouched(source), Some(error.to_string())),
@@ -107,6 +110,14 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
         plan,
         applied,
         lines: found.lines,
+    }
+}
+
+/// The speller for a source's language.
+fn speller<'a>(plan: &'a Plan, around: Surroundings<'a>, source: &Source) -> Box<dyn Speller + 'a> {
+    match source.language {
+        Language::Fortran => Box::new(FortranSpeller::new(plan, around, source.layout)),
+        language => Box::new(CSpeller::new(plan, around, language)),
     }
 }
 

@@ -6,9 +6,9 @@ use crate::plan::{CallEdit, EditedDirective};
 use crate::spell::{Group, Speller};
 
 /// Spells as another speller does, for preprocessed text.
-pub(crate) struct WithMarkers<S>(pub(crate) S);
+pub(crate) struct WithMarkers<'a>(pub(crate) Box<dyn Speller + 'a>);
 
-impl<S: Speller> Speller for WithMarkers<S> {
+impl Speller for WithMarkers<'_> {
     fn group(&self, group: &Group<'_>) -> String {
         marked(&self.0.group(group))
     }

@@ -50,6 +50,25 @@ pub struct Found {
     pub closed: Vec<(Range<usize>, &'static str)>,
     /// From offsets to the lines that the compiler counts.
     pub lines: LineMap,
+    /// What is special about the language.
+    pub traits: Traits,
+}
+
+/// What a language says that changes how its constructs are planned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traits {
+    /// Names that differ in case only are the same.
+    pub folds_case: bool,
+    /// A variable may be private in a `parallel` by a rule of its own (loop
+    /// variables of Fortran's sequential loops), so what a clause that is split
+    /// off needs to be shared must be said to be.
+    pub private_by_rule: bool,
+    /// A `declare target` without arguments is about the procedure that it stands
+    /// in, and not about all up to its end.
+    pub declares_in_procedures: bool,
+    /// A function can be called only where its type is declared, so that none of
+    /// ours can stand in the place of one of OpenMP's.
+    pub types_functions: bool,
 }
 
 /// A directive in its place.
@@ -195,7 +214,7 @@ pub struct FoundCall {
     pub routine: &'static RoutineRow,
     /// The bytes of its name.
     pub name: Range<usize>,
-    /// Behind the opening parenthesis.
+    /// Between the opening parenthesis and the first argument.
     pub arguments: usize,
     /// The function around it.
     pub function: Option<Function>,

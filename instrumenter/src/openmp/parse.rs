@@ -50,6 +50,8 @@ pub struct Argument {
 pub struct Clause {
     /// Name in lower case.
     pub name: String,
+    /// Name as written: it may be a macro.
+    pub spelled: String,
     /// Its row in the table, if it has one.
     pub row: Option<&'static ClauseRow>,
     /// Its bytes in the source, from name to closing parenthesis.
@@ -212,6 +214,7 @@ fn parse_clauses(words: &[Word], mut at: usize) -> Result<Vec<Clause>, Directive
             .map(|word| word.range.clone());
         clauses.push(Clause {
             row: clauses::find(&name),
+            spelled: word.text.clone(),
             name,
             range,
             argument,
@@ -283,8 +286,8 @@ impl Clause {
     #[must_use]
     pub fn text(&self) -> String {
         match &self.argument {
-            Some(argument) => format!("{}({})", self.name, joined(&argument.words)),
-            None => self.name.clone(),
+            Some(argument) => format!("{}({})", self.spelled, joined(&argument.words)),
+            None => self.spelled.clone(),
         }
     }
 

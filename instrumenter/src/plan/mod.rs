@@ -12,7 +12,7 @@ use std::ops::Range;
 use profile::descriptor::Descriptor;
 
 use crate::edit::Order;
-use crate::find::{Found, Function};
+use crate::find::{Found, FoundCall, Function};
 use crate::nest::Nesting;
 use crate::openmp::Event;
 use crate::openmp::api::RoutineRow;
@@ -244,8 +244,8 @@ impl Planner<'_> {
         }
     }
 
-    fn call(&mut self, call: &crate::find::FoundCall) {
-        let outcome = match self.closed_reason(call.name.start, call.function.as_ref()) {
+    fn call(&mut self, call: &FoundCall) {
+        let outcome = match self.closed_call_reason(call) {
             Some(reason) => Outcome::PassedThrough {
                 reason: reason.into(),
             },
@@ -268,6 +268,14 @@ impl Planner<'_> {
             clauses: Vec::new(),
             outcome,
         });
+    }
+
+    /// Why a call may not be redirected, if so.
+    fn closed_call_reason(&self, call: &FoundCall) -> Option<&'static str> {
+        if call.routine.result != "void" && self.found.traits.types_functions {
+            return Some("a function in its place would have to be declared");
+        }
+        self.closed_reason(call.name.start, call.function.as_ref())
     }
 
     /// Why nothing may be inserted at an offset, if so.

@@ -2,6 +2,8 @@
 //! one place are shared; what a probe looks like is each language's own.
 
 pub mod c;
+pub mod fortran;
+mod fortran_lines;
 
 use crate::edit::{Applied, EditError, EditSet, Order};
 use crate::find::lines::LineMap;
@@ -48,7 +50,10 @@ pub fn apply(
         edits.insert(text_begin, Order::close(usize::MAX), speller.prologue());
     }
     if !plan.regions.is_empty() {
-        edits.insert(text.len(), Order::open(usize::MAX), speller.epilogue());
+        let epilogue = speller.epilogue();
+        if !epilogue.is_empty() {
+            edits.insert(text.len(), Order::open(usize::MAX), epilogue);
+        }
     }
     for group in groups(plan) {
         // One insertion per offset: the order within it is settled here.

@@ -25,7 +25,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::tree::SyntaxTree;
-use super::{Branch, Extent, Found, FoundDirective, FrontEnd};
+use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Traits};
 use crate::openmp::parse::joined;
 use crate::openmp::{Association, Language};
 use crate::source::Source;
@@ -147,6 +147,7 @@ impl<'s> Finder<'s> {
                 calls: Vec::new(),
                 closed: Vec::new(),
                 lines,
+                traits: Traits::default(),
             };
         }
         let directives = (0..self.records.len())
@@ -166,6 +167,7 @@ impl<'s> Finder<'s> {
             calls,
             closed: self.closed(),
             lines,
+            traits: Traits::default(),
         }
     }
 

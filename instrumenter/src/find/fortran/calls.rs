@@ -43,9 +43,10 @@ impl Finder<'_> {
         let routine = routine_at(line, tokens, at)?;
         let name = line.source(&tokens[at]);
         let view = self.view_at(name.start);
+        let arguments = line.source(tokens.get(at + 2)?).start;
         (!view.defines(routine)).then(|| FoundCall {
             routine,
-            arguments: line.source(&tokens[at + 1]).end,
+            arguments,
             function: view.function_at(name.start),
             name,
         })

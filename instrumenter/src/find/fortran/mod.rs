@@ -36,7 +36,7 @@ use std::rc::Rc;
 use super::c::groups::{Configuration, Groups};
 use super::c::lexer::{PreprocessorLine, lex_part};
 use super::c::{line_directives, preprocessed};
-use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Function, Placement};
+use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Function, Placement, Traits};
 use crate::openmp::Language;
 use crate::openmp::parse::joined;
 use crate::source::{Form, Source};
@@ -51,6 +51,14 @@ use view::View;
 
 /// Views that are kept: what stands next to each other is seen in the same one.
 const MAX_VIEWS: usize = 8;
+
+/// What Fortran says that changes how constructs are planned.
+const TRAITS: Traits = Traits {
+    folds_case: true,
+    private_by_rule: true,
+    declares_in_procedures: true,
+    types_functions: true,
+};
 
 /// The front end for Fortran; the source says in which form.
 #[derive(Debug, Default)]
@@ -168,6 +176,7 @@ impl<'s> Finder<'s> {
                 calls: Vec::new(),
                 closed: Vec::new(),
                 lines,
+                traits: TRAITS,
             };
         }
         Found {
@@ -175,6 +184,7 @@ impl<'s> Finder<'s> {
             calls: self.calls(),
             closed: self.closed(),
             lines,
+            traits: TRAITS,
         }
     }
 

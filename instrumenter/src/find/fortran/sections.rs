@@ -17,9 +17,11 @@ impl Finder<'_> {
             .collect()
     }
 
-    /// The block behind item `from` and in front of item `to`, unless it is empty.
+    /// The block behind item `from` and in front of item `to`; none if it is empty
+    /// and has no directive.
     fn section(&self, view: &View, span: &Span, from: usize, to: usize) -> Option<SectionBlock> {
-        if from + 1 >= to {
+        let empty = from + 1 >= to;
+        if empty && from == span.own {
             return None;
         }
         let at = |at| Position {
@@ -35,10 +37,14 @@ impl Finder<'_> {
             Item::Directive(record) if from != span.own => Some(record),
             _ => None,
         };
+        let begin = view.after(&self.records, from);
         Some(SectionBlock {
             directive,
-            range: range(from + 1).start..range(to - 1).end,
-            begin: at(view.after(&self.records, from)),
+            range: match empty {
+                true => begin..begin,
+                false => range(from + 1).start..range(to - 1).end,
+            },
+            begin: at(begin),
             end: at(range(next).start),
         })
     }
