@@ -51,9 +51,6 @@ use statements::{Statement, statements};
 use structure::Item;
 use view::View;
 
-/// Views that are kept: what stands next to each other is seen in the same one.
-const MAX_VIEWS: usize = 8;
-
 /// What Fortran says that changes how constructs are planned.
 const TRAITS: Traits = Traits {
     folds_case: true,
@@ -61,6 +58,9 @@ const TRAITS: Traits = Traits {
     declares_in_procedures: true,
     types_functions: true,
 };
+
+/// Views that are kept: what stands next to each other is seen in the same one.
+const MAX_VIEWS: usize = 8;
 
 /// The front end for Fortran; the source says in which form.
 #[derive(Debug, Default)]
@@ -91,7 +91,7 @@ impl FrontEnd for FortranFrontEnd {
             ranges.extend(physical::sentinel(&source.text, line));
         }
         let lines = finder.preprocessor.iter().flat_map(|line| &line.tokens);
-        ranges.extend(lines.map(|token| token.range.clone()));
+        ranges.extend(lines.map(|token| token.range()));
         ranges.sort_by_key(|range| range.start);
         ranges
     }
