@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::Finder;
-use super::classify::UnitKind;
 use super::directives::Meaning;
 use super::structure::Unit;
+use super::unit_heads::UnitKind;
 use super::view::View;
 use crate::find::c::preprocessed;
 use crate::openmp::{Directive, Leaf};

@@ -1,6 +1,7 @@
 //! What is open while the token-level matcher runs.
 
-use super::classify::{Compound, UnitHead};
+use super::classify::Compound;
+use super::unit_heads::UnitHead;
 use crate::openmp::{Association, Directive, Leaf};
 
 /// Something open.

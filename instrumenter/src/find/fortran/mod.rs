@@ -15,6 +15,7 @@ mod extents;
 mod frames;
 mod glue;
 mod logical;
+mod nesting;
 mod physical;
 #[cfg(test)]
 mod properties;
@@ -25,6 +26,7 @@ mod structure;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod unit_heads;
 mod view;
 mod words;
 

@@ -275,7 +275,7 @@ fn names_without_blanks_and_continuations() {
         &[
             (
                 "!$OMP PARALLELDO PRIVATE(I)\ndo i = 1, n\nenddo\n!$omp endparalleldo\nend",
-                "parallel do private(I) 2-4!5",
+                "parallel do PRIVATE(I) 2-4!5",
             ),
             (
                 "  !$omp parallel do & ! c\n! c\n\n!$omp & private(a, &\n  !$omp&b)\ndo i = 1, n\nend do\nend",
