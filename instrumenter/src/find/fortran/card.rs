@@ -44,8 +44,13 @@ impl Card {
         card
     }
 
-    /// The columns of the label, from `first` on, without what is blank.
+    /// The columns of the label, from `first` on, without what is blank around
+    /// it. What is no label there is no Fortran.
     pub(super) fn label(&self, first: usize) -> Range<usize> {
+        let mut columns = self.head[first..5].iter();
+        if !columns.all(|byte| *byte == b' ' || byte.is_ascii_digit()) {
+            return self.body.start..self.body.start;
+        }
         let filled = |column: &usize| self.head[*column] != b' ';
         let mut columns = (first..5).filter(filled);
         match (columns.next(), (first..5).rfind(filled)) {

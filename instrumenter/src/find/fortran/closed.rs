@@ -14,12 +14,9 @@ use crate::openmp::{Directive, Leaf};
 type Closed = (Range<usize>, &'static str);
 
 impl Finder<'_> {
-    /// The closed parts of every view that was looked at.
+    /// The closed parts of every view that a directive or a call was seen in.
     pub(super) fn closed(&self) -> Vec<Closed> {
-        let mut closed = Vec::new();
-        for view in self.views.borrow().iter() {
-            closed.extend(self.closed_in(view));
-        }
+        let mut closed = self.closed.take();
         let system = preprocessed::system_ranges(&self.source.text, &self.preprocessor);
         closed.extend(
             system
@@ -31,7 +28,8 @@ impl Finder<'_> {
         closed
     }
 
-    fn closed_in(&self, view: &View) -> Vec<Closed> {
+    /// The closed parts of a view.
+    pub(super) fn closed_in(&self, view: &View) -> Vec<Closed> {
         let structure = &view.structure;
         let mut closed = Vec::new();
         closed.extend(

@@ -21,6 +21,8 @@ pub(super) struct Record {
     pub(super) sentinel: Sentinel,
     pub(super) words: Vec<Word>,
     pub(super) meaning: Meaning,
+    /// Why it can't be used where it stands, if so.
+    pub(super) unusable: Option<&'static str>,
 }
 
 /// What a directive says.
@@ -38,16 +40,16 @@ impl Record {
     /// The record of a directive's logical line.
     pub(super) fn new(text: &[u8], line: &Logical, sentinel: Sentinel, form: Form) -> Self {
         let words = words(line, form);
-        let meaning = match unusable(text, line) {
-            Some(reason) => Meaning::Unknown(reason.into()),
-            None => meaning(&words, sentinel),
-        };
         Self {
             range: line.range.clone(),
             after: line.after,
             sentinel,
+            meaning: match line.inside_statement {
+                true => Meaning::Unknown("it stands between the lines of a statement".into()),
+                false => meaning(&words, sentinel),
+            },
             words,
-            meaning,
+            unusable: unusable(text, line),
         }
     }
 
@@ -64,9 +66,6 @@ impl Record {
 fn unusable(text: &[u8], line: &Logical) -> Option<&'static str> {
     if line.broken {
         return Some("preprocessor lines stand inside of it");
-    }
-    if line.inside_statement {
-        return Some("it stands between the lines of a statement");
     }
     let ends_file = line.after == text.len() && !text.ends_with(b"\n");
     ends_file.then_some("the file ends with it")

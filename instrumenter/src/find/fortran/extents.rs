@@ -1,16 +1,22 @@
 //! Where a construct begins and ends: the tree's answer and the tokens' answer,
 //! and what to make of both.
 
+use std::ops::Range;
+
 use super::Finder;
-use super::directives::Meaning;
+use super::directives::{Meaning, Record};
 use super::frames::Wants;
 use super::structure::{Item, Span};
 use super::view::View;
-use crate::find::c::groups::Configuration;
 use crate::find::tree::TreeAnswer;
 use crate::find::{Body, Closing, EndDirective, Extent, Position};
 use crate::openmp::directives::Association;
 use crate::openmp::{Directive, Leaf};
+use crate::source::LineIndex;
+
+/// Bytes that are read to try other choices of the conditionals of one source;
+/// real ones need a few times their length.
+const MAX_TRIED: usize = 1 << 27;
 
 impl Finder<'_> {
     /// The extent of the directive with this index; it takes the clauses of the
@@ -45,7 +51,7 @@ impl Finder<'_> {
         let construct_end = span
             .end
             .map_or(last, |end| view.range(&self.records, end).end);
-        self.check_branches(index, view, construct_end)?;
+        self.check_branches(index, directive, construct_end)?;
         let guarded = self
             .branches(record.range.start)
             .iter()
@@ -84,6 +90,11 @@ impl Finder<'_> {
         let Meaning::End(ending) = &record.meaning else {
             return Err("where it ends can't be told".into());
         };
+        if let Some(reason) = record.unusable {
+            return Err(format!(
+                "the directive that ends it can't be used: {reason}"
+            ));
+        }
         directive.clauses.extend(ending.clauses.iter().cloned());
         let line_start = |at| Position {
             at,
@@ -162,36 +173,54 @@ impl Finder<'_> {
 
     /// Every other choice of the conditionals that overlap the construct must
     /// give the same end.
-    fn check_branches(&self, index: usize, view: &View, end: usize) -> Result<(), String> {
-        let start = self.records[index].range.start;
-        for (number, group) in self.groups.groups.iter().enumerate() {
-            let overlaps = group.range.start < end && group.range.end > start;
-            if !overlaps || group.branch_of(start).is_some() {
-                continue;
-            }
-            for choice in group
-                .choices()
-                .filter(|choice| *choice != view.configuration[number])
-            {
-                let mut other = view.configuration.clone();
-                other[number] = choice;
-                if self.end_in(&other, index) != Some(end) {
-                    return Err(format!(
-                        "it ends in different places in the branches of the conditional at line {}; \
-                         preprocess the file first",
-                        crate::source::LineIndex::new(&self.source.text).line(group.range.start)
-                    ));
-                }
+    fn check_branches(
+        &self,
+        index: usize,
+        directive: &Directive,
+        end: usize,
+    ) -> Result<(), String> {
+        let part = self.records[index].range.start..end;
+        // What is one statement long depends on every statement.
+        let any = matches!(Wants::of(directive, false), Some(Wants::Statements(_)));
+        let matters = |group: Range<usize>| any || self.is_structural(group);
+        let alternatives = self
+            .conditions
+            .alternatives(&self.groups, part.clone(), matters);
+        self.tried
+            .set(self.tried.get() + alternatives.len() * part.len());
+        if self.tried.get() > MAX_TRIED {
+            return Err("too many conditionals stand in it to try all of their branches".into());
+        }
+        for (number, configuration) in alternatives {
+            let view = View::new(self, &configuration, Some(part.clone()));
+            if view.end_of(&self.records, index) != Some(end) {
+                let group = &self.groups.groups[number].range;
+                return Err(format!(
+                    "it ends in different places in the branches of the conditional at line {}; \
+                     preprocess the file first",
+                    LineIndex::new(&self.source.text).line(group.start)
+                ));
             }
         }
         Ok(())
     }
 
-    /// The end of a construct in a configuration.
-    fn end_in(&self, configuration: &Configuration, index: usize) -> Option<usize> {
-        let view = self.view(configuration);
-        let span = view.span(index).ok()?;
+    /// Whether the nesting depends on a part.
+    fn is_structural(&self, part: Range<usize>) -> bool {
+        let next = self
+            .structural
+            .partition_point(|line| line.end <= part.start);
+        self.structural
+            .get(next)
+            .is_some_and(|line| line.start < part.end)
+    }
+}
+
+impl View {
+    /// Where the construct of a record ends.
+    fn end_of(&self, records: &[Record], index: usize) -> Option<usize> {
+        let span = self.span(index).ok()?;
         let last = span.end.unwrap_or(span.last);
-        Some(view.range(&self.records, last).end)
+        Some(self.range(records, last).end)
     }
 }

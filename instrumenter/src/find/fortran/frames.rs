@@ -18,7 +18,7 @@ pub(super) enum Frame {
 #[derive(Debug)]
 pub(super) struct Construct {
     /// What it is; none for a loop.
-    pub(super) block: Option<Compound>,
+    pub(super) compound: Option<Compound>,
     /// The label of a loop's last statement.
     pub(super) label: Option<u64>,
     /// Whether it is a `do concurrent`.
@@ -42,6 +42,8 @@ pub(super) struct OpenDirective {
     pub(super) wants: Wants,
     /// Whether what it governs has begun.
     pub(super) begun: bool,
+    /// Whether that is a strictly structured block.
+    pub(super) strict: bool,
     /// The item with which it was complete.
     pub(super) complete: Option<usize>,
     /// The `section` directives directly in it.
@@ -84,6 +86,6 @@ impl Frame {
     }
 
     pub(super) fn is_interface(&self) -> bool {
-        matches!(self, Self::Construct(open) if open.block == Some(Compound::Interface))
+        matches!(self, Self::Construct(open) if open.compound == Some(Compound::Interface))
     }
 }

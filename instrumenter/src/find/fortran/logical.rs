@@ -76,6 +76,8 @@ struct Open {
     quote: Option<u8>,
     /// Whether its last line ends with a continuation mark, in free form.
     continues: bool,
+    /// Whether its last line is full, in fixed form.
+    full: bool,
     /// Whether a preprocessor line was seen since.
     preprocessor: bool,
 }
@@ -129,6 +131,7 @@ impl Builder<'_> {
             index: self.lines.len() - 1,
             quote: None,
             continues: false,
+            full: line.full,
             preprocessor: false,
         });
         self.glue(line.content.clone());
@@ -142,7 +145,12 @@ impl Builder<'_> {
         logical.after = line.after;
         logical.broken |= std::mem::take(&mut open.preprocessor);
         let mut content = line.content.clone();
-        if self.form == Form::Free {
+        if self.form == Form::Fixed {
+            // Blanks fill up the line in front.
+            if !std::mem::replace(&mut open.full, line.full) && open.quote.is_none() {
+                logical.glued.separate(self.text, content.start);
+            }
+        } else {
             let blanks = self.text[content.clone()]
                 .iter()
                 .take_while(|byte| is_blank(**byte))

@@ -9,21 +9,27 @@ mod calls;
 mod card;
 mod classify;
 mod closed;
+mod conditions;
 mod directives;
 mod extents;
 mod frames;
 mod glue;
 mod logical;
 mod physical;
+#[cfg(test)]
+mod properties;
 mod sections;
 mod squeezed;
 mod statements;
 mod structure;
+#[cfg(test)]
+mod tests;
 mod tokens;
 mod view;
 mod words;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -34,9 +40,13 @@ use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Function, Placement
 use crate::openmp::Language;
 use crate::openmp::parse::joined;
 use crate::source::{Form, Source};
+use classify::StatementKind;
+use conditions::Conditions;
 use directives::{Meaning, Record};
-use logical::logical_lines;
+use logical::{Logical, logical_lines};
 use physical::{Kind, Physical};
+use statements::{Statement, statements};
+use structure::Item;
 use view::View;
 
 /// What Fortran says that changes how constructs are planned.
@@ -46,6 +56,9 @@ const TRAITS: Traits = Traits {
     declares_in_procedures: true,
     types_functions: true,
 };
+
+/// Views that are kept: what stands next to each other is seen in the same one.
+const MAX_VIEWS: usize = 8;
 
 /// The front end for Fortran; the source says in which form.
 #[derive(Debug, Default)]
@@ -87,7 +100,7 @@ impl FrontEnd for FortranFrontEnd {
         let configuration = finder
             .groups
             .guarded_configuration(&source.text, &finder.preprocessor);
-        let view = View::new(&finder, &configuration);
+        let view = View::new(&finder, &configuration, None);
         view.tree(&finder).error_count()
     }
 }
@@ -99,9 +112,16 @@ struct Finder<'s> {
     lines: Vec<Physical>,
     preprocessor: Vec<PreprocessorLine>,
     groups: Groups,
+    conditions: Conditions,
     records: Vec<Record>,
-    /// The views that were asked for so far.
+    /// The bytes of lines that the nesting depends on.
+    structural: Vec<Range<usize>>,
+    /// The views that were asked for last.
     views: RefCell<Vec<Rc<View>>>,
+    /// Where no call may stand, in any of them.
+    closed: RefCell<Vec<(Range<usize>, &'static str)>>,
+    /// How many bytes were read to try other choices of conditionals.
+    tried: Cell<usize>,
 }
 
 impl<'s> Finder<'s> {
@@ -121,6 +141,7 @@ impl<'s> Finder<'s> {
             // Whoever reads the text next ignores them.
             false => Groups::default(),
         };
+        let conditions = Conditions::new(text, &preprocessor, &groups);
         let all = logical_lines(text, lines.iter(), form);
         let records = all
             .iter()
@@ -131,9 +152,17 @@ impl<'s> Finder<'s> {
             form,
             lines,
             preprocessor,
+            conditions,
             groups,
             records,
+            structural: all
+                .iter()
+                .filter(|line| is_structural(line, form))
+                .map(|line| line.range.clone())
+                .collect(),
             views: RefCell::default(),
+            closed: RefCell::default(),
+            tried: Cell::new(0),
         }
     }
 
@@ -160,11 +189,12 @@ impl<'s> Finder<'s> {
     }
 
     fn directives(&self) -> Vec<FoundDirective> {
+        let ends = self.ends();
         let mut directives = Vec::new();
         // The place of each record in the list.
         let mut places = Vec::new();
         for index in 0..self.records.len() {
-            let directive = self.directive(index);
+            let directive = (!ends.contains(&index)).then(|| self.directive(index));
             places.push(directive.is_some().then_some(directives.len()));
             directives.extend(directive);
         }
@@ -176,6 +206,18 @@ impl<'s> Finder<'s> {
             }
         }
         directives
+    }
+
+    /// The records that end a construct.
+    fn ends(&self) -> HashSet<usize> {
+        let end = |index: usize| {
+            let view = self.view_at(self.records[index].range.start);
+            match view.items[view.span(index).ok()?.end?] {
+                Item::Directive(end) => Some(end),
+                Item::Statement(_) => None,
+            }
+        };
+        (0..self.records.len()).filter_map(end).collect()
     }
 
     /// The index of the record that begins at an offset.
@@ -194,32 +236,35 @@ impl<'s> Finder<'s> {
         if let Some(view) = known {
             return Rc::clone(view);
         }
-        let view = Rc::new(View::new(self, configuration));
+        let view = Rc::new(View::new(self, configuration, None));
+        self.closed.borrow_mut().extend(self.closed_in(&view));
+        if views.len() == MAX_VIEWS {
+            views.remove(0);
+        }
         views.push(Rc::clone(&view));
         view
     }
 
     /// The view that shows `offset`.
     fn view_at(&self, offset: usize) -> Rc<View> {
-        self.view(&self.groups.configuration_for(offset))
+        self.view(&self.conditions.configuration_for(&self.groups, offset))
     }
 
-    /// A directive, unless it belongs to another as its end.
-    fn directive(&self, index: usize) -> Option<FoundDirective> {
+    fn directive(&self, index: usize) -> FoundDirective {
         let record = &self.records[index];
         let view = self.view_at(record.range.start);
         let mut extent = Extent::None;
-        let directive = match &record.meaning {
-            Meaning::Unknown(reason) => Err(reason.clone()),
-            Meaning::End(_) if !view.structure.orphans.contains(&index) => return None,
-            Meaning::End(_) => Err("it ends no construct".to_owned()),
-            Meaning::Begin(directive) => {
+        let directive = match (&record.meaning, record.unusable) {
+            (Meaning::Unknown(reason), _) => Err(reason.clone()),
+            (_, Some(reason)) => Err(reason.to_owned()),
+            (Meaning::End(_), _) => Err("it ends no construct".to_owned()),
+            (Meaning::Begin(directive), _) => {
                 let mut directive = directive.clone();
                 extent = self.extent(index, &mut directive, &view);
                 Ok(directive)
             }
         };
-        Some(FoundDirective {
+        FoundDirective {
             directive,
             range: record.range.clone(),
             text: format!("{} {}", record.sentinel_text(), joined(&record.words)),
@@ -231,12 +276,19 @@ impl<'s> Finder<'s> {
             extent,
             function: view.function_at(record.range.start),
             branches: self.branches(record.range.start),
-        })
+        }
     }
 
     fn branches(&self, offset: usize) -> Vec<Branch> {
         self.groups.branches_at(offset)
     }
+}
+
+/// Whether the nesting depends on a line.
+fn is_structural(line: &Logical, form: Form) -> bool {
+    let moves =
+        |statement: Statement| statement.kind != StatementKind::Other || statement.label.is_some();
+    line.sentinel.is_some() || statements(line, form).into_iter().any(moves)
 }
 
 impl View {

@@ -31,6 +31,13 @@ pub(super) enum Kind {
     Code,
 }
 
+impl Kind {
+    /// Whether its text counts.
+    pub(super) fn is_read(self) -> bool {
+        !matches!(self, Self::Comment | Self::Preprocessor)
+    }
+}
+
 /// A physical line; one of the preprocessor's with its continuations.
 #[derive(Clone, Debug)]
 pub(super) struct Physical {
@@ -45,6 +52,9 @@ pub(super) struct Physical {
     pub(super) content: Range<usize>,
     /// Whether column 6 marks it as a continuation, in fixed form.
     pub(super) continues: bool,
+    /// Whether its text reaches the last column, in fixed form, so that a word
+    /// may go on in the next line.
+    pub(super) full: bool,
 }
 
 /// The lines of a text.
@@ -76,6 +86,7 @@ fn line(text: &[u8], start: usize, layout: Layout) -> Physical {
         after,
         kind,
         continues: false,
+        full: false,
     };
     if text.get(start) == Some(&b'#') {
         while layout.preprocessed_by_compiler && text[start..end].ends_with(b"\\") && after > end {
@@ -103,6 +114,7 @@ fn line(text: &[u8], start: usize, layout: Layout) -> Physical {
         label: read.label,
         content: read.content,
         continues: read.continues,
+        full: read.full,
     }
 }
 
@@ -126,6 +138,7 @@ struct Read {
     label: Range<usize>,
     content: Range<usize>,
     continues: bool,
+    full: bool,
 }
 
 /// Columns do not count in free form. What stands behind the last column is
@@ -143,6 +156,7 @@ fn free(text: &[u8], line: Range<usize>) -> Option<Read> {
             label: first..first,
             content: first + skipped..line.end,
             continues: false,
+            full: false,
         })
     };
     match rest.first()? {
@@ -200,6 +214,7 @@ fn fixed(text: &[u8], line: Range<usize>, line_length: Option<usize>) -> Option<
     Some(Read {
         kind,
         label,
+        full: line_length.is_some_and(|length| card.body.len() + 6 >= length),
         content: card.body,
         continues: mark != b' ' && mark != b'0' && may_continue,
     })

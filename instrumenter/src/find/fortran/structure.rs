@@ -2,6 +2,7 @@
 //! what is open on a stack. It says where each construct ends and which program
 //! units there are.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::classify::{Compound, StatementKind, UnitHead, UnitKind};
@@ -45,8 +46,6 @@ pub(super) struct Unit {
 pub(super) struct Structure {
     /// What each record governs, or why that can't be told, by record.
     pub(super) spans: Vec<(usize, Result<Span, &'static str>)>,
-    /// Directives that end no construct, by record.
-    pub(super) orphans: Vec<usize>,
     /// Program units and subprograms, inner ones first.
     pub(super) units: Vec<Unit>,
     /// Interface blocks and bodies of `do concurrent`.
@@ -69,6 +68,8 @@ pub(super) fn structure(items: &[Item], statements: &[Statement], records: &[Rec
         statements,
         records,
         frames: Vec::new(),
+        strict: HashMap::new(),
+        labels: HashMap::new(),
         found: Structure::default(),
     };
     for at in 0..items.len() {
@@ -84,6 +85,11 @@ struct Pass<'a> {
     statements: &'a [Statement],
     records: &'a [Record],
     frames: Vec<Frame>,
+    /// By name, the last directive with a strictly structured block that no
+    /// directive ended, as an index of its span.
+    strict: HashMap<String, usize>,
+    /// How many open loops end at each label.
+    labels: HashMap<Option<u64>, usize>,
     found: Structure,
 }
 
@@ -96,7 +102,7 @@ impl Pass<'_> {
             Item::Statement(index) => self.statement(at, &self.statements[index]),
             Item::Directive(index) => match &self.records[index].meaning {
                 Meaning::Begin(directive) => self.begin(at, index, directive),
-                Meaning::End(directive) => self.end(at, index, directive),
+                Meaning::End(directive) => self.end(at, directive),
                 Meaning::Unknown(_) => {}
             },
         }
@@ -130,6 +136,9 @@ impl Pass<'_> {
     }
 
     fn close(&mut self, open: OpenDirective, last: usize, end: Option<usize>) {
+        if end.is_none() && open.strict {
+            self.strict.insert(open.name, self.found.spans.len());
+        }
         let span = Span {
             own: open.item,
             last,
@@ -153,6 +162,7 @@ impl Pass<'_> {
                 name: directive.name(),
                 wants,
                 begun: false,
+                strict: false,
                 complete: None,
                 sections: Vec::new(),
             }));
@@ -177,7 +187,7 @@ impl Pass<'_> {
     }
 
     /// A directive that ends a construct.
-    fn end(&mut self, at: usize, record: usize, directive: &Directive) {
+    fn end(&mut self, at: usize, directive: &Directive) {
         let name = directive.name();
         let unit = self.frames.iter().rposition(Frame::is_unit);
         let from = unit.map_or(0, |unit| unit + 1);
@@ -185,7 +195,7 @@ impl Pass<'_> {
             .iter()
             .rposition(|frame| matches!(frame, Frame::Directive(open) if open.name == name));
         let Some(partner) = partner.map(|partner| from + partner) else {
-            self.orphan(record, &name);
+            self.orphan(&name);
             return;
         };
         self.drop_frames(partner + 1, NOT_ENDED, at);
@@ -201,19 +211,10 @@ impl Pass<'_> {
 
     /// A directive that ends nothing. Where a strictly structured block of that
     /// name was taken to end before, compilers may see it either way.
-    fn orphan(&mut self, record: usize, name: &str) {
-        let records = self.records;
-        let may_end = |(begin, span): &&mut (usize, Result<Span, &'static str>)| {
-            let Meaning::Begin(directive) = &records[*begin].meaning else {
-                return false;
-            };
-            let ended = span.as_ref().is_ok_and(|span| span.end.is_none());
-            ended && directive.name() == name && Wants::of(directive, false) == Some(Wants::End)
-        };
-        if let Some((_, span)) = self.found.spans.iter_mut().rev().find(may_end) {
-            *span = Err(TWO_ENDS);
+    fn orphan(&mut self, name: &str) {
+        if let Some(span) = self.strict.remove(name) {
+            self.found.spans[span].1 = Err(TWO_ENDS);
         }
-        self.found.orphans.push(record);
     }
 
     fn statement(&mut self, at: usize, statement: &Statement) {
@@ -225,21 +226,22 @@ impl Pass<'_> {
             .and_then(|label| self.outermost_loop(label));
         match &statement.kind {
             StatementKind::Do { label, concurrent } => {
+                *self.labels.entry(*label).or_default() += 1;
                 self.frames.push(Frame::Construct(Construct {
-                    block: None,
+                    compound: None,
                     label: *label,
                     concurrent: *concurrent,
                     start: statement.range.start,
-                }))
+                }));
             }
-            StatementKind::Open(block) => self.frames.push(Frame::Construct(Construct {
-                block: Some(*block),
+            StatementKind::Open(compound) => self.frames.push(Frame::Construct(Construct {
+                compound: Some(*compound),
                 label: None,
                 concurrent: false,
                 start: statement.range.start,
             })),
             StatementKind::EndDo => self.close_construct(at, None),
-            StatementKind::Close(block) => self.close_construct(at, Some(*block)),
+            StatementKind::Close(compound) => self.close_construct(at, Some(*compound)),
             StatementKind::Unit(head) => self.open_unit(head, statement),
             StatementKind::EndUnit(kind) => self.close_unit(at, *kind),
             StatementKind::Other => self.completed(at),
@@ -268,7 +270,8 @@ impl Pass<'_> {
             // OpenMP 5.2, section 4.1: a strictly structured block, which needs
             // no directive at its end.
             (Wants::End, Some(StatementKind::Open(Compound::Block))) => {
-                open.wants = Wants::Statements(1)
+                open.wants = Wants::Statements(1);
+                open.strict = true;
             }
             _ => {}
         }
@@ -291,8 +294,9 @@ impl Pass<'_> {
 
     /// `end do`, `end if`, ...: closes the innermost construct of that kind, and
     /// what is still open in it.
-    fn close_construct(&mut self, at: usize, block: Option<Compound>) {
-        let same = |frame: &Frame| matches!(frame, Frame::Construct(open) if open.block == block);
+    fn close_construct(&mut self, at: usize, compound: Option<Compound>) {
+        let same =
+            |frame: &Frame| matches!(frame, Frame::Construct(open) if open.compound == compound);
         let stop = self
             .frames
             .iter()
@@ -305,6 +309,13 @@ impl Pass<'_> {
 
     /// The outermost loop of the unit that ends at a label.
     fn outermost_loop(&self, label: u64) -> Option<usize> {
+        if self
+            .labels
+            .get(&Some(label))
+            .is_none_or(|count| *count == 0)
+        {
+            return None;
+        }
         let unit = self.frames.iter().rposition(Frame::is_unit);
         let from = unit.map_or(0, |unit| unit + 1);
         let ends =
@@ -351,15 +362,21 @@ impl Pass<'_> {
     }
 
     fn leave_construct(&mut self, open: &Construct, end: usize) {
+        if open.compound.is_none()
+            && let Some(count) = self.labels.get_mut(&open.label)
+        {
+            *count -= 1;
+        }
         if open.concurrent {
             self.found.concurrent_loops.push(open.start..end);
         }
-        if open.block == Some(Compound::Interface) {
+        if open.compound == Some(Compound::Interface) {
             self.found.interfaces.push(open.start..end);
         }
     }
 
     fn leave_unit(&mut self, open: OpenUnit, end: usize) {
+        self.strict.clear();
         self.found.units.push(Unit {
             range: open.start..end,
             head: open.head,

@@ -24,13 +24,27 @@ pub(super) struct View {
 }
 
 impl View {
-    pub(super) fn new(finder: &Finder<'_>, configuration: &Configuration) -> Self {
+    /// The whole source; or a part of it and the line that follows.
+    pub(super) fn new(
+        finder: &Finder<'_>,
+        configuration: &Configuration,
+        part: Option<Range<usize>>,
+    ) -> Self {
         let hidden = finder.groups.hidden(configuration);
         let mut gaps = hidden.iter().peekable();
         let shown = finder.lines.iter().filter(|line| {
             while gaps.next_if(|gap| gap.end <= line.range.start).is_some() {}
             gaps.peek().is_none_or(|gap| line.range.start < gap.start)
         });
+        let part = part.unwrap_or(0..usize::MAX);
+        let mut behind = false;
+        let shown = shown
+            .skip_while(|line| line.range.start < part.start)
+            .take_while(|line| {
+                let stop = behind;
+                behind |= line.range.start >= part.end && line.kind.is_read();
+                !stop
+            });
         let lines = logical_lines(&finder.source.text, shown, finder.form);
         let mut view = Self {
             configuration: configuration.clone(),
@@ -48,7 +62,9 @@ impl View {
     fn read(&mut self, finder: &Finder<'_>) {
         for (number, line) in self.lines.iter().enumerate() {
             if line.sentinel.is_some() {
+                // Between the lines of a statement it has no place of its own.
                 let record = finder.record_at(line.range.start);
+                let record = record.filter(|_| !line.inside_statement);
                 self.items.extend(record.map(Item::Directive));
                 continue;
             }
