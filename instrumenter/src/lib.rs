@@ -38,6 +38,7 @@ use spell::c::CSpeller;
 use spell::fortran::FortranSpeller;
 use spell::{Speller, Surroundings};
 
+pub use profile::group::Groups;
 pub use source::Source;
 
 /// How to instrument.
@@ -46,23 +47,41 @@ pub struct Options {
     /// Distinguishes the names that this translation unit defines from those of
     /// every other one in the program; letters, digits and `_`.
     pub unique: String,
+    /// What is not to be instrumented.
+    pub disabled: Disabled,
+}
+
+/// Groups of constructs that are left as they are.
+#[derive(Clone, Debug, Default)]
+pub struct Disabled {
+    /// The groups.
+    pub groups: Groups,
+    /// Who asked for it: `--disable` or the name of a variable.
+    pub by: &'static str,
 }
 
 /// What became of a source.
 #[derive(Debug)]
 pub struct Instrumented {
-    /// The new text; equal to the input if nothing was instrumented.
-    pub text: Vec<u8>,
     /// How many constructs and lock calls got probes.
     pub instrumented: usize,
     /// What the user should know, already rendered, in source order.
     pub warnings: Vec<String>,
     /// What was planned.
     pub plan: Plan,
-    /// The edits that led to the text.
+    /// The new text, equal to the input if nothing was instrumented, and the
+    /// edits that led to it.
     pub applied: Applied,
     /// From offsets of the source to the lines that the compiler counts.
     pub lines: LineMap,
+}
+
+impl Instrumented {
+    /// The new text.
+    #[must_use]
+    pub fn text(&self) -> &[u8] {
+        &self.applied.text
+    }
 }
 
 /// Instruments one source. Never fails: what cannot be instrumented is left
@@ -72,7 +91,7 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     let front_end = find::front_end(source.language);
     let found = front_end.find(source);
     let nesting = nest::nest(&found);
-    let plan = plan::plan(&found, &nesting);
+    let plan = plan::plan(&found, &nesting, &options.disabled);
     let around = Surroundings {
         name: &source.name,
         unique: &options.unique,
@@ -102,9 +121,7 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     } else {
         plan.regions.len()
     };
-    let text = applied.text.clone();
     Instrumented {
-        text,
         instrumented,
         warnings,
         plan,

@@ -1,5 +1,6 @@
 //! From the flat list of directives to the tree of constructs. Language-free.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::find::{
@@ -82,6 +83,7 @@ pub struct Nesting {
 /// Builds the tree.
 #[must_use]
 pub fn nest(found: &Found) -> Nesting {
+    let mut sections = section_blocks(found);
     let mut constructs: Vec<Construct> = Vec::new();
     for (index, directive) in found.directives.iter().enumerate() {
         if directive.directive.is_err() {
@@ -90,7 +92,7 @@ pub fn nest(found: &Found) -> Nesting {
         constructs.push(Construct {
             directive: index,
             implicit_section: false,
-            block: own_block(directive).or_else(|| section_block(found, index)),
+            block: own_block(directive).or_else(|| sections.remove(&index)),
             parent: None,
             depth: 0,
         });
@@ -111,19 +113,19 @@ fn own_block(directive: &FoundDirective) -> Option<Block> {
     }
 }
 
-/// The block of a `section` directive is known to its `sections` directive.
-fn section_block(found: &Found, index: usize) -> Option<Block> {
-    let bodies = found.directives[..index]
+/// The blocks of `section` directives are known to their `sections` directives.
+fn section_blocks(found: &Found) -> HashMap<usize, Block> {
+    let bodies = found
+        .directives
         .iter()
-        .rev()
         .filter_map(|directive| match &directive.extent {
             Extent::Body(body) => Some(body),
             _ => None,
         });
-    let section = bodies
+    bodies
         .flat_map(|body| &body.sections)
-        .find(|section| section.directive == Some(index))?;
-    Some(section.into())
+        .filter_map(|section| Some((section.directive?, section.into())))
+        .collect()
 }
 
 fn implicit_section(index: usize, directive: &FoundDirective) -> Option<Construct> {

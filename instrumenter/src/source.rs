@@ -104,10 +104,10 @@ impl LineIndex {
     /// Indexes a text; lines end with `\n`.
     #[must_use]
     pub fn new(text: &[u8]) -> Self {
-        let newlines = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+        let newlines = memchr::memchr_iter(b'\n', text);
         Self {
             starts: std::iter::once(0)
-                .chain(newlines.map(|(at, _)| at + 1))
+                .chain(newlines.map(|at| at + 1))
                 .collect(),
         }
     }

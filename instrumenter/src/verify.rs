@@ -23,6 +23,9 @@ pub enum Defect {
         /// The region's number.
         region: usize,
     },
+    /// The end of a construct is not beyond doubt.
+    #[error("two ways of finding the end of the directive at byte {0} do not agree")]
+    Extent(usize),
     /// The output has errors that the input has not.
     #[error("the output has syntax errors that the input has not")]
     Syntax,
@@ -39,10 +42,13 @@ pub fn verify(source: &Source, result: &Instrumented) -> Result<(), Defect> {
     // Where the grammar does not know the input, its errors say nothing.
     let front_end = front_end(source.language);
     let output = Source {
-        text: result.text.clone(),
+        text: result.text().to_vec(),
         ..source.clone()
     };
     same_tokens(source, &output, result)?;
+    if let Some(at) = front_end.disagreement(source) {
+        return Err(Defect::Extent(at));
+    }
     paired_events(&result.plan)?;
     if front_end.syntax_errors(source) == 0 && front_end.syntax_errors(&output) > 0 {
         return Err(Defect::Syntax);
@@ -54,13 +60,7 @@ pub fn verify(source: &Source, result: &Instrumented) -> Result<(), Defect> {
 /// the input does, and every token of the input that was not removed is there.
 fn same_tokens(source: &Source, output: &Source, result: &Instrumented) -> Result<(), Defect> {
     let front_end = front_end(source.language);
-    let removed = |at: usize| {
-        result
-            .applied
-            .edits
-            .iter()
-            .any(|edit| edit.original.contains(&at))
-    };
+    let removed = |at: usize| result.applied.removes(at);
     let before: Vec<_> = front_end
         .token_ranges(source)
         .into_iter()

@@ -18,6 +18,8 @@ pub mod diff;
 pub mod environment;
 pub mod explain;
 pub mod identity;
+
+pub mod group;
 pub mod load;
 pub mod merge;
 pub mod model;

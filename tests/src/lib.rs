@@ -44,6 +44,7 @@
 #![forbid(unsafe_code)]
 
 pub mod fixture;
+pub mod generate;
 pub mod invariants;
 pub mod run;
 pub mod shares;

@@ -41,7 +41,13 @@ fn instrumented(path: &Path, folder: &str) -> (Source, Instrumented) {
         text: std::fs::read(path).unwrap(),
         layout: Source::layout_of(path),
     };
-    let result = instrument(&source, &Options { unique: "u".into() });
+    let result = instrument(
+        &source,
+        &Options {
+            unique: "u".into(),
+            ..Options::default()
+        },
+    );
     (source, result)
 }
 
@@ -50,7 +56,7 @@ fn instrumented_text_of_every_construct() {
     for folder in ["c", "cxx", "fortran"] {
         for path in fixtures(folder) {
             let (_, result) = instrumented(&path, folder);
-            let text = String::from_utf8_lossy(&result.text).into_owned();
+            let text = String::from_utf8_lossy(result.text()).into_owned();
             insta::assert_snapshot!(format!("{folder}_{}", stem(&path)), text);
         }
     }

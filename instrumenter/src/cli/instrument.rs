@@ -26,6 +26,8 @@ pub(super) struct Arguments {
     /// (by default made from its name and text)
     #[arg(long, value_parser = identifier)]
     unique: Option<String>,
+    #[command(flatten)]
+    disable: super::Disable,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -34,7 +36,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .unique
         .clone()
         .unwrap_or_else(|| unique(&source, arguments));
-    let result = instrument(&source, &Options { unique });
+    let result = instrument(
+        &source,
+        &Options {
+            unique,
+            disabled: arguments.disable.groups(),
+        },
+    );
     for warning in &result.warnings {
         eprintln!("{warning}");
     }
@@ -42,9 +50,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         check(&source, &result)?;
     }
     match &arguments.output {
-        Some(output) => write(output, &arguments.file, &result.text),
+        Some(output) => write(output, &arguments.file, result.text()),
         None if arguments.verify => Ok(()),
-        None => super::print(|out| out.write_all(&result.text)),
+        None => super::print(|out| out.write_all(result.text())),
     }
 }
 

@@ -46,6 +46,23 @@ enum Command {
     Env,
 }
 
+/// What is not to be instrumented.
+#[derive(Debug, clap::Args)]
+struct Disable {
+    /// Groups of constructs to leave as they are, such as atomic,flush
+    #[arg(long, value_name = "GROUP,...", value_parser = crate::Groups::parse)]
+    disable: Option<crate::Groups>,
+}
+
+impl Disable {
+    fn groups(&self) -> crate::Disabled {
+        crate::Disabled {
+            groups: self.disable.clone().unwrap_or_default(),
+            by: "--disable",
+        }
+    }
+}
+
 /// A failure that the user is told of.
 #[derive(Debug)]
 pub struct Failure {

@@ -28,6 +28,12 @@ pub trait FrontEnd {
     fn token_ranges(&self, source: &Source) -> Vec<Range<usize>>;
     /// How many errors a source has for the grammar.
     fn syntax_errors(&self, source: &Source) -> usize;
+    /// Where a directive stands whose end was told in one way while another
+    /// says something else; none if every way is always asked.
+    fn disagreement(&self, source: &Source) -> Option<usize> {
+        let _ = source;
+        None
+    }
 }
 
 /// The front end for a language.

@@ -159,7 +159,12 @@ fn longest_row(
 }
 
 fn words_taken(name: &str, words: &[Word]) -> Option<usize> {
-    if words.first()?.text.to_ascii_lowercase().replace('_', " ") == name {
+    let blank = |byte: u8| if byte == b'_' { b' ' } else { byte };
+    let first = words.first()?.text.bytes();
+    if first
+        .map(|byte| blank(byte.to_ascii_lowercase()))
+        .eq(name.bytes())
+    {
         return Some(1);
     }
     let mut taken = 0;

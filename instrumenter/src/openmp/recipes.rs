@@ -3,6 +3,9 @@
 //! A leaf construct without a recipe passes through untouched, for the reason
 //! that [`pass_through_reason`] gives.
 
+use profile::group;
+use profile::region_kind::RegionKind;
+
 use super::Leaf;
 use super::events::{EventPair, MEMBER, TEAM, pair};
 
@@ -124,6 +127,14 @@ pub const SHARE_WITH_PARALLEL: &[Leaf] = &[Leaf::Loop, Leaf::Sections, Leaf::Wor
 #[must_use]
 pub fn find(leaf: Leaf) -> Option<&'static Recipe> {
     RECIPES.iter().find(|recipe| recipe.leaf == leaf)
+}
+
+impl Recipe {
+    /// The group that the construct is switched off with.
+    #[must_use]
+    pub fn group(&self) -> Option<&'static str> {
+        RegionKind::from_region_type(self.region_type).map(group::of)
+    }
 }
 
 /// Why a leaf construct without a recipe passes through.

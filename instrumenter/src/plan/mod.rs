@@ -7,16 +7,18 @@ mod region;
 mod split;
 mod user;
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use profile::descriptor::Descriptor;
 
+use crate::Disabled;
 use crate::edit::Order;
-use crate::find::{Found, FoundCall, Function};
+use crate::find::{Found, FoundCall, FoundDirective, Function};
 use crate::nest::Nesting;
-use crate::openmp::Event;
 use crate::openmp::api::RoutineRow;
 use crate::openmp::parse::Word;
+use crate::openmp::{Directive, Event};
 
 pub use outcome::Outcome;
 
@@ -166,12 +168,14 @@ pub struct Listed {
 
 /// Plans a whole source.
 #[must_use]
-pub fn plan(found: &Found, nesting: &Nesting) -> Plan {
+pub fn plan(found: &Found, nesting: &Nesting, disabled: &Disabled) -> Plan {
     let mut planner = Planner {
         found,
         nesting,
+        disabled,
         plan: Plan::default(),
-        seen: Vec::new(),
+        cancelled: outcome::cancelled(found, nesting),
+        seen: HashMap::new(),
         user_regions: Vec::new(),
     };
     for construct in 0..nesting.constructs.len() {
@@ -188,9 +192,12 @@ pub fn plan(found: &Found, nesting: &Nesting) -> Plan {
 struct Planner<'a> {
     found: &'a Found,
     nesting: &'a Nesting,
+    disabled: &'a Disabled,
     plan: Plan,
-    /// Function and text of every region so far, for the ordinals.
-    seen: Vec<(Option<String>, String)>,
+    /// Constructs that a `cancel` in them may end.
+    cancelled: HashSet<usize>,
+    /// How many regions so far have this function and text, for the ordinals.
+    seen: HashMap<(Option<String>, String), u32>,
     /// Open user regions: name and region.
     user_regions: Vec<(String, usize)>,
 }
@@ -204,13 +211,8 @@ impl Planner<'_> {
         };
         let outcome = match user::is_user_directive(directive) {
             true => self.user_directive(found, directive),
-            false => self.outcome(construct, found, directive),
+            false => self.openmp_directive(index, found, directive),
         };
-        if let Outcome::Instrumented { unsplit } = &outcome
-            && !user::is_user_directive(directive)
-        {
-            self.place(construct, found, directive, unsplit.as_deref());
-        }
         if construct.implicit_section {
             return;
         }
@@ -225,6 +227,26 @@ impl Planner<'_> {
                 .collect(),
             outcome,
         });
+    }
+
+    fn openmp_directive(
+        &mut self,
+        index: usize,
+        found: &FoundDirective,
+        directive: &Directive,
+    ) -> Outcome {
+        let construct = &self.nesting.constructs[index];
+        let split = split::split(directive, self.found.traits);
+        let outcome = self.outcome(index, found, directive, &split);
+        if let Outcome::Instrumented { unsplit } = &outcome {
+            // A section without a directive is no part of its construct's.
+            let split = match construct.implicit_section {
+                true => Ok(None),
+                false => split,
+            };
+            self.place(construct, found, directive, split, unsplit.as_deref());
+        }
+        outcome
     }
 
     /// Directives whose text was not understood are listed, never touched.
@@ -244,11 +266,16 @@ impl Planner<'_> {
         }
     }
 
+    /// What to say of a construct whose group is switched off, if it is.
+    fn disabled_reason(&self, group: Option<&str>) -> Option<String> {
+        let group = group.filter(|group| self.disabled.groups.contain(group))?;
+        Some(format!("switched off by {}={group}", self.disabled.by))
+    }
+
     fn call(&mut self, call: &FoundCall) {
-        let outcome = match self.closed_call_reason(call) {
-            Some(reason) => Outcome::PassedThrough {
-                reason: reason.into(),
-            },
+        let closed = self.closed_call_reason(call).map(str::to_owned);
+        let outcome = match closed.or_else(|| self.disabled_reason(Some("lock"))) {
+            Some(reason) => Outcome::PassedThrough { reason },
             None => Outcome::Instrumented { unsplit: None },
         };
         if let Outcome::Instrumented { .. } = outcome

@@ -1,8 +1,8 @@
 //! Where the parts of a recipe go, composed from the leaf constructs.
 
-use super::split::{Split, Unit, split};
 use std::ops::Range;
 
+use super::split::{Split, SplitResult, Unit};
 use super::{AddedClause, DirectiveEdit, EditedDirective, Guard, Insertion, Item, Planner};
 use crate::edit::Order;
 use crate::find::{Closing, EndDirective, FoundDirective, Placement, Position};
@@ -28,13 +28,9 @@ impl Planner<'_> {
         construct: &Construct,
         found: &FoundDirective,
         directive: &Directive,
+        split: SplitResult,
         unsplit: Option<&str>,
     ) {
-        // A section without a directive is no part of its construct's.
-        let split = match construct.implicit_section {
-            true => Ok(None),
-            false => split(directive, self.found.traits),
-        };
         let whole = split.is_err();
         let split = split.ok().flatten();
         let regions = self.regions(construct, found, directive, split.as_ref(), unsplit);

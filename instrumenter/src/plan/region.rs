@@ -120,14 +120,14 @@ impl Planner<'_> {
         text: String,
     ) -> usize {
         let name = function.map(|function| function.name.clone());
-        let key = (name.clone(), text.clone());
-        let ordinal = self.seen.iter().filter(|seen| **seen == key).count();
-        self.seen.push(key);
+        let seen = self.seen.entry((name.clone(), text.clone())).or_default();
+        let ordinal = *seen;
+        *seen += 1;
         self.plan.regions.push(Region {
             descriptor: Descriptor {
                 function: name,
                 directive: Some(text),
-                ordinal: u32::try_from(ordinal).unwrap_or(u32::MAX),
+                ordinal,
                 ..descriptor
             },
             maybe_extern_inline: function.is_none_or(|function| function.maybe_extern_inline),

@@ -32,11 +32,12 @@ pub(super) struct Unit {
     pub(super) clauses: Vec<String>,
 }
 
-/// Splits a directive; none if it is a single unit.
-///
-/// # Errors
-/// The reason, if a clause can't be placed.
-pub(super) fn split(directive: &Directive, traits: Traits) -> Result<Option<Split>, String> {
+/// None if the directive is a single unit; the reason, if a clause can't be
+/// placed.
+pub(super) type SplitResult = Result<Option<Split>, String>;
+
+/// Splits a directive.
+pub(super) fn split(directive: &Directive, traits: Traits) -> SplitResult {
     let units = units(directive);
     if units.len() == 1 {
         return Ok(None);

@@ -8,7 +8,7 @@
 //! Everything that takes lines of its own is followed by `#line`, so that the
 //! compiler goes on counting the user's lines.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
 use super::{Group, Speller, Surroundings};
@@ -83,31 +83,33 @@ impl<'a> CSpeller<'a> {
         }
     }
 
-    /// The declaration of the function that reports an event, and the call.
-    fn probe(&self, event: Event, region: usize) -> (String, String) {
+    /// How the function that reports an event is called.
+    fn shape(&self, event: Event, region: usize) -> Shape {
+        match () {
+            () if event == TEAM.opening() && self.plan.regions[region].passes_team => {
+                Shape::GivesTeam
+            }
+            () if event == TEAM.opening() => Shape::StaysWhole,
+            () if event == MEMBER.opening() => Shape::TakesTeam,
+            () => Shape::Plain,
+        }
+    }
+
+    /// The call of the function that reports an event.
+    fn probe(&self, event: Event, region: usize) -> String {
         let descriptor = self.descriptor(region);
-        let team = self.team(region);
-        let function = format!("POMP_{}", event.name());
-        let takes_descriptor = "(struct ompregdescr *)";
-        if event == TEAM.opening() && self.plan.regions[region].passes_team {
-            let declaration = format!("void *{function}{takes_descriptor}");
-            return (
-                declaration,
-                format!("void *{team} = {function}({descriptor});"),
-            );
+        let function = event.name();
+        match self.shape(event, region) {
+            Shape::GivesTeam => {
+                let team = self.team(region);
+                format!("void *{team} = POMP_{function}({descriptor});")
+            }
+            Shape::StaysWhole => format!("{FORK_WHOLE}({descriptor});"),
+            Shape::TakesTeam => {
+                format!("POMP_{function}({descriptor}, {});", self.team(region))
+            }
+            Shape::Plain => format!("POMP_{function}({descriptor});"),
         }
-        if event == TEAM.opening() {
-            // A directive that stays whole passes no handle.
-            let function = "POMP_Parallel_fork";
-            let declaration = format!("void {function}{takes_descriptor}");
-            return (declaration, format!("{function}({descriptor});"));
-        }
-        if event == MEMBER.opening() {
-            let declaration = format!("void {function}(struct ompregdescr *, void *)");
-            return (declaration, format!("{function}({descriptor}, {team});"));
-        }
-        let declaration = format!("void {function}{takes_descriptor}");
-        (declaration, format!("{function}({descriptor});"))
     }
 
     /// Items as text that starts in a line and ends in a line of its own.
@@ -117,12 +119,11 @@ impl<'a> CSpeller<'a> {
                 Item::Open => text.push_str("{ "),
                 Item::Close => text.push_str("} "),
                 Item::Probe(event, region) => {
-                    text.push_str(&self.probe(*event, *region).1);
+                    text.push_str(&self.probe(*event, *region));
                     text.push(' ');
                 }
                 Item::AlternateEnd(region) => {
-                    let (_, call) = self.probe(USER.closing(), *region);
-                    text.push_str(&call);
+                    text.push_str(&self.probe(USER.closing(), *region));
                     text.push(' ');
                 }
                 Item::Call(name) => text.push_str(&format!("POMP_{name}(); ")),
@@ -336,13 +337,21 @@ impl CSpeller<'_> {
     /// Declarations of the functions that the text calls.
     fn used_functions(&self) -> BTreeSet<String> {
         let insertions = self.plan.insertions.iter();
-        let probes = insertions
-            .flat_map(|insertion| &insertion.items)
+        let items = insertions.flat_map(|insertion| &insertion.items);
+        let probes: HashSet<(Event, Shape)> = items
+            .clone()
             .filter_map(|item| match item {
-                Item::Probe(event, region) => Some(self.probe(*event, *region).0),
-                Item::Call(name) => Some(format!("void POMP_{name}(void)")),
+                Item::Probe(event, region) => Some((*event, self.shape(*event, *region))),
                 _ => None,
-            });
+            })
+            .collect();
+        let probes = probes
+            .into_iter()
+            .map(|(event, shape)| declaration(event, shape));
+        let switches = items.filter_map(|item| match item {
+            Item::Call(name) => Some(format!("void POMP_{name}(void)")),
+            _ => None,
+        });
         let calls = self.plan.calls.iter().map(|call| {
             let routine = call.routine;
             let (result, parameters) = (routine.result, routine.parameters);
@@ -353,7 +362,38 @@ impl CSpeller<'_> {
         });
         let register =
             "void POMP_Register_table(unsigned, unsigned, struct romp_region *, unsigned)";
-        probes.chain(calls).chain([register.to_owned()]).collect()
+        let register = [register.to_owned()];
+        probes
+            .chain(switches)
+            .chain(calls)
+            .chain(register)
+            .collect()
+    }
+}
+
+/// How a function that reports an event is called.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Shape {
+    Plain,
+    /// It returns the team's handle.
+    GivesTeam,
+    /// It stands for a function that returns the handle, where nobody takes it.
+    StaysWhole,
+    /// It takes the team's handle.
+    TakesTeam,
+}
+
+/// What reports the fork of a directive that stays whole: it passes no handle.
+const FORK_WHOLE: &str = "POMP_Parallel_fork";
+
+/// The declaration of the function that reports an event.
+fn declaration(event: Event, shape: Shape) -> String {
+    let function = event.name();
+    match shape {
+        Shape::Plain => format!("void POMP_{function}(struct ompregdescr *)"),
+        Shape::GivesTeam => format!("void *POMP_{function}(struct ompregdescr *)"),
+        Shape::StaysWhole => format!("void {FORK_WHOLE}(struct ompregdescr *)"),
+        Shape::TakesTeam => format!("void POMP_{function}(struct ompregdescr *, void *)"),
     }
 }
 

@@ -31,7 +31,7 @@ impl Build<'_> {
     /// Builds; the result is the status to exit with.
     pub(crate) fn run(&self) -> u8 {
         let indices = 0..self.line.arguments.len();
-        let read = |index| Unit::read(self.line, index, self.instrument);
+        let read = |index| Unit::read(self.line, index, self.instrument, self.runner.settings);
         let mut units: Vec<Unit> = indices.filter_map(read).collect();
         for unit in &mut units {
             self.preprocess(unit);

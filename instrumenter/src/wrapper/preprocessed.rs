@@ -99,9 +99,9 @@ pub(crate) fn make(
         text: outcome.stdout,
         layout: unit.layout,
     };
-    let made = instrumented(instrument, &source, line, unit.index).ok()?;
-    (made.text != source.text).then_some(Preprocessed {
-        text: made.text,
+    let made = instrumented(instrument, &source, line, unit.index, runner.settings).ok()?;
+    (made.text() != source.text).then_some(Preprocessed {
+        text: made.applied.text,
         warnings: made.warnings,
         quiet: outcome.stderr.is_empty(),
         path: None,

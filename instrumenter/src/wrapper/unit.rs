@@ -19,10 +19,11 @@ use super::flags::Meaning;
 use super::layout;
 use super::preprocessed;
 use super::scratch::Scratch;
+use super::settings::{DISABLE, Settings};
 use crate::openmp;
 use crate::plan::Outcome;
 use crate::source::Layout;
-use crate::{Instrumented, Options, Source};
+use crate::{Disabled, Instrumented, Options, Source};
 
 /// Makes the instrumented text; the wrapper's tests put their own here.
 pub(crate) type Instrument = fn(&Source, &Options) -> Instrumented;
@@ -70,7 +71,12 @@ pub(crate) struct Unit {
 impl Unit {
     /// Reads and instruments the source at `index`. `None` leaves it to the
     /// compiler: there is nothing to read, or nothing that we can name.
-    pub(crate) fn read(line: &CommandLine, index: usize, instrument: Instrument) -> Option<Self> {
+    pub(crate) fn read(
+        line: &CommandLine,
+        index: usize,
+        instrument: Instrument,
+        settings: &Settings,
+    ) -> Option<Self> {
         let argument = line.arguments.get(index)?;
         let Role::Input(Language::Measured(language)) = argument.role else {
             return None;
@@ -87,10 +93,10 @@ impl Unit {
             text: original,
             layout: layout::of(line, index),
         };
-        let made = instrumented(instrument, &source, line, index);
+        let made = instrumented(instrument, &source, line, index, settings);
         let incomplete = made.as_ref().is_ok_and(leaves_something);
         let (text, warnings) = match made {
-            Ok(made) => (made.text, made.warnings),
+            Ok(made) => (made.applied.text, made.warnings),
             Err(defect) => (source.text.clone(), vec![defect]),
         };
         Some(Self {
@@ -164,9 +170,14 @@ pub(crate) fn instrumented(
     source: &Source,
     line: &CommandLine,
     index: usize,
+    settings: &Settings,
 ) -> Result<Instrumented, String> {
     let options = Options {
         unique: unique(line, index),
+        disabled: Disabled {
+            groups: settings.disabled.clone(),
+            by: DISABLE,
+        },
     };
     let made = std::panic::catch_unwind(|| instrument(source, &options));
     made.map_err(|_| defect(&source.name))

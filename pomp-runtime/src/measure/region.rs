@@ -5,9 +5,10 @@
 //! several sources include, or a library that is loaded twice.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use profile::descriptor::Descriptor;
+use profile::group::{self, Groups};
 use profile::region_kind::RegionKind;
 
 use super::errno;
@@ -20,6 +21,8 @@ use super::shared::{Link, leak};
 pub(crate) struct Region {
     pub(crate) descriptor: Descriptor,
     pub(crate) kind: RegionKind,
+    /// Whether its group was switched off: its events are not measured.
+    pub(crate) off: bool,
     /// Who forks teams of this region, for sources that have no handle to pass
     /// from fork to begin.
     pub(super) forkers: Forkers,
@@ -115,8 +118,19 @@ fn new_region(descriptor: Descriptor) -> Option<&'static Region> {
     leak(Region {
         descriptor,
         kind,
+        off: disabled().contain(group::of(kind)),
         forkers: Forkers::none(),
         part: Link::none(),
+    })
+}
+
+/// The groups that the user switched off. A value that can't be read is
+/// reported where all settings are.
+fn disabled() -> &'static Groups {
+    static DISABLED: OnceLock<Groups> = OnceLock::new();
+    DISABLED.get_or_init(|| {
+        let list = std::env::var("ROMP_DISABLE").unwrap_or_default();
+        Groups::parse(&list).unwrap_or_default()
     })
 }
 

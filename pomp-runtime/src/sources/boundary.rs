@@ -52,7 +52,8 @@ fn recorded<R>(
     find: impl FnOnce(&'static Thread) -> Option<&'static Region>,
     action: impl FnOnce(&'static Thread, &'static Region) -> R,
 ) -> Option<R> {
-    caught(|| with_current(|thread| Some(action(thread, find(thread)?)))?)
+    let measured = |thread| find(thread).filter(|region| !region.off);
+    caught(|| with_current(|thread| Some(action(thread, measured(thread)?)))?)
 }
 
 /// Runs `action` for an event of no region.

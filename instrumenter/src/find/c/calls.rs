@@ -34,9 +34,7 @@ pub(super) fn positions(text: &[u8], lexed: &Lexed) -> Vec<Call> {
         match token.kind {
             TokenKind::Punctuation(b'{') => depth += 1,
             TokenKind::Punctuation(b'}') => depth -= 1,
-            TokenKind::Identifier
-                if depth > 0 && text[token.range.clone()].starts_with(b"omp_") =>
-            {
+            TokenKind::Identifier if depth > 0 && text[token.range()].starts_with(b"omp_") => {
                 calls.extend(call(text, &lexed.code, index));
             }
             _ => {}
@@ -64,8 +62,8 @@ fn call(text: &[u8], code: &[Token], index: usize) -> Option<Call> {
     let called = before.is_none_or(|before| can_precede_a_call(text, before, code, index));
     called.then(|| Call {
         routine,
-        name: token.range.clone(),
-        arguments: open.range.end,
+        name: token.range(),
+        arguments: open.end(),
     })
 }
 
@@ -81,7 +79,7 @@ fn can_precede_a_call(text: &[u8], before: &Token, code: &[Token], index: usize)
         TokenKind::Punctuation(b'.') | TokenKind::DoubleColon => false,
         TokenKind::Punctuation(b'>') => !index
             .checked_sub(2)
-            .is_some_and(|at| code[at].is(b'-') && code[at].range.end == before.range.start),
+            .is_some_and(|at| code[at].is(b'-') && code[at].end() == before.start()),
         _ => true,
     }
 }

@@ -217,22 +217,17 @@ fn may_hold(text: &[u8], line: &PreprocessorLine, language: Language) -> bool {
 }
 
 /// The tokens that a configuration leaves visible.
-pub(in crate::find) fn visible<'t>(code: &'t [Token], hidden: &[Range<usize>]) -> Vec<&'t Token> {
+pub(in crate::find) fn visible<'t>(
+    code: &'t [Token],
+    hidden: &[Range<usize>],
+) -> impl Iterator<Item = &'t Token> {
     let mut hidden = hidden.iter().peekable();
-    let mut visible = Vec::with_capacity(code.len());
-    for token in code {
-        while hidden
-            .next_if(|range| range.end <= token.range.start)
-            .is_some()
-        {}
-        if hidden
+    code.iter().filter(move |token| {
+        while hidden.next_if(|range| range.end <= token.start()).is_some() {}
+        hidden
             .peek()
-            .is_none_or(|range| token.range.start < range.start)
-        {
-            visible.push(token);
-        }
-    }
-    visible
+            .is_none_or(|range| token.start() < range.start)
+    })
 }
 
 /// A macro whose use hides structure from everyone who does not expand it.
@@ -260,9 +255,7 @@ mod tests {
         let lexed = lex(source.as_bytes());
         let groups = Groups::new(source.as_bytes(), &lexed.lines, language);
         let hidden = groups.hidden(&groups.default_configuration());
-        let tokens = visible(&lexed.code, &hidden);
-        tokens
-            .iter()
+        visible(&lexed.code, &hidden)
             .map(|token| text_of(source.as_bytes(), token))
             .collect()
     }

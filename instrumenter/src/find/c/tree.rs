@@ -48,7 +48,7 @@ fn function_name(mut node: Node<'_>) -> Option<Node<'_>> {
 /// Whether the specifiers of a function may make it `inline` with external
 /// linkage. A macro may hide the keyword: two words that could be a type are
 /// one too many to be sure.
-fn maybe_extern_inline(text: &[u8], specifiers: Range<usize>) -> bool {
+pub(super) fn maybe_extern_inline(text: &[u8], specifiers: Range<usize>) -> bool {
     let words: Vec<String> = lex_part(text, specifiers)
         .iter()
         .filter(|token: &&Token| token.kind == TokenKind::Identifier)

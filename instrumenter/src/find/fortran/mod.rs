@@ -89,7 +89,7 @@ impl FrontEnd for FortranFrontEnd {
             ranges.extend(physical::sentinel(&source.text, line));
         }
         let lines = finder.preprocessor.iter().flat_map(|line| &line.tokens);
-        ranges.extend(lines.map(|token| token.range.clone()));
+        ranges.extend(lines.map(|token| token.range()));
         ranges.sort_by_key(|range| range.start);
         ranges
     }
