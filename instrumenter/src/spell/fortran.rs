@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 use super::fortran_lines::Lines;
 use super::{Group, Speller, Surroundings};
-use crate::edit::EditSet;
+use crate::edit::{EditSet, Order};
 use crate::openmp::Event;
 use crate::openmp::events::{MEMBER, TEAM, USER};
 use crate::plan::{
@@ -188,6 +188,9 @@ impl Speller for FortranSpeller<'_> {
     fn group(&self, group: &Group<'_>) -> String {
         let mut lines = self.lines();
         for insertion in &group.insertions {
+            // What closes a construct belongs to its last line.
+            let closes = matches!(insertion.order, Order::Close { .. });
+            lines.belong_to(self.marker(group.at.saturating_sub(usize::from(closes))));
             self.insertion(insertion, &mut lines);
         }
         let text = lines.text();

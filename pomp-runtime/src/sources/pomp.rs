@@ -166,9 +166,14 @@ controls! {
     /// Measurement ends, and the profile is written.
     POMP_Finalize => life_cycle::finish_now,
     /// Measurement goes on.
-    POMP_On => pause::switch_on,
+    POMP_On => switch_on,
     /// Measurement stops for a time.
     POMP_Off => switch_off,
+}
+
+pub(super) fn switch_on() {
+    life_cycle::ensure_started();
+    pause::switch_on();
 }
 
 pub(super) fn switch_off() {
