@@ -23,8 +23,10 @@ use std::collections::BTreeMap;
 
 use super::overheads::Overheads;
 use super::tree::{Slots, Tree};
+use crate::columns::{Measures, Quantity};
 use crate::model::Profile;
 use crate::overheads::of;
+use crate::region_kind::RegionKind;
 
 /// An efficiency and its factors, each from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -110,18 +112,18 @@ fn uses(tree: &Tree<'_>, here: usize, inside: &[usize], slots: &mut Slots) -> Us
     let node = &tree.nodes[here];
     let mut uses = Uses::new();
     slots.start();
+    let costs = costs_of(node.kind);
     for member in node.executors() {
         slots.set(member.row.thread, uses.len());
         let part = Use {
             time: member.row.main.ns,
-            lost: of(node.kind)
-                .map(|cost| cost.quantity.inclusive(member))
-                .sum(),
+            lost: lost(&costs, member),
             forked: 0,
         };
         uses.push((member.row.thread, part));
     }
     for inner in inside.iter().map(|&inner| &tree.nodes[inner]) {
+        let costs = costs_of(inner.kind);
         for row in &inner.rows {
             let Some(place) = slots.get(row.row.thread) else {
                 continue;
@@ -130,12 +132,20 @@ fn uses(tree: &Tree<'_>, here: usize, inside: &[usize], slots: &mut Slots) -> Us
             if inner.kind.is_parallel() {
                 part.forked += row.row.seq.ns;
             } else {
-                let costs = of(inner.kind).map(|cost| cost.quantity.inclusive(row));
-                part.lost += costs.sum::<u64>();
+                part.lost += lost(&costs, row);
             }
         }
     }
     uses
+}
+
+/// The quantities that are lost at a construct.
+fn costs_of(kind: RegionKind) -> Vec<Quantity> {
+    of(kind).map(|cost| cost.quantity).collect()
+}
+
+fn lost(costs: &[Quantity], measures: &Measures<'_>) -> u64 {
+    costs.iter().map(|cost| cost.inclusive(measures)).sum()
 }
 
 /// How many threads there are among them.
