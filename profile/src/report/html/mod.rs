@@ -61,7 +61,7 @@ fn properties(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
             "<div class=\"property\"><b>{}</b><span title=\"{}\">{}</span><br>{}</div>",
-            percent(property.severity.percent),
+            escaped(&percent(property.severity.percent)),
             escaped(property.row.help),
             property.row.name,
             escaped(&property.sentence)
@@ -97,7 +97,7 @@ fn call_graph(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
             bar(times.inclusive.percent, &report.own_times[index]),
             times.inclusive.ns,
             times.exclusive.ns,
-            percent(times.inclusive.percent),
+            escaped(&percent(times.inclusive.percent)),
             region(&report.labels[path.region])
         );
         let has_callees = graph
