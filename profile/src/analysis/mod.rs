@@ -9,6 +9,7 @@ mod efficiency;
 mod labels;
 mod overheads;
 mod own;
+mod pattern;
 mod properties;
 mod remedy;
 mod selection;
