@@ -31,12 +31,12 @@ use std::io::IsTerminal as _;
 
 use diagnostic::{Diagnostic, Severity};
 use edit::Applied;
-use find::FrontEnd as _;
-use find::c::CFrontEnd;
 use find::lines::LineMap;
+use openmp::Language;
 use plan::{Outcome, Plan};
-use spell::Surroundings;
 use spell::c::CSpeller;
+use spell::fortran::FortranSpeller;
+use spell::{Speller, Surroundings};
 
 pub use source::Source;
 
@@ -69,7 +69,8 @@ pub struct Instrumented {
 /// alone and said in a warning.
 #[must_use]
 pub fn instrument(source: &Source, options: &Options) -> Instrumented {
-    let found = CFrontEnd.find(source);
+    let front_end = find::front_end(source.language);
+    let found = front_end.find(source);
     let nesting = nest::nest(&found);
     let plan = plan::plan(&found, &nesting);
     let around = Surroundings {
@@ -77,12 +78,13 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
         unique: &options.unique,
         lines: &found.lines,
     };
-    let speller = CSpeller::new(&plan, around, source.language);
-    let begin = find::c::text_begin(&source.text);
-    let made = match find::c::is_preprocessed(&source.text) {
-        true => spell::apply(&plan, &markers::WithMarkers(speller), &source.text, begin),
-        false => spell::apply(&plan, &speller, &source.text, begin),
-    };
+    let begin = front_end.text_begin(&source.text);
+    let mut speller = speller(&plan, around, source);
+    if front_end.is_preprocessed(&source.text) {
+        speller = Box::new(markers::WithMarkers(speller));
+    }
+    let made = spell::apply(&plan, speller.as_ref(), &source.text, begin);
+    drop(speller);
     let (applied, defect) = match made {
         Ok(applied) => (applied, None),
         Err(error) => (untouched(source), Some(error.to_string())),
@@ -111,6 +113,14 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     }
 }
 
+/// The speller for a source's language.
+fn speller<'a>(plan: &'a Plan, around: Surroundings<'a>, source: &Source) -> Box<dyn Speller + 'a> {
+    match source.language {
+        Language::Fortran => Box::new(FortranSpeller::new(plan, around, source.layout)),
+        language => Box::new(CSpeller::new(plan, around, language)),
+    }
+}
+
 fn untouched(source: &Source) -> Applied {
     Applied {
         text: source.text.clone(),
@@ -131,7 +141,7 @@ fn warnings(source: &Source, plan: &Plan, lines: &LineMap) -> Vec<String> {
     left_alone
         .map(|(listed, reason)| {
             let message = format!("this directive is not instrumented: {reason}");
-            if find::c::is_preprocessed(&source.text) {
+            if find::front_end(source.language).is_preprocessed(&source.text) {
                 // The text that would be shown is not what the user wrote.
                 return diagnostic::at_line(lines.presumed(listed.offset), &message);
             }

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use crate::find::{Body, Extent, Found, FoundDirective, Placement, Position, SectionBlock};
+use crate::find::{
+    Body, Closing, Extent, Found, FoundDirective, Placement, Position, SectionBlock, Traits,
+};
 use crate::openmp::{Directive, Leaf};
 
 /// A construct: a directive that is understood, with what it governs; or the
@@ -31,6 +33,10 @@ pub struct Block {
     pub begin: Position,
     /// Where text at its end goes.
     pub end: Position,
+    /// Where text behind the construct goes.
+    pub outside: Position,
+    /// How the end of the construct is marked.
+    pub closing: Closing,
     /// See [`Body::guarded`].
     pub guarded: bool,
 }
@@ -41,6 +47,8 @@ impl From<&Body> for Block {
             range: body.range.clone(),
             begin: body.begin,
             end: body.end,
+            outside: body.outside,
+            closing: body.closing.clone(),
             guarded: body.guarded,
         }
     }
@@ -52,6 +60,8 @@ impl From<&SectionBlock> for Block {
             range: section.range.clone(),
             begin: section.begin,
             end: section.end,
+            outside: section.end,
+            closing: Closing::Block,
             guarded: false,
         }
     }
@@ -182,7 +192,7 @@ fn closed(found: &Found) -> Vec<(Range<usize>, &'static str)> {
         let Ok(directive) = &found_directive.directive else {
             continue;
         };
-        match opens_or_closes(directive) {
+        match opens_or_closes(directive, found.traits) {
             Some((leaf, true)) => open.push((found_directive.range.start, leaf)),
             Some((leaf, false)) => {
                 if let Some(at) = open.iter().rposition(|(_, other)| *other == leaf) {
@@ -200,8 +210,10 @@ fn closed(found: &Found) -> Vec<(Range<usize>, &'static str)> {
     closed
 }
 
-fn opens_or_closes(directive: &Directive) -> Option<(Leaf, bool)> {
-    let bare = directive.argument.is_none() && directive.clauses.is_empty();
+fn opens_or_closes(directive: &Directive, traits: Traits) -> Option<(Leaf, bool)> {
+    let bare = directive.argument.is_none()
+        && directive.clauses.is_empty()
+        && !traits.declares_in_procedures;
     match directive.name().as_str() {
         "begin declare target" => Some((Leaf::DeclareTarget, true)),
         "declare target" if bare => Some((Leaf::DeclareTarget, true)),

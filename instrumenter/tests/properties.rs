@@ -1,6 +1,7 @@
 //! Properties of the whole pipeline on any text: nothing panics, nothing of the
 //! user's is lost, and what was found is instrumented soundly.
 
+use instrumenter::source::Layout;
 use instrumenter::verify::verify;
 use instrumenter::{Options, Source, instrument};
 use proptest::prelude::*;
@@ -10,6 +11,7 @@ fn source(text: impl Into<Vec<u8>>) -> Source {
         name: "t.c".into(),
         language: instrumenter::openmp::Language::C,
         text: text.into(),
+        layout: Layout::FREE,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Directives of POMP in a file that has nothing else to measure.
 
 use instrumenter::openmp::Language;
+use instrumenter::source::Layout;
 use instrumenter::verify::verify;
 use instrumenter::{Options, Source, instrument};
 
@@ -10,6 +11,7 @@ fn a_switch_alone_is_declared() {
         name: "t.c".into(),
         language: Language::C,
         text: b"void f(void)\n{\n#pragma pomp inst off\n}\n".to_vec(),
+        layout: Layout::FREE,
     };
     let options = Options { unique: "t".into() };
     let result = instrument(&source, &options);

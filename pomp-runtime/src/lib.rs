@@ -1,7 +1,7 @@
 //! The POMP measurement library.
 //!
 //! ```text
-//! sources    a foreign call -> one event          pomp, locks; all pass `boundary`
+//! sources    a foreign call -> one event          pomp, fortran, locks; all pass `boundary`
 //! measure    the event gets time, thread, region  clock, thread, stack, team, task, lock, region
 //! sinks      what becomes of it                   profile (call paths), merge (at the end)
 //! ```

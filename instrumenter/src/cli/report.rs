@@ -68,7 +68,7 @@ fn show(path: &std::path::Path, arguments: &Arguments) -> Result<(), Failure> {
     let failure = |error: &dyn std::fmt::Display| Failure {
         message: format!("error: {error}"),
     };
-    let profile = profile::load::load(path).map_err(|error| failure(&error))?;
+    let profile = super::load(path)?;
     let writer = writer(&arguments.format).unwrap_or(&WRITERS[0]);
     let selection = arguments.selection.selection();
     if writer.is_whole && !selection.is_all() {

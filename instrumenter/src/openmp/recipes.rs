@@ -86,6 +86,7 @@ pub const RECIPES: &[Recipe] = &[
     with(Outside, outside(Leaf::Sections, "sections", pair("Sections_enter", "Sections_exit"))),
     inside(Leaf::Section, "section", pair("Section_begin", "Section_end")),
     with(Outside, both(Leaf::Single, "single", pair("Single_enter", "Single_exit"), pair("Single_begin", "Single_end"))),
+    with(Outside, outside(Leaf::Workshare, "workshare", pair("Workshare_enter", "Workshare_exit"))),
     inside(Leaf::Master, "master", pair("Master_begin", "Master_end")),
     both(Leaf::Critical, "critical", pair("Critical_enter", "Critical_exit"), pair("Critical_begin", "Critical_end")),
     both(Leaf::Ordered, "ordered", pair("Ordered_enter", "Ordered_exit"), pair("Ordered_begin", "Ordered_end")),

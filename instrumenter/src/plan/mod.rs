@@ -12,10 +12,11 @@ use std::ops::Range;
 use profile::descriptor::Descriptor;
 
 use crate::edit::Order;
-use crate::find::{Found, Function};
+use crate::find::{Found, FoundCall, Function};
 use crate::nest::Nesting;
 use crate::openmp::Event;
 use crate::openmp::api::RoutineRow;
+use crate::openmp::parse::Word;
 
 pub use outcome::Outcome;
 
@@ -27,7 +28,7 @@ pub struct Plan {
     /// What is inserted between statements.
     pub insertions: Vec<Insertion>,
     /// What is changed within directives.
-    pub directive_edits: Vec<DirectiveEdit>,
+    pub edited: Vec<EditedDirective>,
     /// Calls that are redirected.
     pub calls: Vec<CallEdit>,
     /// What became of each directive and call, in source order.
@@ -87,13 +88,27 @@ pub enum Item {
     AlternateEnd(usize),
     /// Calls a function of the library that takes nothing.
     Call(&'static str),
-    /// The second directive of a split one.
+    /// A directive of its own: what a combined one is split into, or the end
+    /// of a construct.
     Directive {
+        /// Whether it ends a construct.
+        ends: bool,
         /// Its name.
         name: String,
         /// Its clauses.
         clauses: Vec<String>,
     },
+}
+
+/// A directive that is changed.
+#[derive(Debug)]
+pub struct EditedDirective {
+    /// Its bytes: whole lines without the last newline, or an operator.
+    pub range: Range<usize>,
+    /// Its words behind the sentinel.
+    pub words: Vec<Word>,
+    /// What is changed.
+    pub edits: Vec<DirectiveEdit>,
 }
 
 /// A change within a directive's own text.
@@ -229,8 +244,8 @@ impl Planner<'_> {
         }
     }
 
-    fn call(&mut self, call: &crate::find::FoundCall) {
-        let outcome = match self.closed_reason(call.name.start, call.function.as_ref()) {
+    fn call(&mut self, call: &FoundCall) {
+        let outcome = match self.closed_call_reason(call) {
             Some(reason) => Outcome::PassedThrough {
                 reason: reason.into(),
             },
@@ -253,6 +268,14 @@ impl Planner<'_> {
             clauses: Vec::new(),
             outcome,
         });
+    }
+
+    /// Why a call may not be redirected, if so.
+    fn closed_call_reason(&self, call: &FoundCall) -> Option<&'static str> {
+        if call.routine.result != "void" && self.found.traits.types_functions {
+            return Some("a function in its place would have to be declared");
+        }
+        self.closed_reason(call.name.start, call.function.as_ref())
     }
 
     /// Why nothing may be inserted at an offset, if so.

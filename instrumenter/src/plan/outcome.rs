@@ -62,7 +62,7 @@ impl Planner<'_> {
             return passed(reason);
         }
         // Measured from outside, if it can be at all.
-        if let (None, Err(reason)) = (recipe.outside, split(directive)) {
+        if let (None, Err(reason)) = (recipe.outside, split(directive, self.found.traits)) {
             return left(reason);
         }
         match self.unclear(construct, found, directive) {
@@ -152,7 +152,7 @@ impl Planner<'_> {
             self.cancelled(construct)
                 .then(|| "it can be cancelled".to_owned())
         };
-        let whole = split(directive).err();
+        let whole = split(directive, self.found.traits).err();
         whole
             .or_else(|| clause_reason(directive))
             .or_else(cancelled)

@@ -79,7 +79,10 @@ impl Planner<'_> {
             region_type,
             begin,
             end,
-            name: critical_name(directive),
+            name: critical_name(directive).map(|name| match self.found.traits.folds_case {
+                true => name.to_ascii_lowercase(),
+                false => name,
+            }),
             num_sections: num_sections(found, directive, construct),
             schedule: directive
                 .clause("schedule")
@@ -155,6 +158,9 @@ fn last_byte(end: usize) -> usize {
 /// `regionType` of a leaf construct; POMP2 tells untied tasks apart.
 fn region_type(leaf: Leaf, directive: &Directive) -> String {
     let name = recipes::find(leaf).map_or("", |recipe| recipe.region_type);
+    // POMP2 has a type for each spelling of the loop construct.
+    let is_do = leaf == Leaf::Loop && directive.rows.iter().any(|row| row.name == "do");
+    let name = if is_do { "do" } else { name };
     match leaf == Leaf::Task && directive.clause("untied").is_some() {
         true => format!("{name}untied"),
         false => name.to_owned(),

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use crate::find::Traits;
 use crate::openmp::clauses::Placement;
 use crate::openmp::recipes::SPLIT_BEHIND;
 use crate::openmp::{Clause, Directive, Leaf};
@@ -25,6 +26,8 @@ pub(super) struct Unit {
     pub(super) leaf: Leaf,
     /// Its name.
     pub(super) name: String,
+    /// How many rows its name is made of.
+    pub(super) rows: usize,
     /// Its clauses.
     pub(super) clauses: Vec<String>,
 }
@@ -33,7 +36,7 @@ pub(super) struct Unit {
 ///
 /// # Errors
 /// The reason, if a clause can't be placed.
-pub(super) fn split(directive: &Directive) -> Result<Option<Split>, String> {
+pub(super) fn split(directive: &Directive, traits: Traits) -> Result<Option<Split>, String> {
     let units = units(directive);
     if units.len() == 1 {
         return Ok(None);
@@ -60,8 +63,9 @@ pub(super) fn split(directive: &Directive) -> Result<Option<Split>, String> {
         }
         split.removed.push(clause.range.clone());
         split.removed.extend(clause.comma.clone());
-        // Without the clause `default` they are shared anyway.
-        if shared_outside(clause) && directive.clause("default").is_some() {
+        // Without the clause `default` they are shared anyway, by most rules.
+        let unsaid = traits.private_by_rule || directive.clause("default").is_some();
+        if shared_outside(clause) && unsaid {
             let items = clause.list_items().ok_or_else(cannot)?;
             split.shared.extend(items.into_iter().map(str::to_owned));
         }
@@ -105,6 +109,7 @@ fn unit(directive: &Directive, rows: &Range<usize>) -> Unit {
             .map(|row| row.name)
             .collect::<Vec<_>>()
             .join(" "),
+        rows: rows.len(),
         clauses: Vec::new(),
     }
 }
@@ -179,7 +184,7 @@ mod tests {
     /// The directives that a text is split into; the first without its text.
     fn parts(text: &str) -> Result<Vec<String>, String> {
         let directive = parse(&words(text), DIRECTIVES, Language::C).unwrap();
-        let split = split(&directive)?.expect("it is a single unit");
+        let split = split(&directive, Traits::default())?.expect("it is a single unit");
         let mut first = text.to_owned();
         for range in split.removed.iter().rev() {
             first.replace_range(range.clone(), &" ".repeat(range.len()));
@@ -267,7 +272,7 @@ mod tests {
             "teams loop",
         ] {
             let directive = parse(&words(text), DIRECTIVES, Language::C).unwrap();
-            assert_eq!(split(&directive), Ok(None), "{text}");
+            assert_eq!(split(&directive, Traits::default()), Ok(None), "{text}");
         }
     }
 }

@@ -12,10 +12,12 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::{Group, Speller, Surroundings};
-use crate::edit::Order;
+use crate::edit::{EditSet, Order};
 use crate::openmp::events::{MEMBER, TEAM, USER};
 use crate::openmp::{Event, Language};
-use crate::plan::{AddedClause, CallEdit, Guard, Insertion, Item, Plan, Region};
+use crate::plan::{
+    AddedClause, CallEdit, DirectiveEdit, EditedDirective, Guard, Insertion, Item, Plan, Region,
+};
 
 /// Version of the interface with the library; see `pomp_lib.h`.
 const INTERFACE_VERSION: u32 = 1;
@@ -125,7 +127,7 @@ impl<'a> CSpeller<'a> {
                 }
                 Item::Call(name) => text.push_str(&format!("POMP_{name}(); ")),
                 Item::Barrier => own_line(text, "#pragma omp barrier"),
-                Item::Directive { name, clauses } => {
+                Item::Directive { name, clauses, .. } => {
                     let words: Vec<&str> = std::iter::once(name.as_str())
                         .chain(clauses.iter().map(String::as_str))
                         .collect();
@@ -201,11 +203,20 @@ impl Speller for CSpeller<'_> {
         format!("{before}{text}{}", self.line(group.at))
     }
 
-    fn clause(&self, clause: &AddedClause) -> String {
-        match clause {
-            AddedClause::Nowait => " nowait".into(),
-            AddedClause::Shared(items) => format!(" shared({})", items.join(", ")),
-            AddedClause::Team(region) => format!(" firstprivate({})", self.team(*region)),
+    /// Only what changes is touched, so that the rest stays as it was written.
+    fn directive(&self, edited: &EditedDirective, edits: &mut EditSet) {
+        let mut added: Option<(usize, String)> = None;
+        for edit in &edited.edits {
+            match edit {
+                DirectiveEdit::Remove(range) => edits.replace(range.clone(), String::new()),
+                DirectiveEdit::Add { at, clause } => {
+                    let (_, text) = added.get_or_insert_with(|| (*at, String::new()));
+                    text.push_str(&self.clause(clause));
+                }
+            }
+        }
+        if let Some((at, text)) = added {
+            edits.insert(at, Order::open(0), text);
         }
     }
 
@@ -302,6 +313,15 @@ fn entry(region: &Region) -> String {
 }
 
 impl CSpeller<'_> {
+    /// A clause, with the blank in front of it.
+    fn clause(&self, clause: &AddedClause) -> String {
+        match clause {
+            AddedClause::Nowait => " nowait".into(),
+            AddedClause::Shared(items) => format!(" shared({})", items.join(", ")),
+            AddedClause::Team(region) => format!(" firstprivate({})", self.team(*region)),
+        }
+    }
+
     /// A function with external linkage that is inline must not refer to one
     /// with internal linkage in C; for its regions the accessor is external, but
     /// hidden.

@@ -26,6 +26,7 @@ use super::outputs::default_name;
 use super::run::{Output, Runner};
 use super::unit::{Instrument, Preprocessed, Route, Unit, instrumented};
 use crate::Source;
+use crate::find::front_end;
 use crate::openmp::Language;
 
 /// The extension of preprocessed text, with its dot.
@@ -39,7 +40,10 @@ pub(crate) fn extension(language: Language) -> &'static str {
 
 /// Whether the sources of a command can take this way: it must be possible to
 /// make every file that the command makes.
-pub(crate) fn is_possible(line: &CommandLine) -> bool {
+pub(crate) fn is_possible(line: &CommandLine, unit: &Unit) -> bool {
+    if unit.language == Language::Fortran {
+        return false;
+    }
     let dependencies = line
         .flags()
         .any(|(meaning, _)| meaning.is_of_dependencies());
@@ -86,13 +90,14 @@ pub(crate) fn make(
     }
     let words = preprocessor_words(line, unit.index);
     let outcome = runner.run(&words, stdin, Output::HeldBack).ok()?;
-    if !outcome.success() || !crate::find::c::is_preprocessed(&outcome.stdout) {
+    if !outcome.success() || !front_end(unit.language).is_preprocessed(&outcome.stdout) {
         return None;
     }
     let source = Source {
         name: unit.name.clone(),
         language: unit.language,
         text: outcome.stdout,
+        layout: unit.layout,
     };
     let made = instrumented(instrument, &source, line, unit.index).ok()?;
     (made.text != source.text).then_some(Preprocessed {

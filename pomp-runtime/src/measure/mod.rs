@@ -10,6 +10,8 @@ pub(crate) mod config;
 pub(crate) mod errno;
 pub(crate) mod event;
 pub(crate) mod facts;
+pub(crate) mod forkers;
+pub(crate) mod fortran_omp;
 pub(crate) mod life_cycle;
 pub(crate) mod lock;
 pub(crate) mod message;

@@ -11,18 +11,18 @@ use profile::descriptor::Descriptor;
 use profile::region_kind::RegionKind;
 
 use super::errno;
+use super::forkers::Forkers;
 use super::mutex::lock;
 use super::shared::{Link, leak};
-use super::team::Team;
 
 /// A registered region.
 #[derive(Debug)]
 pub(crate) struct Region {
     pub(crate) descriptor: Descriptor,
     pub(crate) kind: RegionKind,
-    /// The latest team of this region, for sources that have no handle to pass
+    /// Who forks teams of this region, for sources that have no handle to pass
     /// from fork to begin.
-    pub(crate) team: Link<Team>,
+    pub(super) forkers: Forkers,
     /// The region of the sections in it, or of its executions if it is a task,
     /// for sources that give them none.
     part: Link<Region>,
@@ -115,7 +115,7 @@ fn new_region(descriptor: Descriptor) -> Option<&'static Region> {
     leak(Region {
         descriptor,
         kind,
-        team: Link::none(),
+        forkers: Forkers::none(),
         part: Link::none(),
     })
 }

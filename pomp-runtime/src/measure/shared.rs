@@ -47,7 +47,7 @@ impl<T: Sync + 'static> Link<T> {
 
     #[inline(always)]
     pub(crate) fn get(&self) -> Option<&'static T> {
-        // SAFETY: only `set` and `replace` store here, and they take nothing
+        // SAFETY: only `set` and `replace_if` store here, and they take nothing
         // but `&'static T`; the release there and the acquire here order what
         // was written to the target before it was linked.
         unsafe { self.0.load(Ordering::Acquire).as_ref() }
@@ -58,11 +58,17 @@ impl<T: Sync + 'static> Link<T> {
         self.0.store(pointer(target), Ordering::Release);
     }
 
-    /// Stores a target and says which stood there.
-    pub(crate) fn replace(&self, target: Option<&'static T>) -> Option<&'static T> {
-        let previous = self.0.swap(pointer(target), Ordering::AcqRel);
-        // SAFETY: as in `get`.
-        unsafe { previous.as_ref() }
+    /// Stores a target unless another one than `expected` stands there. Whether
+    /// it was stored.
+    pub(crate) fn replace_if(&self, expected: Option<&'static T>, target: &'static T) -> bool {
+        self.0
+            .compare_exchange(
+                pointer(expected),
+                pointer(Some(target)),
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            )
+            .is_ok()
     }
 
     /// Whether this is the target.

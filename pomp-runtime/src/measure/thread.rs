@@ -13,6 +13,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use super::lock::Held;
 use super::mutex::lock;
+use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role, add_frames};
 use super::{clock, errno, omp, pause, state};
@@ -31,6 +32,14 @@ pub(crate) struct Thread {
     base: Link<Frame>,
     pub(crate) tree: CallTree,
     pub(super) held: Link<Held>,
+    /// Where it calls the lock functions that cannot say so themselves.
+    pub(crate) lock_site: Link<Region>,
+    /// The initial thread that it descends from, from 1, and the latest of which
+    /// that was certain; 0 if unknown.
+    pub(super) initial: Word,
+    pub(super) home: Word,
+    /// Begins in a team that was chosen among several.
+    pub(crate) guessed: Word,
     /// Events that matched no open region.
     pub(crate) unmatched: Word,
     /// Ends of tasks whose begin is not open on this thread.
@@ -145,6 +154,8 @@ fn detach(thread: &'static Thread) {
         if let Some(base) = thread.base() {
             base.set_node(None);
         }
+        thread.initial.set(0);
+        thread.home.set(0);
         blocks().free.push(thread);
     }
     CURRENT.set(None);
@@ -159,6 +170,10 @@ impl Thread {
             base: Link::none(),
             tree: CallTree::new(),
             held: Link::none(),
+            lock_site: Link::none(),
+            initial: Word::new(0),
+            home: Word::new(0),
+            guessed: Word::new(0),
             unmatched: Word::new(0),
             migrated: Word::new(0),
             skipped: Word::new(0),
@@ -216,6 +231,7 @@ impl Thread {
         };
         let root = self.tree.initial_root(number)?;
         base.set_node(Some(root));
+        self.initial.set(u64::from(number) + 1);
         Some(root)
     }
 }
@@ -290,6 +306,7 @@ impl Thread {
     pub(crate) fn as_initial(&'static self, number: u32) -> &'static Self {
         let root = self.tree.initial_root(number).unwrap();
         self.base().unwrap().set_node(Some(root));
+        self.initial.set(u64::from(number) + 1);
         self
     }
 }

@@ -3,5 +3,10 @@
 
 mod boundary;
 mod descriptor;
+mod fortran;
+mod fortran_locks;
+mod literal;
 mod locks;
 mod pomp;
+mod pomp2;
+mod pomp2_locks;

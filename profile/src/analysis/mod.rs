@@ -11,6 +11,7 @@ mod overheads;
 mod own;
 mod pattern;
 mod properties;
+mod ranks;
 mod remedy;
 mod selection;
 mod summary;
@@ -23,11 +24,12 @@ pub(crate) mod words;
 pub use call_graph::{CallGraph, CallPath, Times};
 pub use decomposition::{Barrier, Decomposition, Parts};
 pub use dilation::{Dilation, RegionDilation};
-pub use efficiency::{Efficiencies, Efficiency, processor};
+pub use efficiency::{Efficiencies, Efficiency, Processor, processor};
 pub use labels::Label;
 pub use overheads::{Losses, OverheadRow, Overheads, ParallelRegion, Place};
 pub use own::OwnTime;
 pub use properties::Property;
+pub use ranks::Rank;
 pub use selection::{Selection, SelectionError};
 pub use summary::Summary;
 pub use tables::Table;
@@ -74,6 +76,8 @@ pub struct Report<'p> {
     pub lateness: Vec<Lateness>,
     /// What threads kept each other out of.
     pub contention: Vec<Contended>,
+    /// What each rank contributed; empty unless several processes were merged.
+    pub ranks: Vec<Rank>,
     /// Where the time went, in words.
     pub summary: Summary,
     /// Severity in percent from which a property is worth a reader's time.
@@ -153,6 +157,7 @@ impl<'p> Report<'p> {
             own_times: own::own_times(&tree, &call_graph),
             on_call_paths: tables::on_call_paths(&tree, &call_graph),
             overview: overview(profile, &flat),
+            ranks: ranks::ranks(profile),
             profile,
             threads,
             labels,

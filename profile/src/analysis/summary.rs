@@ -89,10 +89,14 @@ impl Facts<'_> {
         }
         if overheads.idle.ns > lost.ns {
             return format!(
-                "Most thread time was lost in serial parts: for {} of {} only one of {} had \
+                "Most thread time was lost in serial parts: for {} of {} only {} of {} had \
                  work ({} of the thread time).",
                 time(overheads.serial.ns),
                 time(overheads.duration_ns),
+                match overheads.processes {
+                    1 => "one".to_owned(),
+                    processes => processes.to_string(),
+                },
                 count(overheads.threads, "thread"),
                 percent(overheads.idle.percent)
             );
@@ -116,12 +120,16 @@ impl Facts<'_> {
             coverage,
             ..
         } = *self.overheads;
+        let ranks = match self.profile.ranks.len() as u64 {
+            0 => String::new(),
+            ranks => format!(" on {}", count(ranks, "rank")),
+        };
         let application = match self.profile.run.application.as_str() {
             "" => "The program",
             name => name,
         };
         format!(
-            "{application} ran {} with up to {}: {} of thread time. {} of the run ({}) was in \
+            "{application} ran {} with up to {}{ranks}: {} of thread time. {} of the run ({}) was in \
              parallel regions.",
             time(duration_ns),
             count(threads, "thread"),

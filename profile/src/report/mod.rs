@@ -100,6 +100,14 @@ pub fn writer(name: &str) -> Option<&'static Writer> {
     WRITERS.iter().find(|writer| writer.name == name)
 }
 
+/// The process's id; nothing for several processes.
+fn process(run: &Run) -> String {
+    match run.pid {
+        0 => String::new(),
+        pid => pid.to_string(),
+    }
+}
+
 /// The lines of ompP's section "General Information", in its order; `seconds`
 /// writes a time in nanoseconds as the format does.
 fn general_facts(run: &Run, seconds: impl Fn(u64) -> String) -> [(&'static str, String); 12] {
@@ -114,7 +122,7 @@ fn general_facts(run: &Run, seconds: impl Fn(u64) -> String) -> [(&'static str, 
         ("Max Threads", run.max_threads.to_string()),
         ("Romp Version", run.romp_version.clone()),
         ("Host", run.host.clone()),
-        ("Process", run.pid.to_string()),
+        ("Process", process(run)),
         ("Clock", run.clock.clone()),
     ]
 }

@@ -35,6 +35,7 @@ pub(crate) fn run(kinds: &[RegionKind], threads: &[&[u32]]) -> Profile {
         threads: threads
             .iter()
             .map(|path| Thread {
+                rank: None,
                 path: path.to_vec(),
             })
             .collect(),

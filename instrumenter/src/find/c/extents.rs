@@ -5,9 +5,10 @@ use super::Finder;
 use super::groups::Configuration;
 use super::lexer::Token;
 use super::text_of;
-use super::tree::TreeAnswer;
+use super::tree::is_statement;
 use super::view::View;
-use crate::find::{Body, Extent, Placement, Position};
+use crate::find::tree::TreeAnswer;
+use crate::find::{Body, Closing, Extent, Placement, Position};
 use crate::openmp::directives::Association;
 use crate::openmp::{Directive, Leaf};
 
@@ -58,6 +59,8 @@ impl Finder<'_> {
             range: begin.at..end,
             begin,
             end: end_position,
+            outside: end_position,
+            closing: Closing::Block,
             sections,
             guarded,
         })
@@ -70,7 +73,10 @@ impl Finder<'_> {
         let tokens_say = view
             .match_statement(self, first)
             .map(|behind| view.tokens[behind - 1].range.end);
-        match (view.tree(self).statement_end(from, start), tokens_say) {
+        match (
+            view.tree(self).statement_end(from, start, is_statement),
+            tokens_say,
+        ) {
             (TreeAnswer::Ends(tree), Some(tokens)) if tree == tokens => Ok(tree),
             (TreeAnswer::Unknown, Some(tokens)) => Ok(tokens),
             (TreeAnswer::Ends(_), _) => {

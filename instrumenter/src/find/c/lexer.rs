@@ -9,7 +9,7 @@ use super::cursor::Cursor;
 
 /// What a token is, as far as extents depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TokenKind {
+pub(in crate::find) enum TokenKind {
     /// An identifier or a keyword.
     Identifier,
     /// A preprocessing number.
@@ -24,40 +24,40 @@ pub(super) enum TokenKind {
 
 /// A token and its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Token {
-    pub(super) kind: TokenKind,
-    pub(super) range: Range<usize>,
+pub(in crate::find) struct Token {
+    pub(in crate::find) kind: TokenKind,
+    pub(in crate::find) range: Range<usize>,
     /// Where the line begins, if this token is the first of its line. With a
     /// comment in front that began on an earlier line, it is that line.
-    pub(super) line_start: Option<usize>,
+    pub(in crate::find) line_start: Option<usize>,
 }
 
 impl Token {
-    pub(super) fn is(&self, mark: u8) -> bool {
+    pub(in crate::find) fn is(&self, mark: u8) -> bool {
         self.kind == TokenKind::Punctuation(mark)
     }
 }
 
 /// A line of the preprocessor.
 #[derive(Clone, Debug)]
-pub(super) struct PreprocessorLine {
+pub(in crate::find) struct PreprocessorLine {
     /// From the begin of its line to before the newline that ends it.
-    pub(super) range: Range<usize>,
+    pub(in crate::find) range: Range<usize>,
     /// The tokens behind the `#`.
-    pub(super) tokens: Vec<Token>,
+    pub(in crate::find) tokens: Vec<Token>,
 }
 
 /// Everything in a text.
 #[derive(Debug, Default)]
-pub(super) struct Lexed {
+pub(in crate::find) struct Lexed {
     /// Tokens outside preprocessing lines.
-    pub(super) code: Vec<Token>,
+    pub(in crate::find) code: Vec<Token>,
     /// Preprocessing lines.
-    pub(super) lines: Vec<PreprocessorLine>,
+    pub(in crate::find) lines: Vec<PreprocessorLine>,
 }
 
 /// Lexes a whole text.
-pub(super) fn lex(text: &[u8]) -> Lexed {
+pub(in crate::find) fn lex(text: &[u8]) -> Lexed {
     let mut lexer = Lexer {
         text,
         cursor: Cursor::new(text, first_byte(text)),
@@ -75,7 +75,7 @@ pub(super) fn lex(text: &[u8]) -> Lexed {
 }
 
 /// Lexes a part of a text as code.
-pub(super) fn lex_part(text: &[u8], range: Range<usize>) -> Vec<Token> {
+pub(in crate::find) fn lex_part(text: &[u8], range: Range<usize>) -> Vec<Token> {
     let end = range.end.min(text.len());
     let mut lexer = Lexer {
         text: &text[..end],
@@ -86,7 +86,7 @@ pub(super) fn lex_part(text: &[u8], range: Range<usize>) -> Vec<Token> {
 }
 
 /// Past a byte-order mark.
-pub(super) fn first_byte(text: &[u8]) -> usize {
+pub(in crate::find) fn first_byte(text: &[u8]) -> usize {
     if text.starts_with(b"\xef\xbb\xbf") {
         3
     } else {

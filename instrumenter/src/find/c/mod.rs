@@ -10,11 +10,11 @@ mod calls;
 mod cursor;
 mod directives;
 mod extents;
-mod groups;
-mod lexer;
-mod line_directives;
+pub(in crate::find) mod groups;
+pub(in crate::find) mod lexer;
+pub(in crate::find) mod line_directives;
 mod matcher;
-mod preprocessed;
+pub(in crate::find) mod preprocessed;
 pub mod scan;
 mod sections;
 mod tree;
@@ -24,7 +24,8 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::{Branch, Extent, Found, FoundDirective, FrontEnd};
+use super::tree::SyntaxTree;
+use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Traits};
 use crate::openmp::parse::joined;
 use crate::openmp::{Association, Language};
 use crate::source::Source;
@@ -40,6 +41,34 @@ pub struct CFrontEnd;
 impl FrontEnd for CFrontEnd {
     fn find(&self, source: &Source) -> Found {
         Finder::new(source).find()
+    }
+
+    fn text_begin(&self, text: &[u8]) -> usize {
+        preprocessed::begin(text).unwrap_or_else(|| lexer::first_byte(text))
+    }
+
+    fn is_preprocessed(&self, text: &[u8]) -> bool {
+        is_preprocessed(text)
+    }
+
+    fn token_ranges(&self, source: &Source) -> Vec<Range<usize>> {
+        let lexed = lexer::lex(&source.text);
+        let lines = lexed.lines.iter().flat_map(|line| &line.tokens);
+        let tokens = lexed.code.iter().chain(lines);
+        let mut ranges: Vec<_> = tokens.map(|token| token.range.clone()).collect();
+        ranges.sort_by_key(|range| range.start);
+        ranges
+    }
+
+    /// As the most likely branches of its conditionals show it.
+    fn syntax_errors(&self, source: &Source) -> usize {
+        let finder = Finder::new(source);
+        let text = &source.text;
+        let configuration = finder
+            .groups
+            .guarded_configuration(text, &finder.lexed.lines);
+        let hidden = finder.hidden(&configuration);
+        SyntaxTree::parse(text, &hidden, &finder.grammar).error_count()
     }
 }
 
@@ -118,6 +147,7 @@ impl<'s> Finder<'s> {
                 calls: Vec::new(),
                 closed: Vec::new(),
                 lines,
+                traits: Traits::default(),
             };
         }
         let directives = (0..self.records.len())
@@ -128,7 +158,7 @@ impl<'s> Finder<'s> {
             .into_iter()
             .map(|call| {
                 let view = self.view_at(call.name.start);
-                let function = view.tree(&self).function_at(text, call.name.start);
+                let function = tree::function_at(view.tree(&self), text, call.name.start);
                 call.found(function)
             })
             .collect();
@@ -137,6 +167,7 @@ impl<'s> Finder<'s> {
             calls,
             closed: self.closed(),
             lines,
+            traits: Traits::default(),
         }
     }
 
@@ -201,32 +232,16 @@ impl<'s> Finder<'s> {
             directive,
             range: record.range.start..end,
             text: format!("{} {}", record.sentinel, joined(&record.words)),
+            words: record.words.clone(),
             placement: record.placement,
             extent,
-            function: view
-                .tree(self)
-                .function_at(&self.source.text, record.range.start),
+            function: tree::function_at(view.tree(self), &self.source.text, record.range.start),
             branches: self.branches(record.range.start),
         }
     }
 
     fn branches(&self, offset: usize) -> Vec<Branch> {
-        let branch = |(number, group): (usize, &groups::Group)| {
-            let branch = group.branch_of(offset)?;
-            let (end, dead) = (group.branches[branch].end, group.dead[branch]);
-            Some(Branch {
-                group: number,
-                branch,
-                end,
-                dead,
-            })
-        };
-        self.groups
-            .groups
-            .iter()
-            .enumerate()
-            .filter_map(branch)
-            .collect()
+        self.groups.branches_at(offset)
     }
 
     /// Everything that the tree must not see in a configuration.
@@ -238,12 +253,6 @@ impl<'s> Finder<'s> {
         hidden.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
         hidden
     }
-}
-
-/// The offset at which text can be put in front of everything.
-#[must_use]
-pub fn text_begin(text: &[u8]) -> usize {
-    preprocessed::begin(text).unwrap_or_else(|| lexer::first_byte(text))
 }
 
 /// Names of macros with unbalanced braces.
@@ -258,32 +267,4 @@ fn brace_macros(text: &[u8], lexed: &Lexed) -> Vec<String> {
 #[must_use]
 pub fn is_preprocessed(text: &[u8]) -> bool {
     preprocessed::is_preprocessed(text)
-}
-
-/// The bytes of every token, of code and of preprocessing lines.
-#[must_use]
-pub fn token_ranges(text: &[u8]) -> Vec<Range<usize>> {
-    let lexed = lexer::lex(text);
-    let lines = lexed.lines.iter().flat_map(|line| &line.tokens);
-    let mut ranges: Vec<_> = lexed
-        .code
-        .iter()
-        .chain(lines)
-        .map(|t| t.range.clone())
-        .collect();
-    ranges.sort_by_key(|range| range.start);
-    ranges
-}
-
-/// How many errors a source has for the grammar, as the most likely branches of
-/// its conditionals show it.
-#[must_use]
-pub fn syntax_errors(source: &Source) -> usize {
-    let finder = Finder::new(source);
-    let text = &source.text;
-    let configuration = finder
-        .groups
-        .guarded_configuration(text, &finder.lexed.lines);
-    let hidden = finder.hidden(&configuration);
-    tree::SyntaxTree::parse(text, &hidden, &finder.grammar).error_count()
 }

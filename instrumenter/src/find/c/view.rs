@@ -7,7 +7,7 @@ use super::groups::{Configuration, visible, word};
 use super::lexer::{Token, TokenKind};
 use super::matcher::Matcher;
 use super::text_of;
-use super::tree::SyntaxTree;
+use crate::find::tree::SyntaxTree;
 use crate::openmp::Language;
 
 /// What is visible; the expensive parts are made when they are asked for.

@@ -6,6 +6,7 @@ mod layout;
 mod overheads;
 mod profiles;
 mod properties;
+mod ranks;
 mod waits;
 
 use std::io::{self, Write};
@@ -26,6 +27,7 @@ const KIND_WIDTH: usize = 8;
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     summary(report, out)?;
     general(report, out)?;
+    ranks::write(report, out)?;
     overview(report, out)?;
     call_graph(report, out)?;
     profiles::flat(report, out)?;
@@ -170,7 +172,11 @@ fn program_name(report: &Report<'_>) -> String {
     } else {
         "threads"
     };
-    format!("[{}: {} {noun}]", run.application, run.max_threads)
+    let ranks = match report.ranks.len() {
+        0 => String::new(),
+        ranks => format!(" of {ranks} ranks"),
+    };
+    format!("[{}: {} {noun}{ranks}]", run.application, run.max_threads)
 }
 
 fn times(line: &mut Line, times: Times, formats: [Format; 2]) {
