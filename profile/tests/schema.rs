@@ -66,6 +66,11 @@ fn full() -> Profile {
     let mut profile: Profile = serde_json::from_value(fixture).unwrap();
     profile.run.pair_cost_ps = 20_500;
     profile.run.incremental = true;
+    profile.run.rank = Some(0);
+    profile.ranks = vec![profile.run.clone()];
+    for thread in &mut profile.threads {
+        thread.rank = Some(0);
+    }
     profile.run.notes = vec!["a note".to_owned()];
     for (region, row) in profile.regions.iter_mut().zip(KINDS.iter().cycle()) {
         region.name = Some("a".to_owned());
