@@ -10,9 +10,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::region_kind::{PseudoRegion, RegionKind};
 
+mod waits;
+
+pub use waits::{Arrivals, Bucket, Contention, ContentionSite, Distribution, GuardKind, Holder};
+
 /// Value of [`Profile::schema`].
 pub const SCHEMA: &str = "romp-profile";
-/// Value of [`Profile::version`]; raised when a reader must change.
+/// Value of [`Profile::version`]; raised when a reader must change. A field that
+/// may be absent can be added without: readers pass over what they do not know.
 pub const VERSION: u32 = 1;
 
 /// One run of one process.
@@ -34,6 +39,15 @@ pub struct Profile {
     pub threads: Vec<Thread>,
     /// The call-path tree, parents before children.
     pub nodes: Vec<Node>,
+    /// How the times of instances are spread.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub distributions: Vec<Distribution>,
+    /// Who came last to barriers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrivals: Vec<Arrivals>,
+    /// Who kept whom out of what.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contention: Vec<Contention>,
 }
 
 /// Facts about the run.
@@ -65,6 +79,13 @@ pub struct Run {
     pub rank: Option<u32>,
     /// The clock that was read: `tsc` or `monotonic`.
     pub clock: String,
+    /// Cost of one pair of events (an enter and its exit) in this run, in
+    /// picoseconds, as calibrated; 0 if it is not known. See [`Row::pairs`].
+    #[serde(skip_serializing_if = "is_zero")]
+    pub pair_cost_ps: u64,
+    /// Whether the program went on after this was saved.
+    #[serde(skip_serializing_if = "is_false")]
+    pub incremental: bool,
     /// What a reader should know: unmatched events, regions still open, ...
     pub notes: Vec<String>,
 }
@@ -190,6 +211,20 @@ impl Row {
         }
     }
 
+    /// Number of pairs of events (enter and exit) that this thread ran for
+    /// this row. Every pseudo-region ends with an event, but `enter` and `exit`
+    /// share theirs with `main` and `body`, and so does the `main` of a team's
+    /// members with `seq`.
+    #[must_use]
+    pub fn pairs(&self, kind: RegionKind) -> u64 {
+        let main = if kind.is_parallel() {
+            0
+        } else {
+            self.main.count
+        };
+        main + self.body.count + self.ibarr.count + self.seq.count
+    }
+
     /// The time and count of one pseudo-region, to change.
     pub fn span_mut(&mut self, pseudo_region: PseudoRegion) -> &mut Span {
         match pseudo_region {
@@ -211,6 +246,14 @@ impl std::ops::AddAssign<&Row> for Row {
             *self.span_mut(pseudo_region) += other.span(pseudo_region);
         }
     }
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// Time and count of one pseudo-region.

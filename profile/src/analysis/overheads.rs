@@ -107,6 +107,8 @@ pub struct Overheads {
     /// Thread time in which threads had nothing to do since the program was
     /// serial; percent of the program's thread time. ompP has no such figure.
     pub idle: Share,
+    /// How many parallel regions ran.
+    pub parallel_regions: usize,
     /// The parallel regions that ran, longest wall time first.
     pub regions: Vec<ParallelRegion>,
     /// Wall time of them all; nested ones are counted in those around them.
@@ -117,6 +119,8 @@ pub struct Overheads {
     pub of_whole: Vec<OverheadRow>,
     /// The sum of the latter.
     pub whole_sum: OverheadRow,
+    /// What was lost outside parallel regions.
+    pub outside: Losses,
     /// All places where time was lost, worst first.
     pub places: Vec<Place>,
 }
@@ -157,6 +161,8 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, walls: &[Wall]) -> Ove
         ),
         wall_sum: Share::of(coverage_ns, duration_ns),
         whole_sum: sums.whole(&regions, thread_time_ns),
+        outside: sums.outside,
+        parallel_regions: regions.len(),
         places: sums.places(thread_time_ns),
         regions,
         of_each,

@@ -1,10 +1,13 @@
 //! ompP's report as text: its sections in its order, with a summary in words
 //! on top.
 
+mod efficiency;
 mod layout;
 mod overheads;
 mod profiles;
+mod properties;
 mod ranks;
+mod waits;
 
 use std::io::{self, Write};
 
@@ -29,14 +32,20 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     call_graph(report, out)?;
     profiles::flat(report, out)?;
     profiles::on_call_paths(report, out)?;
-    overheads::write(report, out)
+    overheads::write(report, out)?;
+    properties::write(report, out)?;
+    efficiency::write(report, out)?;
+    waits::write(report, out)
 }
 
 fn summary(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     for line in &report.summary.lines {
         prose(line, 2, out)?;
     }
-    Ok(())
+    match &report.shown {
+        Some(shown) => prose(&format!("Shown below: {shown}."), 2, out),
+        None => Ok(()),
+    }
 }
 
 fn general(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -68,7 +77,8 @@ fn overview(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
             line.text(" * ")
                 .text(&label.id)
                 .text(" ")
-                .text(&place(label));
+                .text(&place(label))
+                .text(&label.in_function());
             match execution {
                 Execution::Measured => {}
                 Execution::CountsWithSet => drop(line.text("  counts with what set the lock")),
@@ -148,6 +158,7 @@ fn call_graph(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         line.text(&label.id)
             .text(" ")
             .text(&place(label))
+            .text(&label.in_function())
             .end(out)?;
     }
     Ok(())
