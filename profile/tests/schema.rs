@@ -64,6 +64,9 @@ fn saved() -> Vec<Value> {
 fn full() -> Profile {
     let fixture = saved().remove(0);
     let mut profile: Profile = serde_json::from_value(fixture).unwrap();
+    profile.ranks = vec![profile.run.clone()];
+    profile.ranks[0].rank = Some(3);
+    profile.threads[0].rank = Some(3);
     profile.run.pair_cost_ps = 20_500;
     profile.run.incremental = true;
     profile.run.rank = Some(0);
