@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::find::{
-    Body, Closing, Extent, Found, FoundDirective, Placement, Position, SectionBlock,
+    Body, Closing, Extent, Found, FoundDirective, Placement, Position, SectionBlock, Traits,
 };
 use crate::openmp::{Directive, Leaf};
 
@@ -194,7 +194,7 @@ fn closed(found: &Found) -> Vec<(Range<usize>, &'static str)> {
         let Ok(directive) = &found_directive.directive else {
             continue;
         };
-        match opens_or_closes(directive) {
+        match opens_or_closes(directive, found.traits) {
             Some((leaf, true)) => open.push((found_directive.range.start, leaf)),
             Some((leaf, false)) => {
                 if let Some(at) = open.iter().rposition(|(_, other)| *other == leaf) {
@@ -212,8 +212,10 @@ fn closed(found: &Found) -> Vec<(Range<usize>, &'static str)> {
     closed
 }
 
-fn opens_or_closes(directive: &Directive) -> Option<(Leaf, bool)> {
-    let bare = directive.argument.is_none() && directive.clauses.is_empty();
+fn opens_or_closes(directive: &Directive, traits: Traits) -> Option<(Leaf, bool)> {
+    let bare = directive.argument.is_none()
+        && directive.clauses.is_empty()
+        && !traits.declares_in_procedures;
     match directive.name().as_str() {
         "begin declare target" => Some((Leaf::DeclareTarget, true)),
         "declare target" if bare => Some((Leaf::DeclareTarget, true)),

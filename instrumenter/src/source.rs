@@ -56,7 +56,7 @@ impl Layout {
 
 /// Fortran extensions that mean fixed form, in lower case; in upper case the
 /// compiler preprocesses first.
-const FIXED_FORM: &[&str] = &["f", "for", "ftn", "f77"];
+const FIXED_FORM: &[&str] = &["f", "for", "ftn", "f77", "fpp"];
 
 /// Languages by file name extension, as compilers take them; anything else is C.
 #[rustfmt::skip]
@@ -66,6 +66,7 @@ const EXTENSIONS: &[(Language, &[&str])] = &[
     ]),
     (Language::Fortran, &[
         "f", "for", "ftn", "f77", "f90", "f95", "f03", "f08", "F", "FOR", "FTN", "F77", "F90", "F95", "F03", "F08",
+        "fpp", "FPP",
     ]),
 ];
 
@@ -87,7 +88,7 @@ impl Source {
         let extension = extension.unwrap_or_default();
         let fixed = FIXED_FORM.contains(&extension.to_ascii_lowercase().as_str());
         Layout {
-            preprocessed_by_compiler: extension.starts_with('F'),
+            preprocessed_by_compiler: extension.starts_with('F') || extension == "fpp",
             ..if fixed { Layout::FIXED } else { Layout::FREE }
         }
     }

@@ -2,6 +2,7 @@
 //! file is none of ours. A profile that this returns can be analysed: every
 //! index in it has been checked.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -88,7 +89,9 @@ pub fn load(path: &Path) -> Result<Profile, LoadError> {
     };
     let profile: Profile =
         serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
-    check_indices(&profile).map_err(damaged)?;
+    check_indices(&profile)
+        .and_then(|()| check_waits(&profile))
+        .map_err(damaged)?;
     Ok(profile)
 }
 
@@ -137,12 +140,42 @@ fn check_indices(profile: &Profile) -> Result<(), String> {
             return Err(format!("the rows of node {index} are out of order"));
         }
     }
-    match profile
-        .threads
-        .iter()
-        .position(|thread| thread.path.is_empty())
-    {
-        Some(index) => Err(format!("thread {index} has no name")),
-        None => Ok(()),
+    let ranks: HashSet<Option<u32>> = profile.ranks.iter().map(|run| run.rank).collect();
+    for (index, thread) in profile.threads.iter().enumerate() {
+        if thread.path.is_empty() {
+            return Err(format!("thread {index} has no name"));
+        }
+        if thread.rank.is_some() && !ranks.contains(&thread.rank) {
+            return Err(format!("thread {index} is of a rank that is missing"));
+        }
     }
+    Ok(())
+}
+
+/// Checks the indices in what stands beside the tree.
+fn check_waits(profile: &Profile) -> Result<(), String> {
+    let distributions = profile.distributions.iter();
+    let sites = profile.contention.iter().flat_map(|guard| &guard.sites);
+    let named = distributions
+        .map(|of| ("a distribution", of.region, of.thread))
+        .chain(
+            profile
+                .arrivals
+                .iter()
+                .map(|of| ("an arrival", of.region, Some(of.thread))),
+        )
+        .chain(sites.flat_map(|site| {
+            let holders = site.holders.iter();
+            let holders = holders.map(|holder| ("a holder", holder.region, holder.thread));
+            holders.chain([("a site of contention", site.region, None)])
+        }));
+    for (what, region, thread) in named {
+        if region >= profile.regions.len() {
+            return Err(format!("{what} names region {region}, which is missing"));
+        }
+        if let Some(thread) = thread.filter(|thread| *thread >= profile.threads.len()) {
+            return Err(format!("{what} names thread {thread}, which is missing"));
+        }
+    }
+    Ok(())
 }

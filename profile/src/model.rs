@@ -10,9 +10,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::region_kind::{PseudoRegion, RegionKind};
 
+mod waits;
+
+pub use waits::{Arrivals, Bucket, Contention, ContentionSite, Distribution, GuardKind, Holder};
+
 /// Value of [`Profile::schema`].
 pub const SCHEMA: &str = "romp-profile";
-/// Value of [`Profile::version`]; raised when a reader must change.
+/// Value of [`Profile::version`]; raised when a reader must change. A field that
+/// may be absent can be added without: readers pass over what they do not know.
 pub const VERSION: u32 = 1;
 
 /// One run of one process.
@@ -22,14 +27,27 @@ pub struct Profile {
     pub schema: String,
     /// Schema version, [`VERSION`] when written by this build.
     pub version: u32,
-    /// What ran, when and how.
+    /// What ran, when and how; of several processes, see [`crate::merge`].
     pub run: Run,
+    /// The runs of the processes that were merged into this one, by rank; empty
+    /// if it is of one process.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<Run>,
     /// Every region that was registered, also those that never ran.
     pub regions: Vec<Region>,
     /// Every thread that had an event.
     pub threads: Vec<Thread>,
     /// The call-path tree, parents before children.
     pub nodes: Vec<Node>,
+    /// How the times of instances are spread.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub distributions: Vec<Distribution>,
+    /// Who came last to barriers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrivals: Vec<Arrivals>,
+    /// Who kept whom out of what.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contention: Vec<Contention>,
 }
 
 /// Facts about the run.
@@ -54,10 +72,20 @@ pub struct Run {
     pub max_threads: u32,
     /// Host name.
     pub host: String,
-    /// Process id.
+    /// Process id; 0 for several processes.
     pub pid: u32,
+    /// Rank of the process, if it was one of an MPI program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
     /// The clock that was read: `tsc` or `monotonic`.
     pub clock: String,
+    /// Cost of one pair of events (an enter and its exit) in this run, in
+    /// picoseconds, as calibrated; 0 if it is not known. See [`Row::pairs`].
+    #[serde(skip_serializing_if = "is_zero")]
+    pub pair_cost_ps: u64,
+    /// Whether the program went on after this was saved.
+    #[serde(skip_serializing_if = "is_false")]
+    pub incremental: bool,
     /// What a reader should know: unmatched events, regions still open, ...
     pub notes: Vec<String>,
 }
@@ -104,15 +132,21 @@ pub struct Region {
 /// A thread, named by its path: `[0]` is the initial thread, `[0, 3, 2]` thread
 /// 2 of the team that was forked by thread 3 of the team that thread 0 forked.
 /// The first number tells initial threads apart (a program with its own
-/// pthreads has several).
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// pthreads has several). In a merged profile the rank stands in front.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Thread {
+    /// Rank of its process; none unless several processes were merged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
     /// Thread numbers from the initial thread down.
     pub path: Vec<u32>,
 }
 
 impl std::fmt::Display for Thread {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(rank) = self.rank {
+            write!(f, "r{rank}:")?;
+        }
         for (depth, number) in self.path.iter().enumerate() {
             write!(f, "{}{number}", if depth > 0 { "->" } else { "" })?;
         }
@@ -177,6 +211,20 @@ impl Row {
         }
     }
 
+    /// Number of pairs of events (enter and exit) that this thread ran for
+    /// this row. Every pseudo-region ends with an event, but `enter` and `exit`
+    /// share theirs with `main` and `body`, and so does the `main` of a team's
+    /// members with `seq`.
+    #[must_use]
+    pub fn pairs(&self, kind: RegionKind) -> u64 {
+        let main = if kind.is_parallel() {
+            0
+        } else {
+            self.main.count
+        };
+        main + self.body.count + self.ibarr.count + self.seq.count
+    }
+
     /// The time and count of one pseudo-region, to change.
     pub fn span_mut(&mut self, pseudo_region: PseudoRegion) -> &mut Span {
         match pseudo_region {
@@ -186,6 +234,24 @@ impl Row {
             PseudoRegion::Ibarr => &mut self.ibarr,
             PseudoRegion::Exit => &mut self.exit,
             PseudoRegion::Seq => &mut self.seq,
+        }
+    }
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
+/// Adds what was recorded as another thread of the same name, or as another
+/// region at the same place.
+impl std::ops::AddAssign<&Row> for Row {
+    fn add_assign(&mut self, other: &Row) {
+        for pseudo_region in PseudoRegion::ALL {
+            *self.span_mut(pseudo_region) += other.span(pseudo_region);
         }
     }
 }

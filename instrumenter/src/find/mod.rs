@@ -3,7 +3,9 @@
 //! what a probe is.
 
 pub mod c;
+pub mod fortran;
 pub mod lines;
+mod tree;
 
 use std::ops::Range;
 
@@ -38,7 +40,8 @@ pub trait FrontEnd {
 #[must_use]
 pub fn front_end(language: Language) -> &'static dyn FrontEnd {
     match language {
-        Language::C | Language::Cxx | Language::Fortran => &c::CFrontEnd,
+        Language::C | Language::Cxx => &c::CFrontEnd,
+        Language::Fortran => &fortran::FortranFrontEnd,
     }
 }
 
@@ -66,6 +69,9 @@ pub struct Traits {
     /// variables of Fortran's sequential loops), so what a clause that is split
     /// off needs to be shared must be said to be.
     pub private_by_rule: bool,
+    /// A `declare target` without arguments is about the procedure that it stands
+    /// in, and not about all up to its end.
+    pub declares_in_procedures: bool,
     /// A function can be called only where its type is declared, so that none of
     /// ours can stand in the place of one of OpenMP's.
     pub types_functions: bool,
@@ -214,7 +220,7 @@ pub struct FoundCall {
     pub routine: &'static RoutineRow,
     /// The bytes of its name.
     pub name: Range<usize>,
-    /// Behind the opening parenthesis.
+    /// Between the opening parenthesis and the first argument.
     pub arguments: usize,
     /// The function around it.
     pub function: Option<Function>,

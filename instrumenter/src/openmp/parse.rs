@@ -8,7 +8,8 @@ use super::Language;
 use super::clauses::{self, ClauseRow};
 use super::directives::{Association, DirectiveRow, Leaf};
 
-/// A word of a directive: an identifier, a literal or one punctuation mark.
+/// A word of a directive: an identifier, a literal or a mark; in Fortran also an
+/// operator or the name of a common block in its slashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
     /// The text, without continuations or comments.
@@ -26,6 +27,13 @@ impl Word {
         self.text
             .starts_with(|c: char| c.is_alphabetic() || c == '_')
     }
+
+    /// The name of a common block in its slashes; an operator has no name.
+    fn is_common_block(&self) -> bool {
+        let name = self.text.strip_prefix('/');
+        let name = name.and_then(|rest| rest.strip_suffix('/'));
+        name.is_some_and(|name| !name.is_empty())
+    }
 }
 
 /// A parenthesised argument.
@@ -42,6 +50,8 @@ pub struct Argument {
 pub struct Clause {
     /// Name in lower case.
     pub name: String,
+    /// Name as written: it may be a macro.
+    pub spelled: String,
     /// Its row in the table, if it has one.
     pub row: Option<&'static ClauseRow>,
     /// Its bytes in the source, from name to closing parenthesis.
@@ -209,6 +219,7 @@ fn parse_clauses(words: &[Word], mut at: usize) -> Result<Vec<Clause>, Directive
             .map(|word| word.range.clone());
         clauses.push(Clause {
             row: clauses::find(&name),
+            spelled: word.text.clone(),
             name,
             range,
             argument,
@@ -280,8 +291,8 @@ impl Clause {
     #[must_use]
     pub fn text(&self) -> String {
         match &self.argument {
-            Some(argument) => format!("{}({})", self.name, joined(&argument.words)),
-            None => self.name.clone(),
+            Some(argument) => format!("{}({})", self.spelled, joined(&argument.words)),
+            None => self.spelled.clone(),
         }
     }
 
@@ -304,11 +315,15 @@ impl Clause {
             .words
             .iter()
             .position(|word| word.is(":"))
-            .is_some_and(|colon| argument.words[..colon].iter().any(|word| word.is(modifier)))
+            .is_some_and(|colon| {
+                let mut words = argument.words[..colon].iter();
+                words.any(|word| word.text.eq_ignore_ascii_case(modifier))
+            })
     }
 
     /// The base names of the list items behind the last colon at depth 0: `a`
-    /// of `a[0:n]`, `x` of `(x)`... `None` if an item has no plain base name.
+    /// of `a[0:n]`, `x` of `(x)`, `/b/` for a common block. `None` if an item has
+    /// no plain base name.
     #[must_use]
     pub fn list_items(&self) -> Option<Vec<&str>> {
         let words = self.list_words()?;
@@ -372,7 +387,8 @@ fn split_at_commas(words: &[Word]) -> impl Iterator<Item = &[Word]> {
 fn base_name(item: &[Word]) -> Option<&str> {
     let (first, rest) = item.split_first()?;
     let subscripts_only = rest.first().is_none_or(|word| word.is("[") || word.is("("));
-    (first.is_identifier() && subscripts_only).then_some(first.text.as_str())
+    let named = first.is_identifier() || first.is_common_block();
+    (named && subscripts_only).then_some(first.text.as_str())
 }
 
 #[cfg(test)]

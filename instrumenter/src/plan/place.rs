@@ -133,7 +133,7 @@ impl Planner<'_> {
         construct: &Construct,
         found: &FoundDirective,
         region: usize,
-        layout: Layout,
+        mut layout: Layout,
     ) {
         let depth = construct.depth;
         let guarded = construct.block.as_ref().is_some_and(|block| block.guarded);
@@ -156,6 +156,14 @@ impl Planner<'_> {
             guarded.then_some(Guard::Sets(region)),
             layout.before,
         );
+        let empty = construct
+            .block
+            .as_ref()
+            .is_some_and(|block| block.begin == block.end);
+        if empty {
+            // What begins an empty block stands in front of what ends it.
+            layout.begin.append(&mut layout.end);
+        }
         if let Some(block) = &construct.block {
             // The begin may still stand in the branch of the directive.
             let guard = guarded_at(found, block, block.begin).then_some(Guard::Tests(region));

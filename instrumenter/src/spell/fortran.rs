@@ -57,7 +57,7 @@ impl<'a> FortranSpeller<'a> {
     /// The descriptor of a region as a text.
     fn descriptor(&self, region: usize) -> String {
         let mut descriptor = self.plan.regions[region].descriptor.clone();
-        descriptor.other.insert("id".into(), self.key(region));
+        descriptor.id = Some(self.key(region));
         let text = descriptor.to_text();
         let excess = text.len().saturating_sub(LONGEST_LITERAL);
         match descriptor.directive.take().filter(|_| excess > 0) {
@@ -233,9 +233,12 @@ impl Speller for FortranSpeller<'_> {
 
     fn call(&self, call: &CallEdit) -> (String, String) {
         let lines = self.lines();
-        let name = format!("{}POMPF_{}", lines.broken(), call.routine.wrapper);
-        let first_argument =
-            lines.argument(&self.descriptor(call.region), &self.marker(call.arguments));
+        // In C the wrappers are told from OPARI's by this ending.
+        let wrapper = call.routine.wrapper.trim_end_matches("_at");
+        let name = format!("{}POMPF_{wrapper}", lines.before_name());
+        let column = self.around.lines.column(call.arguments) as usize - 1;
+        let literal = self.descriptor(call.region);
+        let first_argument = lines.argument(column, &literal, &self.marker(call.arguments));
         (name, first_argument)
     }
 

@@ -57,14 +57,31 @@ impl Lines {
         }
     }
 
-    /// A literal as the first of several arguments; what follows stands behind
-    /// `marker`, on a continuation line.
-    pub(super) fn argument(&self, literal: &str, marker: &str) -> String {
-        let begin = self.broken();
-        let literal = self.literal(Self::INDENT.len(), literal, ", &");
+    /// What stands in front of a name that is longer than the one it replaces.
+    pub(super) fn before_name(&self) -> String {
         match self.form {
-            Form::Free => format!("{begin}{literal}, &\n{marker}{}", Self::INDENT),
-            Form::Fixed => format!("{begin}{literal},\n{marker}     &"),
+            Form::Free => String::new(),
+            // There may be no column left for it.
+            Form::Fixed => self.broken(),
+        }
+    }
+
+    /// A literal as the first of several arguments, in front of the one in
+    /// column `column` (from 0). That stands behind `marker`, on a line of its
+    /// own, where it also was: what is behind the last column stays there.
+    pub(super) fn argument(&self, column: usize, literal: &str, marker: &str) -> String {
+        let blanks = " ".repeat(column.saturating_sub(Self::INDENT.len()));
+        match self.form {
+            Form::Free => {
+                // The name in front of it has grown.
+                let literal = self.literal(column + GROWTH, literal, ", &");
+                format!("{literal}, &\n{marker}{}{blanks}", Self::INDENT)
+            }
+            Form::Fixed => {
+                let begin = self.broken();
+                let literal = self.literal(Self::INDENT.len(), literal, ",");
+                format!("{begin}{literal},\n{marker}     &{blanks}")
+            }
         }
     }
 
@@ -127,6 +144,9 @@ impl Lines {
         self.raw(&line);
     }
 }
+
+/// By how much the name of a wrapper is longer than that of its routine.
+const GROWTH: usize = "POMPF_".len() - "omp_".len();
 
 /// The width of a directive's sentinel with its continuation mark.
 const SENTINEL: usize = "!$omp&".len();

@@ -63,13 +63,16 @@ impl Build<'_> {
 
     /// Makes the text that is preferred to the source as it is, if one is.
     fn preprocess(&self, unit: &mut Unit) {
+        if !preprocessed::is_possible(self.line, unit) {
+            return;
+        }
         let wanted = match self.runner.settings.preprocess {
             Preprocess::Never => None,
             Preprocess::Always => Some("ROMP_PREPROCESS=always".to_owned()),
             Preprocess::Auto if unit.incomplete => Some("a directive in it is not clear".into()),
             Preprocess::Auto => hidden::reason(self.line, unit),
         };
-        let Some(why) = wanted.filter(|_| preprocessed::is_possible(self.line)) else {
+        let Some(why) = wanted else {
             return;
         };
         message::note(

@@ -9,6 +9,7 @@
 //!    (`scratch`), compile them or fall back (`attempt`), in one command or
 //!    several (`split`); `dependencies` and `headers` keep the temporary
 //!    files out of the user's sight.
+//!    `layout` says how lines of Fortran are laid out.
 //! 5. `hidden` and `preprocessed`: where the source as it is does not show all
 //!    that there is to measure, what the compiler's preprocessor makes of it.
 //! 6. `run`: the only place that starts a compiler.
@@ -28,6 +29,7 @@ mod dependencies;
 mod flags;
 mod headers;
 mod hidden;
+mod layout;
 mod library;
 mod message;
 mod outputs;

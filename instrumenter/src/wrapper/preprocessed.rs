@@ -40,7 +40,10 @@ pub(crate) fn extension(language: Language) -> &'static str {
 
 /// Whether the sources of a command can take this way: it must be possible to
 /// make every file that the command makes.
-pub(crate) fn is_possible(line: &CommandLine) -> bool {
+pub(crate) fn is_possible(line: &CommandLine, unit: &Unit) -> bool {
+    if unit.language == Language::Fortran {
+        return false;
+    }
     let dependencies = line
         .flags()
         .any(|(meaning, _)| meaning.is_of_dependencies());

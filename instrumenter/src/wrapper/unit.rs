@@ -16,6 +16,7 @@ use super::classify::{Argument, CommandLine, Language, Role};
 use super::compilers::{Compiler, Substitution};
 use super::dependencies::Renamed;
 use super::flags::Meaning;
+use super::layout;
 use super::preprocessed;
 use super::scratch::Scratch;
 use super::settings::{DISABLE, Settings};
@@ -90,7 +91,7 @@ impl Unit {
             name: name.clone(),
             language,
             text: original,
-            layout: Source::layout_of(Path::new(given)),
+            layout: layout::of(line, index),
         };
         let made = instrumented(instrument, &source, line, index, settings);
         let incomplete = made.as_ref().is_ok_and(leaves_something);
@@ -229,11 +230,9 @@ pub(crate) fn substituted(line: &CommandLine, units: &[&Unit], plain: bool) -> V
             Some(Route::Remapped(path)) => after.extend(remap_flags(&unit.name, path)),
             Some(Route::TemporaryFile(path)) => {
                 replace_input(&mut line.arguments, unit.index, path);
-                // Searched right after the directory of the temporary file,
-                // which holds nothing else, so in effect first.
-                let iquote = ["-iquote".into(), unit.directory().as_os_str().to_owned()];
-                if !line.has(Meaning::NoCurrentDirectory) && !before.ends_with(&iquote) {
-                    before.extend(iquote);
+                let searched = searched_first(unit);
+                if !line.has(Meaning::NoCurrentDirectory) && !before.ends_with(&searched) {
+                    before.extend(searched);
                 }
                 after.push(prefix_map(&line, unit, path, plain));
             }
@@ -242,6 +241,17 @@ pub(crate) fn substituted(line: &CommandLine, units: &[&Unit], plain: bool) -> V
     before.extend(line.without_end_of_flags().words());
     before.extend(after);
     before
+}
+
+/// Makes the compiler search the source's directory right after that of the
+/// temporary file, which holds nothing else, so in effect first. In Fortran it
+/// is searched for `include` lines and modules too.
+fn searched_first(unit: &Unit) -> [OsString; 2] {
+    let flag = match unit.language {
+        openmp::Language::Fortran => "-I",
+        openmp::Language::C | openmp::Language::Cxx => "-iquote",
+    };
+    [flag.into(), unit.directory().as_os_str().to_owned()]
 }
 
 fn replace_input(arguments: &mut [Argument], index: usize, path: &Path) {

@@ -136,6 +136,7 @@ fn finish() {
     };
     let mut profile = merge::merge(&threads, &region::all(), ending);
     facts::describe(&mut profile.run, &start.config.application, start.time);
+    profile.run.rank = start.config.rank;
     profile.run.duration_ns = end_clock.ns.saturating_sub(start.clock.ns);
     let options = SaveOptions {
         directory: start.config.output,

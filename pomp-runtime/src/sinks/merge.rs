@@ -276,6 +276,7 @@ impl<'a> Tree<'a> {
             rank[*old] = new;
             profile.threads.push(model::Thread {
                 path: self.paths[*old].clone(),
+                ..model::Thread::default()
             });
         }
         let mut children: Map<Option<usize>, Vec<usize>> = Map::default();
@@ -307,7 +308,7 @@ impl<'a> Tree<'a> {
         rows.dedup_by(|next, row| {
             let is_same = next.thread == row.thread;
             if is_same {
-                add_row(row, next);
+                *row += next;
             }
             is_same
         });
@@ -342,10 +343,4 @@ fn row(thread: usize, totals: &Totals, is_member: bool, scale: Scale) -> Row {
         };
     }
     row
-}
-
-fn add_row(row: &mut Row, other: &Row) {
-    for pseudo_region in PseudoRegion::ALL {
-        *row.span_mut(pseudo_region) += other.span(pseudo_region);
-    }
 }

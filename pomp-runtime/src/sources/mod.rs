@@ -8,3 +8,5 @@ mod fortran_locks;
 mod literal;
 mod locks;
 mod pomp;
+mod pomp2;
+mod pomp2_locks;

@@ -20,7 +20,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::general_facts;
-use crate::analysis::{OverheadRow, Report, Share, Table, Times};
+use crate::analysis::{Efficiency, OverheadRow, Report, Share, Table, Times};
 use crate::overheads::Category;
 
 /// Writes the report.
@@ -29,6 +29,9 @@ use crate::overheads::Category;
 /// If `out` refuses.
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     section("header", " separator=,", out, |out| header(report, out))?;
+    if !report.ranks.is_empty() {
+        section("ranks", "", out, |out| ranks(report, out))?;
+    }
     section("region overview", "", out, |out| overview(report, out))?;
     section("ompp callgraph", "", out, |out| call_graph(report, out))?;
     section("flat region profiles", "", out, |out| {
@@ -46,10 +49,19 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     })?;
     section("overhead analysis report", "", out, |out| {
         overheads(report, out)
+    })?;
+    section("ompp performance properties report", "", out, |out| {
+        properties(report, out)
+    })?;
+    section("parallel efficiency report", "", out, |out| {
+        efficiency(report, out)
+    })?;
+    section("decomposition report", "", out, |out| {
+        decomposition(report, out)
     })
 }
 
-fn section(
+pub(super) fn section(
     name: &str,
     settings: &str,
     out: &mut dyn Write,
@@ -68,6 +80,23 @@ fn header(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
     for note in &run.notes {
         writeln!(out, "Note,{}", quoted(note))?;
+    }
+    Ok(())
+}
+
+fn ranks(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "Rank,Host,Process,Threads,Duration,Coverage,Coverage%")?;
+    write!(out, ",Total,Ovhds,Ovhds%")?;
+    for category in Category::ALL {
+        write!(out, ",{0},{0}%", category.name())?;
+    }
+    writeln!(out)?;
+    for rank in &report.ranks {
+        let run = &rank.run;
+        let (host, pid) = (quoted(&run.host), run.pid);
+        let (threads, duration) = (run.max_threads, seconds(run.duration_ns));
+        write!(out, "{},{host},{pid},{threads},{duration}", rank.number)?;
+        overhead_row(&format!(",{}", share(rank.coverage)), &rank.overheads, out)?;
     }
     Ok(())
 }
@@ -133,7 +162,7 @@ fn cells(name: &str, table: &Table, values: &[u64], out: &mut dyn Write) -> io::
 
 fn overheads(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let overheads = &report.overheads;
-    let number = overheads.regions.len();
+    let number = overheads.parallel_regions;
     writeln!(
         out,
         "Total runtime,{},{}",
@@ -200,6 +229,68 @@ fn overhead_row(id: &str, row: &OverheadRow, out: &mut dyn Write) -> io::Result<
     writeln!(out)
 }
 
+fn properties(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    for (number, property) in report.properties.iter().enumerate() {
+        writeln!(
+            out,
+            "P{:05},{},{},{},{}",
+            number + 1,
+            property.row.name,
+            share(property.severity),
+            region(report, property.region),
+            quoted(&property.sentence)
+        )?;
+    }
+    Ok(())
+}
+
+fn efficiency(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "Of,Total,Useful,Efficiency,Balance,Rest")?;
+    let mut row = |of: &str, row: &Efficiency| {
+        let [time, useful] = [row.time_ns, row.useful_ns].map(seconds);
+        let (total, balance, rest) = (row.total, row.load_balance, row.rest);
+        writeln!(out, "{of},{time},{useful},{total},{balance},{rest}")
+    };
+    if let Some(program) = &report.efficiency.program {
+        row("program", program)?;
+    }
+    for (level, efficiency) in report.efficiency.levels.iter().enumerate() {
+        row(&format!("level {}", level + 1), efficiency)?;
+    }
+    for (region, efficiency) in &report.efficiency.regions {
+        row(&report.labels[*region].id, efficiency)?;
+    }
+    Ok(())
+}
+
+/// POMPROF's view of each region and thread.
+fn decomposition(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "Region,TID,execC,execT,before,work,barrier,after,imbalance%,barrier is"
+    )?;
+    for row in &report.decomposition {
+        let id = &report.labels[row.region].id;
+        for parts in &row.threads {
+            let thread = &report.threads[parts.thread];
+            write!(out, "{id},{thread},{}", parts.count)?;
+            for ns in [
+                parts.time_ns,
+                parts.before_ns,
+                parts.work_ns,
+                parts.barrier_ns,
+                parts.after_ns,
+            ] {
+                write!(out, ",{}", seconds(ns))?;
+            }
+            let imbalance = parts.imbalance.map(|percent| percent.to_string());
+            let imbalance = imbalance.unwrap_or_default();
+            writeln!(out, ",{imbalance},{}", row.barrier.name())?;
+        }
+    }
+    Ok(())
+}
+
 fn region(report: &Report<'_>, index: usize) -> String {
     let label = &report.labels[index];
     let kind = label.kind.row().full_name;
@@ -222,12 +313,12 @@ fn share(share: Share) -> String {
 }
 
 /// Nanoseconds as seconds, exactly.
-fn seconds(ns: u64) -> String {
+pub(crate) fn seconds(ns: u64) -> String {
     format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }
 
 /// A field as it can stand between separators.
-fn quoted(field: &str) -> Cow<'_, str> {
+pub(crate) fn quoted(field: &str) -> Cow<'_, str> {
     if field.contains([',', '"', '\n', '\r']) {
         Cow::Owned(format!("\"{}\"", field.replace('"', "\"\"")))
     } else {

@@ -25,6 +25,9 @@ pub fn write(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     json.field("{\"schema\":", &profile.schema)?;
     json.field(",\"version\":", &profile.version)?;
     json.field(",\"run\":", &profile.run)?;
+    if !profile.ranks.is_empty() {
+        json.field(",\"ranks\":", &profile.ranks)?;
+    }
     json.field(",\"regions\":", &profile.regions)?;
     json.field(",\"threads\":", &profile.threads)?;
     json.text(",\"nodes\":[");
@@ -34,7 +37,11 @@ pub fn write(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
         }
         json.node(node, out)?;
     }
-    json.text("]}\n");
+    json.text("]");
+    json.list(",\"distributions\":", &profile.distributions)?;
+    json.list(",\"arrivals\":", &profile.arrivals)?;
+    json.list(",\"contention\":", &profile.contention)?;
+    json.text("}\n");
     out.write_all(&json.text)
 }
 
@@ -52,6 +59,14 @@ impl Json {
     fn field(&mut self, front: &str, value: &impl Serialize) -> io::Result<()> {
         self.text(front);
         Ok(serde_json::to_writer(&mut self.text, value)?)
+    }
+
+    /// A list that is left out if it is empty.
+    fn list<T: Serialize>(&mut self, front: &str, values: &[T]) -> io::Result<()> {
+        if values.is_empty() {
+            return Ok(());
+        }
+        self.field(front, &values)
     }
 
     fn node(&mut self, node: &Node, out: &mut dyn Write) -> io::Result<()> {
@@ -111,7 +126,7 @@ impl Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Span, Thread};
+    use crate::model::{Bucket, Contention, Distribution, GuardKind, Run, Span, Thread};
 
     #[test]
     fn it_is_what_serde_writes() {
@@ -140,8 +155,39 @@ mod tests {
         };
         let profile = Profile {
             schema: "a \"schema\"".to_owned(),
-            threads: vec![Thread { path: vec![0, 3] }],
+            ranks: vec![Run {
+                rank: Some(2),
+                ..Run::default()
+            }],
+            threads: vec![
+                Thread {
+                    path: vec![0, 3],
+                    ..Thread::default()
+                },
+                Thread {
+                    rank: Some(2),
+                    path: vec![1],
+                },
+            ],
             nodes: vec![node(None, rows), node(Some(0), Vec::new())],
+            distributions: vec![Distribution {
+                region: 0,
+                thread: None,
+                part: PseudoRegion::Seq,
+                min_ns: 5,
+                max_ns: 9,
+                histogram: vec![Bucket {
+                    from_ns: 4,
+                    below_ns: 16,
+                    count: 2,
+                }],
+            }],
+            contention: vec![Contention {
+                kind: GuardKind::Lock,
+                name: "0x10".to_owned(),
+                members: 1,
+                sites: Vec::new(),
+            }],
             ..Profile::default()
         };
         let mut written = Vec::new();

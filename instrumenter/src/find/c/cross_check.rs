@@ -3,7 +3,8 @@
 //! take longer than everything else. `--verify` and the tests ask it.
 
 use super::Finder;
-use super::tree::TreeAnswer;
+use super::tree::is_statement;
+use crate::find::tree::TreeAnswer;
 use crate::openmp::Association;
 
 impl Finder<'_> {
@@ -31,7 +32,10 @@ impl Finder<'_> {
             return false;
         };
         let tokens_say = view.tokens[matched.behind - 1].end();
-        match view.tree(self, start).statement_end(record.end, start) {
+        match view
+            .tree(self, start)
+            .statement_end(record.end, start, is_statement)
+        {
             TreeAnswer::Ends(tree_says) => matched.plain && tree_says != tokens_say,
             TreeAnswer::Unknown => false,
         }

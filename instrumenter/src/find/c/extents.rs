@@ -5,8 +5,9 @@ use super::Finder;
 use super::groups::Configuration;
 use super::lexer::Token;
 use super::text_of;
-use super::tree::TreeAnswer;
+use super::tree::is_statement;
 use super::view::View;
+use crate::find::tree::TreeAnswer;
 use crate::find::{Body, Closing, Extent, Placement, Position};
 use crate::openmp::directives::Association;
 use crate::openmp::{Directive, Leaf};
@@ -76,7 +77,8 @@ impl Finder<'_> {
             return Ok(end);
         }
         match (
-            view.tree(self, start).statement_end(from, start),
+            view.tree(self, start)
+                .statement_end(from, start, is_statement),
             tokens_say,
         ) {
             (TreeAnswer::Ends(tree), Some(tokens)) if tree == tokens => Ok(tree),

@@ -10,7 +10,7 @@ use super::cursor::{Cursor, unspliced};
 
 /// What a token is, as far as extents depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TokenKind {
+pub(in crate::find) enum TokenKind {
     /// An identifier or a keyword.
     Identifier,
     /// A preprocessing number.
@@ -25,8 +25,8 @@ pub(super) enum TokenKind {
 
 /// A token and its bytes. Files have many: it is small.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Token {
-    pub(super) kind: TokenKind,
+pub(in crate::find) struct Token {
+    pub(in crate::find) kind: TokenKind,
     start: u32,
     end: u32,
     line_start: u32,
@@ -48,45 +48,45 @@ impl Token {
     }
 
     /// Its bytes.
-    pub(super) fn range(&self) -> Range<usize> {
+    pub(in crate::find) fn range(&self) -> Range<usize> {
         self.start()..self.end()
     }
 
-    pub(super) fn start(&self) -> usize {
+    pub(in crate::find) fn start(&self) -> usize {
         self.start as usize
     }
 
-    pub(super) fn end(&self) -> usize {
+    pub(in crate::find) fn end(&self) -> usize {
         self.end as usize
     }
 
     /// Where the line begins, if this token is the first of its line. With a
     /// comment in front that began on an earlier line, it is that line.
-    pub(super) fn line_start(&self) -> Option<usize> {
+    pub(in crate::find) fn line_start(&self) -> Option<usize> {
         (self.line_start != NOT_FIRST).then_some(self.line_start as usize)
     }
 
-    pub(super) fn is(&self, mark: u8) -> bool {
+    pub(in crate::find) fn is(&self, mark: u8) -> bool {
         self.kind == TokenKind::Punctuation(mark)
     }
 }
 
 /// A line of the preprocessor.
 #[derive(Clone, Debug)]
-pub(super) struct PreprocessorLine {
+pub(in crate::find) struct PreprocessorLine {
     /// From the begin of its line to before the newline that ends it.
-    pub(super) range: Range<usize>,
+    pub(in crate::find) range: Range<usize>,
     /// The tokens behind the `#`.
-    pub(super) tokens: Vec<Token>,
+    pub(in crate::find) tokens: Vec<Token>,
 }
 
 /// Everything in a text.
 #[derive(Debug, Default)]
-pub(super) struct Lexed {
+pub(in crate::find) struct Lexed {
     /// Tokens outside preprocessing lines.
-    pub(super) code: Rc<Vec<Token>>,
+    pub(in crate::find) code: Rc<Vec<Token>>,
     /// Preprocessing lines.
-    pub(super) lines: Vec<PreprocessorLine>,
+    pub(in crate::find) lines: Vec<PreprocessorLine>,
 }
 
 /// The part of a text whose offsets fit into a token: the first 4 GB.
@@ -95,7 +95,7 @@ fn readable(text: &[u8]) -> &[u8] {
 }
 
 /// Lexes a whole text.
-pub(super) fn lex(text: &[u8]) -> Lexed {
+pub(in crate::find) fn lex(text: &[u8]) -> Lexed {
     let text = readable(text);
     let mut lexer = Lexer {
         text,
@@ -119,7 +119,7 @@ pub(super) fn lex(text: &[u8]) -> Lexed {
 }
 
 /// Lexes a part of a text as code.
-pub(super) fn lex_part(text: &[u8], range: Range<usize>) -> Vec<Token> {
+pub(in crate::find) fn lex_part(text: &[u8], range: Range<usize>) -> Vec<Token> {
     let end = range.end.min(readable(text).len());
     let mut lexer = Lexer {
         text: &text[..end],
@@ -130,7 +130,7 @@ pub(super) fn lex_part(text: &[u8], range: Range<usize>) -> Vec<Token> {
 }
 
 /// Past a byte-order mark.
-pub(super) fn first_byte(text: &[u8]) -> usize {
+pub(in crate::find) fn first_byte(text: &[u8]) -> usize {
     if text.starts_with(b"\xef\xbb\xbf") {
         3
     } else {

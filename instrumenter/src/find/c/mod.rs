@@ -13,13 +13,13 @@ mod cross_check;
 mod cursor;
 mod directives;
 mod extents;
-mod groups;
+pub(in crate::find) mod groups;
 mod items;
-mod lexer;
-mod line_directives;
+pub(in crate::find) mod lexer;
+pub(in crate::find) mod line_directives;
 mod macros;
 mod matcher;
-mod preprocessed;
+pub(in crate::find) mod preprocessed;
 pub mod scan;
 mod sections;
 mod tree;
@@ -29,6 +29,7 @@ use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::tree::SyntaxTree;
 use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Traits};
 use crate::openmp::parse::joined;
 use crate::openmp::{Association, Language};
@@ -73,7 +74,7 @@ impl FrontEnd for CFrontEnd {
             .groups
             .guarded_configuration(text, &finder.lexed.lines);
         let hidden = finder.hidden(&configuration, 0..text.len());
-        tree::SyntaxTree::parse(text, &hidden, &finder.grammar).error_count()
+        SyntaxTree::parse(text, &hidden, &finder.grammar).error_count()
     }
 
     fn disagreement(&self, source: &Source) -> Option<usize> {
@@ -286,22 +287,7 @@ impl<'s> Finder<'s> {
     }
 
     fn branches(&self, offset: usize) -> Vec<Branch> {
-        let branch = |(number, group): (usize, &groups::Group)| {
-            let branch = group.branch_of(offset)?;
-            let (end, dead) = (group.branches[branch].end, group.dead[branch]);
-            Some(Branch {
-                group: number,
-                branch,
-                end,
-                dead,
-            })
-        };
-        self.groups
-            .groups
-            .iter()
-            .enumerate()
-            .filter_map(branch)
-            .collect()
+        self.groups.branches_at(offset)
     }
 
     /// Everything that the tree must not see in a configuration, if it is to see

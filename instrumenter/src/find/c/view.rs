@@ -10,8 +10,8 @@ use super::groups::{Configuration, visible};
 use super::items::{Around, Items};
 use super::lexer::{Token, TokenKind};
 use super::matcher::{Matched, Matcher};
-use super::tree::SyntaxTree;
-use super::{Finder, text_of};
+use super::{Finder, text_of, tree};
+use crate::find::tree::SyntaxTree;
 use crate::find::{Function, Placement};
 use crate::openmp::{Association, Language};
 
@@ -80,7 +80,7 @@ impl View {
         let text = &finder.source.text;
         match self.items(finder).function_at(text, offset) {
             Around::Known(function) => function,
-            Around::Unclear => self.tree(finder, offset).function_at(text, offset),
+            Around::Unclear => tree::function_at(&self.tree(finder, offset), text, offset),
         }
     }
 

@@ -1,0 +1,156 @@
+//! Which of ompP's properties hold, worst first. The table of them is in
+//! [`crate::properties`].
+
+use std::cmp::Reverse;
+
+use super::Share;
+use super::labels::Label;
+use super::remedy::{tasks_while_waiting, too_little_work};
+use super::tables::Table;
+use super::words::{percent, time};
+use crate::advice::{TOO_FEW_TASKS, TOO_LITTLE_WORK, advice};
+use crate::columns::Quantity;
+use crate::model::{Profile, Region};
+use crate::properties::{Condition, FREQUENT_PER_SECOND, PROPERTIES, PropertyRow};
+
+/// A property that holds for a region.
+#[derive(Clone, Debug)]
+pub struct Property {
+    /// Which one.
+    pub row: &'static PropertyRow,
+    /// Index of the region.
+    pub region: usize,
+    /// Thread time lost; percent of the program's thread time, the severity.
+    pub severity: Share,
+    /// What happened, where, and what to try.
+    pub sentence: String,
+}
+
+pub(crate) fn analyse(
+    profile: &Profile,
+    labels: &[Label],
+    flat: &[Table],
+    thread_time_ns: u64,
+) -> Vec<Property> {
+    let mut found = Vec::new();
+    for table in flat {
+        let kind = profile.regions[table.region].kind;
+        for row in PROPERTIES.iter().filter(|row| row.kinds.contains(&kind)) {
+            let lost = row.lost.iter().map(|&quantity| sum(table, quantity)).sum();
+            if lost == 0 || !holds(row.condition, table, thread_time_ns) {
+                continue;
+            }
+            let severity = Share::of(lost, thread_time_ns);
+            let place = Place {
+                region: &profile.regions[table.region],
+                label: &labels[table.region],
+                table,
+            };
+            found.push(Property {
+                row,
+                region: table.region,
+                severity,
+                sentence: sentence(row, &place, severity),
+            });
+        }
+    }
+    found.sort_by_key(|property| (Reverse(property.severity.ns), property.region));
+    found
+}
+
+/// The sum of a column, or of what follows from columns.
+fn sum(table: &Table, quantity: Quantity) -> u64 {
+    let of = |quantity| table.column(quantity).map_or(0, |column| table.sum[column]);
+    match quantity {
+        Quantity::WaitTime => of(Quantity::ExecTime).saturating_sub(of(Quantity::TaskTime)),
+        quantity => of(quantity),
+    }
+}
+
+fn holds(condition: Condition, table: &Table, thread_time_ns: u64) -> bool {
+    let sections = sum(table, Quantity::SectionCount);
+    let executions = sum(table, Quantity::ExecCount);
+    match condition {
+        Condition::Always => true,
+        Condition::SectionsUnevenlySpread => spreads_unevenly(table) && sections > executions,
+        Condition::TooFewSections => spreads_unevenly(table) && sections < executions,
+        Condition::SectionsUneven => !spreads_unevenly(table) || sections == executions,
+        Condition::Frequent => {
+            let frequent = u128::from(thread_time_ns) * u128::from(FREQUENT_PER_SECOND);
+            u128::from(executions) * 1_000_000_000 > frequent
+        }
+        Condition::LittleWork => {
+            let cost = sum(table, Quantity::EnterTime) + sum(table, Quantity::ExitTime);
+            cost > sum(table, Quantity::BodyTime) + sum(table, Quantity::TaskTime)
+        }
+    }
+}
+
+/// Whether some thread executed more sections than another.
+fn spreads_unevenly(table: &Table) -> bool {
+    let counts = || {
+        let column = table.column(Quantity::SectionCount);
+        column
+            .into_iter()
+            .flat_map(|column| table.rows().map(move |(_, cells)| cells[column]))
+    };
+    counts().min() != counts().max()
+}
+
+/// What a sentence tells of a region.
+struct Place<'a> {
+    region: &'a Region,
+    label: &'a Label,
+    table: &'a Table,
+}
+
+/// `For 4.05 s of thread time (16 %) threads waited ... at the implicit barrier
+/// of the LOOP at a.c:15 (in f); try ...`
+fn sentence(row: &PropertyRow, place: &Place<'_>, severity: Share) -> String {
+    format!(
+        "For {} of thread time ({}) {} {} the {}{}{}",
+        time(severity.ns),
+        percent(severity.percent),
+        row.what,
+        row.place,
+        place.label.in_words(),
+        place.label.in_function(),
+        remedy(row, place)
+    )
+}
+
+/// What to try, as the rest of the sentence.
+fn remedy(row: &PropertyRow, place: &Place<'_>) -> String {
+    let waits = row.lost.iter();
+    if let Some(tasks) = waits
+        .clone()
+        .find_map(|&lost| tasks_while_waiting(place.table, lost))
+    {
+        return format!(
+            "; tasks were executed for {} meanwhile, and {}",
+            time(tasks),
+            lower(TOO_FEW_TASKS)
+        );
+    }
+    let little = |&lost| too_little_work(place.table, row.category, lost);
+    if let Some(work) = waits.clone().find_map(little) {
+        return format!(
+            "; all threads' work was only {}, which does not explain it: {}",
+            time(work),
+            lower(TOO_LITTLE_WORK)
+        );
+    }
+    let region = place.region;
+    let known = || advice(region.kind, row.category, region.schedule.as_deref());
+    match row.remedy.or_else(known) {
+        Some(text) => format!("; {}", lower(text)),
+        None => ".".to_owned(),
+    }
+}
+
+/// A sentence as it goes on after a semicolon.
+fn lower(sentence: &str) -> String {
+    let mut rest = sentence.chars();
+    let first = rest.next().map(|c| c.to_ascii_lowercase());
+    first.into_iter().chain(rest).collect()
+}
