@@ -107,8 +107,9 @@ impl<'a> FortranSpeller<'a> {
     fn items(&self, items: &[Item], lines: &mut Lines) {
         for item in items {
             match item {
-                // A block of statements needs no marks here.
-                Item::Open | Item::Close => {}
+                // A block of statements needs no marks here, and there is no table
+                // of regions that only those that are compiled may stand in.
+                Item::Open | Item::Close | Item::Mark(_) => {}
                 Item::Probe(event, region) => self.probe(item, *event, *region, lines),
                 Item::AlternateEnd(region) => self.probe(item, USER.closing(), *region, lines),
                 Item::Call(name) => lines.plain_call(name),
@@ -190,6 +191,9 @@ impl Speller for FortranSpeller<'_> {
             self.insertion(insertion, &mut lines);
         }
         let text = lines.text();
+        if text.is_empty() {
+            return text;
+        }
         let marker = self.marker(group.at);
         if group.line_start {
             return format!("{text}{marker}");
@@ -221,7 +225,7 @@ impl Speller for FortranSpeller<'_> {
         }
         words.extend(edited.edits.iter().filter_map(|edit| match edit {
             DirectiveEdit::Add { clause, .. } => Self::clause(clause),
-            DirectiveEdit::Remove(_) => None,
+            DirectiveEdit::Remove(_) | DirectiveEdit::Replace(..) => None,
         }));
         let mut lines = self.lines();
         lines.directive(&words);

@@ -104,6 +104,8 @@ macro_rules! for_simple_events {
             POMP_Teams_exit, "teams_exit" => TeamsExit,
             POMP_Target_enter, "target_enter" => TargetEnter,
             POMP_Target_exit, "target_exit" => TargetExit,
+            POMP_Construct_enter, "construct_enter" => ConstructEnter,
+            POMP_Construct_exit, "construct_exit" => ConstructExit,
             POMP_Begin, "begin" => UserBegin,
         }
     };

@@ -7,6 +7,7 @@
 //! every `#` line), no macros and no conditionals, and parts that come from
 //! system headers (hidden too).
 
+mod attributes;
 mod brackets;
 mod calls;
 mod cross_check;
@@ -187,7 +188,8 @@ impl<'s> Finder<'s> {
             .map(|call| {
                 let view = self.view_at(call.name.start);
                 let function = view.function_at(&self, call.name.start);
-                call.found(function)
+                let branches = self.branches(call.name.start);
+                call.found(function, branches)
             })
             .collect();
         Found {
@@ -283,6 +285,7 @@ impl<'s> Finder<'s> {
             extent,
             function: view.function_at(self, record.range.start),
             branches: self.branches(record.range.start),
+            sequence: record.sequence.clone(),
         }
     }
 
