@@ -5,6 +5,7 @@
 mod as_the_compiler;
 mod failures;
 mod names;
+mod offload;
 mod preprocessed;
 mod programs;
 mod support;
