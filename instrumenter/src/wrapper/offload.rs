@@ -58,10 +58,10 @@ impl<'a> Offload<'a> {
             .find_map(|line| line.strip_prefix("OFFLOAD_TARGET_NAMES="))
             .unwrap_or_default();
         let is_there = |target: &str| {
-            let flag = format!("-print-prog-name=accel/{target}/mkoffload");
+            let name = format!("accel/{target}/mkoffload");
             // What it does not find, it names as it was asked for.
-            self.answer(&[&flag])
-                .is_none_or(|path| path.trim_start().starts_with('/'))
+            self.answer(&[&format!("-print-prog-name={name}")])
+                .is_none_or(|path| path.trim() != name)
         };
         targets
             .split([':', ','])
@@ -86,9 +86,14 @@ impl<'a> Offload<'a> {
 
     /// What the compiler says about itself; `-B` tells it where its parts are.
     fn answer(&self, flags: &[&str]) -> Option<String> {
-        let places = self.line.words().into_iter();
-        let places = places.filter(|word| word.to_string_lossy().starts_with("-B"));
-        let words: Vec<OsString> = places.chain(flags.iter().map(Into::into)).collect();
+        let mut words: Vec<OsString> = Vec::new();
+        for word in self.line.words() {
+            let is_value = words.last().is_some_and(|last| last == "-B");
+            if is_value || word.to_string_lossy().starts_with("-B") {
+                words.push(word);
+            }
+        }
+        words.extend(flags.iter().map(Into::into));
         let outcome = self.runner.run(&words, Some(b""), Output::HeldBack).ok()?;
         let said = [outcome.stdout, outcome.stderr].concat();
         Some(String::from_utf8_lossy(&said).into_owned())

@@ -6,6 +6,7 @@ mod as_the_compiler;
 mod failures;
 mod fortran;
 mod names;
+mod offload;
 mod preprocessed;
 mod programs;
 mod support;
