@@ -1,10 +1,15 @@
 //! The command line of `romp`: one file per subcommand.
 
+mod completions;
+mod config;
 mod env;
 mod instrument;
 mod list;
+mod man;
 mod report;
+mod wrap;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -17,11 +22,15 @@ use clap::{Parser, Subcommand};
     about = "See where OpenMP programs wait",
     long_about = include_str!("help/about.txt"),
     after_help = include_str!("help/examples.txt"),
-    max_term_width = 100
+    max_term_width = 100,
+    arg_required_else_help = true,
+    args_conflicts_with_subcommands = true
 )]
 struct Arguments {
+    #[command(flatten)]
+    config: config::Arguments,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -32,8 +41,15 @@ enum Command {
     List(list::Arguments),
     /// Show the profile that a measured program left behind
     Report(report::Arguments),
+    /// Run a compiler with instrumented sources: rompcc as a prefix
+    Wrap(wrap::Arguments),
     /// List the environment variables of romp, rompcc and measured programs
     Env,
+    /// Print the completion of romp's command line for a shell
+    Completions(completions::Arguments),
+    /// Write the manual pages into a directory
+    #[command(hide = true)]
+    Man(man::Arguments),
 }
 
 /// A failure that the user is told of.
@@ -53,12 +69,27 @@ impl From<String> for Failure {
 /// or 2 for wrong usage.
 #[must_use]
 pub fn run() -> ExitCode {
-    let result = match Arguments::parse().command {
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if crate::wrapper::clean_if_asked(&words) {
+        return ExitCode::SUCCESS;
+    }
+    let arguments = Arguments::parse();
+    let Some(command) = arguments.command else {
+        return end(config::run(&arguments.config));
+    };
+    let result = match command {
         Command::Instrument(arguments) => instrument::run(&arguments),
         Command::List(arguments) => list::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Wrap(arguments) => return wrap::run(&arguments),
         Command::Env => env::run(),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments),
     };
+    end(result)
+}
+
+fn end(result: Result<(), Failure>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

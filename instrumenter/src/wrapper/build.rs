@@ -8,13 +8,17 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::attempt::Job;
+use super::attempt::{Job, leave_out};
 use super::classify::CommandLine;
 use super::run::{Output, Runner};
 use super::scratch::Scratch;
 use super::settings::Preprocess;
 use super::unit::{Instrument, Unit};
 use super::{hidden, library, message, outputs, preprocessed, split, steps};
+
+/// Why a source is not measured that the instrumenter can't stand.
+const DEFECT: &str =
+    "the instrumenter failed on it; this is a defect of romp, please report it with the file";
 
 /// A command with OpenMP sources, about to be built.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +39,10 @@ impl Build<'_> {
         let mut units: Vec<Unit> = indices.filter_map(read).collect();
         for unit in &mut units {
             self.preprocess(unit);
+        }
+        let defective: Vec<&Unit> = units.iter().filter(|unit| unit.defective).collect();
+        if let Some(code) = leave_out(self.runner.settings, &defective, DEFECT) {
+            return code;
         }
         for warning in units.iter().flat_map(|unit| &unit.warnings) {
             message::plain(self.runner.settings, warning);
@@ -107,7 +115,7 @@ impl Build<'_> {
         let scratch = Scratch::new().map_err(failed)?;
         for unit in units {
             unit.place(self.runner.compiler, &scratch).map_err(failed)?;
-            if self.runner.settings.keep {
+            if self.runner.settings.keep && !self.runner.settings.dry_run {
                 self.keep(unit);
             }
         }
@@ -147,7 +155,7 @@ impl Build<'_> {
                     "{flag} names files after the command, and its sources stand in several \
                      directories; compile them one by one"
                 );
-                job.leave_out(&units, &why)
+                leave_out(self.runner.settings, &units, &why)
                     .unwrap_or_else(|| job.build(self.line, Vec::new()))
             }
         }

@@ -10,7 +10,7 @@ use super::flags::Meaning;
 const ARCHIVE: &str = "libpomp.a";
 
 /// What the archive itself needs from the system.
-const NATIVE_LIBRARIES: &[&str] = &["-lpthread", "-ldl", "-lm"];
+pub(crate) const NATIVE_LIBRARIES: [&str; 3] = ["-lpthread", "-ldl", "-lm"];
 
 /// Finds the library: where `ROMP_LIB` says, or else beside the command or in
 /// the `lib` directory next to it. An error is a sentence for the user.
@@ -56,7 +56,7 @@ pub(crate) fn link_words(line: &CommandLine, library: &Path) -> Vec<OsString> {
         words.extend(["-x", "none"].map(OsString::from));
     }
     words.push(library.as_os_str().to_owned());
-    words.extend(NATIVE_LIBRARIES.iter().map(OsString::from));
+    words.extend(NATIVE_LIBRARIES.map(OsString::from));
     words
 }
 

@@ -29,6 +29,8 @@ pub(crate) struct Settings {
     pub(crate) quiet: bool,
     /// `ROMP_PREPROCESS`: which text is instrumented.
     pub(crate) preprocess: Preprocess,
+    /// Print the commands and run none.
+    pub(crate) dry_run: bool,
     /// `ROMP_LIB`: the library or its directory.
     pub(crate) library: Option<OsString>,
 }

@@ -56,6 +56,8 @@ pub(crate) struct Unit {
     pub(crate) original: Vec<u8>,
     pub(crate) text: Vec<u8>,
     pub(crate) warnings: Vec<String>,
+    /// The instrumenter failed on it.
+    pub(crate) defective: bool,
     /// Something in it could not be instrumented.
     pub(crate) incomplete: bool,
     /// Set for every unit that is instrumented.
@@ -84,10 +86,11 @@ impl Unit {
             text: original,
         };
         let made = instrumented(instrument, &source, line, index);
+        let defective = made.is_err();
         let incomplete = made.as_ref().is_ok_and(leaves_something);
         let (text, warnings) = match made {
             Ok(made) => (made.text, made.warnings),
-            Err(defect) => (source.text.clone(), vec![defect]),
+            Err(Defect) => (source.text.clone(), Vec::new()),
         };
         Some(Self {
             index,
@@ -96,6 +99,7 @@ impl Unit {
             original: source.text,
             text,
             warnings,
+            defective,
             incomplete,
             route: None,
             preprocessed: None,
@@ -152,31 +156,26 @@ impl Unit {
     }
 }
 
-/// Runs the instrumenter: a defect of it, which comes back in words, must not
-/// fail the user's build.
+/// The instrumenter ended in a panic.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Defect;
+
+/// Runs the instrumenter: a defect of it must not fail the user's build.
 pub(crate) fn instrumented(
     instrument: Instrument,
     source: &Source,
     line: &CommandLine,
     index: usize,
-) -> Result<Instrumented, String> {
+) -> Result<Instrumented, Defect> {
     let options = Options {
         unique: unique(line, index),
     };
-    let made = std::panic::catch_unwind(|| instrument(source, &options));
-    made.map_err(|_| defect(&source.name))
+    std::panic::catch_unwind(|| instrument(source, &options)).map_err(|_| Defect)
 }
 
 fn leaves_something(made: &Instrumented) -> bool {
     let mut listed = made.plan.listing.iter();
     listed.any(|listed| matches!(listed.outcome, Outcome::LeftAlone { .. }))
-}
-
-fn defect(name: &str) -> String {
-    format!(
-        "rompcc: warning: {name} is not measured: the instrumenter failed on it; this is a defect \
-         of romp, please report it with the file"
-    )
 }
 
 /// A failed read gives no text, which the compiler will report as such.
