@@ -8,6 +8,7 @@ use crate::wrapper::library;
 
 /// What may stand in the place of a subcommand.
 #[derive(Debug, clap::Args)]
+#[group(skip)]
 pub(super) struct Arguments {
     /// Print the compiler flags for sources that include pomp_lib.h
     #[arg(long)]

@@ -33,13 +33,13 @@ pub(crate) fn find(chosen: Option<&OsStr>) -> Result<PathBuf, String> {
 
 fn find_installed() -> Result<PathBuf, String> {
     let command = std::env::current_exe().and_then(std::fs::canonicalize);
-    let directory = command
-        .ok()
-        .and_then(|path| path.parent().map(Path::to_owned));
-    let places = directory.map_or_else(Vec::new, |dir| {
-        vec![dir.join(ARCHIVE), dir.join("..").join("lib").join(ARCHIVE)]
-    });
-    let found = places.into_iter().find(|path| path.is_file());
+    let command = command.unwrap_or_default();
+    let directory = command.parent().map(Path::to_owned);
+    let beside = command.ancestors().nth(2).map(|prefix| prefix.join("lib"));
+    let places = directory.into_iter().chain(beside);
+    let found = places
+        .map(|place| place.join(ARCHIVE))
+        .find(|path| path.is_file());
     found.ok_or_else(|| format!("{ARCHIVE} is neither beside rompcc nor in ../lib"))
 }
 
