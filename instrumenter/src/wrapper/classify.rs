@@ -14,6 +14,8 @@ use crate::openmp;
 pub(crate) enum Language {
     /// Source in a language that we instrument.
     Measured(openmp::Language),
+    /// A header: what is made of it is a precompiled one, and never a program.
+    Header,
     /// Source in another language.
     OtherSource,
     /// An object, a library, a linker script: anything for the linker.
@@ -24,7 +26,14 @@ const C: Language = Language::Measured(openmp::Language::C);
 const CXX: Language = Language::Measured(openmp::Language::Cxx);
 
 /// Languages by the value of `-x`; any other value is another language.
-static LANGUAGES: &[(&str, Language)] = &[("c", C), ("c++", CXX)];
+static LANGUAGES: &[(&str, Language)] = &[
+    ("c", C),
+    ("c++", CXX),
+    ("c-header", Language::Header),
+    ("c++-header", Language::Header),
+    ("c++-system-header", Language::Header),
+    ("c++-user-header", Language::Header),
+];
 
 /// Languages by extension, for drivers that take `.c` for C. What is not here
 /// goes to the linker, which is also what the compilers do.
@@ -32,10 +41,14 @@ static EXTENSIONS: &[(&[&str], Language)] = &[
     (&["c"], C),
     (&["cc", "cp", "cxx", "cpp", "CPP", "c++", "C"], CXX),
     (
+        &["h", "hh", "hp", "hpp", "hxx", "h++", "H", "HPP", "tcc"],
+        Language::Header,
+    ),
+    (
         &[
-            "i", "ii", "h", "hh", "hpp", "hxx", "H", "m", "mi", "mm", "M", "mii", "s", "S", "sx",
-            "f", "for", "ftn", "F", "FOR", "fpp", "FPP", "FTN", "f90", "f95", "f03", "f08", "F90",
-            "F95", "F03", "F08", "cu", "d", "go", "adb", "ads", "bc", "ll", "cl", "cppm",
+            "i", "ii", "m", "mi", "mm", "M", "mii", "s", "S", "sx", "f", "for", "ftn", "F", "FOR",
+            "fpp", "FPP", "FTN", "f90", "f95", "f03", "f08", "F90", "F95", "F03", "F08", "cu", "d",
+            "go", "adb", "ads", "bc", "ll", "cl", "cppm",
         ],
         Language::OtherSource,
     ),
@@ -66,7 +79,7 @@ impl Argument {
     pub(crate) fn is_source(&self) -> bool {
         matches!(
             self.role,
-            Role::Input(Language::Measured(_) | Language::OtherSource)
+            Role::Input(Language::Measured(_) | Language::Header | Language::OtherSource)
         )
     }
 

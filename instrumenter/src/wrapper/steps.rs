@@ -65,6 +65,7 @@ pub(crate) fn wants_library(line: &CommandLine) -> bool {
     line.stage() == Stage::Link
         && (line.openmp() || line.has(Meaning::OpenMpLibrary) || names_openmp_library(line))
         && !makes_relocatable(line)
+        && !line.sources().any(|source| source.role == Role::Input(Language::Header))
         // Who leaves out the standard libraries says everything himself.
         && !line.has(Meaning::NoStandardLibraries)
         // The library keeps one state per process, so it must not be embedded
@@ -160,6 +161,11 @@ mod tests {
         assert_eq!(decision("a.o /usr/lib/libomp.so.5 -o app"), Decision::Link);
         assert_eq!(decision("a.o libgomp.o -o app"), Decision::AsGiven);
         assert_eq!(decision("a.o -o app"), Decision::AsGiven);
+        assert_eq!(decision("-fopenmp a.h"), Decision::AsGiven);
+        assert_eq!(
+            decision("-fopenmp -x c++-header a -o a.gch"),
+            Decision::AsGiven
+        );
         for flags in [
             "-r",
             "-Wl,-r",
