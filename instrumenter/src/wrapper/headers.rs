@@ -7,6 +7,7 @@
 //! directories finds the commands where that can be; for those the compiler is
 //! asked.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -83,7 +84,9 @@ fn listed(runner: &Runner<'_>, mut words: Vec<OsString>) -> Option<Vec<String>> 
     let names = text.split_once(": ")?.1.split_whitespace();
     // GCC lists `./x.h` as `x.h`, Clang as it found it.
     let plain = names.map(|name| name.strip_prefix("./").unwrap_or(name).to_owned());
-    let files: Vec<String> = plain.collect();
+    // GCC lists a file once for each way that leads to it.
+    let mut known = HashSet::new();
+    let files: Vec<String> = plain.filter(|name| known.insert(name.clone())).collect();
     (outcome.success() && !files.is_empty()).then_some(files)
 }
 
@@ -153,8 +156,17 @@ fn may_be_included(name: &str) -> bool {
     const NEVER: &[&str] = &[
         "o", "d", "a", "so", "lo", "mod", "gcno", "gcda", "txt", "md",
     ];
+    const NEITHER: &[&str] = &[
+        "Makefile",
+        "makefile",
+        "GNUmakefile",
+        "README",
+        "LICENSE",
+        "COPYING",
+    ];
     name.rsplit_once('.')
         .is_none_or(|(_, extension)| !NEVER.contains(&extension))
+        && !NEITHER.contains(&name)
 }
 
 #[cfg(test)]
