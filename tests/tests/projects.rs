@@ -154,6 +154,7 @@ projects! {
     cmake_c = "cmake-c",
     cmake_cxx = "cmake-cxx",
     cmake_launcher = "launcher",
+    cmake_package = "cmake-package",
     autoconf = "autoconf",
     meson = "meson",
     ccache = "ccache",
