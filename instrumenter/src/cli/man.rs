@@ -92,14 +92,10 @@ fn wrapper_page([command, language, compiler, variable]: &[&str; 4]) -> Roff {
 fn environment_page() -> Roff {
     let about = "environment variables of romp and of measured programs";
     let mut page = page("romp-environment", "7", about);
-    let parts: [(&str, fn(Reader) -> bool); 2] = [
-        ("MEASURED PROGRAMS", |reader| reader != Reader::Wrapper),
-        ("COMPILERS", |reader| reader != Reader::Library),
-    ];
-    for (title, wanted) in parts {
-        page.control("SH", [title]);
-        variables(&mut page, wanted);
-    }
+    page.control("SH", ["MEASURED PROGRAMS"]);
+    variables(&mut page, |reader| reader != Reader::Wrapper);
+    page.control("SH", ["COMPILERS"]);
+    variables(&mut page, |reader| reader != Reader::Library);
     page
 }
 
