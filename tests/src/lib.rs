@@ -5,7 +5,8 @@
 //! with status 0 only if they are right. The flow of a test is [`fixture`] (what
 //! the program's header asks for) -> [`toolchain`] (compilers, `rompcc`) ->
 //! [`run`] (build plain and instrumented, run both) -> [`invariants`] (what is
-//! true of every profile) and [`shares`] (what this one must show).
+//! true of every profile) and [`shares`] (what this one must show). A whole build
+//! with its own tools is a [`project`].
 //!
 //! Invariants of the harness, as absences: nothing here waits for time to pass,
 //! nothing passes over a fixture because a tool is missing, and nothing here
@@ -46,6 +47,7 @@
 pub mod fixture;
 pub mod generate;
 pub mod invariants;
+pub mod project;
 pub mod run;
 pub mod shares;
 pub mod toolchain;

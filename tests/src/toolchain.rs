@@ -89,7 +89,7 @@ pub fn romp_bin_dir() -> Outcome<PathBuf> {
         Some(folder) => folder.clone(),
         None => target_dir()?.join("release"),
     };
-    for tool in ["romp", "rompcc", "rompcxx", "rompfc", "libpomp.a"] {
+    for tool in ["romp", "rompcc", "rompcxx", "rompfc", "libpomp.a", "libpomp.so"] {
         let path = folder.join(tool);
         let fault = match modified(&path) {
             None => Some("not there".to_owned()),
@@ -104,6 +104,19 @@ pub fn romp_bin_dir() -> Outcome<PathBuf> {
         }
     }
     Ok(folder)
+}
+
+/// The folder with `romp` and `rompcc` of the build that this test belongs to:
+/// they know how to fail, as release builds don't.
+///
+/// # Errors
+/// If the test program is in no target directory.
+pub fn test_bin_dir() -> Outcome<PathBuf> {
+    let program = env::current_exe().map_err(|e| e.to_string())?;
+    let folder = program.ancestors().nth(2);
+    folder
+        .map(Path::to_owned)
+        .ok_or_else(|| format!("{} is in no target directory", program.display()))
 }
 
 /// Whether a source changed after a tool was built, by cargo's list of the

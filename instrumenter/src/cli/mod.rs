@@ -2,13 +2,18 @@
 
 mod check;
 mod diff;
+mod completions;
+mod config;
 mod env;
 mod instrument;
 mod junit;
 mod list;
 mod merge;
+mod man;
 mod report;
+mod wrap;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -21,11 +26,15 @@ use clap::{Parser, Subcommand};
     about = "See where OpenMP programs wait",
     long_about = include_str!("help/about.txt"),
     after_help = include_str!("help/examples.txt"),
-    max_term_width = 100
+    max_term_width = 100,
+    arg_required_else_help = true,
+    args_conflicts_with_subcommands = true
 )]
 struct Arguments {
+    #[command(flatten)]
+    config: config::Arguments,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -42,8 +51,15 @@ enum Command {
     Diff(diff::Arguments),
     /// Hold a profile against thresholds; status 1 if one is violated, 2 if that can't be told
     Check(check::Arguments),
+    /// Run a compiler with instrumented sources: rompcc as a prefix
+    Wrap(wrap::Arguments),
     /// List the environment variables of romp, rompcc and measured programs
     Env,
+    /// Print the completion of romp's command line for a shell
+    Completions(completions::Arguments),
+    /// Write the manual pages into a directory
+    #[command(hide = true)]
+    Man(man::Arguments),
 }
 
 /// What is not to be instrumented.
@@ -80,15 +96,30 @@ impl From<String> for Failure {
 /// or 2 for wrong usage. `check` has 1 for a violation and 2 for every error.
 #[must_use]
 pub fn run() -> ExitCode {
-    let result = match Arguments::parse().command {
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if crate::wrapper::clean_if_asked(&words) {
+        return ExitCode::SUCCESS;
+    }
+    let arguments = Arguments::parse();
+    let Some(command) = arguments.command else {
+        return end(config::run(&arguments.config));
+    };
+    let result = match command {
         Command::Instrument(arguments) => instrument::run(&arguments),
         Command::List(arguments) => list::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Check(arguments) => return check::run(&arguments),
+        Command::Wrap(arguments) => return wrap::run(&arguments),
         Command::Env => env::run(),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments),
     };
+    end(result)
+}
+
+fn end(result: Result<(), Failure>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

@@ -1,9 +1,11 @@
 //! C and C++: what probes, descriptors and `#line` look like.
 //!
-//! A probe names its region by a function that returns the address of its
-//! descriptor: a function needs no data-sharing attribute, so nothing has to be
-//! listed under `default(none)`. The functions are declared in front of the
-//! user's text, where no header was included yet, and defined behind it.
+//! A probe names its region by the call of a function that returns the address
+//! of its descriptor: a function needs no data-sharing attribute, so nothing has
+//! to be listed under `default(none)`. It is declared in front of the user's
+//! text, where no header was included yet, and defined behind it. One function
+//! serves all regions: every function costs the compilers more time than the
+//! calls of it.
 //!
 //! Everything that takes lines of its own is followed by `#line`, so that the
 //! compiler goes on counting the user's lines.
@@ -64,8 +66,10 @@ impl<'a> CSpeller<'a> {
         }
     }
 
+    /// The address of a region's descriptor.
     fn descriptor(&self, region: usize) -> String {
-        format!("romp_rd_{}_{region}()", self.around.unique)
+        let accessor = self.accessor(&self.plan.regions[region]);
+        format!("{}_{}({region})", accessor.prefix, self.around.unique)
     }
 
     fn team(&self, region: usize) -> String {
@@ -244,10 +248,17 @@ impl Speller for CSpeller<'_> {
             let _ = writeln!(text, "extern {declaration};");
         }
         text.push_str(close);
-        for (index, region) in self.plan.regions.iter().enumerate() {
-            let (storage, attribute) = self.linkage(region);
-            let name = self.descriptor(index).replace("()", "(void)");
-            let _ = writeln!(text, "{storage} struct ompregdescr *{name} {attribute};");
+        for accessor in self.used_accessors() {
+            let Accessor {
+                prefix,
+                storage,
+                attribute,
+            } = accessor;
+            let _ = writeln!(
+                text,
+                "{storage} struct ompregdescr *{prefix}_{}(int) {attribute};",
+                self.around.unique
+            );
         }
         let line = format!("#line 1 {}\n", quoted(self.around.name));
         text + &line
@@ -275,18 +286,14 @@ impl Speller for CSpeller<'_> {
             };
         }
         text.push_str("};\n");
-        for (index, region) in self.plan.regions.iter().enumerate() {
-            let storage = if self.linkage(region).0 == "static" {
-                "static "
-            } else {
-                ""
-            };
-            let name = self.descriptor(index).replace("()", "(void)");
-            let entry = format!("&romp_table_{unique}[{index}]");
+        for accessor in self.used_accessors() {
+            let entry = format!("&romp_table_{unique}[romp_region]");
             let entry = (self.dialect.cast)("struct ompregdescr *", &entry);
             let _ = writeln!(
                 text,
-                "{storage}struct ompregdescr *{name} {{ return {entry}; }}"
+                "{}struct ompregdescr *{}_{unique}(int romp_region) {{ return {entry}; }}",
+                accessor.defined_as(),
+                accessor.prefix
             );
         }
         // 101 is the first priority that is not the implementation's: tables
@@ -331,6 +338,34 @@ fn entry(region: &Region) -> (String, String) {
     (quoted(&d.region_type), rest)
 }
 
+/// A function that returns the addresses of descriptors.
+#[derive(PartialEq, Eq)]
+struct Accessor {
+    prefix: &'static str,
+    storage: &'static str,
+    attribute: &'static str,
+}
+
+const STATIC: Accessor = Accessor {
+    prefix: "romp_rd",
+    storage: "static",
+    // What calls it may stand in a branch that is not compiled.
+    attribute: "__attribute__((__unused__))",
+};
+
+const EXTERNAL: Accessor = Accessor {
+    prefix: "romp_rdx",
+    storage: "extern",
+    attribute: "__attribute__((__visibility__(\"hidden\")))",
+};
+
+impl Accessor {
+    /// What stands in front of its definition.
+    fn defined_as(&self) -> &'static str {
+        if *self == STATIC { "static " } else { "" }
+    }
+}
+
 impl CSpeller<'_> {
     /// A clause, with the blank in front of it.
     fn clause(&self, clause: &AddedClause) -> String {
@@ -344,12 +379,19 @@ impl CSpeller<'_> {
     /// A function with external linkage that is inline must not refer to one
     /// with internal linkage in C; for its regions the accessor is external, but
     /// hidden.
-    fn linkage(&self, region: &Region) -> (&'static str, &'static str) {
+    fn accessor(&self, region: &Region) -> &'static Accessor {
         match region.maybe_extern_inline && !self.dialect.inline_sees_static {
-            true => ("extern", "__attribute__((__visibility__(\"hidden\")))"),
-            // It may stand in a branch that is not compiled.
-            false => ("static", "__attribute__((__unused__))"),
+            true => &EXTERNAL,
+            false => &STATIC,
         }
+    }
+
+    fn used_accessors(&self) -> impl Iterator<Item = &'static Accessor> {
+        let used = |accessor: &&'static Accessor| {
+            let mut regions = self.plan.regions.iter();
+            regions.any(|region| self.accessor(region) == *accessor)
+        };
+        [&STATIC, &EXTERNAL].into_iter().filter(used)
     }
 
     /// Declarations of the functions that the text calls.

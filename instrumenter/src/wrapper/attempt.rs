@@ -11,11 +11,12 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::classify::CommandLine;
+use super::classify::{CommandLine, Stage};
 use super::dependencies::{self, Renamed};
 use super::flags::Meaning;
 use super::run::{Outcome, Output, Runner};
 use super::scratch::Scratch;
+use super::settings::Settings;
 use super::unit::{Unit, substituted};
 use super::{headers, library, message, outputs, preprocessed, response, steps};
 
@@ -26,6 +27,13 @@ const CANNOT_MOVE: &str = "it includes itself, or a header in its directory has 
 /// Why a source with nothing in it that could be measured as it is, is not.
 const NOT_PREPROCESSED: &str = "the compiler rejected the instrumented text that its \
                                 preprocessor made";
+
+/// Why the sources of a program are not measured whose new texts all compile.
+const NOT_LINKED: &str = "the program can't be linked with its instrumented text (ROMP_VERBOSE=1 \
+                          shows the command)";
+
+/// Why a source is not measured whose new text does not compile.
+const REJECTED: &str = "the compiler rejected the instrumented text (ROMP_KEEP=1 keeps it)";
 
 /// What the commands of one build share.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +52,7 @@ impl Job<'_> {
         let (units, fixed): (Vec<&Unit>, Vec<&Unit>) = units
             .into_iter()
             .partition(|unit| unit.preprocessed.is_some() || self.can_move(line, unit));
-        if let Some(code) = self.leave_out(&fixed, CANNOT_MOVE) {
+        if let Some(code) = leave_out(self.runner.settings, &fixed, CANNOT_MOVE) {
             return code;
         }
         if units.iter().all(|unit| unit.preprocessed.is_none()) {
@@ -62,24 +70,10 @@ impl Job<'_> {
         }
         let (changed, unchanged): (Vec<&Unit>, Vec<&Unit>) =
             units.iter().partition(|unit| unit.changed());
-        if let Some(code) = self.leave_out(&unchanged, NOT_PREPROCESSED) {
+        if let Some(code) = leave_out(self.runner.settings, &unchanged, NOT_PREPROCESSED) {
             return code;
         }
         self.build(line, changed)
-    }
-
-    /// Says that units are not measured; with `ROMP_STRICT` that is the end.
-    pub(crate) fn leave_out(&self, units: &[&Unit], why: &str) -> Option<u8> {
-        let settings = self.runner.settings;
-        for unit in units {
-            let text = format!("{} is not measured: {why}", unit.name);
-            if settings.strict {
-                message::error(&text);
-            } else {
-                message::warning(settings, &text);
-            }
-        }
-        (settings.strict && !units.is_empty()).then_some(1)
     }
 
     fn can_move(&self, line: &CommandLine, unit: &Unit) -> bool {
@@ -167,21 +161,32 @@ impl Job<'_> {
     }
 
     fn fall_back(&self, line: &CommandLine, units: &[&Unit]) -> Result<u8, u8> {
-        let (rejected, accepted): (Vec<&Unit>, Vec<&Unit>) = units
-            .iter()
-            .partition(|unit| units.len() > 1 && self.rejects(line, unit));
+        let (rejected, accepted) = self.told_apart(line, units);
         if !rejected.is_empty() && !accepted.is_empty() {
             let outcome = self.attempt(line, &accepted)?;
             if outcome.success() {
-                self.warn_rejected(&rejected);
+                self.warn(&rejected, REJECTED);
                 return Ok(self.accept(line, &accepted, &outcome));
             }
         }
         let outcome = self.original(line, Output::Shown)?;
         if outcome.success() {
-            self.warn_rejected(units);
+            self.warn(units, blame(&rejected));
         }
         Ok(outcome.code())
+    }
+
+    /// The units whose new texts the compiler rejects, and the others, after a
+    /// command on all of them has failed.
+    fn told_apart<'u>(
+        &self,
+        line: &CommandLine,
+        units: &[&'u Unit],
+    ) -> (Vec<&'u Unit>, Vec<&'u Unit>) {
+        let certain = units.len() == 1 && line.stage() != Stage::Link;
+        units
+            .iter()
+            .partition(|unit| certain || self.rejects(line, unit))
     }
 
     /// Whether the compiler rejects the new text of one source alone.
@@ -210,8 +215,14 @@ impl Job<'_> {
             let _ = std::fs::remove_file(output);
         }
         failure.replay();
-        for unit in units {
-            message::error(&rejection(unit));
+        let (rejected, _) = self.told_apart(line, units);
+        let left_out = if rejected.is_empty() {
+            units
+        } else {
+            &rejected
+        };
+        for unit in left_out {
+            message::error(&not_measured(unit, blame(&rejected)));
         }
         Ok(1)
     }
@@ -228,18 +239,37 @@ impl Job<'_> {
         self.runner.run(&words, self.stdin, output)
     }
 
-    fn warn_rejected(&self, units: &[&Unit]) {
+    fn warn(&self, units: &[&Unit], why: &str) {
         for unit in units {
-            message::warning(self.runner.settings, &rejection(unit));
+            message::warning(self.runner.settings, &not_measured(unit, why));
         }
     }
 }
 
-fn rejection(unit: &Unit) -> String {
-    format!(
-        "{} is not measured: the compiler rejected the instrumented text (ROMP_KEEP=1 keeps it)",
-        unit.name
-    )
+/// Says that units are not measured; with `ROMP_STRICT` that is the end.
+pub(crate) fn leave_out(settings: &Settings, units: &[&Unit], why: &str) -> Option<u8> {
+    for unit in units {
+        let text = not_measured(unit, why);
+        if settings.strict {
+            message::error(&text);
+        } else {
+            message::warning(settings, &text);
+        }
+    }
+    (settings.strict && !units.is_empty()).then_some(1)
+}
+
+/// Why a command fails that is accepted without new texts.
+fn blame(rejected: &[&Unit]) -> &'static str {
+    if rejected.is_empty() {
+        NOT_LINKED
+    } else {
+        REJECTED
+    }
+}
+
+fn not_measured(unit: &Unit, why: &str) -> String {
+    format!("{} is not measured: {why}", unit.name)
 }
 
 fn renamed(units: &[&Unit]) -> Vec<Renamed> {

@@ -8,19 +8,24 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::attempt::Job;
+use super::attempt::{Job, leave_out};
 use super::classify::CommandLine;
 use super::offload::Offload;
 use super::run::{Output, Runner};
 use super::scratch::Scratch;
 use super::settings::Preprocess;
-use super::unit::Unit;
+use super::unit::{Instrument, Instrumenting, Unit};
 use super::{hidden, library, message, outputs, preprocessed, split, steps};
+
+/// Why a source is not measured that the instrumenter can't stand.
+const DEFECT: &str =
+    "the instrumenter failed on it; this is a defect of romp, please report it with the file";
 
 /// A command with OpenMP sources, about to be built.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Build<'a> {
     pub(crate) runner: Runner<'a>,
+    pub(crate) instrument: Instrument,
     pub(crate) line: &'a CommandLine,
     /// The user's words, before response files were read.
     pub(crate) given: &'a [OsString],
@@ -32,10 +37,19 @@ impl Build<'_> {
     pub(crate) fn run(&self) -> u8 {
         let indices = 0..self.line.arguments.len();
         let offload = Offload::new(self.runner, self.line);
-        let read = |index| Unit::read(self.line, index, &offload, self.runner.settings);
+        let how = Instrumenting {
+            instrument: self.instrument,
+            offload: &offload,
+            settings: self.runner.settings,
+        };
+        let read = |index| Unit::read(self.line, index, &how);
         let mut units: Vec<Unit> = indices.filter_map(read).collect();
         for unit in &mut units {
-            self.preprocess(unit, &offload);
+            self.preprocess(unit, &how);
+        }
+        let defective: Vec<&Unit> = units.iter().filter(|unit| unit.defective).collect();
+        if let Some(code) = leave_out(self.runner.settings, &defective, DEFECT) {
+            return code;
         }
         for warning in units.iter().flat_map(|unit| &unit.warnings) {
             message::plain(self.runner.settings, warning);
@@ -63,7 +77,7 @@ impl Build<'_> {
     }
 
     /// Makes the text that is preferred to the source as it is, if one is.
-    fn preprocess(&self, unit: &mut Unit, offload: &Offload<'_>) {
+    fn preprocess(&self, unit: &mut Unit, how: &Instrumenting<'_>) {
         if !preprocessed::is_possible(self.line, unit) {
             return;
         }
@@ -80,7 +94,7 @@ impl Build<'_> {
             self.runner.settings,
             &format!("{} is preprocessed: {why}", unit.name),
         );
-        unit.preprocessed = preprocessed::make(&self.runner, self.line, unit, offload);
+        unit.preprocessed = preprocessed::make(&self.runner, self.line, unit, how);
         if let Some(made) = &mut unit.preprocessed {
             unit.warnings = std::mem::take(&mut made.warnings);
         }
@@ -111,7 +125,7 @@ impl Build<'_> {
         let scratch = Scratch::new().map_err(failed)?;
         for unit in units {
             unit.place(self.runner.compiler, &scratch).map_err(failed)?;
-            if self.runner.settings.keep {
+            if self.runner.settings.keep && !self.runner.settings.dry_run {
                 self.keep(unit);
             }
         }
@@ -151,7 +165,7 @@ impl Build<'_> {
                     "{flag} names files after the command, and its sources stand in several \
                      directories; compile them one by one"
                 );
-                job.leave_out(&units, &why)
+                leave_out(self.runner.settings, &units, &why)
                     .unwrap_or_else(|| job.build(self.line, Vec::new()))
             }
         }

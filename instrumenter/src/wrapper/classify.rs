@@ -14,6 +14,8 @@ use crate::openmp;
 pub(crate) enum Language {
     /// Source in a language that we instrument.
     Measured(openmp::Language),
+    /// A header: what is made of it is a precompiled one, and never a program.
+    Header,
     /// Source in another language.
     OtherSource,
     /// An object, a library, a linker script: anything for the linker.
@@ -33,6 +35,10 @@ static LANGUAGES: &[(&str, Language)] = &[
     ("f77-cpp-input", FORTRAN),
     ("f95", FORTRAN),
     ("f95-cpp-input", FORTRAN),
+    ("c-header", Language::Header),
+    ("c++-header", Language::Header),
+    ("c++-system-header", Language::Header),
+    ("c++-user-header", Language::Header),
 ];
 
 /// Languages by extension, for drivers that take `.c` for C. What is not here
@@ -40,6 +46,10 @@ static LANGUAGES: &[(&str, Language)] = &[
 static EXTENSIONS: &[(&[&str], Language)] = &[
     (&["c"], C),
     (&["cc", "cp", "cxx", "cpp", "CPP", "c++", "C"], CXX),
+    (
+        &["h", "hh", "hp", "hpp", "hxx", "h++", "H", "HPP", "tcc"],
+        Language::Header,
+    ),
     (
         &[
             "f", "for", "ftn", "f77", "f90", "f95", "f03", "f08", "F", "FOR", "FTN", "F77", "F90",
@@ -49,8 +59,8 @@ static EXTENSIONS: &[(&[&str], Language)] = &[
     ),
     (
         &[
-            "i", "ii", "h", "hh", "hpp", "hxx", "H", "m", "mi", "mm", "M", "mii", "s", "S", "sx",
-            "cu", "d", "go", "adb", "ads", "bc", "ll", "cl", "cppm",
+            "i", "ii", "m", "mi", "mm", "M", "mii", "s", "S", "sx", "cu", "d", "go", "adb", "ads",
+            "bc", "ll", "cl", "cppm",
         ],
         Language::OtherSource,
     ),
@@ -81,7 +91,7 @@ impl Argument {
     pub(crate) fn is_source(&self) -> bool {
         matches!(
             self.role,
-            Role::Input(Language::Measured(_) | Language::OtherSource)
+            Role::Input(Language::Measured(_) | Language::Header | Language::OtherSource)
         )
     }
 

@@ -118,7 +118,9 @@ static COMPILERS: &[(&str, &Family, Driver)] = &[
     ("icpx", &INTEL, Driver::Cxx),
     ("nvc", &NVIDIA, Driver::C),
     ("nvc++", &NVIDIA, Driver::Cxx),
+    ("cc", &UNKNOWN, Driver::C),
     ("c++", &UNKNOWN, Driver::Cxx),
+    ("mpicc", &UNKNOWN, Driver::C),
     ("mpicxx", &UNKNOWN, Driver::Cxx),
     ("mpic++", &UNKNOWN, Driver::Cxx),
     ("mpiCC", &UNKNOWN, Driver::Cxx),
@@ -164,6 +166,26 @@ impl Compiler {
         };
         let chosen = std::env::var_os(variable).filter(|value| !nested && !value.is_empty());
         Self::from_words(chosen.map_or_else(|| vec![default.into()], words))
+    }
+
+    /// The compiler that a command names, with the arguments after it.
+    pub(crate) fn given(command: &[OsString]) -> Option<(Self, &[OsString])> {
+        let (first, arguments) = command.split_first()?;
+        let name = base_name(first);
+        if COMMANDS.iter().any(|(own, ..)| *own == name) {
+            return Some((Self::select(first, false), arguments));
+        }
+        let launched = LAUNCHERS.contains(&&*name) && !arguments.is_empty();
+        let words = if launched { 2 } else { 1 };
+        let (words, arguments) = command.split_at(words);
+        Some((Self::from_words(words.to_vec()), arguments))
+    }
+
+    /// The compiler that stands in front of the arguments, if one does.
+    pub(crate) fn leading(arguments: &[OsString]) -> Option<(Self, &[OsString])> {
+        let name = base_name(arguments.first()?);
+        let names_compiler = by_name(&name).is_some() || LAUNCHERS.contains(&&*name);
+        names_compiler.then(|| Self::given(arguments)).flatten()
     }
 
     fn from_words(mut words: Vec<OsString>) -> Self {
@@ -309,7 +331,7 @@ mod tests {
             assert!(std::ptr::eq(family(name), &raw const GFORTRAN), "{name}");
         }
         assert!(std::ptr::eq(family("flang-new-16"), &raw const FLANG));
-        assert!(by_name("mpicc").is_none());
+        assert!(by_name("a.out").is_none());
         assert_eq!(by_name("g++-12").map(|found| found.1), Some(Driver::Cxx));
     }
 
@@ -320,6 +342,25 @@ mod tests {
         assert_eq!(variable_for("rompcc-g++"), "ROMP_CXX");
         assert_eq!(variable_for("mpif90"), "ROMP_FC");
         assert_eq!(variable_for("cc"), "ROMP_CC");
+    }
+
+    #[test]
+    fn a_compiler_may_lead_the_arguments() {
+        let leading = |text: &str| {
+            let words: Vec<OsString> = text.split(' ').map(Into::into).collect();
+            let (compiler, rest) = Compiler::leading(&words)?;
+            Some((compiler.program, compiler.leading, rest.to_vec()))
+        };
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let (program, before, rest) = leading("mpicc -c a.c").unwrap();
+        assert_eq!((program, before), ("mpicc".into(), Vec::new()));
+        assert_eq!(rest, words("-c a.c"));
+        let (program, before, rest) = leading("ccache gcc-12 -c a.c").unwrap();
+        assert_eq!((program, before), ("ccache".into(), words("gcc-12")));
+        assert_eq!(rest, words("-c a.c"));
+        for text in ["-c a.c", "a.c", "gcc.o", "main.c mpicc"] {
+            assert_eq!(leading(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! directories finds the commands where that can be; for those the compiler is
 //! asked.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,10 @@ use super::unit::{Unit, substituted};
 
 /// Where systems keep headers that a project's may share a name with.
 const SYSTEM: &[&str] = &["/usr/include", "/usr/local/include"];
+
+/// Where GCC and Clang are told of directories: the first counts as `-I`, the
+/// others as `-isystem`.
+const INCLUDE_VARIABLES: &[&str] = &["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"];
 
 /// Directories that mirror each other deeper than this are taken as ambiguous.
 const DEEPEST: usize = 6;
@@ -79,7 +84,9 @@ fn listed(runner: &Runner<'_>, mut words: Vec<OsString>) -> Option<Vec<String>> 
     let names = text.split_once(": ")?.1.split_whitespace();
     // GCC lists `./x.h` as `x.h`, Clang as it found it.
     let plain = names.map(|name| name.strip_prefix("./").unwrap_or(name).to_owned());
-    let files: Vec<String> = plain.collect();
+    // GCC lists a file once for each way that leads to it.
+    let mut known = HashSet::new();
+    let files: Vec<String> = plain.filter(|name| known.insert(name.clone())).collect();
     (outcome.success() && !files.is_empty()).then_some(files)
 }
 
@@ -87,7 +94,10 @@ fn listed(runner: &Runner<'_>, mut words: Vec<OsString>) -> Option<Vec<String>> 
 /// that the compiler also searches.
 fn may_differ(line: &CommandLine, directory: &Path) -> bool {
     let included = line.values(Meaning::IncludeDirectory).map(PathBuf::from);
-    let mut others: Vec<PathBuf> = included.chain(SYSTEM.iter().map(PathBuf::from)).collect();
+    let mut others: Vec<PathBuf> = included
+        .chain(environment_directories(INCLUDE_VARIABLES))
+        .chain(SYSTEM.iter().map(PathBuf::from))
+        .collect();
     if line.has(Meaning::ForcedInclude) {
         // Its header is searched in the current directory first, then as usual.
         others.push(PathBuf::from("."));
@@ -99,6 +109,24 @@ fn may_differ(line: &CommandLine, directory: &Path) -> bool {
     let home = directory.canonicalize().ok();
     others.retain(|other| other.canonicalize().is_ok_and(|path| Some(path) != home));
     share_a_name(directory, &others, DEEPEST)
+}
+
+/// The directories of headers that environment variables name; an empty one is
+/// the current directory.
+pub(crate) fn environment_directories(variables: &[&str]) -> Vec<PathBuf> {
+    let values = variables.iter().filter_map(std::env::var_os);
+    let directories = values.filter(|value| !value.is_empty()).flat_map(|value| {
+        std::env::split_paths(&value)
+            .map(|path| {
+                if path.as_os_str().is_empty() {
+                    ".".into()
+                } else {
+                    path
+                }
+            })
+            .collect::<Vec<_>>()
+    });
+    directories.collect()
 }
 
 fn share_a_name(directory: &Path, others: &[PathBuf], depth: usize) -> bool {
@@ -128,8 +156,17 @@ fn may_be_included(name: &str) -> bool {
     const NEVER: &[&str] = &[
         "o", "d", "a", "so", "lo", "mod", "gcno", "gcda", "txt", "md",
     ];
+    const NEITHER: &[&str] = &[
+        "Makefile",
+        "makefile",
+        "GNUmakefile",
+        "README",
+        "LICENSE",
+        "COPYING",
+    ];
     name.rsplit_once('.')
         .is_none_or(|(_, extension)| !NEVER.contains(&extension))
+        && !NEITHER.contains(&name)
 }
 
 #[cfg(test)]

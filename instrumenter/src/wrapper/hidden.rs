@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::classify::{Argument, CommandLine, Role};
 use super::flags::Meaning;
+use super::headers::environment_directories;
 use super::unit::Unit;
 use crate::find::c::scan::{self, Include};
 
@@ -25,27 +26,29 @@ pub(crate) fn reason(line: &CommandLine, unit: &Unit) -> Option<String> {
     if let Some(macros) = scan::hidden_in_macros(&unit.original) {
         return Some(macros);
     }
-    let mut search = Search::new(line);
-    let forced = line.values(Meaning::ForcedInclude);
-    for name in forced.map(|name| name.to_string_lossy().into_owned()) {
-        search.queue_quoted(Path::new("."), &name);
-    }
-    search.queue_included(unit.directory(), &unit.original);
-    while let Some(file) = search.pending.pop() {
+    let mut search = Search::new(line, unit);
+    while let Some((file, text)) = search.next_header() {
         if search.known.len() > MOST_FILES {
             return Some("it includes a great many headers".into());
         }
-        let Ok(text) = std::fs::read(&file) else {
-            continue;
-        };
         if let Some(why) = scan::hidden_in_header(&text, unit.language) {
             return Some(format!("{}: {why}", file.display()));
         }
-        search.queue_included(super::unit::directory(file.as_os_str()), &text);
     }
     search
         .computed
         .then(|| "a macro names an included file".into())
+}
+
+/// Whether a macro of the user's makes several statements: what compilers say
+/// about its use, they don't say of preprocessed text.
+pub(crate) fn makes_statements(line: &CommandLine, unit: &Unit) -> bool {
+    let mut search = Search::new(line, unit);
+    let headers = std::iter::from_fn(|| search.next_header().map(|(_, text)| text));
+    std::iter::once(unit.original.clone())
+        .chain(headers.take(MOST_FILES))
+        .any(|text| scan::makes_statements(&text))
+        || search.computed
 }
 
 /// Headers that were found and those still to be read.
@@ -60,23 +63,51 @@ struct Search {
 }
 
 impl Search {
-    fn new(line: &CommandLine) -> Self {
+    /// Begins with what the command and the source include.
+    fn new(line: &CommandLine, unit: &Unit) -> Self {
+        let mut search = Self::empty(line);
+        for name in line.values(Meaning::ForcedInclude) {
+            search.queue_quoted(Path::new("."), &name.to_string_lossy());
+        }
+        search.queue_included(unit.directory(), &unit.original);
+        search
+    }
+
+    fn empty(line: &CommandLine) -> Self {
         let directories = |wanted: fn(&Argument) -> bool| {
             let arguments = line.arguments.iter().filter(|argument| wanted(argument));
             let values = arguments.filter_map(|argument| match &argument.role {
                 Role::Known(Meaning::IncludeDirectory, value) => Some(PathBuf::from(value)),
                 _ => None,
             });
-            values.filter(|directory| !is_systems(directory)).collect()
+            values
+                .filter(|directory| !is_systems(directory))
+                .collect::<Vec<_>>()
         };
+        let angled = directories(|argument| {
+            spelled(argument, "-I") || spelled(argument, "--include-directory")
+        });
         Self {
             quoted: directories(|argument| spelled(argument, "-iquote")),
-            angled: directories(|argument| {
-                spelled(argument, "-I") || spelled(argument, "--include-directory")
-            }),
+            angled: angled
+                .into_iter()
+                .chain(environment_directories(&["CPATH"]))
+                .filter(|directory| !is_systems(directory))
+                .collect(),
             known: HashSet::new(),
             pending: Vec::new(),
             computed: false,
+        }
+    }
+
+    /// The next header that can be read; what it includes follows later.
+    fn next_header(&mut self) -> Option<(PathBuf, Vec<u8>)> {
+        loop {
+            let file = self.pending.pop()?;
+            if let Ok(text) = std::fs::read(&file) {
+                self.queue_included(super::unit::directory(file.as_os_str()), &text);
+                return Some((file, text));
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use super::flags::Meaning;
 const ARCHIVE: &str = "libpomp.a";
 
 /// What the archive itself needs from the system.
-const NATIVE_LIBRARIES: &[&str] = &["-lpthread", "-ldl", "-lm"];
+pub(crate) const NATIVE_LIBRARIES: [&str; 3] = ["-lpthread", "-ldl", "-lm"];
 
 /// Finds the library: where `ROMP_LIB` says, or else beside the command or in
 /// the `lib` directory next to it. An error is a sentence for the user.
@@ -33,13 +33,13 @@ pub(crate) fn find(chosen: Option<&OsStr>) -> Result<PathBuf, String> {
 
 fn find_installed() -> Result<PathBuf, String> {
     let command = std::env::current_exe().and_then(std::fs::canonicalize);
-    let directory = command
-        .ok()
-        .and_then(|path| path.parent().map(Path::to_owned));
-    let places = directory.map_or_else(Vec::new, |dir| {
-        vec![dir.join(ARCHIVE), dir.join("..").join("lib").join(ARCHIVE)]
-    });
-    let found = places.into_iter().find(|path| path.is_file());
+    let command = command.unwrap_or_default();
+    let directory = command.parent().map(Path::to_owned);
+    let beside = command.ancestors().nth(2).map(|prefix| prefix.join("lib"));
+    let places = directory.into_iter().chain(beside);
+    let found = places
+        .map(|place| place.join(ARCHIVE))
+        .find(|path| path.is_file());
     found.ok_or_else(|| format!("{ARCHIVE} is neither beside rompcc nor in ../lib"))
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn link_words(line: &CommandLine, library: &Path) -> Vec<OsString> {
         words.extend(["-x", "none"].map(OsString::from));
     }
     words.push(library.as_os_str().to_owned());
-    words.extend(NATIVE_LIBRARIES.iter().map(OsString::from));
+    words.extend(NATIVE_LIBRARIES.map(OsString::from));
     words
 }
 

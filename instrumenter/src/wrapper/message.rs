@@ -28,11 +28,18 @@ pub(crate) fn note(settings: &Settings, text: &str) {
     }
 }
 
-/// A command that is about to run, as it could be typed.
+/// A command that is about to run, as it could be typed. A dry run's only
+/// result are its commands: they go to standard output.
 pub(crate) fn command(settings: &Settings, program: &OsStr, arguments: &[OsString]) {
-    if settings.verbose {
-        let words = std::iter::once(program).chain(arguments.iter().map(OsString::as_os_str));
-        say(&words.map(quoted).collect::<Vec<_>>().join(" "));
+    if !settings.verbose && !settings.dry_run {
+        return;
+    }
+    let words = std::iter::once(program).chain(arguments.iter().map(OsString::as_os_str));
+    let text = words.map(quoted).collect::<Vec<_>>().join(" ");
+    if settings.dry_run {
+        let _ = writeln!(std::io::stdout(), "{text}");
+    } else {
+        say(&text);
     }
 }
 

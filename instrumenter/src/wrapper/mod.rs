@@ -13,6 +13,7 @@
 //! 5. `hidden` and `preprocessed`: where the source as it is does not show all
 //!    that there is to measure, what the compiler's preprocessor makes of it.
 //! 6. `run`: the only place that starts a compiler.
+//! 7. `fault`: what an instrumenter may do wrong, for test builds.
 //!
 //! Invariants: no shell; an argument that no table knows is handed on in its
 //! place; nothing but `unit` calls the instrumenter; trouble of ours never
@@ -26,11 +27,12 @@ mod build;
 mod classify;
 mod compilers;
 mod dependencies;
+mod fault;
 mod flags;
 mod headers;
 mod hidden;
 mod layout;
-mod library;
+pub(crate) mod library;
 mod message;
 mod offload;
 mod outputs;
@@ -52,34 +54,57 @@ use run::Runner;
 use settings::Settings;
 use steps::Decision;
 
+pub use scratch::clean_if_asked;
+
 /// What the commands run: the compiler whose name they carry, or are given.
 #[must_use]
 pub fn main() -> std::process::ExitCode {
     let mut words = std::env::args_os();
     let invoked = words.next().unwrap_or_else(|| OsString::from("rompcc"));
     let arguments: Vec<OsString> = words.collect();
+    if clean_if_asked(&arguments) {
+        return std::process::ExitCode::SUCCESS;
+    }
     std::process::ExitCode::from(run(&invoked, &arguments))
 }
 
-/// Behaves as the compiler that stands behind the name `invoked`; returns the
-/// status to exit with, if the compiler did not take our place.
+/// Behaves as the compiler that stands behind the name `invoked`, or as the one
+/// that the first argument names (`rompcc mpicc ...`); returns the status to
+/// exit with, if the compiler did not take our place.
 #[must_use]
 pub fn run(invoked: &OsStr, arguments: &[OsString]) -> u8 {
-    if scratch::clean_if_asked(arguments) {
-        return 0;
-    }
     let settings = Settings::from_environment();
-    let nested = std::env::var_os(run::NESTED).is_some();
-    let compiler = Compiler::select(invoked, nested);
-    let runner = Runner {
-        compiler: &compiler,
-        settings: &settings,
+    if let Some((compiler, arguments)) = Compiler::leading(arguments) {
+        return as_compiler(&compiler, &settings, arguments);
+    }
+    let compiler = Compiler::select(invoked, is_nested());
+    as_compiler(&compiler, &settings, arguments)
+}
+
+/// Behaves as the compiler that the command names (`romp wrap mpicc ...`). A dry
+/// run prints the commands and runs none.
+#[must_use]
+pub fn wrap(command: &[OsString], dry_run: bool) -> u8 {
+    let mut settings = Settings::from_environment();
+    settings.dry_run = dry_run;
+    let Some((compiler, arguments)) = Compiler::given(command) else {
+        message::error("there is no compiler in the command; say romp wrap COMPILER ARGUMENTS");
+        return 2;
     };
+    as_compiler(&compiler, &settings, arguments)
+}
+
+fn is_nested() -> bool {
+    std::env::var_os(run::NESTED).is_some()
+}
+
+fn as_compiler(compiler: &Compiler, settings: &Settings, arguments: &[OsString]) -> u8 {
+    let runner = Runner { compiler, settings };
     // A nested call compiles what the outer one has already instrumented.
-    if settings.off || nested {
+    if settings.off || is_nested() {
         return runner.become_compiler(arguments);
     }
-    let line = CommandLine::classify(&compiler, arguments);
+    let line = CommandLine::classify(compiler, arguments);
     let directory = std::env::current_dir().unwrap_or_default();
     match steps::decide(&line, &directory) {
         Decision::AsGiven => runner.become_compiler(arguments),
@@ -105,6 +130,7 @@ fn with_library(
     }
     Build {
         runner: *runner,
+        instrument: fault::instrumenter(),
         line,
         given,
         library: &library,

@@ -5,27 +5,30 @@
 //!
 //! ```text
 //! compile the instrumented text, messages held back
-//!   accepted without a word, and the compiler has nothing to say about the
-//!              user's source: done
-//!   otherwise: compile the user's source, for its messages and its verdict;
-//!              then the instrumented text again, all warnings off
-//!   rejected: go on with the source as it is
+//!   accepted without a word, and nothing that the compiler might say about the
+//!              user's source is lost: done
+//!   accepted:  compile the user's source to the side, for its messages and its
+//!              verdict
+//!   rejected:  compile the user's source; then the instrumented text again,
+//!              all warnings off; if that is rejected too, go on with the
+//!              source as it is
 //! ```
 //!
-//! The second way is there because compilers say other things of preprocessed
-//! text than of its source: macros of system headers are no longer known as
-//! such, and what stands on one line there may not here. With it, messages are those of the user's source in every case.
+//! Compilers say other things of preprocessed text than of its source: macros of
+//! system headers are no longer known as such, and what stands on one line there
+//! may not here. In nearly all cases they say more: [`LOST`] lists what they no
+//! longer say. So messages are those of the user's source in every case.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::attempt::Job;
-use super::classify::{CommandLine, Stage};
+use super::classify::{Argument, CommandLine, Role, Stage};
 use super::flags::Meaning;
-use super::offload::Offload;
+use super::hidden;
 use super::outputs::default_name;
-use super::run::{Output, Runner};
-use super::unit::{Preprocessed, Route, Unit, instrumented};
+use super::run::{Outcome, Output, Runner};
+use super::unit::{Instrumenting, Preprocessed, Route, Unit, instrumented};
 use crate::Source;
 use crate::find::front_end;
 use crate::openmp::Language;
@@ -83,7 +86,7 @@ pub(crate) fn make(
     runner: &Runner<'_>,
     line: &CommandLine,
     unit: &Unit,
-    offload: &Offload<'_>,
+    how: &Instrumenting<'_>,
 ) -> Option<Preprocessed> {
     let stdin = unit.is_stdin().then_some(unit.original.as_slice());
     if unit.is_stdin() && line.output().is_none() {
@@ -91,6 +94,15 @@ pub(crate) fn make(
     }
     let words = preprocessor_words(line, unit.index);
     let outcome = runner.run(&words, stdin, Output::HeldBack).ok()?;
+    if runner.settings.dry_run {
+        // Which text it is makes no difference to the commands.
+        return Some(Preprocessed {
+            text: Vec::new(),
+            warnings: Vec::new(),
+            quiet: true,
+            path: None,
+        });
+    }
     if !outcome.success() || !front_end(unit.language).is_preprocessed(&outcome.stdout) {
         return None;
     }
@@ -100,7 +112,7 @@ pub(crate) fn make(
         text: outcome.stdout,
         layout: unit.layout,
     };
-    let made = instrumented(offload, &source, line, unit.index, runner.settings).ok()?;
+    let made = instrumented(how, &source, line, unit.index).ok()?;
     (made.text() != source.text).then_some(Preprocessed {
         text: made.applied.text,
         warnings: made.warnings,
@@ -164,6 +176,9 @@ pub(crate) fn attempt(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> Opt
     if first.interrupted() || (clean && is_quiet(job, line, units)) {
         return Some(job.accept(&compiled, &versions, &first));
     }
+    if let Some(object) = single_object(line).filter(|_| first.success()) {
+        return Some(judged_aside(job, line, &versions, first, &object));
+    }
     let original = match job.original(line, Output::HeldBack) {
         Ok(outcome) => outcome,
         Err(code) => return Some(code),
@@ -180,18 +195,87 @@ pub(crate) fn attempt(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> Opt
         .then(|| job.accept(&compiled, &versions, &second))
 }
 
+/// The only file that a command makes, if it makes just one.
+fn single_object(line: &CommandLine) -> Option<PathBuf> {
+    let stages = [Stage::Compile, Stage::Assemble];
+    let single = stages.contains(&line.stage())
+        && line.sources().count() == 1
+        && !line.has(Meaning::SideFiles);
+    let index = line.arguments.iter().position(Argument::is_source)?;
+    single.then(|| object(line, index))
+}
+
+/// Shows what the compiler says about the user's source, of which it makes an
+/// object that nobody needs: that of the preprocessed text is there.
+fn judged_aside(
+    job: &Job<'_>,
+    line: &CommandLine,
+    versions: &[&Unit],
+    mut outcome: Outcome,
+    object: &Path,
+) -> u8 {
+    let mut aside = without_dependencies(line);
+    for argument in &mut aside.arguments {
+        if matches!(argument.role, Role::Known(Meaning::Output, _)) {
+            argument.clear();
+        }
+    }
+    match job.scratch.place("object".as_ref()) {
+        Ok(path) => aside.push(Meaning::Output, vec!["-o".into(), path.into()]),
+        Err(_) => return job.accept(&aside, versions, &outcome),
+    }
+    let original = match job.original(&aside, Output::HeldBack) {
+        Ok(original) => original,
+        Err(code) => return code,
+    };
+    if original.success() {
+        outcome.stderr = original.stderr;
+        return job.accept(&aside, versions, &outcome);
+    }
+    let _ = std::fs::remove_file(object);
+    original.replay();
+    original.code()
+}
+
+/// Warnings that compilers give of a source only: the flags that ask for them,
+/// and whether they are about macros that make several statements.
+const LOST: &[(&str, bool)] = &[
+    ("-Wall", true),
+    ("-Wmultistatement-macros", true),
+    ("-Wdocumentation", false),
+    ("-Wtraditional", false),
+    ("-Weverything", false),
+];
+
 /// Whether the compiler's front end has nothing to say about the users' sources.
 /// What its back end would say, it says of the preprocessed text too.
 fn is_quiet(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> bool {
-    let mut preprocessed = units.iter().filter(|unit| unit.preprocessed.is_some());
-    line.words().iter().any(|word| word == "-w")
-        || preprocessed.all(|unit| {
-            let mut alone = compiler_line(&line.only_source(unit.index));
-            alone.push(Meaning::StopsBeforeCompiling, vec!["-fsyntax-only".into()]);
-            let stdin = unit.is_stdin().then_some(unit.original.as_slice());
-            let outcome = job.runner.run(&alone.words(), stdin, Output::HeldBack);
-            outcome.is_ok_and(|outcome| outcome.success() && outcome.stderr.is_empty())
-        })
+    let words = line.words();
+    if words.iter().any(|word| word == "-w") {
+        return true;
+    }
+    let asked = |flag: &str| {
+        let mut words = words.iter();
+        words.any(|word| word.to_string_lossy().starts_with(flag))
+    };
+    let lost: Vec<bool> = LOST
+        .iter()
+        .filter(|(flag, _)| asked(flag))
+        .map(|(_, about_macros)| *about_macros)
+        .collect();
+    let concerned = |unit: &Unit| {
+        lost.contains(&false) || (!lost.is_empty() && hidden::makes_statements(line, unit))
+    };
+    let mut preprocessed = units
+        .iter()
+        .filter(|unit| unit.preprocessed.is_some() && concerned(unit));
+    preprocessed.all(|unit| {
+        let mut alone = compiler_line(&line.only_source(unit.index));
+        alone.push(Meaning::StopsBeforeCompiling, vec!["-fsyntax-only".into()]);
+        let stdin = unit.is_stdin().then_some(unit.original.as_slice());
+        let outcome = job.runner.run(&alone.words(), stdin, Output::HeldBack);
+        outcome.is_ok_and(|outcome| outcome.success() && outcome.stderr.is_empty())
+    })
 }
 
 /// The unit as the preprocessed text that was made of it, if one was.
@@ -211,13 +295,18 @@ fn version(unit: &Unit) -> Unit {
 
 /// The command without what the preprocessor has done.
 fn compiler_line(line: &CommandLine) -> CommandLine {
+    let mut line = without_dependencies(line);
+    line.push(Meaning::Nothing, vec![NO_REMARKS.into()]);
+    line
+}
+
+fn without_dependencies(line: &CommandLine) -> CommandLine {
     let mut line = line.clone().without_end_of_flags();
     for argument in &mut line.arguments {
         if argument.is_of_dependencies() {
             argument.clear();
         }
     }
-    line.push(Meaning::Nothing, vec![NO_REMARKS.into()]);
     line
 }
 

@@ -18,7 +18,7 @@ pub(crate) const NESTED: &str = "ROMP_NESTED";
 const NOT_STARTED: u8 = 127;
 
 /// How a compiler ended, and what it said if that was held back.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Outcome {
     status: ExitStatus,
     pub(crate) stdout: Vec<u8>,
@@ -83,7 +83,11 @@ impl Runner<'_> {
     /// Becomes the compiler, so that signals and status are its own. Returns
     /// only if it can't be started.
     pub(crate) fn become_compiler(&self, words: &[OsString]) -> u8 {
-        let error = self.command(words).exec();
+        let mut command = self.command(words);
+        if self.settings.dry_run {
+            return 0;
+        }
+        let error = command.exec();
         self.not_started(&error)
     }
 
@@ -96,6 +100,9 @@ impl Runner<'_> {
         output: Output,
     ) -> Result<Outcome, u8> {
         let mut command = self.command(words);
+        if self.settings.dry_run {
+            return Ok(Outcome::default());
+        }
         if input.is_some() {
             command.stdin(Stdio::piped());
         }

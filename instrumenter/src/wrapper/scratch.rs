@@ -80,8 +80,10 @@ fn start_cleaner(directory: &Path) -> Option<Child> {
     command.spawn().ok()
 }
 
-/// Does the cleaner's work if the arguments ask for it.
-pub(crate) fn clean_if_asked(arguments: &[OsString]) -> bool {
+/// Does the cleaner's work if the arguments ask for it. Every command of ours that
+/// builds can be called as its own cleaner.
+#[must_use]
+pub fn clean_if_asked(arguments: &[OsString]) -> bool {
     let [word, directory] = arguments else {
         return false;
     };

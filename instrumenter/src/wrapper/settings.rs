@@ -35,6 +35,8 @@ pub(crate) struct Settings {
     pub(crate) preprocess: Preprocess,
     /// `ROMP_INSTRUMENT_DISABLE`: what is not instrumented.
     pub(crate) disabled: Groups,
+    /// Print the commands and run none.
+    pub(crate) dry_run: bool,
     /// `ROMP_LIB`: the library or its directory.
     pub(crate) library: Option<OsString>,
 }

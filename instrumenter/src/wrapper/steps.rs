@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use super::classify::{CommandLine, Language, Role, Stage};
+use super::classify::{Argument, CommandLine, Language, Role, Stage};
 use super::flags::Meaning;
 
 /// What to do with a command.
@@ -23,10 +23,16 @@ pub(crate) fn decide(line: &CommandLine, directory: &Path) -> Decision {
     if line.stage() == Stage::Preprocess || !line.has_inputs() {
         return Decision::AsGiven;
     }
+    let probe = is_configure_probe(line, directory);
+    // Configure tools read from the linker's command, which `-v` shows, what a
+    // language or OpenMP needs: the library must not be among it.
+    if probe && line.words().iter().any(|word| word == "-v") {
+        return Decision::AsGiven;
+    }
     let measured = line
         .sources()
         .any(|source| matches!(source.role, Role::Input(Language::Measured(_))));
-    if line.openmp() && measured && !is_configure_probe(line, directory) {
+    if line.openmp() && measured && !probe {
         Decision::Build
     } else if wants_library(line) {
         Decision::Link
@@ -38,8 +44,9 @@ pub(crate) fn decide(line: &CommandLine, directory: &Path) -> Decision {
 /// Programs that configure tools compile to learn about the compiler. They
 /// must behave as without us; measuring them would also leave profiles behind.
 fn is_configure_probe(line: &CommandLine, directory: &Path) -> bool {
-    line.sources().any(|source| {
-        let path = directory.join(source.name());
+    let is_input = |argument: &&Argument| matches!(argument.role, Role::Input(_));
+    line.arguments.iter().filter(is_input).any(|input| {
+        let path = directory.join(input.name());
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         PROBE_FILES.iter().any(|start| file.starts_with(start))
             || path.iter().any(|part| {
@@ -61,8 +68,9 @@ static PROBE_DIRECTORIES: &[&str] = &["CMakeScratch", "CMakeTmp", "meson-private
 /// Whether the command makes a program that may call the library.
 pub(crate) fn wants_library(line: &CommandLine) -> bool {
     line.stage() == Stage::Link
-        && (line.openmp() || line.has(Meaning::OpenMpLibrary))
+        && (line.openmp() || line.has(Meaning::OpenMpLibrary) || names_openmp_library(line))
         && !makes_relocatable(line)
+        && !line.sources().any(|source| source.role == Role::Input(Language::Header))
         // Who leaves out the standard libraries says everything himself.
         && !line.has(Meaning::NoStandardLibraries)
         // The library keeps one state per process, so it must not be embedded
@@ -85,12 +93,26 @@ fn forbids_undefined(line: &CommandLine) -> bool {
 
 /// A build written by hand may name the library itself.
 fn names_library(line: &CommandLine) -> bool {
-    line.values(Meaning::Library).any(|name| name == "pomp")
-        || line.arguments.iter().any(|argument| {
-            let file = Path::new(argument.name()).file_name();
-            matches!(argument.role, Role::Input(_))
-                && file.is_some_and(|name| name == "libpomp.a" || name == "libpomp.so")
-        })
+    line.values(Meaning::Library).any(|name| name == "pomp") || has_input(line, &["libpomp"])
+}
+
+/// CMake's `OpenMP::OpenMP_C` names OpenMP's runtime as a file.
+fn names_openmp_library(line: &CommandLine) -> bool {
+    has_input(line, &["libgomp", "libomp", "libiomp5"])
+}
+
+/// Whether one of these libraries is an input, in any form: `libx.a`,
+/// `libx.so.1`.
+fn has_input(line: &CommandLine, libraries: &[&str]) -> bool {
+    line.arguments.iter().any(|argument| {
+        let file = Path::new(argument.name()).file_name().unwrap_or_default();
+        let name = file.to_string_lossy();
+        let stem = name.split_once('.').filter(|(_, rest)| {
+            *rest == "a" || *rest == "dylib" || *rest == "so" || rest.starts_with("so.")
+        });
+        matches!(argument.role, Role::Input(_))
+            && stem.is_some_and(|(stem, _)| libraries.contains(&stem))
+    })
 }
 
 #[cfg(test)]
@@ -140,7 +162,15 @@ mod tests {
     fn programs_get_the_library_and_objects_do_not() {
         assert_eq!(decision("-fopenmp a.o -o app"), Decision::Link);
         assert_eq!(decision("a.o -lgomp -o app"), Decision::Link);
+        assert_eq!(decision("a.o /usr/lib/libgomp.so -o app"), Decision::Link);
+        assert_eq!(decision("a.o /usr/lib/libomp.so.5 -o app"), Decision::Link);
+        assert_eq!(decision("a.o libgomp.o -o app"), Decision::AsGiven);
         assert_eq!(decision("a.o -o app"), Decision::AsGiven);
+        assert_eq!(decision("-fopenmp a.h"), Decision::AsGiven);
+        assert_eq!(
+            decision("-fopenmp -x c++-header a -o a.gch"),
+            Decision::AsGiven
+        );
         for flags in [
             "-r",
             "-Wl,-r",
@@ -179,5 +209,10 @@ mod tests {
         let line = classified("-fopenmp -c OpenMPTryFlag.c");
         let directory = Path::new("/b/CMakeFiles/CMakeScratch/TryCompile-x");
         assert_eq!(decide(&line, directory), Decision::AsGiven);
+        let link = |text| decide(&classified(text), directory);
+        assert_eq!(link("-fopenmp try.o -o try"), Decision::Link);
+        assert_eq!(link("-fopenmp try.o -o try -v"), Decision::AsGiven);
+        assert_eq!(decision("-fopenmp conftest.c -v"), Decision::AsGiven);
+        assert_eq!(decision("-fopenmp a.o -v"), Decision::Link);
     }
 }

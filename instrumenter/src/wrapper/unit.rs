@@ -58,6 +58,8 @@ pub(crate) struct Unit {
     pub(crate) original: Vec<u8>,
     pub(crate) text: Vec<u8>,
     pub(crate) warnings: Vec<String>,
+    /// The instrumenter failed on it.
+    pub(crate) defective: bool,
     /// Something in it could not be instrumented.
     pub(crate) incomplete: bool,
     /// Set for every unit that is instrumented.
@@ -72,8 +74,7 @@ impl Unit {
     pub(crate) fn read(
         line: &CommandLine,
         index: usize,
-        offload: &Offload<'_>,
-        settings: &Settings,
+        how: &Instrumenting<'_>,
     ) -> Option<Self> {
         let argument = line.arguments.get(index)?;
         let Role::Input(Language::Measured(language)) = argument.role else {
@@ -91,11 +92,12 @@ impl Unit {
             text: original,
             layout: layout::of(line, index),
         };
-        let made = instrumented(offload, &source, line, index, settings);
+        let made = instrumented(how, &source, line, index);
+        let defective = made.is_err();
         let incomplete = made.as_ref().is_ok_and(leaves_something);
         let (text, warnings) = match made {
             Ok(made) => (made.applied.text, made.warnings),
-            Err(defect) => (source.text.clone(), vec![defect]),
+            Err(Defect) => (source.text.clone(), Vec::new()),
         };
         Some(Self {
             index,
@@ -105,6 +107,7 @@ impl Unit {
             original: source.text,
             text,
             warnings,
+            defective,
             incomplete,
             route: None,
             preprocessed: None,
@@ -161,37 +164,43 @@ impl Unit {
     }
 }
 
-/// Runs the instrumenter: a defect of it, which comes back in words, must not
-/// fail the user's build.
+/// The instrumenter, or a broken one in tests.
+pub(crate) type Instrument = fn(&Source, &Options) -> Instrumented;
+
+/// How the sources of a command are instrumented.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instrumenting<'a> {
+    pub(crate) instrument: Instrument,
+    pub(crate) offload: &'a Offload<'a>,
+    pub(crate) settings: &'a Settings,
+}
+
+/// The instrumenter ended in a panic.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Defect;
+
+/// Runs the instrumenter: a defect of it must not fail the user's build.
 pub(crate) fn instrumented(
-    offload: &Offload<'_>,
+    how: &Instrumenting<'_>,
     source: &Source,
     line: &CommandLine,
     index: usize,
-    settings: &Settings,
-) -> Result<Instrumented, String> {
+) -> Result<Instrumented, Defect> {
     let options = Options {
         unique: unique(line, index),
         disabled: Disabled {
-            groups: settings.disabled.clone(),
+            groups: how.settings.disabled.clone(),
             by: DISABLE,
         },
-        host_only: offload.is_host_only(&source.text),
+        host_only: how.offload.is_host_only(&source.text),
     };
-    let made = std::panic::catch_unwind(|| crate::instrument(source, &options));
-    made.map_err(|_| defect(&source.name))
+    let instrument = how.instrument;
+    std::panic::catch_unwind(|| instrument(source, &options)).map_err(|_| Defect)
 }
 
 fn leaves_something(made: &Instrumented) -> bool {
     let mut listed = made.plan.listing.iter();
     listed.any(|listed| matches!(listed.outcome, Outcome::LeftAlone { .. }))
-}
-
-fn defect(name: &str) -> String {
-    format!(
-        "rompcc: warning: {name} is not measured: the instrumenter failed on it; this is a defect \
-         of romp, please report it with the file"
-    )
 }
 
 /// A failed read gives no text, which the compiler will report as such.

@@ -100,6 +100,7 @@ impl Unit {
             original: text.into(),
             text: Vec::new(),
             warnings: Vec::new(),
+            defective: false,
             incomplete: false,
             route: None,
             preprocessed: None,

@@ -198,6 +198,29 @@ fn a_namesake_that_is_not_met_does_no_harm() {
 }
 
 #[test]
+fn a_header_that_is_met_twice_does_no_harm() {
+    let files = [
+        (
+            "a.c",
+            &*format!(
+                "#include \"outer.h\"\n#include \"inner.h\"\n{}",
+                function("f", "N")
+            ),
+        ),
+        ("outer.h", "#include \"inner.h\"\n"),
+        ("inner.h", "#ifndef N\n#define N 1\n#endif\n"),
+        ("other/inner.h", "#define N wrong\n"),
+    ];
+    for compiler in COMPILERS {
+        let project = Project::new(&files);
+        project
+            .rompcc(compiler, "-fopenmp -c -Iother a.c")
+            .quietly();
+        assert!(project.is_measured("a.o"), "{compiler}");
+    }
+}
+
+#[test]
 fn a_source_that_includes_itself_still_compiles() {
     let source = "#ifndef ONCE\n#define ONCE\n#define NAME f\n#include __FILE__\n#undef NAME\n\
                   #define NAME g\n#endif\nint NAME(void) {\n#pragma omp barrier\n  return 1;\n}\n";

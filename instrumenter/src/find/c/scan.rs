@@ -124,31 +124,47 @@ fn is_executed(association: Association) -> bool {
 
 /// A cheap test that misses no macro with braces that don't pair in it.
 fn may_hide_braces(text: &[u8]) -> bool {
-    let mut lines = text.split(|byte| *byte == b'\n');
-    while let Some(line) = lines.next() {
-        let directive = line.trim_ascii_start().strip_prefix(b"#");
-        if !directive.is_some_and(|rest| rest.trim_ascii_start().starts_with(b"define")) {
-            continue;
-        }
-        let mut last = line;
-        let mut balance = braces(line);
-        while last.trim_ascii_end().ends_with(b"\\") {
-            let Some(next) = lines.next() else { break };
-            balance += braces(next);
-            last = next;
-        }
-        if balance != 0 {
-            return true;
-        }
-    }
-    false
+    let braces = |line: &[u8]| {
+        line.iter().fold(0, |balance, byte| match byte {
+            b'{' => balance + 1,
+            b'}' => balance - 1,
+            _ => balance,
+        })
+    };
+    macros(text).any(|lines| lines.into_iter().map(braces).sum::<i32>() != 0)
 }
 
-fn braces(line: &[u8]) -> i32 {
-    line.iter().fold(0, |balance, byte| match byte {
-        b'{' => balance + 1,
-        b'}' => balance - 1,
-        _ => balance,
+/// A cheap test that misses no macro which can make more than one statement: a
+/// semicolon stands in it outside of all brackets.
+#[must_use]
+pub fn makes_statements(text: &[u8]) -> bool {
+    macros(text).any(|lines| {
+        let mut depth = 0;
+        lines.into_iter().flatten().any(|byte| {
+            match byte {
+                b'{' | b'(' => depth += 1,
+                b'}' | b')' => depth -= 1,
+                _ => {}
+            }
+            *byte == b';' && depth <= 0
+        })
+    })
+}
+
+/// The definitions of macros, each as its lines.
+fn macros(text: &[u8]) -> impl Iterator<Item = Vec<&[u8]>> {
+    let mut lines = text.split(|byte| *byte == b'\n');
+    std::iter::from_fn(move || {
+        let is_definition = |line: &&[u8]| {
+            let directive = line.trim_ascii_start().strip_prefix(b"#");
+            directive.is_some_and(|rest| rest.trim_ascii_start().starts_with(b"define"))
+        };
+        let mut definition = vec![lines.find(is_definition)?];
+        while definition.last()?.trim_ascii_end().ends_with(b"\\") {
+            let Some(next) = lines.next() else { break };
+            definition.push(next);
+        }
+        Some(definition)
     })
 }
 
@@ -191,6 +207,24 @@ mod tests {
             "_Pragma(\"omp barrier\")\n#define x\n",
         ] {
             assert_eq!(hidden_in_macros(source.as_bytes()), None, "{source}");
+        }
+    }
+
+    #[test]
+    fn macros_of_several_statements_are_found() {
+        for source in [
+            "#define A x; y\n",
+            "#define A(x) x++; \\\n  x--\n",
+            "#define B } ;\n",
+        ] {
+            assert!(makes_statements(source.as_bytes()), "{source}");
+        }
+        for source in [
+            "#define A do { x; y; } while (0)\n",
+            "int x; int y;\n",
+            "#define B for (;;)\n",
+        ] {
+            assert!(!makes_statements(source.as_bytes()), "{source}");
         }
     }
 

@@ -1,0 +1,68 @@
+//! Faults of the instrumenter on demand: in test builds, `ROMP_FAULT` names what
+//! it does wrong, so that tests can see real builds live through it. Release
+//! builds know nothing of it.
+
+use super::unit::Instrument;
+
+/// The instrumenter, or a broken one.
+pub(crate) fn instrumenter() -> Instrument {
+    #[cfg(debug_assertions)]
+    if let Some(broken) = injected::chosen() {
+        return broken;
+    }
+    crate::instrument
+}
+
+#[cfg(debug_assertions)]
+mod injected {
+    use super::Instrument;
+    use crate::{Instrumented, Options, Source};
+
+    /// The faults by name.
+    const FAULTS: &[(&str, Instrument)] = &[
+        ("text", text),
+        ("panic", panic),
+        ("link", link),
+        ("all", all),
+    ];
+
+    pub(super) fn chosen() -> Option<Instrument> {
+        let name = std::env::var("ROMP_FAULT").ok()?;
+        let row = FAULTS.iter().find(|(known, _)| *known == name)?;
+        Some(row.1)
+    }
+
+    /// A text that compilers reject, where something is instrumented.
+    fn text(source: &Source, options: &Options) -> Instrumented {
+        with(source, options, "\n} this is no source {\n")
+    }
+
+    /// A text that compilers take, and linkers don't.
+    fn link(source: &Source, options: &Options) -> Instrumented {
+        let caller = "void *romp_fault(void); static void *(*volatile romp_called)(void) \
+                      __attribute__((__used__)) = romp_fault;";
+        with(source, options, &format!("\n{caller}\n"))
+    }
+
+    /// A defect that shows as a panic.
+    fn panic(_: &Source, _: &Options) -> Instrumented {
+        // The usual report would be a second message.
+        std::panic::resume_unwind(Box::new("injected"))
+    }
+
+    /// The end of every source is gone.
+    fn all(source: &Source, options: &Options) -> Instrumented {
+        let mut made = crate::instrument(source, options);
+        made.applied.text.truncate(made.text().len() / 2);
+        made.applied.text.extend(b"\n\"");
+        made
+    }
+
+    fn with(source: &Source, options: &Options, more: &str) -> Instrumented {
+        let mut made = crate::instrument(source, options);
+        if made.text() != source.text {
+            made.applied.text.extend(more.as_bytes());
+        }
+        made
+    }
+}

@@ -1,0 +1,103 @@
+//! What `./install` leaves behind.
+
+use std::path::Path;
+use std::process::Command;
+
+use tests::project::install;
+use tests::toolchain::romp_bin_dir;
+
+#[test]
+fn everything_is_where_it_belongs() {
+    let folder = romp_bin_dir().and_then(|bin| install(&bin)).unwrap();
+    let prefix = folder.path().join("romp");
+    for part in [
+        "bin/romp",
+        "bin/rompcc",
+        "bin/rompcxx",
+        "bin/rompcc-gcc",
+        "include/pomp_lib.h",
+        "lib/libpomp.a",
+        "lib/libpomp.so",
+        "lib/pkgconfig/pomp.pc",
+        "lib/cmake/Romp/RompConfig.cmake",
+        "lib/cmake/Romp/RompConfigVersion.cmake",
+        "share/man/man1/romp.1",
+        "share/man/man1/romp-report.1",
+        "share/man/man1/rompcc.1",
+        "share/man/man7/romp-environment.7",
+        "share/bash-completion/completions/romp",
+        "share/zsh/site-functions/_romp",
+        "share/fish/vendor_completions.d/romp.fish",
+    ] {
+        let length = prefix.join(part).metadata().map(|data| data.len());
+        assert!(length.is_ok_and(|length| length > 0), "{part}");
+    }
+    let says = |words: &[&str]| {
+        let output = Command::new(prefix.join("bin/romp")).args(words).output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    let prefix = prefix.canonicalize().unwrap();
+    let (include, lib) = (prefix.join("include"), prefix.join("lib/libpomp.a"));
+    assert_eq!(says(&["--cflags"]), format!("-I{}\n", include.display()));
+    let libs = format!("{} -lpthread -ldl -lm\n", lib.display());
+    assert_eq!(says(&["--libs"]), libs);
+}
+
+/// Nothing but our interface is visible: another Rust library in a program
+/// brings the same names.
+#[test]
+fn the_archive_shows_nothing_but_the_interface() {
+    let folder = romp_bin_dir().and_then(|bin| install(&bin)).unwrap();
+    let archive = folder.path().join("romp/lib/libpomp.a");
+    let output = Command::new("nm")
+        .args(["-g", "--defined-only"])
+        .arg(archive)
+        .output();
+    let output = String::from_utf8(output.unwrap().stdout).unwrap();
+    let names: Vec<&str> = output
+        .lines()
+        .filter_map(|line| line.split(' ').nth(2))
+        .collect();
+    assert!(names.contains(&"POMP_Parallel_fork_team"), "{output}");
+    let other: Vec<_> = names
+        .iter()
+        .filter(|name| !name.starts_with("POMP_"))
+        .collect();
+    assert!(other.is_empty(), "{other:?}");
+}
+
+#[test]
+fn the_debian_package_holds_an_installation() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../install");
+    let made = Command::new(script)
+        .arg("--deb")
+        .arg(folder.path())
+        .arg("--bin-dir")
+        .arg(romp_bin_dir().unwrap())
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let mut packages = std::fs::read_dir(folder.path()).unwrap().flatten();
+    let package = packages.next().unwrap().path();
+    let root = folder.path().join("root");
+    let unpacked = Command::new("dpkg-deb")
+        .arg("-x")
+        .arg(&package)
+        .arg(&root)
+        .status();
+    assert!(unpacked.unwrap().success());
+    // The commands are links, and find the library all the same.
+    let libs = Command::new(root.join("usr/bin/romp"))
+        .arg("--libs")
+        .output()
+        .unwrap();
+    let libs = String::from_utf8(libs.stdout).unwrap();
+    assert!(libs.contains("/usr/lib/romp/lib/libpomp.a "), "{libs}");
+    for page in [
+        "usr/share/man/man1/rompcc.1.gz",
+        "usr/share/man/man7/romp-environment.7.gz",
+    ] {
+        assert!(root.join(page).is_file(), "{page}");
+    }
+}
