@@ -49,6 +49,9 @@ pub struct Options {
     pub unique: String,
     /// What is not to be instrumented.
     pub disabled: Disabled,
+    /// No code is made for a device: what `target` governs runs on the host and
+    /// is instrumented.
+    pub host_only: bool,
 }
 
 /// Groups of constructs that are left as they are.
@@ -91,7 +94,7 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     let front_end = find::front_end(source.language);
     let found = front_end.find(source);
     let nesting = nest::nest(&found);
-    let plan = plan::plan(&found, &nesting, &options.disabled);
+    let plan = plan::plan(&found, &nesting, options);
     let around = Surroundings {
         name: &source.name,
         unique: &options.unique,

@@ -73,9 +73,10 @@ impl From<&SectionBlock> for Block {
 pub struct Nesting {
     /// The constructs.
     pub constructs: Vec<Construct>,
-    /// Parts of the text that are compiled for a device or chosen by the
-    /// compiler, with the reason why nothing may be inserted there.
+    /// Parts of the text where nothing may be inserted, with the reason why nothing may be inserted there.
     pub closed: Vec<(Range<usize>, &'static str)>,
+    /// Parts of the text that may be compiled for a device, if there is one.
+    pub device: Vec<(Range<usize>, &'static str)>,
     /// Functions that are named in a `declare target`.
     pub device_functions: Vec<String>,
 }
@@ -99,9 +100,15 @@ pub fn nest(found: &Found) -> Nesting {
         constructs.extend(implicit_section(index, directive));
     }
     link(found, &mut constructs);
+    let (device, closed): (Vec<_>, Vec<_>) = delimited(found)
+        .into_iter()
+        .partition(|(_, leaf)| matches!(leaf, Leaf::DeclareTarget | Leaf::Variant));
+    let reasoned = |(range, leaf)| (range, closed_reason(leaf));
+    let closed = closed.into_iter().map(reasoned);
     Nesting {
         constructs,
-        closed: found.closed.iter().cloned().chain(closed(found)).collect(),
+        closed: found.closed.iter().cloned().chain(closed).collect(),
+        device: device.into_iter().map(reasoned).collect(),
         device_functions: device_functions(found),
     }
 }
@@ -187,7 +194,7 @@ fn block_end(construct: &Construct) -> usize {
 }
 
 /// `begin declare target` ... `end declare target` and their like.
-fn closed(found: &Found) -> Vec<(Range<usize>, &'static str)> {
+fn delimited(found: &Found) -> Vec<(Range<usize>, Leaf)> {
     let mut closed = Vec::new();
     let mut open: Vec<(usize, Leaf)> = Vec::new();
     for found_directive in &found.directives {
@@ -199,7 +206,7 @@ fn closed(found: &Found) -> Vec<(Range<usize>, &'static str)> {
             Some((leaf, false)) => {
                 if let Some(at) = open.iter().rposition(|(_, other)| *other == leaf) {
                     let (start, _) = open.remove(at);
-                    closed.push((start..found_directive.range.end, closed_reason(leaf)));
+                    closed.push((start..found_directive.range.end, leaf));
                 }
             }
             None => {}
@@ -207,7 +214,7 @@ fn closed(found: &Found) -> Vec<(Range<usize>, &'static str)> {
     }
     closed.extend(
         open.into_iter()
-            .map(|(start, leaf)| (start..usize::MAX, closed_reason(leaf))),
+            .map(|(start, leaf)| (start..usize::MAX, leaf)),
     );
     closed
 }
@@ -233,8 +240,9 @@ fn opens_or_closes(directive: &Directive, traits: Traits) -> Option<(Leaf, bool)
 fn closed_reason(leaf: Leaf) -> &'static str {
     match leaf {
         Leaf::DeclareTarget => "it stands in device code",
+        Leaf::Variant => "it stands in a variant, which may be device code",
         Leaf::Noinstrument => "instrumentation is switched off here",
-        _ => "it stands in a variant that the compiler chooses",
+        _ => "it stands in a metadirective, which the compiler resolves",
     }
 }
 

@@ -124,6 +124,53 @@ static void plain_locks(void)
   omp_destroy_lock(&lock);
 }
 
+/* What Fortran calls: the region is named by a literal, and no handle is passed
+ * from fork to begin. */
+#define LITERALS(X) X(atomic_enter) X(atomic_exit) X(parallel_fork) X(parallel_begin) \
+  X(parallel_end) X(parallel_join)
+#define DECLARE(event) extern void pompf_##event##_(const char *, size_t);
+LITERALS(DECLARE)
+#define CALL(event, literal) pompf_##event##_(literal, sizeof literal - 1)
+#define RECORD(kind, id) "0*regionType=" kind "*sscl=p.f90:1:1*escl=p.f90:2:2*romp=1*id=" id "**"
+#define ATOMIC_ID "0123456789abcdef:1"
+#define REGION_ID "0123456789abcdef:2"
+static const char atomic_record[] = RECORD("atomic", ATOMIC_ID), atomic_id[] = ATOMIC_ID,
+                  region_record[] = RECORD("parallel", REGION_ID), region_id[] = REGION_ID;
+
+static void literals(void)
+{
+  for (int i = 0; i < CALLS; i++) {
+    CALL(atomic_enter, atomic_record);
+    CALL(atomic_exit, atomic_id);
+  }
+}
+
+static void regions_in_c(int threads)
+{
+  for (int i = 0; i < FORKS; i++) {
+    void *team = POMP_Parallel_fork_team(D(INNER));
+#pragma omp parallel num_threads(threads) firstprivate(team)
+    {
+      POMP_Parallel_begin_team(D(INNER), team);
+      POMP_Parallel_end(D(INNER));
+    }
+    POMP_Parallel_join(D(INNER));
+  }
+}
+
+static void regions_in_fortran(int threads)
+{
+  for (int i = 0; i < FORKS; i++) {
+    CALL(parallel_fork, region_record);
+#pragma omp parallel num_threads(threads)
+    {
+      CALL(parallel_begin, region_id);
+      CALL(parallel_end, region_id);
+    }
+    CALL(parallel_join, region_id);
+  }
+}
+
 /* Median over the windows of the time per repetition, on the slowest thread. */
 static double median(void (*work)(void), int threads, int repetitions)
 {
@@ -152,7 +199,7 @@ static double median(void (*work)(void), int threads, int repetitions)
 }
 
 /* Nanoseconds that the four probes add to a parallel region. */
-static double parallel_region(int threads)
+static double parallel_region(void (*work)(int), int threads)
 {
   double added[WINDOWS];
   for (int w = 0; w < WINDOWS; w++) {
@@ -163,15 +210,7 @@ static double parallel_region(int threads)
     }
     double plain = now_ns() - start;
     start = now_ns();
-    for (int i = 0; i < FORKS; i++) {
-      void *team = POMP_Parallel_fork_team(D(INNER));
-#pragma omp parallel num_threads(threads) firstprivate(team)
-      {
-        POMP_Parallel_begin_team(D(INNER), team);
-        POMP_Parallel_end(D(INNER));
-      }
-      POMP_Parallel_join(D(INNER));
-    }
+    work(threads);
     added[w] = (now_ns() - start - plain) / FORKS;
   }
   qsort(added, WINDOWS, sizeof added[0], by_value);
@@ -198,7 +237,9 @@ int main(int count, char **arguments)
     print(#name, median(do_##name, n, CALLS), calls, read);
     CONSTRUCTS(PRINT)
     print("lock (added)", median(locks, n, CALLS) - median(plain_locks, n, CALLS), 2, read);
-    print("parallel region (added)", parallel_region(n), 4, read);
+    print("parallel region (added)", parallel_region(regions_in_c, n), 4, read);
+    print("atomic in Fortran", median(literals, n, CALLS), 2, read);
+    print("... parallel region (added)", parallel_region(regions_in_fortran, n), 4, read);
   }
   return 0;
 }

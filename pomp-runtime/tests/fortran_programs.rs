@@ -166,6 +166,18 @@ fn threads_of_the_program_may_fork_teams_in_fortran() {
     }
 }
 
+#[test]
+fn the_program_steers_its_measurement() {
+    let compiler = fortran_compilers()[0];
+    let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
+    let include = format!("-I{}", header.display());
+    for flags in [&["-std=f2018"][..], &["-fsecond-underscore"]] {
+        let flags = [&[include.as_str()], flags].concat();
+        let run = Program::build(compiler, "control.f90", &flags).run(&[], &[]);
+        assert_eq!(counts(run.profile()), ["atomic@1 0: main 3"]);
+    }
+}
+
 /// Two libraries whose literals differ in nothing but what they say: the second
 /// is loaded where the first was.
 #[test]

@@ -263,6 +263,12 @@ const COLUMNS: &[(RegionKind, &[Entry])] = &[
     (RegionKind::TargetEnterData, POINT),
     (RegionKind::TargetExitData, POINT),
     (RegionKind::TargetUpdate, POINT),
+    (RegionKind::Taskgraph, BLOCK),
+    (RegionKind::Dispatch, BLOCK),
+    (RegionKind::Interop, POINT),
+    (RegionKind::Depobj, POINT),
+    (RegionKind::Cancel, POINT),
+    (RegionKind::CancellationPoint, POINT),
 ];
 
 fn entries(kind: RegionKind) -> &'static [Entry] {

@@ -28,6 +28,7 @@ pub const GROUPS: &[(&str, &str)] = &[
         "target",
         "target and its data directives, teams, distribute",
     ),
+    ("cancel", "cancel, cancellation point"),
     ("region", "regions that the user marked"),
     ("lock", "calls of lock routines"),
 ];
@@ -53,6 +54,9 @@ pub fn of(kind: RegionKind) -> &'static str {
         K::Taskwait | K::Taskgroup | K::Taskyield | K::Taskloop => "task",
         K::Distribute | K::Teams | K::Target | K::TargetData => "target",
         K::TargetEnterData | K::TargetExitData | K::TargetUpdate => "target",
+        K::Taskgraph | K::Depobj => "task",
+        K::Dispatch | K::Interop => "target",
+        K::Cancel | K::CancellationPoint => "cancel",
         K::User => "region",
         K::Lock => "lock",
     }

@@ -17,9 +17,8 @@ pub mod descriptor;
 pub mod diff;
 pub mod environment;
 pub mod explain;
-pub mod identity;
-
 pub mod group;
+pub mod identity;
 pub mod load;
 pub mod merge;
 pub mod model;

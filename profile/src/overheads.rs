@@ -231,6 +231,12 @@ mod tests {
                 "TARGET ENTER DATA",
                 "TARGET EXIT DATA",
                 "TARGET UPDATE",
+                "TASKGRAPH",
+                "DISPATCH",
+                "INTEROP",
+                "DEPOBJ",
+                "CANCEL",
+                "CANCELLATION POINT",
             ]
         );
     }

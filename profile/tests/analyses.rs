@@ -467,6 +467,27 @@ fn waits_stand_in_the_text_report() {
     insta::assert_snapshot!("waits.txt", &text[from..]);
 }
 
+#[test]
+fn waits_stand_in_the_page_and_in_the_analyses() {
+    let profile = with_waits();
+    let report = Report::new(&profile);
+    let written = |format: &str| {
+        let mut out = Vec::new();
+        (writer(format).unwrap().write)(&report, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    assert!(written("html").contains("CRITICAL &quot;stack&quot;: had 100 times"));
+    let analyses: serde_json::Value = serde_json::from_str(&written("analysis")).unwrap();
+    for (place, value) in [
+        ("/contention/0/waited", 40),
+        ("/last_arrivals/0/instances", 100),
+        ("/instance_times/0/max_ns", 9_000),
+        ("/dilation/pair_cost_ps", 20_000),
+    ] {
+        assert_eq!(analyses.pointer(place), Some(&value.into()), "{place}");
+    }
+}
+
 fn selected<'p>(profile: &'p Profile, selection: &Selection) -> Report<'p> {
     let mut report = Report::new(profile);
     report.select(selection).unwrap();

@@ -106,6 +106,45 @@ proptest! {
     }
 
     #[test]
+    fn parts_of_a_thread_s_time_are_the_whole(profile in profiles()) {
+        let report = Report::new(&profile);
+        for row in &report.decomposition {
+            for parts in &row.threads {
+                let sum = parts.runtime_ns() + parts.work_ns + parts.barrier_ns;
+                prop_assert_eq!(sum, parts.time_ns);
+                prop_assert!(parts.imbalance.is_none_or(|percent| percent >= 0.0));
+            }
+        }
+    }
+
+    #[test]
+    fn efficiencies_are_products_from_zero_to_one(profile in profiles()) {
+        let report = Report::new(&profile);
+        let of = &report.efficiency;
+        let regions = of.regions.iter().map(|(_, efficiency)| efficiency);
+        for it in regions.chain(&of.levels).chain(&of.program) {
+            let parts = [it.total, it.load_balance, it.rest];
+            prop_assert!(parts.iter().all(|part| (0.0..=1.0).contains(part)), "{it:?}");
+            prop_assert!((it.load_balance * it.rest - it.total).abs() < 1e-9, "{it:?}");
+            prop_assert!(it.useful_ns <= it.time_ns);
+        }
+        let losses: u64 = report.overheads.regions.iter().map(|row| row.losses.total()).sum();
+        let lost = of.levels.iter().map(|level| level.time_ns - level.useful_ns).sum::<u64>();
+        prop_assert!(lost <= losses);
+    }
+
+    #[test]
+    fn properties_are_ranked_and_part_of_the_thread_time(profile in profiles()) {
+        let report = Report::new(&profile);
+        let severities = report.properties.iter().map(|property| property.severity.ns);
+        prop_assert!(severities.is_sorted_by(|a, b| a >= b));
+        for property in &report.properties {
+            prop_assert!(property.row.kinds.contains(&profile.regions[property.region].kind));
+            prop_assert!(property.sentence.ends_with('.'), "{}", property.sentence);
+        }
+    }
+
+    #[test]
     fn every_format_can_be_written(profile in profiles()) {
         let report = Report::new(&profile);
         for writer in profile::report::WRITERS {

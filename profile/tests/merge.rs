@@ -10,7 +10,11 @@ use std::path::PathBuf;
 use generated::profiles;
 use profile::analysis::Report;
 use profile::merge::{MergeError, Part, fold, merge, number, of_rank};
-use profile::model::{Profile, Region, Row, Run};
+use profile::model::{
+    Arrivals, Contention, ContentionSite, Distribution, GuardKind, Holder, Profile, Region, Row,
+    Run,
+};
+use profile::region_kind::PseudoRegion;
 use profile::report::WRITERS;
 use proptest::prelude::*;
 
@@ -185,4 +189,83 @@ fn the_run_of_a_job_covers_its_ranks() {
     assert_eq!((merged.duration_ns, merged.user_ns), (7, 18));
     assert_eq!(merged.max_threads, 6);
     assert_eq!(merged.notes, ["rank 0: one", "ranks 1-2: two"]);
+}
+
+#[test]
+fn what_stands_beside_the_tree_is_kept() {
+    let mut profile = generated::two_regions();
+    let guard = |kind, name: &str, region| Contention {
+        kind,
+        name: name.to_owned(),
+        members: 1,
+        sites: vec![ContentionSite {
+            region,
+            acquisitions: 4,
+            waited: 2,
+            wait_ns: 30,
+            max_wait_ns: 20,
+            hold_ns: 50,
+            holders: vec![Holder {
+                region,
+                thread: Some(1),
+                waited: 2,
+                wait_ns: 30,
+            }],
+        }],
+    };
+    profile.contention = vec![
+        guard(GuardKind::Critical, "sum", 0),
+        guard(GuardKind::Lock, "0x10", 1),
+        guard(GuardKind::Atomic, "", 0),
+        guard(GuardKind::Atomic, "", 1),
+    ];
+    profile.arrivals = vec![Arrivals {
+        region: 1,
+        part: PseudoRegion::Main,
+        thread: 1,
+        last: 3,
+        late_ns: 9,
+        after_first_ns: 11,
+    }];
+    profile.distributions = vec![Distribution {
+        region: 1,
+        thread: None,
+        part: PseudoRegion::Main,
+        min_ns: 1,
+        max_ns: 9,
+        histogram: Vec::new(),
+    }];
+    let ranks = [with_rank(0, &profile), with_rank(1, &profile)];
+    let parts = [part("a", &ranks[0]), part("b", &ranks[1])];
+    // The second step takes a merged profile with two ranks, and adds it once.
+    let merged = merge(&parts).unwrap();
+    let third = with_rank(2, &profile);
+    let merged = merge(&[part("c", &third), part("ab", &merged)]).unwrap();
+
+    let names: Vec<(&str, u64)> = merged
+        .contention
+        .iter()
+        .map(|guard| (guard.name.as_str(), guard.sites[0].acquisitions))
+        .collect();
+    let mut sorted = names.clone();
+    sorted.sort_unstable();
+    let locks = [("r0:0x10", 4), ("r1:0x10", 4), ("r2:0x10", 4)];
+    assert_eq!(sorted[..2], [("", 12), ("", 12)]);
+    assert_eq!(sorted[2..5], locks);
+    assert_eq!(sorted[5..], [("sum", 12)]);
+    let holders: Vec<String> = merged.contention[0].sites[0]
+        .holders
+        .iter()
+        .filter_map(|holder| Some(merged.threads[holder.thread?].to_string()))
+        .collect();
+    assert_eq!(holders, ["r0:1", "r1:1", "r2:1"]);
+    let late: Vec<String> = merged
+        .arrivals
+        .iter()
+        .map(|of| merged.threads[of.thread].to_string())
+        .collect();
+    assert_eq!(late.len(), 3, "{late:?}");
+    assert_eq!(merged.distributions.len(), 3);
+    assert_eq!(of_rank(&merged, 1).unwrap().arrivals, profile.arrivals);
+    assert_eq!(fold(&profile).contention, profile.contention);
 }

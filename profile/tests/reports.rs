@@ -50,6 +50,76 @@ fn csv_reports() {
     }
 }
 
+/// One profile is enough for what the other formats add, and the one with most
+/// in it is best.
+#[test]
+fn other_formats() {
+    for format in ["csv-ompp-old", "analysis", "xml", "folded", "html"] {
+        let path = saved_profiles()
+            .into_iter()
+            .find(|path| stem(path) == "tasks")
+            .unwrap();
+        insta::assert_snapshot!(format!("tasks.{format}"), written(&path, format));
+    }
+}
+
+/// Elements of a text are closed in the order in which they were opened.
+fn open_elements(text: &str) -> Vec<String> {
+    let mut open: Vec<String> = Vec::new();
+    for tag in text.split('<').skip(1) {
+        let (tag, _) = tag.split_once('>').unwrap_or_else(|| panic!("{tag}"));
+        let name: String = tag
+            .trim_start_matches('/')
+            .chars()
+            .take_while(|c| c.is_alphanumeric())
+            .collect();
+        let stands_alone = tag.ends_with('/') || tag.starts_with(['!', '?']);
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "{tag}");
+        } else if !stands_alone && !["meta", "br", "input"].contains(&name.as_str()) {
+            open.push(name);
+        }
+    }
+    open
+}
+
+#[test]
+fn markup_is_well_formed_and_names_cannot_break_it() {
+    for path in saved_profiles() {
+        let mut profile = load(&path).unwrap();
+        profile.run.application = "<b>&\"'\u{1}".to_owned();
+        for region in &mut profile.regions {
+            region.file = "a<b>&\".c".to_owned();
+            region.function = Some("operator<<".to_owned());
+        }
+        for format in ["xml", "html"] {
+            let mut out = Vec::new();
+            (writer(format).unwrap().write)(&Report::new(&profile), &mut out).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            // The script holds a comparison.
+            let text = text.split("<script>").next().unwrap();
+            let open = open_elements(text);
+            let rest: &[&str] = if format == "html" {
+                &["html", "body"]
+            } else {
+                &[]
+            };
+            assert_eq!(open, rest, "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn folded_stacks_end_in_a_number_and_have_no_blank_frame() {
+    for path in saved_profiles() {
+        for line in written(&path, "folded").lines() {
+            let (frames, number) = line.rsplit_once(' ').unwrap();
+            assert!(number.parse::<u64>().is_ok(), "{line}");
+            assert!(frames.split(';').all(|frame| !frame.is_empty()), "{line}");
+        }
+    }
+}
+
 #[test]
 fn headlines() {
     let headlines: Vec<String> = saved_profiles()

@@ -64,8 +64,16 @@ fn saved() -> Vec<Value> {
 fn full() -> Profile {
     let fixture = saved().remove(0);
     let mut profile: Profile = serde_json::from_value(fixture).unwrap();
+    profile.ranks = vec![profile.run.clone()];
+    profile.ranks[0].rank = Some(3);
+    profile.threads[0].rank = Some(3);
     profile.run.pair_cost_ps = 20_500;
     profile.run.incremental = true;
+    profile.run.rank = Some(0);
+    profile.ranks = vec![profile.run.clone()];
+    for thread in &mut profile.threads {
+        thread.rank = Some(0);
+    }
     profile.run.notes = vec!["a note".to_owned()];
     for (region, row) in profile.regions.iter_mut().zip(KINDS.iter().cycle()) {
         region.name = Some("a".to_owned());

@@ -28,6 +28,9 @@ pub(super) struct Arguments {
     unique: Option<String>,
     #[command(flatten)]
     disable: super::Disable,
+    /// No code is made for a device: instrument what runs on the host instead
+    #[arg(long)]
+    host_only: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -36,13 +39,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .unique
         .clone()
         .unwrap_or_else(|| unique(&source, arguments));
-    let result = instrument(
-        &source,
-        &Options {
-            unique,
-            disabled: arguments.disable.groups(),
-        },
-    );
+    let options = Options {
+        unique,
+        host_only: arguments.host_only,
+        disabled: arguments.disable.groups(),
+    };
+    let result = instrument(&source, &options);
     for warning in &result.warnings {
         eprintln!("{warning}");
     }

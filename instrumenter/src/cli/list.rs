@@ -19,6 +19,9 @@ pub(super) struct Arguments {
     format: Format,
     #[command(flatten)]
     disable: super::Disable,
+    /// No code is made for a device: list what is instrumented on the host
+    #[arg(long)]
+    host_only: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -32,6 +35,7 @@ enum Format {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let options = Options {
         disabled: arguments.disable.groups(),
+        host_only: arguments.host_only,
         ..Options::default()
     };
     let listings: Vec<FileListing> = arguments

@@ -96,6 +96,18 @@ pub struct FoundDirective {
     pub function: Option<Function>,
     /// The conditional branches around it, outermost first.
     pub branches: Vec<Branch>,
+    /// Its place among others in one text that leaves no room between them.
+    pub sequence: Option<InSequence>,
+}
+
+/// A directive's place in a sequence that one text holds. Before anything can be
+/// put between its directives, each must get a text of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InSequence {
+    /// Where the sequence begins.
+    pub begin: usize,
+    /// What gives this one a text of its own.
+    pub edits: Vec<(Range<usize>, &'static str)>,
 }
 
 /// How a directive sits in its line.
@@ -197,6 +209,8 @@ pub struct Branch {
     pub group: usize,
     /// Number of the branch in it.
     pub branch: usize,
+    /// Where the branch begins: at the begin of a line.
+    pub start: usize,
     /// Where the branch ends.
     pub end: usize,
     /// Whether its condition is known to be false.
@@ -224,4 +238,6 @@ pub struct FoundCall {
     pub arguments: usize,
     /// The function around it.
     pub function: Option<Function>,
+    /// The conditional branches around it, outermost first.
+    pub branches: Vec<Branch>,
 }

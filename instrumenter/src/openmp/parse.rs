@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::Language;
 use super::clauses::{self, ClauseRow};
-use super::directives::{Association, DirectiveRow, Leaf};
+use super::directives::{Association, DIRECTIVES, DirectiveRow, Leaf};
 
 /// A word of a directive: an identifier, a literal or a mark; in Fortran also an
 /// operator or the name of a common block in its slashes.
@@ -75,6 +75,8 @@ pub struct Directive {
     pub clauses: Vec<Clause>,
     /// From its first to its last word.
     pub range: Range<usize>,
+    /// The language that it was read for.
+    language: Language,
 }
 
 /// Why words are no directive.
@@ -114,6 +116,7 @@ pub fn parse(
         argument,
         clauses,
         range,
+        language,
     })
 }
 
@@ -257,9 +260,34 @@ impl Directive {
         self.clauses.iter().find(|clause| clause.name == name)
     }
 
-    /// What it governs; `ordered` with a dependence stands alone.
+    /// The directives that a metadirective may stand for, as far as they are
+    /// understood.
+    pub fn variants(&self) -> impl Iterator<Item = Directive> + '_ {
+        let chooses = self.rows[0].association == Association::Unknown;
+        let clauses = self.clauses.iter().filter(move |_| chooses);
+        clauses.filter_map(|clause| {
+            let words = &clause.argument.as_ref()?.words;
+            // A selector stands in front, unless it is the last resort.
+            let from = match clause.name.as_str() {
+                "when" => colons_at_depth_0(words)?.0 + 1,
+                "otherwise" | "default" => 0,
+                _ => return None,
+            };
+            parse(&words[from..], DIRECTIVES, self.language).ok()
+        })
+    }
+
+    /// What it governs; `ordered` with a dependence stands alone, and a
+    /// metadirective may govern what one of its variants does.
     #[must_use]
     pub fn association(&self) -> Association {
+        let governs = |directive: &Directive| {
+            let association = directive.association();
+            matches!(association, Association::Block | Association::LoopNest)
+        };
+        if self.variants().any(|variant| governs(&variant)) {
+            return Association::Block;
+        }
         if self.has_leaf(Leaf::Ordered)
             && (self.clause("depend").is_some() || self.clause("doacross").is_some())
         {
@@ -319,6 +347,39 @@ impl Clause {
                 let mut words = argument.words[..colon].iter();
                 words.any(|word| word.text.eq_ignore_ascii_case(modifier))
             })
+    }
+
+    /// Whether evaluating its argument may change something. Names in capitals
+    /// are taken for macros that stand for a value.
+    #[must_use]
+    pub fn may_have_side_effect(&self) -> bool {
+        let words = self.argument.as_ref().map_or(&[][..], |a| &a.words);
+        let follows = |at: usize, marks: &[&str]| {
+            let word = words.get(at + 1);
+            word.is_some_and(|word| marks.iter().any(|mark| word.is(mark)))
+        };
+        let calls = |at: usize| {
+            let name = &words[at];
+            name.is_identifier()
+                && name.text.contains(|c: char| c.is_ascii_lowercase())
+                && !name.is("sizeof")
+                && follows(at, &["("])
+        };
+        let assigns = |at: usize| {
+            let compares = at > 0
+                && ["=", "<", ">", "!"]
+                    .iter()
+                    .any(|mark| words[at - 1].is(mark));
+            words[at].is("=") && !compares && !follows(at, &["="])
+        };
+        let steps = |at: usize| {
+            let touching = words
+                .get(at + 1)
+                .is_some_and(|next| next.range.start == words[at].range.end);
+            (words[at].is("+") && follows(at, &["+"]) || words[at].is("-") && follows(at, &["-"]))
+                && touching
+        };
+        (0..words.len()).any(|at| calls(at) || assigns(at) || steps(at))
     }
 
     /// The base names of the list items behind the last colon at depth 0: `a`
@@ -394,7 +455,6 @@ fn base_name(item: &[Word]) -> Option<&str> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::openmp::directives::DIRECTIVES;
 
     /// The words of a text, by white space and punctuation.
     pub(crate) fn words(text: &str) -> Vec<Word> {

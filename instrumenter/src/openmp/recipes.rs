@@ -7,7 +7,7 @@ use profile::group;
 use profile::region_kind::RegionKind;
 
 use super::Leaf;
-use super::events::{EventPair, MEMBER, TEAM, pair};
+use super::events::{CONSTRUCT, EventPair, MEMBER, TEAM, pair};
 
 /// Where a construct's implicit barrier is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,9 @@ pub struct Recipe {
     pub inside: Option<EventPair>,
     /// Its implicit barrier.
     pub barrier: ImplicitBarrier,
+    /// Whether control may leave at it: all events stand in front of it then, and
+    /// tell how often it was reached.
+    pub may_leave: bool,
 }
 
 /// Events on both sides.
@@ -50,6 +53,7 @@ const fn both(
         outside: Some(outside),
         inside: Some(inside),
         barrier: NoBarrier,
+        may_leave: false,
     }
 }
 
@@ -61,6 +65,7 @@ const fn outside(leaf: Leaf, region_type: &'static str, events: EventPair) -> Re
         outside: Some(events),
         inside: None,
         barrier: NoBarrier,
+        may_leave: false,
     }
 }
 
@@ -72,6 +77,15 @@ const fn inside(leaf: Leaf, region_type: &'static str, events: EventPair) -> Rec
         outside: None,
         inside: Some(events),
         barrier: NoBarrier,
+        may_leave: false,
+    }
+}
+
+/// Events in front of the construct, where control may leave.
+const fn ahead(leaf: Leaf, region_type: &'static str, events: EventPair) -> Recipe {
+    Recipe {
+        may_leave: true,
+        ..outside(leaf, region_type, events)
     }
 }
 
@@ -113,6 +127,13 @@ pub const RECIPES: &[Recipe] = &[
     outside(Leaf::TargetEnterData, "targetenterdata", pair("Target_enter", "Target_exit")),
     outside(Leaf::TargetExitData, "targetexitdata", pair("Target_enter", "Target_exit")),
     outside(Leaf::TargetUpdate, "targetupdate", pair("Target_enter", "Target_exit")),
+    // Measured from outside, to tell how often and how long.
+    outside(Leaf::Taskgraph, "taskgraph", CONSTRUCT),
+    outside(Leaf::Dispatch, "dispatch", CONSTRUCT),
+    outside(Leaf::Interop, "interop", CONSTRUCT),
+    outside(Leaf::Depobj, "depobj", CONSTRUCT),
+    ahead(Leaf::Cancel, "cancel", CONSTRUCT),
+    ahead(Leaf::CancellationPoint, "cancellationpoint", CONSTRUCT),
 ];
 
 /// Leaf constructs behind which a combined directive is split: their block may
@@ -141,14 +162,13 @@ impl Recipe {
 #[must_use]
 pub fn pass_through_reason(leaf: Leaf) -> &'static str {
     match leaf {
-        Leaf::Cancel | Leaf::CancellationPoint => "cancellation has no event of its own",
         Leaf::Simd | Leaf::Scan => "no call may stand in a simd construct",
         Leaf::Transformation => "a loop transformation has nothing to measure",
         Leaf::Metadirective | Leaf::Variant => "what it stands for is chosen by the compiler",
         Leaf::DeclareTarget | Leaf::BeginDeclareTarget | Leaf::EndDeclareTarget => {
             "it declares device code"
         }
-        Leaf::Declarative | Leaf::Informational | Leaf::Depobj | Leaf::Allocators => {
+        Leaf::Declarative | Leaf::Informational | Leaf::Allocators => {
             "it executes nothing that could be measured"
         }
         _ => "this version does not measure it yet",
@@ -160,15 +180,9 @@ pub fn pass_through_reason(leaf: Leaf) -> &'static str {
 pub fn admits_calls(leaf: Leaf) -> Result<(), &'static str> {
     match leaf {
         Leaf::Simd => Err("it stands in a simd construct"),
-        Leaf::Target => Err("it stands in device code"),
-        // No call may stand between teams and what is nested in it, so the team
-        // of a parallel in it can't be told.
-        Leaf::Teams => Err("it stands in a teams construct"),
         Leaf::Workshare | Leaf::Workdistribute => Err("it stands in a workshare construct"),
         Leaf::Atomic => Err("it stands in an atomic construct"),
         Leaf::GenericLoop => Err("it stands in a loop construct, which is order(concurrent)"),
-        Leaf::Metadirective => Err("it stands in a metadirective"),
-        Leaf::Variant => Err("it stands in a declare variant"),
         Leaf::Transformation => Err("it stands in a loop transformation"),
         _ => Ok(()),
     }

@@ -89,17 +89,51 @@ impl Planner<'_> {
         if let Some(reason) = self.closed_reason(found.range.start, found.function.as_ref()) {
             return Some(reason);
         }
-        let mut next = construct.parent;
+        self.forbidden_in(match self.target_around(construct) {
+            Some(target) => target.parent,
+            None => construct.parent,
+        })
+    }
+
+    /// Why no call may stand in a construct, or in one around it.
+    pub(super) fn forbidden_in(&self, construct: Option<usize>) -> Option<&'static str> {
+        let mut next = construct;
         while let Some(index) = next {
             let outer = &self.nesting.constructs[index];
             if let Ok(directive) = &self.found.directives[outer.directive].directive
-                && let Some(reason) = forbidden_by(directive)
+                && let Some(reason) = self.forbidden_by(directive)
             {
                 return Some(reason);
             }
             next = outer.parent;
         }
         None
+    }
+
+    /// The `target` that a `teams` stands in. Nothing else may stand there, so
+    /// both are measured from outside the `target`.
+    pub(super) fn target_around(&self, teams: &Construct) -> Option<&Construct> {
+        let leaves = |construct: &Construct| {
+            let directive = self.found.directives[construct.directive]
+                .directive
+                .as_ref();
+            directive.map(|directive| directive.rows.iter().map(|row| row.leaf))
+        };
+        let is_teams = leaves(teams).ok()?.next() == Some(Leaf::Teams);
+        let target = &self.nesting.constructs[teams.parent.filter(|_| is_teams)?];
+        (leaves(target).ok()?.next_back() == Some(Leaf::Target)).then_some(target)
+    }
+
+    /// Why a construct forbids probes in its block, if it does.
+    fn forbidden_by(&self, directive: &Directive) -> Option<&'static str> {
+        if directive.has_leaf(Leaf::Target) && !self.host_only {
+            return Some("it stands in device code");
+        }
+        let variants: Vec<Directive> = directive.variants().collect();
+        let of_variants = variants
+            .iter()
+            .find_map(|variant| self.forbidden_by(variant));
+        forbidden_by(directive).or(of_variants)
     }
 
     /// Why the construct can't be instrumented safely, if so.
@@ -115,6 +149,11 @@ impl Planner<'_> {
         let needs_block = !matches!(directive.association(), Association::Standalone);
         if needs_block && construct.block.is_none() {
             return Some("its block was not found".into());
+        }
+        if let Some(target) = self.target_around(construct)
+            && self.found.directives[target.directive].branches != found.branches
+        {
+            return Some("its target is in another branch of a conditional".into());
         }
         if let Some(reason) = self.section_reason(construct, found) {
             return Some(reason);
@@ -211,7 +250,7 @@ fn recipe_of(construct: &Construct, directive: &Directive) -> Option<&'static Re
     directive.leaves().next().and_then(recipes::find)
 }
 
-/// Why a construct forbids probes in its block, if it does.
+/// Why a construct forbids probes in its block wherever it runs, if it does.
 fn forbidden_by(directive: &Directive) -> Option<&'static str> {
     let by_leaf = directive
         .leaves()

@@ -137,7 +137,10 @@ impl Planner<'_> {
     ) {
         let depth = construct.depth;
         let guarded = construct.block.as_ref().is_some_and(|block| block.guarded);
-        let (before, behind) = sides(construct, found);
+        let (before, behind) = match self.target_around(construct) {
+            Some(target) => sides(target, &self.found.directives[target.directive]),
+            None => sides(construct, found),
+        };
         let mut put = |position: Position, order, guard, items: Vec<Item>| {
             if !items.is_empty() {
                 let Position { at, line_start } = position;
@@ -239,9 +242,12 @@ impl Composer<'_> {
             layout
                 .before
                 .extend([Item::Open, Item::Probe(events.opening(), region)]);
-            layout
-                .after
-                .extend([Item::Probe(events.closing(), region), Item::Close]);
+            let end = match recipe.may_leave {
+                true => &mut layout.before,
+                false => &mut layout.after,
+            };
+            end.push(Item::Probe(events.closing(), region));
+            layout.after.push(Item::Close);
         }
         if members {
             layout.enter_block(recipe, region);

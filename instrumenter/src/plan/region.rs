@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use profile::descriptor::{Descriptor, SourceLines};
 
 use super::split::Split;
-use super::{Planner, Region};
-use crate::find::{Extent, FoundCall, FoundDirective, Function};
+use super::{Mark, Planner, Region};
+use crate::find::{Branch, Extent, FoundCall, FoundDirective, Function};
 use crate::nest::Construct;
 use crate::openmp::parse::joined;
 use crate::openmp::recipes::{self, SHARE_WITH_PARALLEL};
@@ -42,7 +42,7 @@ impl Planner<'_> {
             unsplit: unsplit.map(str::to_owned),
             ..self.descriptor(construct, found, directive, region_type)
         };
-        let mut regions = vec![self.add(descriptor, found.function.as_ref(), text)];
+        let mut regions = vec![self.add(descriptor, found, text)];
         for (number, unit) in rest.iter().enumerate() {
             if number == 0 && shared.is_some() {
                 regions.push(regions[0]);
@@ -51,11 +51,7 @@ impl Planner<'_> {
             let region_type = self::region_type(unit.leaf, directive);
             let descriptor = self.descriptor(construct, found, directive, region_type);
             let text = format!("omp {} {}", unit.name, unit.clauses.join(" "));
-            regions.push(self.add(
-                descriptor,
-                found.function.as_ref(),
-                text.trim_end().to_owned(),
-            ));
+            regions.push(self.add(descriptor, found, text.trim_end().to_owned()));
         }
         regions
     }
@@ -106,19 +102,21 @@ impl Planner<'_> {
             column: self.found.lines.column(call.name.start),
             ..Descriptor::default()
         };
-        Some(self.add(
-            descriptor,
-            call.function.as_ref(),
-            call.routine.name.to_owned(),
-        ))
+        Some(self.add(descriptor, call, call.routine.name.to_owned()))
     }
 
+    /// Adds the region of something that stands in a function, in branches.
     pub(super) fn add(
         &mut self,
         descriptor: Descriptor,
-        function: Option<&Function>,
+        place: &impl Place,
         text: String,
     ) -> usize {
+        let function = place.function();
+        let branch = place.branches().last();
+        let mark = branch.map(|branch| Mark(branch.group, branch.branch));
+        self.marks
+            .extend(mark.zip(branch.map(|branch| branch.start)));
         let name = function.map(|function| function.name.clone());
         let seen = self.seen.entry((name.clone(), text.clone())).or_default();
         let ordinal = *seen;
@@ -132,6 +130,7 @@ impl Planner<'_> {
             },
             maybe_extern_inline: function.is_none_or(|function| function.maybe_extern_inline),
             passes_team: false,
+            branch: mark,
         });
         self.plan.regions.len() - 1
     }
@@ -148,6 +147,32 @@ impl Planner<'_> {
             first: first.map_or(0, |line| line.line),
             last: last.map_or(0, |line| line.line),
         }
+    }
+}
+
+/// Where a region stands.
+pub(super) trait Place {
+    /// The function around it.
+    fn function(&self) -> Option<&Function>;
+    /// The conditional branches around it, outermost first.
+    fn branches(&self) -> &[Branch];
+}
+
+impl Place for FoundDirective {
+    fn function(&self) -> Option<&Function> {
+        self.function.as_ref()
+    }
+    fn branches(&self) -> &[Branch] {
+        &self.branches
+    }
+}
+
+impl Place for FoundCall {
+    fn function(&self) -> Option<&Function> {
+        self.function.as_ref()
+    }
+    fn branches(&self) -> &[Branch] {
+        &self.branches
     }
 }
 

@@ -42,7 +42,10 @@ pub(super) fn split(directive: &Directive, traits: Traits) -> SplitResult {
     if units.len() == 1 {
         return Ok(None);
     }
-    if let Some(reason) = loop_variable_reason(directive) {
+    let reason = loop_variable_reason(directive)
+        .or_else(|| scan_reason(directive))
+        .or_else(|| schedule_reason(directive));
+    if let Some(reason) = reason {
         return Err(reason);
     }
     let mut split = Split {
@@ -84,6 +87,22 @@ fn loop_variable_reason(directive: &Directive) -> Option<String> {
     let default = directive.clause("default")?.text();
     (goes_back && default != "default(shared)")
         .then(|| format!("the loop variable would fall under {default}"))
+}
+
+/// Compilers evaluate the schedule of a combined directive once, of a loop's own
+/// in every thread.
+fn schedule_reason(directive: &Directive) -> Option<String> {
+    let clause = directive.clause("schedule")?;
+    let reason = || format!("every thread would evaluate {}", clause.text());
+    clause.may_have_side_effect().then(reason)
+}
+
+/// Clang up to at least 19 computes a scan wrongly where the loop is not one
+/// directive with its team.
+fn scan_reason(directive: &Directive) -> Option<String> {
+    let inscan = |clause: &Clause| clause.name == "reduction" && clause.has_modifier("inscan");
+    let scans = directive.clauses.iter().any(inscan);
+    scans.then(|| "not every compiler takes its scan apart from its team".into())
 }
 
 /// The rows of each directive that a combined one is split into.
@@ -235,6 +254,13 @@ mod tests {
                 ],
             ),
             (
+                "parallel for schedule(dynamic, (a)*(b) + CHUNK(n == 2 ? sizeof(x) : 1))",
+                vec![
+                    "parallel shared()",
+                    "for schedule(dynamic, (a)*(b) + CHUNK(n == 2 ? sizeof(x) : 1))",
+                ],
+            ),
+            (
                 "parallel for allocate(a: x) firstprivate(x)",
                 vec!["parallel shared()", "for allocate(a: x) firstprivate(x)"],
             ),
@@ -259,6 +285,10 @@ mod tests {
             "parallel for default(none) reduction(+: *p)",
             "parallel for allocate(x)",
             "parallel for simd default(none)",
+            "parallel for reduction(inscan, +: x)",
+            "parallel for schedule(dynamic, f(2))",
+            "parallel for schedule(dynamic, n++)",
+            "parallel for schedule(dynamic, n = 3)",
         ] {
             assert!(parts(text).is_err(), "{text}");
         }

@@ -143,7 +143,7 @@ impl Planner<'_> {
             column: self.found.lines.column(directive.range.start),
             ..Descriptor::default()
         };
-        let region = self.add(descriptor, found.function.as_ref(), found.text.clone());
+        let region = self.add(descriptor, found, found.text.clone());
         self.user_regions.push((name.to_owned(), region));
         region
     }

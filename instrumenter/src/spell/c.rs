@@ -16,7 +16,8 @@ use crate::edit::{EditSet, Order};
 use crate::openmp::events::{MEMBER, TEAM, USER};
 use crate::openmp::{Event, Language};
 use crate::plan::{
-    AddedClause, CallEdit, DirectiveEdit, EditedDirective, Guard, Insertion, Item, Plan, Region,
+    AddedClause, CallEdit, DirectiveEdit, EditedDirective, Guard, Insertion, Item, Mark, Plan,
+    Region,
 };
 
 /// Version of the interface with the library; see `pomp_lib.h`.
@@ -75,6 +76,10 @@ impl<'a> CSpeller<'a> {
         format!("romp_if_{}_{region}", self.around.unique)
     }
 
+    fn mark(&self, Mark(group, branch): Mark) -> String {
+        format!("romp_branch_{}_{group}_{branch}", self.around.unique)
+    }
+
     /// `#line` for what follows at an offset.
     fn line(&self, at: usize) -> String {
         match self.around.lines.presumed(at) {
@@ -127,6 +132,7 @@ impl<'a> CSpeller<'a> {
                     text.push(' ');
                 }
                 Item::Call(name) => text.push_str(&format!("POMP_{name}(); ")),
+                Item::Mark(mark) => own_line(text, &format!("#define {}", self.mark(*mark))),
                 Item::Barrier => own_line(text, "#pragma omp barrier"),
                 Item::Directive { name, clauses, .. } => {
                     let words: Vec<&str> = std::iter::once(name.as_str())
@@ -179,7 +185,8 @@ fn end_line(text: &mut String) {
 /// Whether an insertion can stand in the middle of a line.
 fn fits_in_line(insertion: &Insertion) -> bool {
     let opens = matches!(insertion.order, Order::Open { .. });
-    let lines = |item: &Item| matches!(item, Item::Barrier | Item::Directive { .. });
+    let lines =
+        |item: &Item| matches!(item, Item::Barrier | Item::Mark(_) | Item::Directive { .. });
     opens && insertion.guard.is_none() && !insertion.items.iter().any(lines)
 }
 
@@ -210,6 +217,9 @@ impl Speller for CSpeller<'_> {
         for edit in &edited.edits {
             match edit {
                 DirectiveEdit::Remove(range) => edits.replace(range.clone(), String::new()),
+                DirectiveEdit::Replace(range, text) => {
+                    edits.replace(range.clone(), (*text).to_owned());
+                }
                 DirectiveEdit::Add { at, clause } => {
                     let (_, text) = added.get_or_insert_with(|| (*at, String::new()));
                     text.push_str(&self.clause(clause));
@@ -254,7 +264,15 @@ impl Speller for CSpeller<'_> {
              static struct romp_entry_{unique} romp_table_{unique}[{count}] = {{\n"
         );
         for region in &self.plan.regions {
-            let _ = writeln!(text, "{},", entry(region));
+            let (name, rest) = entry(region);
+            let _ = match region.branch.map(|mark| self.mark(mark)) {
+                // Without its name the library skips it.
+                Some(mark) => writeln!(
+                    text,
+                    "{{\n#ifdef {mark}\n{name},\n#else\n\"\",\n#endif\n{rest} }},"
+                ),
+                None => writeln!(text, "{{ {name}, {rest} }},"),
+            };
         }
         text.push_str("};\n");
         for (index, region) in self.plan.regions.iter().enumerate() {
@@ -296,12 +314,11 @@ int romp_end_first_line; int romp_end_last_line; \
 unsigned long romp_data; unsigned long romp_next; \
 const char *romp_text;";
 
-/// An entry of the table.
-fn entry(region: &Region) -> String {
+/// The first field of a region's entry, and the others.
+fn entry(region: &Region) -> (String, String) {
     let d = &region.descriptor;
-    format!(
-        "{{ {}, {}, {}, {}, {}, {}, {}, {}, 0, 0, {} }}",
-        quoted(&d.region_type),
+    let rest = format!(
+        "{}, {}, {}, {}, {}, {}, {}, 0, 0, {}",
         quoted(d.name.as_deref().unwrap_or_default()),
         d.num_sections.unwrap_or(0),
         quoted(&d.begin.file),
@@ -310,7 +327,8 @@ fn entry(region: &Region) -> String {
         d.end.first,
         d.end.last,
         quoted(&d.to_text()),
-    )
+    );
+    (quoted(&d.region_type), rest)
 }
 
 impl CSpeller<'_> {

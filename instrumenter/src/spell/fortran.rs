@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 use super::fortran_lines::Lines;
 use super::{Group, Speller, Surroundings};
-use crate::edit::EditSet;
+use crate::edit::{EditSet, Order};
 use crate::openmp::Event;
 use crate::openmp::events::{MEMBER, TEAM, USER};
 use crate::plan::{
@@ -107,8 +107,9 @@ impl<'a> FortranSpeller<'a> {
     fn items(&self, items: &[Item], lines: &mut Lines) {
         for item in items {
             match item {
-                // A block of statements needs no marks here.
-                Item::Open | Item::Close => {}
+                // A block of statements needs no marks here, and there is no table
+                // of regions that only those that are compiled may stand in.
+                Item::Open | Item::Close | Item::Mark(_) => {}
                 Item::Probe(event, region) => self.probe(item, *event, *region, lines),
                 Item::AlternateEnd(region) => self.probe(item, USER.closing(), *region, lines),
                 Item::Call(name) => lines.plain_call(name),
@@ -187,9 +188,15 @@ impl Speller for FortranSpeller<'_> {
     fn group(&self, group: &Group<'_>) -> String {
         let mut lines = self.lines();
         for insertion in &group.insertions {
+            // What closes a construct belongs to its last line.
+            let closes = matches!(insertion.order, Order::Close { .. });
+            lines.belong_to(self.marker(group.at.saturating_sub(usize::from(closes))));
             self.insertion(insertion, &mut lines);
         }
         let text = lines.text();
+        if text.is_empty() {
+            return text;
+        }
         let marker = self.marker(group.at);
         if group.line_start {
             return format!("{text}{marker}");
@@ -221,7 +228,7 @@ impl Speller for FortranSpeller<'_> {
         }
         words.extend(edited.edits.iter().filter_map(|edit| match edit {
             DirectiveEdit::Add { clause, .. } => Self::clause(clause),
-            DirectiveEdit::Remove(_) => None,
+            DirectiveEdit::Remove(_) | DirectiveEdit::Replace(..) => None,
         }));
         let mut lines = self.lines();
         lines.directive(&words);

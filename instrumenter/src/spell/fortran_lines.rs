@@ -11,6 +11,9 @@ const NARROWEST: usize = 50;
 pub(super) struct Lines {
     form: Form,
     width: usize,
+    /// What stands in front of every line: the marker of the user's line that
+    /// it belongs to, for debuggers, backtraces and coverage.
+    marker: String,
     text: String,
 }
 
@@ -23,8 +26,14 @@ impl Lines {
         Self {
             form: layout.form,
             width: limit.clamp(NARROWEST, WIDEST),
+            marker: String::new(),
             text: String::new(),
         }
+    }
+
+    /// What is written from now on belongs to another line of the user's.
+    pub(super) fn belong_to(&mut self, marker: String) {
+        self.marker = marker;
     }
 
     pub(super) fn text(self) -> String {
@@ -37,23 +46,29 @@ impl Lines {
         self.text.push('\n');
     }
 
+    /// A line of code.
+    fn code(&mut self, line: &str) {
+        self.text.push_str(&self.marker);
+        self.raw(line);
+    }
+
     /// A call of a function that takes nothing.
     pub(super) fn plain_call(&mut self, name: &str) {
-        self.raw(&format!("{}call POMPF_{name}()", Self::INDENT));
+        self.code(&format!("{}call POMPF_{name}()", Self::INDENT));
     }
 
     /// A call of a probe with its literal.
     pub(super) fn call(&mut self, name: &str, literal: &str) {
         let head = format!("{}call POMPF_{name}(", Self::INDENT);
         let literal = self.literal(head.len(), literal, ")");
-        self.raw(&format!("{head}{literal})"));
+        self.code(&format!("{head}{literal})"));
     }
 
     /// A break in the middle of a statement.
     pub(super) fn broken(&self) -> String {
         match self.form {
-            Form::Free => format!("&\n{}", Self::INDENT),
-            Form::Fixed => "\n     &".to_owned(),
+            Form::Free => format!("&\n{}{}", self.marker, Self::INDENT),
+            Form::Fixed => format!("\n{}     &", self.marker),
         }
     }
 
@@ -127,7 +142,7 @@ impl Lines {
         for piece in words.iter().flat_map(|word| pieces(word)) {
             let mut rest = piece.text;
             if line.len() + 1 + rest.len() + end.len() > self.width && line.len() > SENTINEL {
-                self.raw(&format!("{line}{end}"));
+                self.code(&format!("{line}{end}"));
                 line = String::from("!$omp&");
             }
             if piece.begins {
@@ -135,13 +150,13 @@ impl Lines {
             }
             // A word wider than a line goes on in the column behind the mark.
             while let Some((now, later)) = split_at_width(rest, self.width - line.len() - 1) {
-                self.raw(&format!("{line}{now}{}", end.trim_start()));
+                self.code(&format!("{line}{now}{}", end.trim_start()));
                 line = String::from("!$omp&");
                 rest = later;
             }
             line.push_str(rest);
         }
-        self.raw(&line);
+        self.code(&line);
     }
 }
 

@@ -32,6 +32,7 @@ mod hidden;
 mod layout;
 mod library;
 mod message;
+mod offload;
 mod outputs;
 mod preprocessed;
 mod response;
@@ -102,10 +103,8 @@ fn with_library(
     if decision == Decision::Link {
         return runner.become_compiler(&build::with_library(line, given, &library));
     }
-    let instrument = crate::instrument;
     Build {
         runner: *runner,
-        instrument,
         line,
         given,
         library: &library,

@@ -22,9 +22,10 @@ use std::path::{Path, PathBuf};
 use super::attempt::Job;
 use super::classify::{CommandLine, Stage};
 use super::flags::Meaning;
+use super::offload::Offload;
 use super::outputs::default_name;
 use super::run::{Output, Runner};
-use super::unit::{Instrument, Preprocessed, Route, Unit, instrumented};
+use super::unit::{Preprocessed, Route, Unit, instrumented};
 use crate::Source;
 use crate::find::front_end;
 use crate::openmp::Language;
@@ -82,7 +83,7 @@ pub(crate) fn make(
     runner: &Runner<'_>,
     line: &CommandLine,
     unit: &Unit,
-    instrument: Instrument,
+    offload: &Offload<'_>,
 ) -> Option<Preprocessed> {
     let stdin = unit.is_stdin().then_some(unit.original.as_slice());
     if unit.is_stdin() && line.output().is_none() {
@@ -99,7 +100,7 @@ pub(crate) fn make(
         text: outcome.stdout,
         layout: unit.layout,
     };
-    let made = instrumented(instrument, &source, line, unit.index, runner.settings).ok()?;
+    let made = instrumented(offload, &source, line, unit.index, runner.settings).ok()?;
     (made.text() != source.text).then_some(Preprocessed {
         text: made.applied.text,
         warnings: made.warnings,

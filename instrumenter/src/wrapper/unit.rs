@@ -17,6 +17,7 @@ use super::compilers::{Compiler, Substitution};
 use super::dependencies::Renamed;
 use super::flags::Meaning;
 use super::layout;
+use super::offload::Offload;
 use super::preprocessed;
 use super::scratch::Scratch;
 use super::settings::{DISABLE, Settings};
@@ -24,9 +25,6 @@ use crate::openmp;
 use crate::plan::Outcome;
 use crate::source::Layout;
 use crate::{Disabled, Instrumented, Options, Source};
-
-/// Makes the instrumented text; the wrapper's tests put their own here.
-pub(crate) type Instrument = fn(&Source, &Options) -> Instrumented;
 
 /// How the compiler gets the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +72,7 @@ impl Unit {
     pub(crate) fn read(
         line: &CommandLine,
         index: usize,
-        instrument: Instrument,
+        offload: &Offload<'_>,
         settings: &Settings,
     ) -> Option<Self> {
         let argument = line.arguments.get(index)?;
@@ -93,7 +91,7 @@ impl Unit {
             text: original,
             layout: layout::of(line, index),
         };
-        let made = instrumented(instrument, &source, line, index, settings);
+        let made = instrumented(offload, &source, line, index, settings);
         let incomplete = made.as_ref().is_ok_and(leaves_something);
         let (text, warnings) = match made {
             Ok(made) => (made.applied.text, made.warnings),
@@ -166,7 +164,7 @@ impl Unit {
 /// Runs the instrumenter: a defect of it, which comes back in words, must not
 /// fail the user's build.
 pub(crate) fn instrumented(
-    instrument: Instrument,
+    offload: &Offload<'_>,
     source: &Source,
     line: &CommandLine,
     index: usize,
@@ -178,8 +176,9 @@ pub(crate) fn instrumented(
             groups: settings.disabled.clone(),
             by: DISABLE,
         },
+        host_only: offload.is_host_only(&source.text),
     };
-    let made = std::panic::catch_unwind(|| instrument(source, &options));
+    let made = std::panic::catch_unwind(|| crate::instrument(source, &options));
     made.map_err(|_| defect(&source.name))
 }
 

@@ -1,10 +1,12 @@
-//! The command `rompcc` with real and with fake compilers.
+//! The commands `rompcc` and `rompfc` with real and with fake compilers.
 
 #![allow(clippy::unwrap_used, reason = "a test fails where its set-up does")]
 
 mod as_the_compiler;
 mod failures;
+mod fortran;
 mod names;
+mod offload;
 mod preprocessed;
 mod programs;
 mod support;

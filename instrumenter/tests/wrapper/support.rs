@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 
 pub(crate) const ROMPCC: &str = env!("CARGO_BIN_EXE_rompcc");
+pub(crate) const ROMPFC: &str = env!("CARGO_BIN_EXE_rompfc");
 
 /// The real compilers that everything has to work with.
 pub(crate) const COMPILERS: &[&str] = &["gcc", "clang"];
@@ -106,7 +107,8 @@ impl Project {
     /// Whether an object or program calls the library.
     pub(crate) fn is_measured(&self, name: &str) -> bool {
         let bytes = self.bytes(name);
-        bytes.windows(5).any(|part| part == b"POMP_")
+        let in_c = bytes.windows(5).any(|part| part == b"POMP_");
+        in_c || bytes.windows(6).any(|part| part == b"pompf_")
     }
 
     /// `rompcc` with the words of `text`, ready to run.
@@ -260,8 +262,10 @@ fn stub() -> String {
             names.insert(name, ());
         }
     }
+    let in_fortran = |name: &String| format!("{}_", name.replace("POMP_", "POMPF_").to_lowercase());
     names
         .keys()
+        .flat_map(|name| [name.clone(), in_fortran(name)])
         .map(|name| format!("void *{name}(void) {{ return 0; }}\n"))
         .collect()
 }

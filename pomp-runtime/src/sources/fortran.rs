@@ -13,22 +13,23 @@ use super::literal::Literal;
 use super::pomp::{begin_announced, begin_task, for_simple_events, fork_announced, report};
 use crate::measure::clock::now;
 use crate::measure::event::Event;
-use crate::measure::{life_cycle, pause};
+use crate::measure::life_cycle;
 
 /// Defines a subroutine under each name that a compiler may give it.
 macro_rules! subroutine {
     ($(#[$about:meta])* $name:literal ($($argument:ident: $type:ty),*) $body:block) => {
-        subroutine!(@ $(#[$about])* $name, "_" ($($argument: $type),*) $body);
-        subroutine!(@ $(#[$about])* $name, "__" ($($argument: $type),*) $body);
-        subroutine!(@ $(#[$about])* $name, "" ($($argument: $type),*) $body);
+        subroutine!(@ $(#[$about])* "pompf_", $name, "_" ($($argument: $type),*) $body);
+        subroutine!(@ $(#[$about])* "pompf_", $name, "__" ($($argument: $type),*) $body);
+        subroutine!(@ $(#[$about])* "pompf_", $name, "" ($($argument: $type),*) $body);
     };
-    (@ $(#[$about:meta])* $name:literal, $end:literal ($($argument:ident: $type:ty),*) $body:block) => {
+    (@ $(#[$about:meta])* $begin:literal, $name:literal, $end:literal
+       ($($argument:ident: $type:ty),*) $body:block) => {
         const _: () = {
             $(#[$about])*
             ///
             /// # Safety
             /// The arguments are what a compiler for Fortran passes.
-            #[unsafe(export_name = concat!("pompf_", $name, $end))]
+            #[unsafe(export_name = concat!($begin, $name, $end))]
             unsafe extern "C" fn subroutine($($argument: $type),*) $body
         };
     };
@@ -92,6 +93,31 @@ macro_rules! controls {
 controls! {
     "init" => life_cycle::ensure_started,
     "finalize" => life_cycle::finish_now,
-    "on" => pause::switch_on,
+    "on" => super::pomp::switch_on,
     "off" => super::pomp::switch_off,
+}
+
+/// Defines subroutines of the program's own control. The name without an
+/// underscore is that of the function in C, which takes nothing either.
+macro_rules! own_controls {
+    ($($name:literal => $action:path,)+) => {$(
+        own_controls!(@ $name, "_" => $action);
+        own_controls!(@ $name, "__" => $action);
+    )+};
+    (@ $name:literal, $end:literal => $action:path) => {
+        subroutine! { @
+            /// Does what it is named after.
+            "romp_", $name, $end () {
+                caught(|| {
+                    $action();
+                    Some(())
+                });
+            }
+        }
+    };
+}
+
+own_controls! {
+    "start" => super::pomp::switch_on,
+    "stop" => super::pomp::switch_off,
 }

@@ -104,6 +104,8 @@ macro_rules! for_simple_events {
             POMP_Teams_exit, "teams_exit" => TeamsExit,
             POMP_Target_enter, "target_enter" => TargetEnter,
             POMP_Target_exit, "target_exit" => TargetExit,
+            POMP_Construct_enter, "construct_enter" => ConstructEnter,
+            POMP_Construct_exit, "construct_exit" => ConstructExit,
             POMP_Begin, "begin" => UserBegin,
         }
     };
@@ -164,9 +166,14 @@ controls! {
     /// Measurement ends, and the profile is written.
     POMP_Finalize => life_cycle::finish_now,
     /// Measurement goes on.
-    POMP_On => pause::switch_on,
+    POMP_On => switch_on,
     /// Measurement stops for a time.
     POMP_Off => switch_off,
+}
+
+pub(super) fn switch_on() {
+    life_cycle::ensure_started();
+    pause::switch_on();
 }
 
 pub(super) fn switch_off() {

@@ -121,9 +121,10 @@ fn is_profiled(kind: RegionKind) -> bool {
 }
 
 fn decompose(barrier: Barrier, table: &Table) -> Decomposition {
+    let columns = COLUMNS.map(|quantity| table.column(quantity));
     let mut threads: Vec<Parts> = table
         .rows()
-        .map(|(thread, cells)| parts(table, thread, cells))
+        .map(|(thread, cells)| parts(thread, columns.map(|column| column.map_or(0, |c| cells[c]))))
         .collect();
     if barrier == Barrier::Estimated {
         estimate(&mut threads);
@@ -158,21 +159,26 @@ fn measured_barriers(profile: &Profile) -> Vec<bool> {
     measured
 }
 
-fn parts(table: &Table, thread: usize, cells: &[u64]) -> Parts {
-    let of = |quantity| table.column(quantity).map_or(0, |column| cells[column]);
-    let tasks = of(Quantity::TaskTime);
-    let [time_ns, barrier_ns] = [Quantity::ExecTime, Quantity::BarrierTime].map(of);
-    let before_ns = of(Quantity::EnterTime);
-    let after_ns = of(Quantity::ExitTime) + of(Quantity::ManagementTime);
+/// What a thread's parts are made of.
+const COLUMNS: [Quantity; 6] = [
+    Quantity::ExecCount,
+    Quantity::ExecTime,
+    Quantity::EnterTime,
+    Quantity::BarrierTime,
+    Quantity::ExitTime,
+    Quantity::ManagementTime,
+];
+
+fn parts(thread: usize, values: [u64; COLUMNS.len()]) -> Parts {
+    let [count, time_ns, before_ns, barrier_ns, exit, management] = values;
+    let after_ns = exit + management;
     Parts {
         thread,
-        count: of(Quantity::ExecCount),
+        count,
         time_ns,
         before_ns,
-        // What is left, so that the parts are the whole.
-        work_ns: time_ns
-            .saturating_sub(before_ns + barrier_ns + after_ns)
-            .max(tasks.min(time_ns)),
+        // What is left, so that the parts are the whole; also tasks.
+        work_ns: time_ns.saturating_sub(before_ns + barrier_ns + after_ns),
         barrier_ns,
         after_ns,
         imbalance: None,

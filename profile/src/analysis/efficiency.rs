@@ -23,8 +23,10 @@ use std::collections::BTreeMap;
 
 use super::overheads::Overheads;
 use super::tree::{Slots, Tree};
-use crate::model::Profile;
+use crate::columns::{Measures, Quantity};
+use crate::model::{Profile, Thread};
 use crate::overheads::of;
+use crate::region_kind::RegionKind;
 
 /// An efficiency and its factors, each from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -110,18 +112,18 @@ fn uses(tree: &Tree<'_>, here: usize, inside: &[usize], slots: &mut Slots) -> Us
     let node = &tree.nodes[here];
     let mut uses = Uses::new();
     slots.start();
+    let costs = costs_of(node.kind);
     for member in node.executors() {
         slots.set(member.row.thread, uses.len());
         let part = Use {
             time: member.row.main.ns,
-            lost: of(node.kind)
-                .map(|cost| cost.quantity.inclusive(member))
-                .sum(),
+            lost: lost(&costs, member),
             forked: 0,
         };
         uses.push((member.row.thread, part));
     }
     for inner in inside.iter().map(|&inner| &tree.nodes[inner]) {
+        let costs = costs_of(inner.kind);
         for row in &inner.rows {
             let Some(place) = slots.get(row.row.thread) else {
                 continue;
@@ -130,12 +132,20 @@ fn uses(tree: &Tree<'_>, here: usize, inside: &[usize], slots: &mut Slots) -> Us
             if inner.kind.is_parallel() {
                 part.forked += row.row.seq.ns;
             } else {
-                let costs = of(inner.kind).map(|cost| cost.quantity.inclusive(row));
-                part.lost += costs.sum::<u64>();
+                part.lost += lost(&costs, row);
             }
         }
     }
     uses
+}
+
+/// The quantities that are lost at a construct.
+fn costs_of(kind: RegionKind) -> Vec<Quantity> {
+    of(kind).map(|cost| cost.quantity).collect()
+}
+
+fn lost(costs: &[Quantity], measures: &Measures<'_>) -> u64 {
+    costs.iter().map(|cost| cost.inclusive(measures)).sum()
 }
 
 /// How many threads there are among them.
@@ -158,17 +168,18 @@ fn factors(uses: &Uses, members: u64, threads: usize) -> Efficiency {
 /// Of the program: what each thread usefully did in its innermost teams; the
 /// initial thread also had the serial part.
 fn program(profile: &Profile, overheads: &Overheads, levels: &[Uses]) -> Efficiency {
-    let mut useful: BTreeMap<&[u32], u64> = BTreeMap::new();
+    let mut useful: BTreeMap<Processor<'_>, u64> = BTreeMap::new();
     for (thread, part) in levels.iter().flatten() {
-        let path = profile.threads[*thread].path.as_slice();
-        *useful.entry(processor(path)).or_default() += part.useful().saturating_sub(part.forked);
+        let processor = processor(&profile.threads[*thread]);
+        *useful.entry(processor).or_default() += part.useful().saturating_sub(part.forked);
     }
-    if let Some(initial) = profile.threads.iter().find(|thread| thread.path.len() == 1) {
-        let serial = overheads
-            .serial
-            .ns
-            .saturating_sub(overheads.outside.total());
-        *useful.entry(&initial.path).or_default() += serial;
+    // Each process had one serial part, which its first initial thread executed.
+    let outside = overheads.outside.total() / overheads.processes.max(1);
+    let serial = overheads.serial.ns.saturating_sub(outside);
+    let initial = profile.threads.iter().filter(|it| it.path.len() == 1);
+    let first: BTreeMap<Option<u32>, &Thread> = initial.rev().map(|it| (it.rank, it)).collect();
+    for thread in first.into_values() {
+        *useful.entry(processor(thread)).or_default() += serial;
     }
     efficiency(
         useful.into_values(),
@@ -177,17 +188,20 @@ fn program(profile: &Profile, overheads: &Overheads, levels: &[Uses]) -> Efficie
     )
 }
 
-/// The path without the zeros at its end: a team's first member is the thread
-/// that forked it, so what such paths have in common is the processor's.
+/// What executes a thread: its rank, and its path without the zeros at the end,
+/// since a team's first member is the thread that forked it.
+pub type Processor<'t> = (Option<u32>, &'t [u32]);
+
+/// The processor of a thread.
 #[must_use]
-pub fn processor(path: &[u32]) -> &[u32] {
-    let mut path = path;
+pub fn processor(thread: &Thread) -> Processor<'_> {
+    let mut path = thread.path.as_slice();
     while let [outer @ .., 0] = path
         && !outer.is_empty()
     {
         path = outer;
     }
-    path
+    (thread.rank, path)
 }
 
 fn efficiency(useful: impl Iterator<Item = u64>, time_ns: u64, threads: u64) -> Efficiency {

@@ -4,6 +4,7 @@
 
 use std::cmp::Reverse;
 
+use super::pattern::{glob, is_like};
 use super::{CallGraph, Label, NEGLIGIBLE, Report, Share, Table};
 use crate::columns::Quantity;
 use crate::overheads::Category;
@@ -96,44 +97,6 @@ impl Selection {
         let whole = |pattern: &String| glob(pattern.as_bytes(), name.as_bytes());
         self.threads.is_empty() || self.threads.iter().any(whole)
     }
-}
-
-/// Whether a pattern matches all of a text, or a plain one any part of it.
-fn is_like(pattern: &str, text: &str) -> bool {
-    let (pattern, text) = (pattern.to_lowercase(), text.to_lowercase());
-    if pattern.contains(['*', '?']) {
-        glob(pattern.as_bytes(), text.as_bytes())
-    } else {
-        text.contains(&pattern)
-    }
-}
-
-/// Whether the text is the pattern, where `*` stands for anything and `?` for
-/// one byte. Goes back to the last `*` alone, so it takes no exponential time.
-fn glob(pattern: &[u8], text: &[u8]) -> bool {
-    let (mut p, mut t) = (0, 0);
-    let mut last_star = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some(b'*') => {
-                last_star = Some((p, t));
-                p += 1;
-            }
-            Some(&c) if c == b'?' || c == text[t] => {
-                p += 1;
-                t += 1;
-            }
-            _ => match last_star {
-                Some((star, from)) => {
-                    last_star = Some((star, from + 1));
-                    p = star + 1;
-                    t = from + 1;
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|c| *c == b'*')
 }
 
 impl Report<'_> {
@@ -307,23 +270,5 @@ impl CallGraph {
         for index in last_of.into_values() {
             self.paths[index].is_last = true;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns_match_parts_or_wholes() {
-        assert!(is_like("work", "do_Work"));
-        assert!(!is_like("work*", "do_work"));
-        assert!(is_like("*.c:1?", "src/a.c:15"));
-        assert!(is_like("a*b*c", "aXbYbZc"));
-        assert!(!is_like("a*b*c", "aXbYbZ"));
-        assert!(!is_like(
-            &format!("{}x", "a*".repeat(30)),
-            &"a".repeat(5000)
-        ));
     }
 }

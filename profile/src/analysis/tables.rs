@@ -70,6 +70,12 @@ impl Table {
         [("MIN", least), ("MEAN", mean), ("MAX", most)]
     }
 
+    /// Makes room for so many more rows.
+    fn reserve(&mut self, rows: usize) {
+        self.threads.reserve_exact(rows);
+        self.cells.reserve_exact(rows * self.columns.len());
+    }
+
     fn push_row(&mut self, thread: usize) -> usize {
         self.threads.push(thread);
         self.cells.resize(self.cells.len() + self.columns.len(), 0);
@@ -166,6 +172,8 @@ pub(crate) fn flat(profile: &Profile, tree: &Tree<'_>) -> Vec<Table> {
 
 fn add_nodes(table: &mut Table, nodes: &[&TreeNode<'_>], slots: &mut Slots) {
     slots.start();
+    // Most regions stand at one place in the tree.
+    table.reserve(nodes.first().map_or(0, |node| node.rows.len()));
     for node in nodes {
         for measures in node.executors() {
             let thread = measures.row.thread;
@@ -181,6 +189,7 @@ fn add_nodes(table: &mut Table, nodes: &[&TreeNode<'_>], slots: &mut Slots) {
 pub(crate) fn on_call_paths(tree: &Tree<'_>, graph: &CallGraph) -> Vec<Table> {
     let table = |node: &TreeNode<'_>| {
         let mut table = Table::new(node.region, columns::on_call_path(node.kind));
+        table.reserve(node.rows.len());
         for measures in node.executors() {
             let row = table.push_row(measures.row.thread);
             table.add(row, measures, false);

@@ -107,7 +107,18 @@ impl<'p> Tree<'p> {
                 None
             }
         };
-        let rows = node.rows.iter().filter(|row| row.thread < threads);
+        // Their number is known, but not to a filter: millions of rows would be
+        // moved again and again.
+        let mut rows = Vec::with_capacity(node.rows.len());
+        let known = node.rows.iter().filter(|row| row.thread < threads);
+        rows.extend(known.map(|row| Measures {
+            row,
+            sections: Span::default(),
+            nested: 0,
+            nested_in_body: 0,
+            nested_in_sections: 0,
+            tasks: 0,
+        }));
         self.nodes.push(TreeNode {
             region: node.region,
             kind,
@@ -116,16 +127,7 @@ impl<'p> Tree<'p> {
             scope,
             repeats: false,
             inside_itself: false,
-            rows: rows
-                .map(|row| Measures {
-                    row,
-                    sections: Span::default(),
-                    nested: 0,
-                    nested_in_body: 0,
-                    nested_in_sections: 0,
-                    tasks: 0,
-                })
-                .collect(),
+            rows,
         });
         here
     }

@@ -125,6 +125,9 @@ pub(crate) fn spreads(profile: &Profile) -> Vec<Spread> {
             }),
         }
     }
+    if spreads.is_empty() {
+        return spreads;
+    }
     let means = Means::new(profile);
     for spread in &mut spreads {
         spread.mean_ns = means.of(spread.region, spread.part);

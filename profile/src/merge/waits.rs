@@ -1,62 +1,152 @@
-//! What a profile holds beyond sums, with new numbers for its regions and
-//! threads. Lists are strung together: readers add up what is about one region.
+//! What stands beside the tree, of several profiles: distributions, arrivals,
+//! contention.
+//!
+//! A critical section or atomic that several processes have is one thing to
+//! look at in the source, so it is one here too, though no process keeps
+//! another out of it. A lock is known by its address, which means nothing in
+//! another process, so that the rank comes in front.
 
-use super::{Builder, Select};
-use crate::model::{Contention, ContentionSite, Holder, Profile};
+use std::collections::HashMap;
+use std::hash::Hash;
 
-impl Builder {
-    /// Adds the lists of a profile. What is about all threads of a merged profile
-    /// together says nothing of a single rank.
-    pub(super) fn add_waits(
-        &mut self,
-        profile: &Profile,
-        select: Select,
-        regions: &[usize],
-        threads: &[Option<usize>],
-    ) {
-        let whole = !matches!(select, Select::OnlyRank(_));
-        for distribution in &profile.distributions {
-            let thread = match distribution.thread {
-                Some(thread) => threads[thread],
-                None => None,
-            };
-            if thread.is_some() || distribution.thread.is_none() && whole {
-                let mut distribution = distribution.clone();
-                distribution.region = regions[distribution.region];
-                distribution.thread = thread;
-                self.distributions.push(distribution);
+use crate::model::{
+    Arrivals, Contention, ContentionSite, Distribution, GuardKind, Holder, Profile,
+};
+
+/// Where the regions and threads of a profile went; threads that were left out
+/// went nowhere.
+pub(super) struct Places<'a> {
+    pub(super) regions: &'a [usize],
+    pub(super) threads: &'a [Option<usize>],
+}
+
+/// The lists in the making.
+#[derive(Debug, Default)]
+pub(super) struct Waits {
+    pub(super) distributions: Vec<Distribution>,
+    pub(super) arrivals: Vec<Arrivals>,
+    pub(super) contention: Vec<Contention>,
+}
+
+impl Waits {
+    /// Adds those of a profile of one process, or of one that is not taken
+    /// apart; locks get the rank.
+    pub(super) fn add(&mut self, profile: &Profile, places: &Places<'_>, rank: Option<u32>) {
+        self.add_threads(profile, places);
+        // Parts of one distribution: readers add them up.
+        let of_all = profile.distributions.iter();
+        let of_all = of_all.filter(|of| of.thread.is_none());
+        self.distributions.extend(of_all.map(|of| Distribution {
+            region: places.regions[of.region],
+            ..of.clone()
+        }));
+        for guard in &profile.contention {
+            let mut guard = guard.clone();
+            if let (GuardKind::Lock, Some(rank)) = (guard.kind, rank) {
+                guard.name = format!("r{rank}:{}", guard.name);
             }
+            for site in &mut guard.sites {
+                places.relocate(site);
+            }
+            self.add_guard(guard);
         }
-        for arrivals in &profile.arrivals {
-            let Some(thread) = threads[arrivals.thread] else {
+    }
+
+    /// Adds what is about single threads that are taken.
+    pub(super) fn add_threads(&mut self, profile: &Profile, places: &Places<'_>) {
+        for of in &profile.distributions {
+            let Some(thread) = of.thread.and_then(|thread| places.threads[thread]) else {
                 continue;
             };
-            let mut arrivals = *arrivals;
-            arrivals.region = regions[arrivals.region];
-            arrivals.thread = thread;
-            self.arrivals.push(arrivals);
+            self.distributions.push(Distribution {
+                region: places.regions[of.region],
+                thread: Some(thread),
+                ..of.clone()
+            });
         }
-        if whole {
-            let contention = profile.contention.iter();
-            self.contention
-                .extend(contention.map(|contention| renumbered(contention, regions, threads)));
+        for of in &profile.arrivals {
+            let Some(thread) = places.threads[of.thread] else {
+                continue;
+            };
+            self.arrivals.push(Arrivals {
+                region: places.regions[of.region],
+                thread,
+                ..*of
+            });
+        }
+    }
+
+    fn add_guard(&mut self, guard: Contention) {
+        // All atomics have the same, empty name: each is its own site.
+        let same = |known: &&mut Contention| {
+            known.kind == guard.kind
+                && known.name == guard.name
+                && (guard.kind != GuardKind::Atomic || regions(known) == regions(&guard))
+        };
+        match self.contention.iter_mut().find(same) {
+            Some(known) => known.sites.extend(guard.sites),
+            None => self.contention.push(guard),
+        }
+    }
+
+    /// Sums up what is about the same things.
+    pub(super) fn finish(&mut self) {
+        sum(
+            &mut self.arrivals,
+            |of| (of.region, of.part, of.thread),
+            |of, more| {
+                of.last += more.last;
+                of.late_ns += more.late_ns;
+                of.after_first_ns += more.after_first_ns;
+            },
+        );
+        for guard in &mut self.contention {
+            sum(&mut guard.sites, |site| site.region, add_site);
+            for site in &mut guard.sites {
+                let key = |of: &Holder| (of.region, of.thread);
+                sum(&mut site.holders, key, |of, more| {
+                    of.waited += more.waited;
+                    of.wait_ns += more.wait_ns;
+                });
+                site.holders.sort_by_key(|of| std::cmp::Reverse(of.waited));
+            }
         }
     }
 }
 
-fn renumbered(contention: &Contention, regions: &[usize], threads: &[Option<usize>]) -> Contention {
-    let holder = |holder: &Holder| Holder {
-        region: regions[holder.region],
-        thread: holder.thread.and_then(|thread| threads[thread]),
-        ..*holder
-    };
-    let site = |site: &ContentionSite| ContentionSite {
-        region: regions[site.region],
-        holders: site.holders.iter().map(holder).collect(),
-        ..site.clone()
-    };
-    Contention {
-        sites: contention.sites.iter().map(site).collect(),
-        ..contention.clone()
+fn regions(guard: &Contention) -> Vec<usize> {
+    guard.sites.iter().map(|site| site.region).collect()
+}
+
+impl Places<'_> {
+    fn relocate(&self, site: &mut ContentionSite) {
+        site.region = self.regions[site.region];
+        for holder in &mut site.holders {
+            holder.region = self.regions[holder.region];
+            holder.thread = holder.thread.and_then(|thread| self.threads[thread]);
+        }
     }
+}
+
+fn add_site(site: &mut ContentionSite, more: ContentionSite) {
+    site.acquisitions += more.acquisitions;
+    site.waited += more.waited;
+    site.wait_ns += more.wait_ns;
+    site.max_wait_ns = site.max_wait_ns.max(more.max_wait_ns);
+    site.hold_ns += more.hold_ns;
+    site.holders.extend(more.holders);
+}
+
+/// Adds those with one key to the first of them.
+fn sum<T, K: Eq + Hash>(all: &mut Vec<T>, key: impl Fn(&T) -> K, add: impl Fn(&mut T, T)) {
+    let mut places: HashMap<K, usize> = HashMap::new();
+    let mut kept: Vec<T> = Vec::with_capacity(all.len());
+    for one in all.drain(..) {
+        let place = *places.entry(key(&one)).or_insert(kept.len());
+        match kept.get_mut(place) {
+            Some(known) => add(known, one),
+            None => kept.push(one),
+        }
+    }
+    *all = kept;
 }

@@ -19,7 +19,7 @@ use std::io::{self, Write};
 
 use super::csv::{seconds, section};
 use super::general_facts;
-use crate::analysis::{Label, Report, Table, processor};
+use crate::analysis::{Label, Processor, Report, Table, processor};
 use crate::columns::Quantity;
 use crate::region_kind::RegionKind;
 
@@ -108,18 +108,12 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 
 /// The number of each thread: processors in the order of their paths.
 fn numbers(report: &Report<'_>) -> Vec<usize> {
-    let paths = || {
-        report
-            .profile
-            .threads
-            .iter()
-            .map(|thread| processor(&thread.path))
-    };
-    let mut order: Vec<&[u32]> = paths().collect();
-    order.sort_unstable_by_key(|path| (path.len(), *path));
+    let processors = || report.profile.threads.iter().map(processor);
+    let mut order: Vec<Processor<'_>> = processors().collect();
+    order.sort_unstable_by_key(|&(rank, path)| (rank, path.len(), path));
     order.dedup();
-    let number: HashMap<&[u32], usize> = order.into_iter().zip(0..).collect();
-    paths().map(|path| number[path]).collect()
+    let number: HashMap<Processor<'_>, usize> = order.into_iter().zip(0..).collect();
+    processors().map(|processor| number[&processor]).collect()
 }
 
 fn header(report: &Report<'_>, threads: usize, out: &mut dyn Write) -> io::Result<()> {

@@ -18,7 +18,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     } else {
         &program
     };
-    writeln!(out, "{program} {}", report.overheads.serial.ns)?;
+    writeln!(out, "{program} {}", report.call_graph.program.exclusive.ns)?;
     let mut stack = Vec::new();
     for (path, own) in report.call_graph.paths.iter().zip(&report.own_times) {
         stack.truncate(path.level - 1);

@@ -142,12 +142,11 @@ impl Writer {
         } else if self.once_in(2) {
             cancel = Some("for");
         }
-        words += self.one_of(&[
-            "",
-            " schedule(static)",
-            " schedule(dynamic, 2)",
-            " schedule(guided)",
-        ]);
+        // Clang 14 gets the value of a linear variable wrong with all but one.
+        words += match words.contains("linear") {
+            true => " schedule(static)",
+            false => self.one_of(&["", " schedule(dynamic, 2)", " schedule(guided)"]),
+        };
         body += &self.statement(Place {
             cancel,
             ..place.apart()

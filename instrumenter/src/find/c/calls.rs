@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::groups::word;
 use super::lexer::{Lexed, Token, TokenKind};
 use super::text_of;
-use crate::find::{FoundCall, Function};
+use crate::find::{Branch, FoundCall, Function};
 use crate::openmp::api::{self, RoutineRow};
 
 /// A call before its function is known.
@@ -16,12 +16,13 @@ pub(super) struct Call {
 }
 
 impl Call {
-    pub(super) fn found(self, function: Option<Function>) -> FoundCall {
+    pub(super) fn found(self, function: Option<Function>, branches: Vec<Branch>) -> FoundCall {
         FoundCall {
             routine: self.routine,
             name: self.name,
             arguments: self.arguments,
             function,
+            branches,
         }
     }
 }
@@ -70,16 +71,25 @@ fn call(text: &[u8], code: &[Token], index: usize) -> Option<Call> {
 /// After a type name it is a declaration, after `.` or `->` a member.
 fn can_precede_a_call(text: &[u8], before: &Token, code: &[Token], index: usize) -> bool {
     match before.kind {
-        TokenKind::Identifier => {
-            matches!(
-                text_of(text, before).as_str(),
-                "return" | "else" | "do" | "case" | "sizeof"
-            )
-        }
-        TokenKind::Punctuation(b'.') | TokenKind::DoubleColon => false,
+        TokenKind::Identifier => is_keyword(text, before),
+        TokenKind::Punctuation(b'.') => false,
+        // `::omp_set_lock` is the routine, `mine::omp_set_lock` is not.
+        TokenKind::DoubleColon => index.checked_sub(2).is_none_or(|at| {
+            let qualifier = &code[at];
+            let names = qualifier.kind == TokenKind::Identifier && !is_keyword(text, qualifier);
+            !names && !qualifier.is(b'>')
+        }),
         TokenKind::Punctuation(b'>') => !index
             .checked_sub(2)
             .is_some_and(|at| code[at].is(b'-') && code[at].end() == before.start()),
         _ => true,
     }
+}
+
+/// Keywords that may stand in front of an expression.
+fn is_keyword(text: &[u8], token: &Token) -> bool {
+    matches!(
+        text_of(text, token).as_str(),
+        "return" | "else" | "do" | "case" | "sizeof"
+    )
 }

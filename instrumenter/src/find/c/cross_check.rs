@@ -28,7 +28,7 @@ impl Finder<'_> {
         let Some(start) = view.tokens.get(first).map(super::lexer::Token::start) else {
             return false;
         };
-        let Some(matched) = view.match_statement(self, first) else {
+        let Some(matched) = view.match_statement(self, index, first) else {
             return false;
         };
         let tokens_say = view.tokens[matched.behind - 1].end();

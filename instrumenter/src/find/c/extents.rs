@@ -38,7 +38,7 @@ impl Finder<'_> {
         if view.in_macro_argument(self, first) {
             return Err("it stands inside parentheses, perhaps a macro's argument".into());
         }
-        let end = self.agreed_end(record.range.end, view, first)?;
+        let end = self.agreed_end(index, view, first)?;
         let last = view.token_from(end) - 1;
         self.check_macros(view, first..last + 1)?;
         self.check_branches(record.range.start, view, first, end)?;
@@ -68,9 +68,10 @@ impl Finder<'_> {
 
     /// The end that the tokens leave no doubt about; else the one on which tree
     /// and tokens agree, or what the tokens say where the tree is in error.
-    fn agreed_end(&self, from: usize, view: &View, first: usize) -> Result<usize, String> {
+    fn agreed_end(&self, index: usize, view: &View, first: usize) -> Result<usize, String> {
+        let from = self.records[index].range.end;
         let start = view.tokens[first].start();
-        let matched = view.match_statement(self, first);
+        let matched = view.match_statement(self, index, first);
         let tokens_say = matched.map(|matched| view.tokens[matched.behind - 1].end());
         if let (Some(end), true) = (tokens_say, matched.is_some_and(|matched| matched.plain)) {
             return Ok(end);
@@ -153,7 +154,7 @@ impl Finder<'_> {
         // The body may begin in a branch of its own.
         let record = self.records.partition_point(|r| r.range.start < start);
         let first = view.token_from(self.records[record].range.end.min(from));
-        let matched = view.match_statement(self, first);
+        let matched = view.match_statement(self, record, first);
         matched.is_some_and(|matched| view.tokens[matched.behind - 1].end() == end)
     }
 

@@ -134,11 +134,12 @@ impl Groups {
     pub(in crate::find) fn branches_at(&self, offset: usize) -> Vec<Branch> {
         let branch = |(number, group): (usize, &Group)| {
             let branch = group.branch_of(offset)?;
-            let (end, dead) = (group.branches[branch].end, group.dead[branch]);
+            let (range, dead) = (&group.branches[branch], group.dead[branch]);
             Some(Branch {
                 group: number,
                 branch,
-                end,
+                start: range.start,
+                end: range.end,
                 dead,
             })
         };

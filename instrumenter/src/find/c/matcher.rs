@@ -7,6 +7,7 @@ use std::cell::Cell;
 
 use super::brackets::Brackets;
 use super::lexer::{Token, TokenKind};
+use super::macros::Macros;
 
 /// Statements nested deeper than this are not followed (`else if` chains count).
 const MAX_DEPTH: usize = 2_000;
@@ -18,6 +19,12 @@ pub(super) struct Matcher<'a> {
     pub(super) brackets: &'a Brackets,
     /// Indices and begins of the visible directives, sorted.
     pub(super) directives: &'a [(usize, usize)],
+    /// Macros that are defined in the file.
+    pub(super) macros: &'a Macros,
+    /// Whether a directive, by its index, stands alone.
+    pub(super) stands_alone: &'a dyn Fn(usize) -> bool,
+    /// Whether the statement must be a loop.
+    pub(super) loop_nest: bool,
     /// Whether a shape was met that is not C's own: a macro may be behind it.
     pub(super) odd: Cell<bool>,
 }
@@ -93,17 +100,21 @@ impl Matcher<'_> {
     }
 
     /// An expression or declaration, up to its semicolon. Macros make two other
-    /// shapes: `FOREACH(...) {...}` and a call without a semicolon.
+    /// shapes: the head of a statement, as in `FOREACH(...) {...}`, and a call
+    /// without a semicolon.
     fn simple(&self, at: usize, depth: usize) -> Option<usize> {
         if self.tokens[at].kind == TokenKind::Identifier && self.is(at + 1, b'(') {
             let behind = self.closing(at + 1)? + 1;
-            if self.is(behind, b'{') {
-                return self.oddly(self.nested_statement(behind, depth + 1));
+            if self.is_head(at, behind, depth) {
+                let end = self.oddly(self.nested_statement(behind, depth + 1))?;
+                let own_else = self.is_among(&self.macros.conditions, at);
+                return match own_else && self.word(end) == b"else" {
+                    true => self.nested_statement(end + 1, depth + 1),
+                    false => Some(end),
+                };
             }
-            // `MACRO(...) a = b;` may be two statements.
-            let goes_on = self.tokens.get(behind).map(|token| token.kind);
-            if !matches!(goes_on, Some(TokenKind::Punctuation(_))) {
-                self.odd.set(true);
+            if self.word(behind) == b"else" {
+                return self.oddly(Some(behind));
             }
         }
         let mut index = at;
@@ -116,28 +127,56 @@ impl Matcher<'_> {
             }
             index += 1;
             if self.is(index - 1, b')') && self.ends_without_semicolon(index) {
-                return self.oddly(Some(index));
+                let ends = self.is_statement_macro(at, index);
+                return self.oddly(ends.then_some(index));
             }
         }
         None
     }
 
+    fn is_among(&self, names: &[String], at: usize) -> bool {
+        names.iter().any(|name| name.as_bytes() == self.word(at))
+    }
+
+    /// Whether a macro without a semicolon is a whole statement: a directive
+    /// behind it could also begin what it is the head of, if nothing is known of
+    /// it.
+    fn is_statement_macro(&self, name: usize, next: usize) -> bool {
+        self.is_among(&self.macros.statements, name)
+            || match self.directive_before(next) {
+                Some(directive) => (self.stands_alone)(directive),
+                None => true,
+            }
+    }
+
+    /// Whether a macro and its arguments are the head of what follows: its
+    /// definition says so, a loop is wanted here, or no operator follows.
+    fn is_head(&self, name: usize, behind: usize, depth: usize) -> bool {
+        let macros = self.macros;
+        let known = self.is_among(&macros.heads, name) || self.is_among(&macros.conditions, name);
+        if known || (depth == 0 && self.loop_nest) {
+            return true;
+        }
+        let next = self.tokens.get(behind).map(|token| token.kind);
+        let goes_on = matches!(next, None | Some(TokenKind::Punctuation(_)));
+        let ends = || self.word(behind) == b"else" || self.ends_without_semicolon(behind);
+        self.is(behind, b'{') || !(goes_on || ends())
+    }
+
     /// Whether a statement macro must end here: a directive or the end of the
     /// block follows its closing parenthesis.
     fn ends_without_semicolon(&self, next: usize) -> bool {
-        let Some(next) = self.tokens.get(next) else {
-            return true;
-        };
-        let behind = self
-            .tokens
-            .partition_point(|token| token.start() < next.start());
-        let end = self.tokens[behind - 1].end();
-        let directive = self.directives.partition_point(|(_, start)| *start < end);
-        let directive_between = self
-            .directives
-            .get(directive)
-            .is_some_and(|(_, start)| *start < next.start());
-        next.is(b'}') || directive_between
+        next >= self.tokens.len() || self.is(next, b'}') || self.directive_before(next).is_some()
+    }
+
+    /// The directive between a token and the one in front of it.
+    fn directive_before(&self, next: usize) -> Option<usize> {
+        let end = self.tokens[next.checked_sub(1)?].end();
+        let from = self.directives.partition_point(|(_, start)| *start < end);
+        let (directive, start) = self.directives.get(from)?;
+        let next = self.tokens.get(next);
+        next.is_none_or(|next| *start < next.start())
+            .then_some(*directive)
     }
 
     /// Behind the parenthesised head of `if`, `for`, ...; C++ allows
@@ -230,6 +269,13 @@ mod tests {
             tokens,
             brackets: &Brackets::new(tokens),
             directives: &directives,
+            macros: &Macros {
+                heads: vec!["HEAD".into()],
+                conditions: vec!["IF".into()],
+                statements: vec!["STATEMENT".into()],
+            },
+            stands_alone: &|_| source.contains("barrier"),
+            loop_nest: false,
             odd: Cell::new(false),
         };
         let Matched { behind, plain } = matcher.statement(0)?;
@@ -289,6 +335,20 @@ mod tests {
             ("x = ({ a; b; }); c;", "x = ({ a; b; });"),
             ("FOREACH(i, n) { a; } b;", "FOREACH(i, n) { a; }"),
             ("MACRO(a)\n#pragma omp barrier\nb;", "MACRO(a)"),
+            ("if (a) IF(b) c; else d; e;", "if (a) IF(b) c; else d;"),
+            (
+                "HEAD(a)\n#pragma omp task\nb; c;",
+                "HEAD(a)\n#pragma omp task\nb;",
+            ),
+            (
+                "LOOP(i, 2) LOOP(j, 3) { a; } b;",
+                "LOOP(i, 2) LOOP(j, 3) { a; }",
+            ),
+            (
+                "do LOOP(i, 2) LOOP(j, 3) { a; } while (b); c;",
+                "do LOOP(i, 2) LOOP(j, 3) { a; } while (b);",
+            ),
+            ("if (a) MACRO(b) else c; d;", "if (a) MACRO(b) else c;"),
             (
                 "__attribute__((unused)) int a; b;",
                 "__attribute__((unused)) int a;",
@@ -306,7 +366,15 @@ mod tests {
     #[test]
     fn what_has_no_end_has_none() {
         for source in [
-            "a", "{ a;", "if (a", "else b;", "}", "do a; b;", "a = (1;", "( }",
+            "MACRO(a)\n#pragma omp single\nb;",
+            "a",
+            "{ a;",
+            "if (a",
+            "else b;",
+            "}",
+            "do a; b;",
+            "a = (1;",
+            "( }",
         ] {
             assert_eq!(first_statement(source), None, "{source}");
         }

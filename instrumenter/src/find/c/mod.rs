@@ -7,6 +7,7 @@
 //! every `#` line), no macros and no conditionals, and parts that come from
 //! system headers (hidden too).
 
+mod attributes;
 mod brackets;
 mod calls;
 mod cross_check;
@@ -17,6 +18,7 @@ pub(in crate::find) mod groups;
 mod items;
 pub(in crate::find) mod lexer;
 pub(in crate::find) mod line_directives;
+mod macros;
 mod matcher;
 pub(in crate::find) mod preprocessed;
 pub mod scan;
@@ -25,7 +27,6 @@ mod tree;
 mod view;
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -37,6 +38,7 @@ use crate::source::Source;
 use directives::Record;
 use groups::{Configuration, Groups};
 use lexer::{Lexed, Token};
+use macros::Macros;
 use view::View;
 
 /// The front end for C and C++; the source says which of them.
@@ -117,8 +119,8 @@ struct Finder<'s> {
     /// Whether it is preprocessed text: macros are expanded, even where the
     /// preprocessor left their definitions in.
     preprocessed: bool,
-    /// Names of the macros that the file defines.
-    macros: OnceCell<HashSet<String>>,
+    /// The macros that the file defines.
+    macros: OnceCell<Macros>,
     /// What comes from system headers, in order.
     system: Vec<Range<usize>>,
     /// The views that were asked for so far.
@@ -186,7 +188,8 @@ impl<'s> Finder<'s> {
             .map(|call| {
                 let view = self.view_at(call.name.start);
                 let function = view.function_at(&self, call.name.start);
-                call.found(function)
+                let branches = self.branches(call.name.start);
+                call.found(function, branches)
             })
             .collect();
         Found {
@@ -220,20 +223,19 @@ impl<'s> Finder<'s> {
     /// Macros are written in capitals, or defined in the same file.
     fn may_be_macro(&self, name: &str) -> bool {
         let capitals = !name.contains(|c: char| c.is_ascii_lowercase());
-        capitals || self.macros().contains(name)
+        capitals || self.macros().contain(name)
+    }
+
+    /// Whether a directive governs nothing.
+    fn stands_alone(&self, record: usize) -> bool {
+        let directive = self.records[record].parse(self.language);
+        directive.is_ok_and(|directive| directive.association() == Association::Standalone)
     }
 
     /// The macros that the file defines.
-    fn macros(&self) -> &HashSet<String> {
-        let text = &self.source.text;
-        let lines = self.lexed.lines.iter();
-        let defined = || {
-            lines
-                .filter(|line| groups::word(text, line, 0) == "define")
-                .map(|line| groups::word(text, line, 1))
-                .collect()
-        };
-        self.macros.get_or_init(defined)
+    fn macros(&self) -> &Macros {
+        let (text, lines) = (&self.source.text, &self.lexed.lines);
+        self.macros.get_or_init(|| Macros::new(text, lines))
     }
 
     /// The view of a configuration.
@@ -283,6 +285,7 @@ impl<'s> Finder<'s> {
             extent,
             function: view.function_at(self, record.range.start),
             branches: self.branches(record.range.start),
+            sequence: record.sequence.clone(),
         }
     }
 

@@ -105,13 +105,21 @@ fn hidden_in_code(text: &[u8], lexed: &Lexed, language: Language) -> Option<Stri
     let executed = records.iter().any(|record| {
         record
             .parse(language)
-            .is_ok_and(|directive| directive.association() != Association::Declarative)
+            .is_ok_and(|directive| is_executed(directive.association()))
     });
     if executed {
         return Some("it holds directives".into());
     }
     let calls = calls::positions(text, lexed);
     (!calls.is_empty()).then(|| "it calls lock routines".into())
+}
+
+/// What only declares or delimits has nothing to measure of its own.
+fn is_executed(association: Association) -> bool {
+    !matches!(
+        association,
+        Association::Declarative | Association::Delimited
+    )
 }
 
 /// A cheap test that misses no macro with braces that don't pair in it.
@@ -193,6 +201,9 @@ mod tests {
         assert!(hidden("void f(void) { omp_set_lock(&l); }\n"));
         assert!(hidden("#define BEGIN {\n"));
         assert!(!hidden("#pragma omp threadprivate(x)\n"));
+        assert!(!hidden(
+            "#pragma omp begin declare target\nvoid f(void);\n#pragma omp end declare target\n"
+        ));
         assert!(!hidden(
             "#define F(x) do { \\\n x; } while (0)\nint comp;\n"
         ));

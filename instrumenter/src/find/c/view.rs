@@ -10,11 +10,10 @@ use super::groups::{Configuration, visible};
 use super::items::{Around, Items};
 use super::lexer::{Token, TokenKind};
 use super::matcher::{Matched, Matcher};
-use super::tree::function_at;
-use super::{Finder, text_of};
+use super::{Finder, text_of, tree};
 use crate::find::tree::SyntaxTree;
 use crate::find::{Function, Placement};
-use crate::openmp::Language;
+use crate::openmp::{Association, Language};
 
 /// What is visible; the expensive parts are made when they are asked for.
 pub(super) struct View {
@@ -81,7 +80,7 @@ impl View {
         let text = &finder.source.text;
         match self.items(finder).function_at(text, offset) {
             Around::Known(function) => function,
-            Around::Unclear => function_at(&self.tree(finder, offset), text, offset),
+            Around::Unclear => tree::function_at(&self.tree(finder, offset), text, offset),
         }
     }
 
@@ -97,12 +96,23 @@ impl View {
     }
 
     /// The statement that begins at a token.
-    pub(super) fn match_statement(&self, finder: &Finder<'_>, first: usize) -> Option<Matched> {
+    /// `record` is the directive in front of it.
+    pub(super) fn match_statement(
+        &self,
+        finder: &Finder<'_>,
+        record: usize,
+        first: usize,
+    ) -> Option<Matched> {
+        let directive = finder.records[record].parse(finder.language);
+        let association = directive.map(|directive| directive.association());
         let matcher = Matcher {
             text: &finder.source.text,
             tokens: &self.tokens,
             brackets: &self.brackets,
             directives: &self.records,
+            macros: finder.macros(),
+            stands_alone: &|record| finder.stands_alone(record),
+            loop_nest: association == Ok(Association::LoopNest),
             odd: Cell::new(false),
         };
         matcher.statement(first)

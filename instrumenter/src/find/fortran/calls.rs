@@ -48,6 +48,7 @@ impl Finder<'_> {
             routine,
             arguments,
             function: view.function_at(name.start),
+            branches: self.groups.branches_at(name.start),
             name,
         })
     }

@@ -278,6 +278,7 @@ impl<'s> Finder<'s> {
             extent,
             function: view.function_at(record.range.start),
             branches: self.branches(record.range.start),
+            sequence: None,
         }
     }
 

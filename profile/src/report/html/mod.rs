@@ -31,6 +31,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     call_graph(report, out)?;
     tables::regions(report, out)?;
     tables::decomposition(report, out)?;
+    waits(report, out)?;
     general(report, out)?;
     writeln!(
         out,
@@ -61,7 +62,7 @@ fn properties(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
             "<div class=\"property\"><b>{}</b><span title=\"{}\">{}</span><br>{}</div>",
-            percent(property.severity.percent),
+            escaped(&percent(property.severity.percent)),
             escaped(property.row.help),
             property.row.name,
             escaped(&property.sentence)
@@ -97,7 +98,7 @@ fn call_graph(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
             bar(times.inclusive.percent, &report.own_times[index]),
             times.inclusive.ns,
             times.exclusive.ns,
-            percent(times.inclusive.percent),
+            escaped(&percent(times.inclusive.percent)),
             region(&report.labels[path.region])
         );
         let has_callees = graph
@@ -135,6 +136,21 @@ fn bar(share: f64, own: &OwnTime) -> String {
         );
     }
     bar + "</span>"
+}
+
+/// What is rather read than sorted stands as in the text report.
+fn waits(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut text = Vec::new();
+    super::text::waits::write(report, &mut text)?;
+    let text = String::from_utf8_lossy(&text);
+    if text.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "<h2>Instances, arrivals, contention, cost</h2>\n<pre>")?;
+    for line in text.lines() {
+        writeln!(out, "{}", escaped(line))?;
+    }
+    writeln!(out, "</pre>")
 }
 
 fn general(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {

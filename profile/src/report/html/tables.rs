@@ -11,6 +11,7 @@ use crate::overheads::Category;
 
 /// A cell: what is shown, the number that it stands for, and what else to say.
 fn cell(shown: &str, value: f64, title: &str) -> String {
+    let shown = escaped(shown);
     format!("<td data-value=\"{value}\" title=\"{title}\">{shown}</td>")
 }
 
@@ -74,7 +75,7 @@ pub(super) fn overheads(report: &Report<'_>, out: &mut dyn Write) -> io::Result<
          the program's thread time.</p>",
         time(overheads.coverage.ns),
         time(overheads.duration_ns),
-        percent(overheads.coverage.percent)
+        escaped(&percent(overheads.coverage.percent))
     )?;
     let names = Category::ALL.map(Category::name);
     let titles: Vec<&str> = ["", "Total", "Ovhds"].into_iter().chain(names).collect();

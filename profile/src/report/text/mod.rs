@@ -7,7 +7,7 @@ mod overheads;
 mod profiles;
 mod properties;
 mod ranks;
-mod waits;
+pub(super) mod waits;
 
 use std::io::{self, Write};
 

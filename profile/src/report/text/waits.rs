@@ -18,7 +18,8 @@ const MOST_DILATED: usize = 10;
 /// Signs for the numbers in a histogram, from few to many.
 const SHADES: &[u8] = b".:-=+*#@";
 
-pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// Writes what there is.
+pub(in crate::report) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     spreads(report, out)?;
     lateness(report, out)?;
     contention(report, out)?;

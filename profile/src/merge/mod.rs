@@ -13,10 +13,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use crate::identity::{Identity, identities};
-use crate::model::{
-    Arrivals, Contention, Distribution, Node, Profile, Region, Run, SCHEMA, Thread, VERSION,
-};
+use crate::model::{Node, Profile, Region, Run, SCHEMA, Thread, VERSION};
 use crate::region_kind::PseudoRegion;
+use waits::{Places, Waits};
 
 /// A profile to be merged.
 #[derive(Clone, Debug)]
@@ -60,21 +59,35 @@ pub enum MergeError {
 /// # Errors
 /// If a rank is not known, or there twice.
 pub fn merge(parts: &[Part]) -> Result<Profile, MergeError> {
-    let mut ranks: BTreeMap<u32, (&Part, Run)> = BTreeMap::new();
-    for part in parts {
+    let mut ranks: BTreeMap<u32, (usize, Run)> = BTreeMap::new();
+    for (index, part) in parts.iter().enumerate() {
         for (rank, run) in runs(part)? {
-            if let Some((first, _)) = ranks.insert(rank, (part, run)) {
+            if let Some((first, _)) = ranks.insert(rank, (index, run)) {
                 return Err(MergeError::SameRank {
                     rank,
-                    first: first.path.clone(),
+                    first: parts[first].path.clone(),
                     second: part.path.clone(),
                 });
             }
         }
     }
     let mut builder = Builder::default();
-    for (&rank, (part, _)) in &ranks {
-        builder.add(&part.profile, Select::Rank(rank));
+    for (&rank, &(index, _)) in &ranks {
+        builder.add_tree(&parts[index].profile, Select::Rank(rank));
+    }
+    // Once for a part, however many ranks it has.
+    let mut pending: BTreeSet<usize> = (0..parts.len()).collect();
+    for (&rank, (index, _)) in &ranks {
+        let profile = &parts[*index].profile;
+        let is_merged = !profile.ranks.is_empty();
+        if pending.remove(index) {
+            let select = if is_merged {
+                Select::All
+            } else {
+                Select::Rank(rank)
+            };
+            builder.add_waits(profile, select);
+        }
     }
     let ranks: Vec<Run> = ranks.into_values().map(|(_, run)| run).collect();
     Ok(builder.finish(job(&ranks), ranks))
@@ -96,16 +109,20 @@ pub fn number(parts: &mut [Part]) {
 #[must_use]
 pub fn fold(profile: &Profile) -> Profile {
     let mut builder = Builder::default();
-    builder.add(profile, Select::All);
+    builder.add_tree(profile, Select::All);
+    builder.add_waits(profile, Select::All);
     builder.finish(profile.run.clone(), profile.ranks.clone())
 }
 
-/// What one rank contributed to a merged profile, as a profile of its own.
+/// What one rank contributed to a merged profile, as a profile of its own. What
+/// is said of all threads together can't be taken apart, and stays behind:
+/// contention, and distributions that name no thread.
 #[must_use]
 pub fn of_rank(profile: &Profile, rank: u32) -> Option<Profile> {
     let run = profile.ranks.iter().find(|run| run.rank == Some(rank))?;
     let mut builder = Builder::default();
-    builder.add(profile, Select::OnlyRank(rank));
+    builder.add_tree(profile, Select::OnlyRank(rank));
+    builder.add_waits(profile, Select::OnlyRank(rank));
     Some(builder.finish(run.clone(), Vec::new()))
 }
 
@@ -244,26 +261,31 @@ struct Builder {
     by_name: HashMap<Thread, usize>,
     nodes: Vec<Node>,
     by_key: HashMap<NodeKey, usize>,
-    distributions: Vec<Distribution>,
-    arrivals: Vec<Arrivals>,
-    contention: Vec<Contention>,
+    waits: Waits,
 }
 
 impl Builder {
-    /// Adds the regions of a profile, and what the selected threads did.
-    fn add(&mut self, profile: &Profile, select: Select) {
-        let regions: Vec<usize> = profile
-            .regions
-            .iter()
-            .zip(identities(&profile.regions))
+    /// Where the regions of a profile are; they are added if they are new.
+    fn regions(&mut self, profile: &Profile) -> Vec<usize> {
+        let identities = identities(&profile.regions);
+        let regions = profile.regions.iter().zip(identities);
+        regions
             .map(|(region, identity)| self.region(region, identity))
-            .collect();
-        let threads: Vec<Option<usize>> = profile
-            .threads
-            .iter()
+            .collect()
+    }
+
+    /// Where the threads of a profile are that are taken.
+    fn threads(&mut self, profile: &Profile, select: Select) -> Vec<Option<usize>> {
+        let threads = profile.threads.iter();
+        threads
             .map(|thread| Some(self.thread(select.rename(thread)?)))
-            .collect();
-        self.add_waits(profile, select, &regions, &threads);
+            .collect()
+    }
+
+    /// Adds the regions of a profile, and what the selected threads did.
+    fn add_tree(&mut self, profile: &Profile, select: Select) {
+        let regions = self.regions(profile);
+        let threads = self.threads(profile, select);
         let mut places: Vec<Option<usize>> = Vec::with_capacity(profile.nodes.len());
         let wanted = wanted(profile, &threads);
         for (node, wanted) in profile.nodes.iter().zip(wanted) {
@@ -279,6 +301,21 @@ impl Builder {
                 Some(row)
             });
             self.nodes[place].rows.extend(rows);
+        }
+    }
+
+    /// Adds what stands beside the tree.
+    fn add_waits(&mut self, profile: &Profile, select: Select) {
+        let regions = self.regions(profile);
+        let threads = self.threads(profile, select);
+        let places = Places {
+            regions: &regions,
+            threads: &threads,
+        };
+        match select {
+            Select::OnlyRank(_) => self.waits.add_threads(profile, &places),
+            Select::All => self.waits.add(profile, &places, None),
+            Select::Rank(rank) => self.waits.add(profile, &places, Some(rank)),
         }
     }
 
@@ -310,6 +347,7 @@ impl Builder {
     }
 
     fn finish(mut self, run: Run, ranks: Vec<Run>) -> Profile {
+        self.waits.finish();
         for node in &mut self.nodes {
             node.rows.sort_by_key(|row| row.thread);
             node.rows.dedup_by(|next, row| {
@@ -328,9 +366,9 @@ impl Builder {
             regions: self.regions,
             threads: self.threads,
             nodes: self.nodes,
-            distributions: self.distributions,
-            arrivals: self.arrivals,
-            contention: self.contention,
+            distributions: self.waits.distributions,
+            arrivals: self.waits.arrivals,
+            contention: self.waits.contention,
         }
     }
 }

@@ -1,0 +1,64 @@
+//! The macros that a file defines, as far as extents depend on them.
+
+use super::groups::word;
+use super::lexer::PreprocessorLine;
+
+/// Their names.
+#[derive(Debug, Default)]
+pub(super) struct Macros {
+    /// Those that are the head of a loop.
+    pub(super) heads: Vec<String>,
+    /// Those that are the head of a condition: an `else` may be theirs.
+    pub(super) conditions: Vec<String>,
+    /// All others.
+    pub(super) statements: Vec<String>,
+}
+
+impl Macros {
+    pub(super) fn new(text: &[u8], lines: &[PreprocessorLine]) -> Self {
+        let mut macros = Self::default();
+        for line in lines.iter().filter(|line| word(text, line, 0) == "define") {
+            let kind = match head(text, line).as_deref() {
+                Some("if") => &mut macros.conditions,
+                Some("for" | "while" | "switch") => &mut macros.heads,
+                _ => &mut macros.statements,
+            };
+            kind.push(word(text, line, 1));
+        }
+        macros
+    }
+
+    pub(super) fn contain(&self, name: &str) -> bool {
+        let heads = self.heads.iter().chain(&self.conditions);
+        heads.chain(&self.statements).any(|known| known == name)
+    }
+}
+
+/// The keyword of a head: `#define FOREACH(i, n) for (i = 0; i < (n); i++)`
+fn head(text: &[u8], line: &PreprocessorLine) -> Option<String> {
+    let [_, name, open, ..] = line.tokens.as_slice() else {
+        return None;
+    };
+    let has_parameters = open.is(b'(') && name.end() == open.start();
+    let parameters = line.tokens.iter().position(|token| token.is(b')'));
+    let first = parameters.filter(|_| has_parameters)?;
+    let open_ended = line.tokens.last()?.is(b')');
+    open_ended.then(|| word(text, line, first + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lexer::lex;
+    use super::*;
+
+    #[test]
+    fn heads_are_told_from_other_macros() {
+        let text = b"#define A(i) for (;i;)\n#define B(x) f(x)\n#define C (if)\n#define D(x) \\\n \
+            while (x) y()\n#define E(x) if (x) { y; }\n#define F(x) if (x)\n";
+        let macros = Macros::new(text, &lex(text).lines);
+        assert_eq!(macros.heads, ["A", "D"]);
+        assert_eq!(macros.statements, ["B", "C", "E"]);
+        assert_eq!(macros.conditions, ["F"]);
+        assert!(macros.contain("A") && macros.contain("E") && !macros.contain("G"));
+    }
+}

@@ -1,0 +1,77 @@
+//! What `target` governs is measured where no code is made for a device.
+
+use std::os::unix::fs::PermissionsExt;
+
+use crate::support::{COMPILERS, Project};
+
+const SOURCE: &str = "\
+int work(int n) {
+#pragma omp target map(tofrom : n)
+  {
+#pragma omp parallel
+    {
+#pragma omp critical
+      n += 1;
+    }
+  }
+  return n;
+}
+";
+
+/// Whether what stands in the target is measured by an object.
+fn goes_inside(project: &Project) -> bool {
+    let object = project.bytes("a.o");
+    let contains = |name: &[u8]| object.windows(name.len()).any(|part| part == name);
+    assert!(contains(b"POMP_Target_enter"));
+    contains(b"POMP_Critical_enter")
+}
+
+#[test]
+fn without_a_device_the_host_is_measured() {
+    for compiler in COMPILERS {
+        let project = Project::new(&[("a.c", SOURCE)]);
+        project
+            .rompcc(compiler, "-fopenmp -c a.c")
+            .env("ROMP_STRICT", "1")
+            .quietly();
+        assert!(goes_inside(&project), "{compiler}");
+    }
+}
+
+/// A GCC that says that it was built for a device.
+const FOR_A_DEVICE: &str = "\
+#!/bin/sh
+for word; do last=$word; done
+if [ \"$last\" = -v ]; then
+  printf 'OFFLOAD_TARGET_NAMES=nvptx-none\\ngcc version 12\\n' >&2
+else
+  exec gcc \"$@\"
+fi
+";
+
+#[test]
+fn with_a_device_nothing_is_called_on_it() {
+    let compiler_of_device = "parts/accel/nvptx-none/mkoffload";
+    let project = Project::new(&[
+        ("a.c", SOURCE),
+        ("bin/gcc", FOR_A_DEVICE),
+        (compiler_of_device, "#!/bin/sh\nexit 1\n"),
+    ]);
+    for name in ["bin/gcc", compiler_of_device] {
+        let executable = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(project.path(name), executable).unwrap();
+    }
+    let gcc = project.path("bin/gcc").display().to_string();
+    for (flags, inside) in [
+        ("-Bnowhere/", true),
+        ("-Bparts/", false),
+        ("-B parts/", false),
+        ("-Bparts/ -foffload=disable", true),
+    ] {
+        project
+            .rompcc(&gcc, &format!("-fopenmp {flags} -c a.c"))
+            .env("ROMP_STRICT", "1")
+            .quietly();
+        assert_eq!(goes_inside(&project), inside, "{flags}");
+    }
+}

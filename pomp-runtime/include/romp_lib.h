@@ -1,0 +1,10 @@
+!     romp_lib.h - steering the measurement by hand, from Fortran.
+!
+!     include 'romp_lib.h' is valid in free and in fixed form. It is needed
+!     only under "implicit none (external)". Each subroutine may be called
+!     from any thread at any time.
+!
+!     romp_start, romp_stop: measurement of the whole process goes on, or
+!     stops for a time. What is open when it stops ends there; what begins
+!     after it goes on is measured.
+      external romp_start, romp_stop
