@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::Finder;
+use super::classify::StatementKind;
 use super::directives::{Meaning, Record};
 use super::frames::Wants;
 use super::structure::{Item, Span};
@@ -147,6 +148,9 @@ impl Finder<'_> {
             // Another directive stands between; it is checked itself.
             return Ok(());
         };
+        if (*first..=last).any(|index| view.hides_loop(index)) {
+            return Ok(());
+        }
         let first = &view.statements[*first];
         let from = self.records[match view.items[span.own] {
             Item::Directive(index) => index,
@@ -217,6 +221,16 @@ impl Finder<'_> {
 }
 
 impl View {
+    /// Whether a statement begins a loop in a way that the grammar takes for
+    /// something else without seeing an error: `DOI=1,N`.
+    fn hides_loop(&self, index: usize) -> bool {
+        let statement = &self.statements[index];
+        let line = &self.lines[self.line_of[index]];
+        let keyword = line.tokens.get(statement.tokens.start);
+        matches!(statement.kind, StatementKind::Do { .. })
+            && keyword.is_some_and(|token| !line.text(token).eq_ignore_ascii_case(b"do"))
+    }
+
     /// Where the construct of a record ends.
     fn end_of(&self, records: &[Record], index: usize) -> Option<usize> {
         let span = self.span(index).ok()?;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use proptest::prelude::*;
 
 use super::FortranFrontEnd;
+use super::tests::outline;
 use crate::find::{Closing, Extent, Found, FrontEnd, Placement, Position};
 use crate::openmp::Language;
 use crate::source::{Form, Layout, Source};
@@ -174,6 +175,71 @@ fn in_order(
     Ok(())
 }
 
+/// Statements and directives, one a line, with constructs nested at random.
+fn program() -> impl Strategy<Value = Vec<String>> {
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    let leaf = prop_oneof![
+        Just("x = x + 1"),
+        Just("!$omp barrier"),
+        Just("!$omp atomic\nx = x + 1"),
+        Just("!$omp atomic capture\nv = x\nx = x + 1\n!$omp end atomic"),
+        Just("if (a) x = 'it''s ! not'"),
+        Just("do 10 j = 1, 2\ndo 10 k = 1, 2\n10 x = 2"),
+        Just("!$omp parallel\n!$omp end parallel"),
+        Just("!$omp do\ndo 20 i = 1, n\nx = 4\n20 continue"),
+        Just("!$ x = 3"),
+    ]
+    .prop_map(lines);
+    let around = prop_oneof![
+        Just(("!$omp parallel", "!$omp end parallel")),
+        Just(("!$omp single", "!$omp end single nowait")),
+        Just(("!$omp critical (c)", "!$omp end critical (c)")),
+        Just((
+            "!$omp parallel do private(i)\ndo i = 1, n",
+            "end do\n!$omp end parallel do"
+        )),
+        Just(("!$omp do\n!$ do i = 1, n", "!$ end do")),
+        Just(("!$omp taskloop\ndo i = 1, n; y = 1", "z = 1; enddo")),
+        Just((
+            "!$omp sections\n!$omp section\nx = 1\n!$omp section",
+            "!$omp end sections"
+        )),
+        Just(("!$omp task\nblock", "end block")),
+        Just(("if (a == b) then", "end if")),
+        Just(("select case (x)\ncase (1)", "end select")),
+        Just(("do while (a)", "end do")),
+    ];
+    leaf.prop_recursive(4, 30, 3, move |inner| {
+        let inside = proptest::collection::vec(inner, 1..3);
+        (around.clone(), inside).prop_map(move |((begin, end), inside)| {
+            [lines(begin), inside.concat(), lines(end)].concat()
+        })
+    })
+}
+
+/// Lines of a program in fixed form; every other one without the blanks that
+/// mean nothing there.
+fn fixed_form(lines: &[String]) -> String {
+    let numbered = lines.iter().enumerate();
+    let line = |(number, line): (usize, &String)| {
+        let code = line.strip_prefix("!$ ").unwrap_or(line);
+        let sentinel = if code.len() < line.len() { "c$" } else { "" };
+        let digits = code.bytes().take_while(u8::is_ascii_digit).count();
+        let (label, text) = code.split_at(digits);
+        let squeezed = number % 2 == 0 && !line.contains('\'');
+        let text = if squeezed {
+            text.replace(' ', "")
+        } else {
+            text.to_owned()
+        };
+        match line.strip_prefix("!$omp ") {
+            Some(_) => format!("c$omp {}\n", text.trim_start_matches("!$omp")),
+            None => format!("{:6}{text}\n", format!("{sentinel}{label:>3}")),
+        }
+    };
+    numbered.map(line).collect::<String>() + "      end\n"
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
@@ -185,6 +251,15 @@ proptest! {
     #[test]
     fn fragments(text in thrown_together(), layout in layouts()) {
         check(text, layout)?;
+    }
+
+    #[test]
+    fn what_is_right_is_understood_and_the_same_in_both_forms(lines in program()) {
+        let free = outline(&(lines.join("\n") + "\nend\n"), Layout::FREE);
+        prop_assert!(!free.contains(": "), "{}", free);
+        // Blanks between clauses do not count.
+        let plain = |outline: String| outline.replace(' ', "");
+        prop_assert_eq!(plain(outline(&fixed_form(&lines), Layout::FIXED)), plain(free));
     }
 }
 

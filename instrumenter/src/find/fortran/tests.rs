@@ -23,7 +23,7 @@ fn find(text: &str, layout: Layout) -> Found {
 
 /// Every directive: its name, its clauses if it has some, and `begin-end`, with
 /// `!outside` where a directive ends it; all in lines, `+` in mid-line.
-fn outline(text: &str, layout: Layout) -> String {
+pub(super) fn outline(text: &str, layout: Layout) -> String {
     let found = find(text, layout);
     let show = |directive| one(&found, directive);
     found
