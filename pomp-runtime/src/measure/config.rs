@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use profile::environment::{self, Setting};
 
@@ -20,6 +21,10 @@ pub(crate) struct Config {
     pub(crate) application: String,
     pub(crate) quiet: bool,
     pub(crate) clock: ClockChoice,
+    /// Whether signals that end the program are handled.
+    pub(crate) signals: bool,
+    /// How often the profile is written while the program runs.
+    pub(crate) dump_interval: Option<Duration>,
     /// Rank in an MPI program.
     pub(crate) rank: Option<u32>,
 }
@@ -58,6 +63,8 @@ impl Config {
                 Some("monotonic") => ClockChoice::Monotonic,
                 _ => ClockChoice::Automatic,
             },
+            signals: is_on("ROMP_SIGNALS", true),
+            dump_interval: text("ROMP_DUMP_INTERVAL").and_then(|text| environment::seconds(&text)),
             rank: rank(get),
         }
     }
@@ -119,7 +126,7 @@ mod tests {
     #[test]
     fn nothing_need_be_set() {
         let config = config(&[]);
-        assert!(config.measure && !config.quiet);
+        assert!(config.measure && config.signals && !config.quiet);
         assert_eq!(config.clock, ClockChoice::Automatic);
         assert_eq!(config.output, std::env::current_dir().unwrap());
         assert_eq!(config.rank, None);
@@ -133,6 +140,8 @@ mod tests {
             ("ROMP_APPNAME", "app"),
             ("ROMP_QUIET", "yes"),
             ("ROMP_CLOCK", "monotonic"),
+            ("ROMP_SIGNALS", "off"),
+            ("ROMP_DUMP_INTERVAL", "1.5"),
             ("PMI_RANK", "3"),
         ]);
         let expected = Config {
@@ -141,6 +150,8 @@ mod tests {
             application: "app".into(),
             quiet: true,
             clock: ClockChoice::Monotonic,
+            signals: false,
+            dump_interval: Some(Duration::from_millis(1500)),
             rank: Some(3),
         };
         assert_eq!(config, expected);

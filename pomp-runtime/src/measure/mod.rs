@@ -5,11 +5,14 @@
 //! it sees a call path, a depth or a thread for the first time, and writes to
 //! no cache line that another thread writes to.
 
+pub(crate) mod annotations;
 pub(crate) mod clock;
 pub(crate) mod config;
 pub(crate) mod errno;
 pub(crate) mod event;
 pub(crate) mod facts;
+mod fork;
+mod helper;
 pub(crate) mod life_cycle;
 pub(crate) mod lock;
 pub(crate) mod message;
@@ -18,8 +21,10 @@ pub(crate) mod omp;
 pub(crate) mod pause;
 pub(crate) mod region;
 pub(crate) mod shared;
+mod signals;
 pub(crate) mod stack;
 pub(crate) mod state;
+mod still;
 pub(crate) mod task;
 pub(crate) mod team;
 pub(crate) mod thread;

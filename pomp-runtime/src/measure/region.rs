@@ -5,7 +5,7 @@
 //! several sources include, or a library that is loaded twice.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use profile::descriptor::Descriptor;
 use profile::region_kind::RegionKind;
@@ -87,16 +87,21 @@ impl Region {
 
 /// All regions in the order of their registration.
 #[derive(Default)]
-struct Registry {
+pub(super) struct Registry {
     regions: Vec<&'static Region>,
     by_text: BTreeMap<String, &'static Region>,
 }
 
 static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
 
+/// The registry, locked.
+pub(super) fn locked() -> MutexGuard<'static, Option<Registry>> {
+    lock(&REGISTRY)
+}
+
 /// Registers what a descriptor says; none if memory is short.
 pub(crate) fn register(descriptor: Descriptor) -> Option<&'static Region> {
-    let mut guard = lock(&REGISTRY);
+    let mut guard = locked();
     let registry = guard.get_or_insert_default();
     let text = descriptor.to_text();
     if let Some(region) = registry.by_text.get(&text) {
@@ -132,7 +137,7 @@ fn nearest_kind(region_type: &str) -> RegionKind {
 
 /// All regions so far.
 pub(crate) fn all() -> Vec<&'static Region> {
-    lock(&REGISTRY)
+    locked()
         .as_ref()
         .map_or_else(Vec::new, |registry| registry.regions.clone())
 }

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
+use super::helper;
 use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role};
@@ -233,6 +234,7 @@ fn team_of(frame: &'static Frame) -> Option<&'static Team> {
 #[cold]
 #[inline(never)]
 fn new_team(frame: &'static Frame) -> Option<&'static Team> {
+    helper::ensure();
     let team = leak(Team::default())?;
     frame.team.set(Some(team));
     Some(team)

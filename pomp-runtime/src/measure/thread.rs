@@ -48,7 +48,7 @@ thread_local! {
 static INSIDE: Thread = Thread::new(true);
 
 /// All blocks, and those whose thread has ended.
-struct Blocks {
+pub(super) struct Blocks {
     all: Vec<&'static Thread>,
     free: Vec<&'static Thread>,
 }
@@ -63,6 +63,35 @@ static NEXT_INITIAL: AtomicU32 = AtomicU32::new(1);
 
 fn blocks() -> MutexGuard<'static, Blocks> {
     lock(&BLOCKS)
+}
+
+/// The blocks, locked.
+pub(super) fn locked() -> MutexGuard<'static, Blocks> {
+    blocks()
+}
+
+/// A forked child has this thread alone, and is a run of its own. Blocks that
+/// its parent filled stay the parent's.
+pub(super) fn start_anew() {
+    let mut blocks = blocks();
+    blocks.all.clear();
+    blocks.free.clear();
+    drop(blocks);
+    NEXT_INITIAL.store(1, Ordering::Relaxed);
+    thread_end::forget();
+    CURRENT.set(None);
+}
+
+/// Whether this thread is inside the library.
+pub(super) fn is_inside() -> bool {
+    CURRENT.get().is_some_and(Thread::is_busy)
+}
+
+/// Whether this is the block of the calling thread.
+pub(super) fn is_current(thread: &'static Thread) -> bool {
+    CURRENT
+        .get()
+        .is_some_and(|current| std::ptr::eq(current, thread))
 }
 
 /// All blocks so far.
@@ -85,12 +114,12 @@ pub(crate) fn with_current<R>(action: impl FnOnce(&'static Thread) -> R) -> Opti
     // `action` writes, and after it nothing half done.
     thread.busy.store(true, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
-    if thread.pauses() != pause::count() {
-        thread.catch_up();
+    if thread.pauses() != pause::mark() && !thread.catch_up() {
+        thread.set_busy(false);
+        return None;
     }
     let result = action(thread);
-    compiler_fence(Ordering::SeqCst);
-    thread.busy.store(false, Ordering::Relaxed);
+    thread.set_busy(false);
     Some(result)
 }
 
@@ -170,6 +199,21 @@ impl Thread {
         self.base.set(Some(base));
         self.top.set(Some(base));
         Some(())
+    }
+
+    /// Whether an event is being recorded.
+    pub(super) fn is_busy(&self) -> bool {
+        self.busy.load(Ordering::Acquire)
+    }
+
+    /// Marks that an event is being recorded, or no longer is.
+    pub(super) fn set_busy(&self, busy: bool) {
+        if !busy {
+            self.busy.store(false, Ordering::Release);
+        } else {
+            self.busy.store(true, Ordering::Relaxed);
+            compiler_fence(Ordering::SeqCst);
+        }
     }
 
     #[inline(always)]
@@ -265,6 +309,16 @@ mod thread_end {
         if HAS_KEY.swap(false, Ordering::AcqRel) {
             // SAFETY: the key was created and is deleted once.
             unsafe { libc::pthread_key_delete(KEY.load(Ordering::Relaxed)) };
+        }
+    }
+
+    /// This thread's end does not matter: its block is a parent's.
+    pub(super) fn forget() {
+        if HAS_KEY.load(Ordering::Acquire) {
+            // SAFETY: the key exists until `unwatch`.
+            unsafe {
+                libc::pthread_setspecific(KEY.load(Ordering::Relaxed), std::ptr::null());
+            }
         }
     }
 

@@ -8,29 +8,25 @@ use profile::model::{self, Profile, Row, SCHEMA, Span, VERSION};
 use profile::region_kind::PseudoRegion;
 
 use super::profile::Place;
-use super::snapshot::{Snapshot, Totals};
+pub(crate) use super::snapshot::Snapshot;
+use super::snapshot::Totals;
 use super::spread::Map;
 use crate::measure::clock::Scale;
 use crate::measure::region::Region;
-use crate::measure::thread::Thread;
 
-/// When measurement ended, and what a tick is.
+/// How the times of a profile are told, and whether more will come.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ending {
-    pub(crate) at: u64,
     pub(crate) scale: Scale,
+    /// Whether measurement has ended.
+    pub(crate) is_last: bool,
 }
 
 /// Merges what the threads recorded.
-pub(crate) fn merge(
-    threads: &[&'static Thread],
-    regions: &[&'static Region],
-    ending: Ending,
-) -> Profile {
-    let snapshot = Snapshot::take(threads, ending.at);
+pub(crate) fn merge(snapshot: &Snapshot, regions: &[&'static Region], ending: Ending) -> Profile {
     let mut regions = regions.to_vec();
     regions.sort_by_key(|region| position(region));
-    let mut tree = Tree::new(&snapshot, &regions);
+    let mut tree = Tree::new(snapshot, &regions);
     for index in 0..snapshot.nodes.len() {
         tree.add(index, ending.scale);
     }
@@ -41,7 +37,8 @@ pub(crate) fn merge(
         ..Profile::default()
     };
     profile.run.max_threads = tree.widest();
-    profile.run.notes = notes(&snapshot);
+    profile.run.incremental = !ending.is_last;
+    profile.run.notes = notes(snapshot);
     tree.write(&mut profile);
     profile
 }
@@ -90,10 +87,10 @@ fn notes(snapshot: &Snapshot) -> Vec<String> {
             snapshot.pauses,
         ),
         (
-            "regions still open when the program ended, and closed at that moment",
+            "regions still open when this was written, and closed at that moment",
             snapshot.open,
         ),
-        ("locks still held when the program ended", snapshot.held),
+        ("locks still held when this was written", snapshot.held),
         (
             "regions left without their exit, and closed by one around them",
             surprising(snapshot.skipped),

@@ -1,8 +1,9 @@
 //! What all threads recorded, with everything settled that was still open:
 //! frames, held locks, and the times from the ends of team members to the joins.
 //!
-//! Threads may still run while it is taken. It writes to nothing of theirs: what
-//! must be added is kept beside, and what it reads is at worst one event old.
+//! Threads may still run, but they stand still while it is taken, and all that
+//! they change later is copied. It writes to nothing of theirs: what must be
+//! added is kept beside.
 
 use std::sync::atomic::Ordering;
 
@@ -49,8 +50,10 @@ pub(super) type Totals = [Total; PseudoRegion::COUNT];
 
 /// Everything that was recorded, and what must be added to it.
 #[derive(Debug, Default)]
-pub(super) struct Snapshot {
+pub(crate) struct Snapshot {
     pub(super) nodes: Vec<&'static Node>,
+    /// Per node: what it held.
+    recorded: Vec<Totals>,
     index: Map<*const Node, usize>,
     /// The member roots.
     members: Vec<usize>,
@@ -77,7 +80,7 @@ pub(super) struct Snapshot {
 
 impl Snapshot {
     /// Takes in all nodes, with everything that is open closed at `at`.
-    pub(super) fn take(threads: &[&'static Thread], at: u64) -> Self {
+    pub(crate) fn take(threads: &[&'static Thread], at: u64) -> Self {
         let mut snapshot = Self {
             pauses: u64::from(pause::count()),
             ..Self::default()
@@ -109,6 +112,8 @@ impl Snapshot {
             self.forks.push(index);
         }
         self.nodes.push(node);
+        self.recorded
+            .push(PseudoRegion::ALL.map(|pseudo_region| Total::of(node, pseudo_region)));
     }
 
     /// Nodes that have forked teams of a known size; some may be named twice.
@@ -124,7 +129,7 @@ impl Snapshot {
     /// What a node amounts to.
     pub(super) fn totals(&self, index: usize) -> Totals {
         let node = self.nodes[index];
-        let mut totals = PseudoRegion::ALL.map(|pseudo_region| Total::of(node, pseudo_region));
+        let mut totals = self.recorded[index];
         if let Some(additions) = self.additions.get(&index) {
             for (total, addition) in totals.iter_mut().zip(additions) {
                 total.join(*addition);
@@ -244,7 +249,7 @@ impl Snapshot {
         }
         let mut count = 0;
         for root in roots {
-            let mut ends = Total::of(self.nodes[*root], PseudoRegion::Exit);
+            let mut ends = self.recorded[*root][EXIT];
             ends.join(
                 self.additions
                     .get(root)

@@ -2,6 +2,9 @@
 //! source decides nothing; every entry point passes [`boundary`].
 
 mod boundary;
+mod control;
 mod descriptor;
+#[cfg(not(test))]
+mod ends;
 mod locks;
 mod pomp;

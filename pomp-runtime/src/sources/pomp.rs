@@ -6,6 +6,8 @@
 //! team from the region. That goes wrong where several threads fork the same
 //! region at once, which OPARI 1 cannot tell apart either.
 
+#[cfg(not(test))]
+use std::ffi::c_int;
 use std::ffi::{c_uint, c_void};
 
 use super::boundary::{caught, event, lasting_event};
@@ -275,3 +277,9 @@ unsafe extern "C" fn POMP_Parallel_join(descriptor: *const OmpRegDescr) {
     // SAFETY: as the caller promises.
     unsafe { event(descriptor, |thread, region| thread.join(region, now())) };
 }
+
+/// Has the parts linked that a program refers to weakly, or not by name.
+#[cfg(not(test))]
+#[used]
+static LINKED: ([extern "C" fn(); 3], extern "C" fn(c_int) -> !) =
+    (super::control::STEERING, super::ends::romp_end_process);

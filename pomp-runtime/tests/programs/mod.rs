@@ -65,9 +65,11 @@ impl Program {
             .collect();
         files.sort();
         let profiles = files.iter().map(|file| load(file).unwrap()).collect();
-        files
-            .iter()
-            .for_each(|file| std::fs::remove_file(file).unwrap());
+        for file in &files {
+            std::fs::remove_file(file).unwrap();
+            // Else the next run would take the next number.
+            let _ = std::fs::remove_file(file.with_extension("txt"));
+        }
         Run { output, profiles }
     }
 }

@@ -15,7 +15,7 @@ use super::region::Region;
 use super::region::tests::region;
 use super::team::Team;
 use super::thread::Thread;
-use crate::sinks::merge::{Ending, merge};
+use crate::sinks::merge::{Ending, Snapshot, merge};
 
 impl Thread {
     /// Reports an event at a time.
@@ -50,14 +50,11 @@ impl Thread {
 
 /// What the threads have recorded when measurement ends at a time.
 fn profile_at(at: u64, threads: &[&'static Thread], regions: &[&'static Region]) -> Profile {
-    merge(
-        threads,
-        regions,
-        Ending {
-            at,
-            scale: Scale::one(),
-        },
-    )
+    let ending = Ending {
+        scale: Scale::one(),
+        is_last: true,
+    };
+    merge(&Snapshot::take(threads, at), regions, ending)
 }
 
 /// One line per node and thread:
