@@ -51,6 +51,11 @@ const ADVICE: &[Advice] = &[
                give them work.",
     },
     Advice {
+        kinds: &[Kind::Master],
+        category: Limpar,
+        text: "Let other threads work meanwhile, or give part of the work to them.",
+    },
+    Advice {
         kinds: &[Kind::Barrier],
         category: Synch,
         text: "Threads arrived at different times: spread the work before it evenly, or see \

@@ -17,6 +17,7 @@ pub mod environment;
 pub mod load;
 pub mod model;
 pub mod overheads;
+pub mod properties;
 pub mod region_kind;
 pub mod report;
 pub mod save;

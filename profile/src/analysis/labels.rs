@@ -41,6 +41,18 @@ impl Label {
         }
     }
 
+    /// `CRITICAL "stack" at a.c:15`, as in a sentence.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let name = self
+            .name
+            .as_ref()
+            .map(|name| format!(" \"{name}\""))
+            .unwrap_or_default();
+        let kind = self.kind.row().full_name;
+        format!("{kind}{name} at {}:{}", self.short_file, self.first)
+    }
+
     /// The name in quotes, or that there is none where one could be.
     #[must_use]
     pub fn shown_name(&self) -> Option<String> {

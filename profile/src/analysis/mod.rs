@@ -3,22 +3,37 @@
 //! computed, so that a writer only has to lay them out.
 
 mod call_graph;
+mod decomposition;
+mod dilation;
+mod efficiency;
 mod labels;
 mod overheads;
+mod own;
+mod properties;
 mod summary;
 mod tables;
 mod tree;
+mod waits;
 mod wall;
-mod words;
+pub(crate) mod words;
 
 pub use call_graph::{CallGraph, CallPath, Times};
+pub use decomposition::{Barrier, Decomposition, Parts};
+pub use dilation::{Dilation, RegionDilation};
+pub use efficiency::{Efficiencies, Efficiency, processor};
 pub use labels::Label;
 pub use overheads::{Losses, OverheadRow, Overheads, ParallelRegion, Place};
+pub use own::OwnTime;
+pub use properties::Property;
 pub use summary::Summary;
 pub use tables::Table;
+pub use waits::{Contended, Latecomer, Lateness, Pattern, Spread};
 
 use crate::model::{Profile, Region};
 use crate::region_kind::{KINDS, KindRow, RegionKind};
+
+/// Percent of the thread time below which a loss is not worth a remedy.
+pub const NEGLIGIBLE: f64 = 2.0;
 
 /// A run, analysed.
 #[derive(Debug)]
@@ -37,8 +52,24 @@ pub struct Report<'p> {
     pub flat: Vec<Table>,
     /// One profile per call path, in the order of [`CallGraph::paths`].
     pub on_call_paths: Vec<Table>,
+    /// What each call path did itself, in the order of [`CallGraph::paths`].
+    pub own_times: Vec<OwnTime>,
     /// The overhead analysis.
     pub overheads: Overheads,
+    /// ompP's performance properties that hold, most severe first.
+    pub properties: Vec<Property>,
+    /// Parallel efficiency and its factors.
+    pub efficiency: Efficiencies,
+    /// POMPROF's decomposition, in the order of [`Report::flat`].
+    pub decomposition: Vec<Decomposition>,
+    /// What the measurement cost, if that is known.
+    pub dilation: Option<Dilation>,
+    /// How the times of instances are spread.
+    pub spreads: Vec<Spread>,
+    /// Who came last to barriers.
+    pub lateness: Vec<Lateness>,
+    /// What threads kept each other out of.
+    pub contention: Vec<Contended>,
     /// Where the time went, in words.
     pub summary: Summary,
 }
@@ -102,7 +133,16 @@ impl<'p> Report<'p> {
             overheads: &overheads,
         }
         .in_words();
+        let thread_time_ns = overheads.thread_time_ns;
         Self {
+            properties: properties::analyse(profile, &labels, &flat, thread_time_ns),
+            efficiency: efficiency::analyse(profile, &tree, &overheads),
+            decomposition: decomposition::analyse(profile, &flat),
+            dilation: dilation::analyse(profile, &tree, thread_time_ns),
+            spreads: waits::spreads(profile),
+            lateness: waits::lateness(profile),
+            contention: waits::contended(profile, thread_time_ns),
+            own_times: own::own_times(&tree, &call_graph),
             on_call_paths: tables::on_call_paths(&tree, &call_graph),
             overview: overview(profile, &flat),
             profile,

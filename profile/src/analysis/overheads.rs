@@ -115,6 +115,8 @@ pub struct Overheads {
     pub of_whole: Vec<OverheadRow>,
     /// The sum of the latter.
     pub whole_sum: OverheadRow,
+    /// What was lost outside parallel regions.
+    pub outside: Losses,
     /// All places where time was lost, worst first.
     pub places: Vec<Place>,
 }
@@ -150,6 +152,7 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, walls: &[Wall]) -> Ove
         idle: Share::of(serial_ns.saturating_mul(threads - 1), thread_time_ns),
         wall_sum: Share::of(coverage_ns, duration_ns),
         whole_sum: sums.whole(&regions, thread_time_ns),
+        outside: sums.outside,
         places: sums.places(thread_time_ns),
         regions,
         of_each,

@@ -1,6 +1,7 @@
 //! Where the time went, in words: one line for the terminal, and a few lines
 //! on top of the text report.
 
+use super::NEGLIGIBLE;
 use super::labels::Label;
 use super::overheads::{Overheads, Place};
 use super::tables::Table;
@@ -10,8 +11,6 @@ use crate::columns::Quantity;
 use crate::model::Profile;
 use crate::overheads::Category;
 
-/// Percent of the thread time below which a loss is not worth a remedy.
-const NEGLIGIBLE: f64 = 2.0;
 /// Part of the longest wait that the spread of work must have to explain it.
 const EXPLAINS: f64 = 0.5;
 
@@ -174,17 +173,10 @@ impl Facts<'_> {
 
     fn place_and(&self, place: &Place, function: &str) -> String {
         let label = &self.labels[place.region];
-        let name = label
-            .name
-            .as_ref()
-            .map(|name| format!(" \"{name}\""))
-            .unwrap_or_default();
         format!(
-            "{} the {}{name} at {}:{}{function}: {} ({})",
+            "{} the {}{function}: {} ({})",
             place.cost.place,
-            label.kind.row().full_name,
-            label.short_file,
-            label.first,
+            label.in_words(),
             time(place.lost.ns),
             percent(place.lost.percent)
         )

@@ -89,6 +89,20 @@ impl Table {
         }
     }
 
+    /// Adds the rows of a table of the same region.
+    pub fn absorb(&mut self, other: &Self) {
+        for (thread, cells) in other.rows() {
+            let known = self.threads.iter().position(|known| *known == thread);
+            let row = known.unwrap_or_else(|| self.push_row(thread));
+            let mine = &mut self.cells[row * self.columns.len()..];
+            for ((mine, sum), cell) in mine.iter_mut().zip(&mut self.sum).zip(cells) {
+                *mine += cell;
+                *sum += cell;
+            }
+        }
+        self.sort();
+    }
+
     /// Orders the rows by thread.
     fn sort(&mut self) {
         if self.threads.is_sorted() {

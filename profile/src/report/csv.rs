@@ -20,7 +20,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::general_facts;
-use crate::analysis::{OverheadRow, Report, Share, Table, Times};
+use crate::analysis::{Efficiency, OverheadRow, Report, Share, Table, Times};
 use crate::overheads::Category;
 
 /// Writes the report.
@@ -46,10 +46,19 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     })?;
     section("overhead analysis report", "", out, |out| {
         overheads(report, out)
+    })?;
+    section("ompp performance properties report", "", out, |out| {
+        properties(report, out)
+    })?;
+    section("parallel efficiency report", "", out, |out| {
+        efficiency(report, out)
+    })?;
+    section("decomposition report", "", out, |out| {
+        decomposition(report, out)
     })
 }
 
-fn section(
+pub(super) fn section(
     name: &str,
     settings: &str,
     out: &mut dyn Write,
@@ -200,6 +209,68 @@ fn overhead_row(id: &str, row: &OverheadRow, out: &mut dyn Write) -> io::Result<
     writeln!(out)
 }
 
+fn properties(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    for (number, property) in report.properties.iter().enumerate() {
+        writeln!(
+            out,
+            "P{:05},{},{},{},{}",
+            number + 1,
+            property.row.name,
+            share(property.severity),
+            region(report, property.region),
+            quoted(&property.sentence)
+        )?;
+    }
+    Ok(())
+}
+
+fn efficiency(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "Of,Total,Useful,Efficiency,Balance,Rest")?;
+    let mut row = |of: &str, row: &Efficiency| {
+        let [time, useful] = [row.time_ns, row.useful_ns].map(seconds);
+        let (total, balance, rest) = (row.total, row.load_balance, row.rest);
+        writeln!(out, "{of},{time},{useful},{total},{balance},{rest}")
+    };
+    if let Some(program) = &report.efficiency.program {
+        row("program", program)?;
+    }
+    for (level, efficiency) in report.efficiency.levels.iter().enumerate() {
+        row(&format!("level {}", level + 1), efficiency)?;
+    }
+    for (region, efficiency) in &report.efficiency.regions {
+        row(&report.labels[*region].id, efficiency)?;
+    }
+    Ok(())
+}
+
+/// POMPROF's view of each region and thread.
+fn decomposition(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "Region,TID,execC,execT,before,work,barrier,after,imbalance%,barrier is"
+    )?;
+    for row in &report.decomposition {
+        let id = &report.labels[row.region].id;
+        for parts in &row.threads {
+            let thread = &report.threads[parts.thread];
+            write!(out, "{id},{thread},{}", parts.count)?;
+            for ns in [
+                parts.time_ns,
+                parts.before_ns,
+                parts.work_ns,
+                parts.barrier_ns,
+                parts.after_ns,
+            ] {
+                write!(out, ",{}", seconds(ns))?;
+            }
+            let imbalance = parts.imbalance.map(|percent| percent.to_string());
+            let imbalance = imbalance.unwrap_or_default();
+            writeln!(out, ",{imbalance},{}", row.barrier.name())?;
+        }
+    }
+    Ok(())
+}
+
 fn region(report: &Report<'_>, index: usize) -> String {
     let label = &report.labels[index];
     let kind = label.kind.row().full_name;
@@ -222,7 +293,7 @@ fn share(share: Share) -> String {
 }
 
 /// Nanoseconds as seconds, exactly.
-fn seconds(ns: u64) -> String {
+pub(super) fn seconds(ns: u64) -> String {
     format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }
 

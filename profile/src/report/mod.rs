@@ -4,9 +4,13 @@
 //! To add a format, write a file with a `write` function and add a row to
 //! [`WRITERS`]; the command line takes its choices and its help from there.
 
+pub mod analyses;
 pub mod csv;
+pub mod csv_ompp_old;
+pub mod folded;
 pub mod json;
 pub mod text;
+pub mod xml;
 
 use std::io::{self, Write};
 
@@ -41,10 +45,34 @@ pub const WRITERS: &[Writer] = &[
         write: csv::write,
     },
     Writer {
+        name: "csv-ompp-old",
+        extension: "csv",
+        about: "the same in the grammar of older versions of ompP, which TAU's ParaProf reads",
+        write: csv_ompp_old::write,
+    },
+    Writer {
         name: "json",
         extension: "json",
         about: "the saved profile itself",
         write: |report, out| json::write(report.profile, out),
+    },
+    Writer {
+        name: "analysis",
+        extension: "json",
+        about: "what the analyses found, as JSON",
+        write: analyses::write,
+    },
+    Writer {
+        name: "xml",
+        extension: "xml",
+        about: "POMPROF's summary and detail views as XML",
+        write: xml::write,
+    },
+    Writer {
+        name: "folded",
+        extension: "folded",
+        about: "folded stacks of thread time in ns, for flame graphs",
+        write: folded::write,
     },
 ];
 

@@ -157,15 +157,27 @@ pub(super) fn banner(title: &str, out: &mut dyn Write) -> io::Result<()> {
 
 /// Writes prose, folded between words, later lines indented by `indent`.
 pub(super) fn prose(text: &str, indent: usize, out: &mut dyn Write) -> io::Result<()> {
+    fold(text, [0, indent], out)
+}
+
+/// Writes prose, folded between words, all lines indented by `indent`.
+pub(super) fn paragraph(text: &str, indent: usize, out: &mut dyn Write) -> io::Result<()> {
+    fold(text, [indent, indent], out)
+}
+
+fn fold(text: &str, [first, later]: [usize; 2], out: &mut dyn Write) -> io::Result<()> {
     let mut line = Line::default();
+    line.spaces(first);
+    let mut is_empty = true;
     for word in text.split(' ') {
-        if !line.text.is_empty() && line.text.len() + 1 + word.len() > PROSE_WIDTH {
+        if !is_empty && line.text.len() + 1 + word.len() > PROSE_WIDTH {
             line.end(out)?;
-            line.spaces(indent);
-        } else if !line.text.is_empty() {
+            line.spaces(later);
+        } else if !is_empty {
             line.spaces(1);
         }
         line.text(word);
+        is_empty = false;
     }
     line.end(out)
 }

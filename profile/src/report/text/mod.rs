@@ -1,9 +1,12 @@
 //! ompP's report as text: its sections in its order, with a summary in words
 //! on top.
 
+mod efficiency;
 mod layout;
 mod overheads;
 mod profiles;
+mod properties;
+mod waits;
 
 use std::io::{self, Write};
 
@@ -27,7 +30,10 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     call_graph(report, out)?;
     profiles::flat(report, out)?;
     profiles::on_call_paths(report, out)?;
-    overheads::write(report, out)
+    overheads::write(report, out)?;
+    properties::write(report, out)?;
+    efficiency::write(report, out)?;
+    waits::write(report, out)
 }
 
 fn summary(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {

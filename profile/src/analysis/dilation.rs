@@ -1,0 +1,79 @@
+//! What the measurement itself costs: events x their calibrated cost.
+//!
+//! A pair of events is an enter and its exit. The cost is that of a pair in a
+//! loop that does nothing else, so it is the least that an event can cost.
+
+use std::cmp::Reverse;
+
+use super::Share;
+use super::tree::Tree;
+use crate::columns::occupied;
+use crate::model::Profile;
+
+/// The cost of the events of one region.
+#[derive(Clone, Copy, Debug)]
+pub struct RegionDilation {
+    /// Index of the region.
+    pub region: usize,
+    /// Pairs of events, all threads together.
+    pub pairs: u64,
+    /// Their cost; percent of the time that threads spent in the region.
+    pub cost: Share,
+}
+
+/// The cost of all events.
+#[derive(Clone, Debug)]
+pub struct Dilation {
+    /// Cost of a pair in picoseconds.
+    pub pair_cost_ps: u64,
+    /// Pairs of events, all threads together.
+    pub pairs: u64,
+    /// Their cost; percent of the program's thread time.
+    pub cost: Share,
+    /// By region, the most costly first.
+    pub regions: Vec<RegionDilation>,
+}
+
+/// None if the cost of an event is not known.
+pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -> Option<Dilation> {
+    let pair_cost_ps = profile.run.pair_cost_ps;
+    if pair_cost_ps == 0 {
+        return None;
+    }
+    let cost = |pairs: u64| {
+        let ps = u128::from(pairs) * u128::from(pair_cost_ps);
+        u64::try_from(ps / 1000).unwrap_or(u64::MAX)
+    };
+    let mut sums = vec![(0, 0); profile.regions.len()];
+    for node in &tree.nodes {
+        let (pairs, time): &mut (u64, u64) = &mut sums[node.region];
+        for row in &node.rows {
+            *pairs += row.row.pairs(node.kind);
+            // A repeated region's time is part of the outer one's.
+            if !node.repeats {
+                *time += match node.kind.is_parallel() {
+                    true => row.row.main.ns,
+                    false => occupied(node.kind, row.row),
+                };
+            }
+        }
+    }
+    let mut regions: Vec<RegionDilation> = sums
+        .iter()
+        .enumerate()
+        .filter(|(_, (pairs, _))| *pairs > 0)
+        .map(|(region, &(pairs, time))| RegionDilation {
+            region,
+            pairs,
+            cost: Share::of(cost(pairs), time),
+        })
+        .collect();
+    regions.sort_by_key(|region| (Reverse(region.pairs), region.region));
+    let pairs = sums.iter().map(|(pairs, _)| pairs).sum();
+    Some(Dilation {
+        pair_cost_ps,
+        pairs,
+        cost: Share::of(cost(pairs), thread_time_ns),
+        regions,
+    })
+}

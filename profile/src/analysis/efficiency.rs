@@ -1,0 +1,216 @@
+//! Parallel efficiency, and what it is lost to.
+//!
+//! ```text
+//! efficiency   = useful thread time / thread time that there was
+//! load balance = mean useful time of a thread / largest useful time
+//! the rest     = largest useful time / mean time that a thread had
+//! efficiency   = load balance x the rest
+//! ```
+//!
+//! Useful is what is no overhead of [`crate::overheads`]. So load balance tells
+//! what an even spread of work would win, and the rest what is lost although the
+//! busiest thread is never idle for lack of it: waiting in turns, contention,
+//! the runtime, serial parts. Where teams change their size the second quotient
+//! can exceed one; then it is one, and load balance is the whole.
+//!
+//! - Of a **parallel region**: the members of its teams, from fork to join. A
+//!   member that forks a nested team is busy meanwhile.
+//! - Of a **level** of nesting: all parallel regions at it, by thread.
+//! - Of the **program**: duration x largest number of threads. A thread that forks
+//!   a team is the same as that team's first member.
+
+use std::collections::BTreeMap;
+
+use super::overheads::Overheads;
+use super::tree::{Slots, Tree};
+use crate::model::Profile;
+use crate::overheads::of;
+
+/// An efficiency and its factors, each from 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Efficiency {
+    /// Useful part of the thread time.
+    pub total: f64,
+    /// Mean to largest useful time.
+    pub load_balance: f64,
+    /// What is left of the efficiency when load is balanced.
+    pub rest: f64,
+    /// Useful thread time in nanoseconds.
+    pub useful_ns: u64,
+    /// The thread time that there was, in nanoseconds.
+    pub time_ns: u64,
+}
+
+/// Efficiencies of a run.
+#[derive(Clone, Debug)]
+pub struct Efficiencies {
+    /// Of the whole program; none if it had no parallel region.
+    pub program: Option<Efficiency>,
+    /// Of each level of nesting, the outermost first.
+    pub levels: Vec<Efficiency>,
+    /// Of each parallel region that ran, in the order of
+    /// [`Overheads::regions`].
+    pub regions: Vec<(usize, Efficiency)>,
+}
+
+/// What one thread had, what it lost of it, and what it spent as the forker of
+/// nested teams.
+#[derive(Clone, Copy, Debug, Default)]
+struct Use {
+    time: u64,
+    lost: u64,
+    forked: u64,
+}
+
+/// Uses by thread; a thread may come several times.
+type Uses = Vec<(usize, Use)>;
+
+pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, overheads: &Overheads) -> Efficiencies {
+    let mut slots = Slots::new(profile.threads.len());
+    let scopes = scopes(tree);
+    let mut depths: Vec<usize> = Vec::with_capacity(tree.nodes.len());
+    let mut levels: Vec<Uses> = Vec::new();
+    let mut regions: Vec<Uses> = vec![Vec::new(); profile.regions.len()];
+    for (here, node) in tree.nodes.iter().enumerate() {
+        let above = node.scope.map_or(0, |scope| depths[scope]);
+        depths.push(above + usize::from(node.kind.is_parallel()));
+        if node.kind.is_parallel() {
+            let uses = uses(tree, here, &scopes[here], &mut slots);
+            levels.resize(levels.len().max(above + 1), Vec::new());
+            levels[above].extend_from_slice(&uses);
+            regions[node.region].extend(uses);
+        }
+    }
+    let threads = profile.threads.len();
+    let of_region = |row: &super::ParallelRegion| {
+        let uses = &regions[row.region];
+        (row.region, factors(uses, row.threads as u64, threads))
+    };
+    let at_level = |uses: &Uses| factors(uses, distinct(uses, threads), threads);
+    Efficiencies {
+        program: (!levels.is_empty()).then(|| program(profile, overheads, &levels)),
+        levels: levels.iter().map(at_level).collect(),
+        regions: overheads.regions.iter().map(of_region).collect(),
+    }
+}
+
+/// For each parallel node the nodes that its members execute.
+fn scopes(tree: &Tree<'_>) -> Vec<Vec<usize>> {
+    let mut scopes = vec![Vec::new(); tree.nodes.len()];
+    for (here, node) in tree.nodes.iter().enumerate() {
+        if let Some(scope) = node.scope {
+            scopes[scope].push(here);
+        }
+    }
+    scopes
+}
+
+/// What the members of a parallel node's teams had and lost.
+fn uses(tree: &Tree<'_>, here: usize, inside: &[usize], slots: &mut Slots) -> Uses {
+    let node = &tree.nodes[here];
+    let mut uses = Uses::new();
+    slots.start();
+    for member in node.executors() {
+        slots.set(member.row.thread, uses.len());
+        let part = Use {
+            time: member.row.main.ns,
+            lost: of(node.kind)
+                .map(|cost| cost.quantity.inclusive(member))
+                .sum(),
+            forked: 0,
+        };
+        uses.push((member.row.thread, part));
+    }
+    for inner in inside.iter().map(|&inner| &tree.nodes[inner]) {
+        for row in &inner.rows {
+            let Some(place) = slots.get(row.row.thread) else {
+                continue;
+            };
+            let part = &mut uses[place].1;
+            if inner.kind.is_parallel() {
+                part.forked += row.row.seq.ns;
+            } else {
+                let costs = of(inner.kind).map(|cost| cost.quantity.inclusive(row));
+                part.lost += costs.sum::<u64>();
+            }
+        }
+    }
+    uses
+}
+
+/// How many threads there are among them.
+fn distinct(uses: &Uses, threads: usize) -> u64 {
+    let mut seen = vec![false; threads];
+    uses.iter().for_each(|(thread, _)| seen[*thread] = true);
+    seen.into_iter().filter(|seen| *seen).count() as u64
+}
+
+fn factors(uses: &Uses, members: u64, threads: usize) -> Efficiency {
+    let mut useful = vec![0; threads];
+    let mut time = 0;
+    for (thread, part) in uses {
+        useful[*thread] += part.useful();
+        time += part.time;
+    }
+    efficiency(useful.into_iter(), time, members)
+}
+
+/// Of the program: what each thread usefully did in its innermost teams; the
+/// initial thread also had the serial part.
+fn program(profile: &Profile, overheads: &Overheads, levels: &[Uses]) -> Efficiency {
+    let mut useful: BTreeMap<&[u32], u64> = BTreeMap::new();
+    for (thread, part) in levels.iter().flatten() {
+        let path = profile.threads[*thread].path.as_slice();
+        *useful.entry(processor(path)).or_default() += part.useful().saturating_sub(part.forked);
+    }
+    if let Some(initial) = profile.threads.iter().find(|thread| thread.path.len() == 1) {
+        let serial = overheads
+            .serial
+            .ns
+            .saturating_sub(overheads.outside.total());
+        *useful.entry(&initial.path).or_default() += serial;
+    }
+    efficiency(
+        useful.into_values(),
+        overheads.thread_time_ns,
+        overheads.threads,
+    )
+}
+
+/// The path without the zeros at its end: a team's first member is the thread
+/// that forked it, so what such paths have in common is the processor's.
+#[must_use]
+pub fn processor(path: &[u32]) -> &[u32] {
+    let mut path = path;
+    while let [outer @ .., 0] = path
+        && !outer.is_empty()
+    {
+        path = outer;
+    }
+    path
+}
+
+fn efficiency(useful: impl Iterator<Item = u64>, time_ns: u64, threads: u64) -> Efficiency {
+    let (mut useful_ns, mut largest) = (0, 0);
+    for useful in useful {
+        useful_ns += useful;
+        largest = largest.max(useful);
+    }
+    let useful_ns = useful_ns.min(time_ns);
+    let quotient = |a: f64, b: f64| if b == 0.0 { 0.0 } else { a / b };
+    let total = quotient(useful_ns as f64, time_ns as f64);
+    let rest = quotient(largest as f64 * threads as f64, time_ns as f64).min(1.0);
+    Efficiency {
+        total,
+        load_balance: quotient(total, rest).min(1.0),
+        rest,
+        useful_ns,
+        time_ns,
+    }
+}
+
+impl Use {
+    fn useful(&self) -> u64 {
+        self.time.saturating_sub(self.lost)
+    }
+}

@@ -1,0 +1,286 @@
+//! How the times of a region are spread, who comes last to barriers, and who
+//! keeps whom out of what: from [`crate::model`]'s lists of the same names.
+
+use std::cmp::Reverse;
+
+use super::Share;
+use crate::model::{Bucket, Contention, Profile};
+use crate::region_kind::PseudoRegion;
+
+/// Instances of a barrier from which a pattern can be told from chance.
+const FEWEST_INSTANCES: u64 = 8;
+/// Standard deviations that chance does not reach.
+const BEYOND_CHANCE: f64 = 3.0;
+
+/// The times of the instances of one part of a region, all threads together.
+#[derive(Clone, Debug)]
+pub struct Spread {
+    /// Index of the region.
+    pub region: usize,
+    /// Whose instances.
+    pub part: PseudoRegion,
+    /// Number of instances that were timed.
+    pub count: u64,
+    /// The shortest, in nanoseconds.
+    pub min_ns: u64,
+    /// The mean of all that were counted, in nanoseconds.
+    pub mean_ns: u64,
+    /// The longest, in nanoseconds.
+    pub max_ns: u64,
+    /// Numbers of instances by time, shortest first.
+    pub histogram: Vec<Bucket>,
+}
+
+/// Whether the same thread is late again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// One thread is last more often than by chance.
+    Systematic,
+    /// Threads take turns as by chance.
+    Random,
+    /// Too few instances to tell.
+    Unknown,
+}
+
+impl Pattern {
+    /// The word in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Systematic => "systematic",
+            Self::Random => "random",
+            Self::Unknown => "too few to tell",
+        }
+    }
+}
+
+/// One thread that came last to a barrier.
+#[derive(Clone, Copy, Debug)]
+pub struct Latecomer {
+    /// Index of the thread.
+    pub thread: usize,
+    /// How often it came last.
+    pub last: u64,
+    /// The same in percent of the instances.
+    pub percent: f64,
+    /// Mean time after the one before it, in nanoseconds.
+    pub late_ns: u64,
+    /// Mean time after the first one, in nanoseconds; 0 if not measured.
+    pub after_first_ns: u64,
+}
+
+/// Who came last to one barrier.
+#[derive(Clone, Debug)]
+pub struct Lateness {
+    /// Index of the region.
+    pub region: usize,
+    /// Which of its waits.
+    pub part: PseudoRegion,
+    /// Number of instances.
+    pub instances: u64,
+    /// Whether there is a pattern in it.
+    pub pattern: Pattern,
+    /// Most often last first.
+    pub threads: Vec<Latecomer>,
+}
+
+/// Something that one thread at a time can have; sites that waited longest first.
+#[derive(Clone, Debug)]
+pub struct Contended {
+    /// What was measured.
+    pub guard: Contention,
+    /// Number of times that it was had.
+    pub acquisitions: u64,
+    /// How many of these had to wait.
+    pub waited: u64,
+    /// Time to get it; percent of the program's thread time.
+    pub wait: Share,
+    /// Time that it was had; percent of the duration.
+    pub hold: Share,
+}
+
+/// The distributions, regions in order.
+pub(crate) fn spreads(profile: &Profile) -> Vec<Spread> {
+    let mut spreads: Vec<Spread> = Vec::new();
+    let mut parts: Vec<_> = profile.distributions.iter().collect();
+    parts.retain(|of| of.region < profile.regions.len());
+    parts.sort_by_key(|of| (of.region, of.part));
+    for of in parts {
+        let count: u64 = of.histogram.iter().map(|bucket| bucket.count).sum();
+        match spreads.last_mut() {
+            Some(last) if (last.region, last.part) == (of.region, of.part) => {
+                last.count += count;
+                last.min_ns = last.min_ns.min(of.min_ns);
+                last.max_ns = last.max_ns.max(of.max_ns);
+                last.histogram.extend(&of.histogram);
+            }
+            _ => spreads.push(Spread {
+                region: of.region,
+                part: of.part,
+                count,
+                min_ns: of.min_ns,
+                mean_ns: 0,
+                max_ns: of.max_ns,
+                histogram: of.histogram.clone(),
+            }),
+        }
+    }
+    let means = Means::new(profile);
+    for spread in &mut spreads {
+        spread.mean_ns = means.of(spread.region, spread.part);
+        join_equal(&mut spread.histogram);
+    }
+    spreads
+}
+
+/// Sorts buckets, and makes one of those with the same bounds.
+fn join_equal(histogram: &mut Vec<Bucket>) {
+    histogram.sort_by_key(|bucket| (bucket.from_ns, bucket.below_ns));
+    histogram.dedup_by(|next, kept| {
+        let same = (next.from_ns, next.below_ns) == (kept.from_ns, kept.below_ns);
+        if same {
+            kept.count += next.count;
+        }
+        same
+    });
+}
+
+/// Count and time of all rows, per region and part.
+struct Means {
+    sums: Vec<[(u64, u64); PseudoRegion::COUNT]>,
+}
+
+impl Means {
+    fn new(profile: &Profile) -> Self {
+        let mut sums = vec![[(0, 0); PseudoRegion::COUNT]; profile.regions.len()];
+        for node in &profile.nodes {
+            let Some(sums) = sums.get_mut(node.region) else {
+                continue;
+            };
+            for (part, (count, ns)) in PseudoRegion::ALL.into_iter().zip(sums) {
+                for row in &node.rows {
+                    *count += row.span(part).count;
+                    *ns += row.span(part).ns;
+                }
+            }
+        }
+        Self { sums }
+    }
+
+    fn of(&self, region: usize, part: PseudoRegion) -> u64 {
+        let (count, ns): (u64, u64) = self.sums[region][part as usize];
+        ns / count.max(1)
+    }
+}
+
+/// Who came last, the barrier with the most lateness first.
+pub(crate) fn lateness(profile: &Profile) -> Vec<Lateness> {
+    let mut arrivals: Vec<_> = profile.arrivals.iter().collect();
+    arrivals.retain(|of| {
+        of.last > 0 && of.region < profile.regions.len() && of.thread < profile.threads.len()
+    });
+    arrivals.sort_by_key(|of| (of.region, of.part, Reverse(of.last), of.thread));
+    let same = |a: &&crate::model::Arrivals, b: &&crate::model::Arrivals| {
+        (a.region, a.part) == (b.region, b.part)
+    };
+    let mut all: Vec<(u64, Lateness)> = Vec::new();
+    for group in arrivals.chunk_by(same) {
+        let instances: u64 = group.iter().map(|of| of.last).sum();
+        let late = group.iter().map(|of| of.late_ns).sum();
+        let threads: Vec<Latecomer> = group
+            .iter()
+            .map(|of| Latecomer {
+                thread: of.thread,
+                last: of.last,
+                percent: 100.0 * of.last as f64 / instances as f64,
+                late_ns: of.late_ns / of.last,
+                after_first_ns: of.after_first_ns / of.last,
+            })
+            .collect();
+        let team = members(profile, group[0].region);
+        let lateness = Lateness {
+            region: group[0].region,
+            part: group[0].part,
+            instances,
+            pattern: pattern(threads[0].last, instances, team),
+            threads,
+        };
+        all.push((late, lateness));
+    }
+    all.sort_by_key(|(late, lateness)| (Reverse(*late), lateness.region));
+    all.into_iter().map(|(_, lateness)| lateness).collect()
+}
+
+/// How many threads have been at a region.
+fn members(profile: &Profile, region: usize) -> usize {
+    let nodes = profile.nodes.iter().filter(|node| node.region == region);
+    let rows = nodes.flat_map(|node| &node.rows);
+    let mut threads: Vec<usize> = rows
+        .filter(|row| !row.main.is_zero())
+        .map(|row| row.thread)
+        .collect();
+    threads.sort_unstable();
+    threads.dedup();
+    threads.len()
+}
+
+/// If every thread were last as often as any other, how often one is follows
+/// the binomial distribution; its deviation tells what is beyond chance.
+fn pattern(most: u64, instances: u64, team: usize) -> Pattern {
+    if instances < FEWEST_INSTANCES || team < 2 {
+        return Pattern::Unknown;
+    }
+    let (instances, p) = (instances as f64, 1.0 / team as f64);
+    let deviation = (instances * p * (1.0 - p)).sqrt();
+    if most as f64 > instances * p + BEYOND_CHANCE * deviation {
+        Pattern::Systematic
+    } else {
+        Pattern::Random
+    }
+}
+
+/// What threads kept each other out of, the longest wait first.
+pub(crate) fn contended(profile: &Profile, thread_time_ns: u64) -> Vec<Contended> {
+    let mut all: Vec<Contended> = profile
+        .contention
+        .iter()
+        .map(|guard| {
+            let mut guard = guard.clone();
+            let (regions, threads) = (profile.regions.len(), profile.threads.len());
+            guard.sites.retain(|site| site.region < regions);
+            for site in &mut guard.sites {
+                site.holders.retain(|holder| {
+                    holder.region < regions && holder.thread.is_none_or(|thread| thread < threads)
+                });
+                site.holders.sort_by_key(|holder| Reverse(holder.waited));
+            }
+            guard
+                .sites
+                .sort_by_key(|site| (Reverse(site.wait_ns), site.region));
+            let sum =
+                |of: fn(&crate::model::ContentionSite) -> u64| guard.sites.iter().map(of).sum();
+            Contended {
+                acquisitions: sum(|site| site.acquisitions),
+                waited: sum(|site| site.waited),
+                wait: Share::of(sum(|site| site.wait_ns), thread_time_ns),
+                hold: Share::of(sum(|site| site.hold_ns), profile.run.duration_ns),
+                guard,
+            }
+        })
+        .collect();
+    all.sort_by_key(|of| Reverse(of.wait.ns));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_is_what_chance_does_not_do() {
+        assert_eq!(pattern(4, 4, 2), Pattern::Unknown);
+        assert_eq!(pattern(30, 100, 4), Pattern::Random);
+        assert_eq!(pattern(60, 100, 4), Pattern::Systematic);
+        assert_eq!(pattern(10, 10, 4), Pattern::Systematic);
+    }
+}

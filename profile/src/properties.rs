@@ -1,0 +1,238 @@
+//! ompP's performance properties, as one table: what each says of a region,
+//! which time makes it severe, and when it holds.
+//!
+//! Names (with ompP's spelling), constructs, times and conditions are ompP's.
+//! `InsufficienWorkInParallelLoop` is named there and never raised; here it
+//! holds where starting and ending the team of a parallel loop takes longer
+//! than the threads work in it. What is lost is told by the quantities of
+//! [`crate::columns`], so tasks executed while waiting are no wait here either.
+
+use crate::columns::Quantity;
+use crate::overheads::Category;
+use crate::region_kind::RegionKind;
+
+/// Executions per second of thread time from which an atomic is frequent.
+pub const FREQUENT_PER_SECOND: u64 = 1000;
+
+/// When a property holds for a region whose construct and time are right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// Always.
+    Always,
+    /// Threads executed different numbers of sections, and there were more
+    /// sections than executions of the construct by threads.
+    SectionsUnevenlySpread,
+    /// Threads executed different numbers of sections, and there were fewer
+    /// sections than executions of the construct by threads.
+    TooFewSections,
+    /// Neither of the two.
+    SectionsUneven,
+    /// It was executed more than [`FREQUENT_PER_SECOND`] times per second of
+    /// the program's thread time.
+    Frequent,
+    /// The team's start and end took longer than the work in it.
+    LittleWork,
+}
+
+/// One row of the table.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PropertyRow {
+    /// ompP's name.
+    pub name: &'static str,
+    /// The constructs that it is about.
+    pub kinds: &'static [RegionKind],
+    /// The times that are lost; their sum over threads, divided by the
+    /// program's thread time, is the severity.
+    pub lost: &'static [Quantity],
+    /// When it holds.
+    pub condition: Condition,
+    /// The overhead that this is, which tells what to try.
+    pub category: Category,
+    /// What happened, as a clause; the time and the place follow.
+    pub what: &'static str,
+    /// Where that is; the construct follows.
+    pub place: &'static str,
+    /// What it means, for who asks.
+    pub help: &'static str,
+}
+
+use Category::{Imbal, Limpar, Mgmt, Synch};
+use RegionKind as Kind;
+
+const WAITED_BARRIER: &[Quantity] = &[Quantity::BarrierTime];
+const TO_ENTER: &[Quantity] = &[Quantity::EnterTime];
+const AT_END: &str = "at the implicit barrier of";
+const ANY_SECTIONS: &[RegionKind] = &[Kind::Sections, Kind::ParallelSections];
+
+/// The table, in ompP's order.
+pub const PROPERTIES: &[PropertyRow] = &[
+    PropertyRow {
+        name: "WaitAtBarrier",
+        kinds: &[Kind::Barrier],
+        lost: &[Quantity::WaitTime],
+        condition: Condition::Always,
+        category: Synch,
+        what: "threads waited for each other",
+        place: "in",
+        help: "Threads wait at an explicit barrier for the one that comes last.",
+    },
+    PropertyRow {
+        name: "ImbalanceInParallelRegion",
+        kinds: &[Kind::Parallel],
+        lost: WAITED_BARRIER,
+        condition: Condition::Always,
+        category: Imbal,
+        what: "threads waited for the one with most to do",
+        place: AT_END,
+        help: "Threads reach the end of a parallel region at different times, and wait.",
+    },
+    PropertyRow {
+        name: "ImbalanceInParallelLoop",
+        kinds: &[Kind::Loop, Kind::ParallelLoop],
+        lost: WAITED_BARRIER,
+        condition: Condition::Always,
+        category: Imbal,
+        what: "threads waited for the one with the longest iterations",
+        place: AT_END,
+        help: "Threads finish their iterations of a loop at different times, and wait at its end.",
+    },
+    PropertyRow {
+        name: "ImbalanceInParallelWorkshare",
+        kinds: &[Kind::Workshare, Kind::ParallelWorkshare],
+        lost: WAITED_BARRIER,
+        condition: Condition::Always,
+        category: Imbal,
+        what: "threads waited for the one with most to do",
+        place: AT_END,
+        help: "Threads finish their part of a workshare construct at different times, and wait.",
+    },
+    PropertyRow {
+        name: "ImbalanceDueToUnevenSectionDistribution",
+        kinds: ANY_SECTIONS,
+        lost: WAITED_BARRIER,
+        condition: Condition::SectionsUnevenlySpread,
+        category: Imbal,
+        what: "some threads executed more sections than others, which waited",
+        place: AT_END,
+        help: "There are more sections than threads, and their number is no multiple of it, so \
+               that some threads execute more of them while the others wait.",
+    },
+    PropertyRow {
+        name: "ImbalanceDueToNotEnoughSections",
+        kinds: ANY_SECTIONS,
+        lost: WAITED_BARRIER,
+        condition: Condition::TooFewSections,
+        category: Limpar,
+        what: "threads without a section waited",
+        place: AT_END,
+        help: "There are fewer sections than threads, so that some threads only wait.",
+    },
+    PropertyRow {
+        name: "ImbalanceInParallelSections",
+        kinds: ANY_SECTIONS,
+        lost: WAITED_BARRIER,
+        condition: Condition::SectionsUneven,
+        category: Imbal,
+        what: "threads waited for the one with the longest section",
+        place: AT_END,
+        help: "Every thread executes as many sections, but some of them take longer.",
+    },
+    PropertyRow {
+        name: "CriticalSectionContention",
+        kinds: &[Kind::Critical],
+        lost: TO_ENTER,
+        condition: Condition::Always,
+        category: Synch,
+        what: "threads queued",
+        place: "for",
+        help: "Threads wait for each other in front of a critical section.",
+    },
+    PropertyRow {
+        name: "LockContention",
+        kinds: &[Kind::Lock],
+        lost: TO_ENTER,
+        condition: Condition::Always,
+        category: Synch,
+        what: "threads queued",
+        place: "for",
+        help: "Threads wait for each other to give back a lock.",
+    },
+    PropertyRow {
+        name: "FrequentAtomic",
+        kinds: &[Kind::Atomic],
+        lost: &[Quantity::ExecTime],
+        condition: Condition::Frequent,
+        category: Synch,
+        what: "threads were busy with updates of one place in memory",
+        place: "in",
+        help: "An atomic construct is executed more than 1000 times per second of thread time, \
+               so that threads take the same cache line from each other again and again.",
+    },
+    PropertyRow {
+        name: "InsufficienWorkInParallelLoop",
+        kinds: &[Kind::ParallelLoop],
+        lost: &[Quantity::EnterTime, Quantity::ExitTime],
+        condition: Condition::LittleWork,
+        category: Mgmt,
+        what: "starting and ending the team took longer than the work",
+        place: "in",
+        help: "A parallel loop has so little to do that its team costs more than it is worth.",
+    },
+    PropertyRow {
+        name: "UnparallelizedInSingleRegion",
+        kinds: &[Kind::Single],
+        lost: WAITED_BARRIER,
+        condition: Condition::Always,
+        category: Limpar,
+        what: "threads waited for the one that executed it",
+        place: AT_END,
+        help: "One thread executes a single construct, the others wait at its end.",
+    },
+    PropertyRow {
+        name: "UnparallelizedInMasterRegion",
+        kinds: &[Kind::Master],
+        lost: &[Quantity::ExecTime],
+        condition: Condition::Always,
+        category: Limpar,
+        what: "one thread alone worked",
+        place: "in",
+        help: "The master thread works alone; where the others then wait for it is told by \
+               another property.",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::advice;
+    use crate::columns;
+
+    #[test]
+    fn there_are_thirteen_with_names_of_their_own() {
+        assert_eq!(PROPERTIES.len(), 13);
+        for (index, row) in PROPERTIES.iter().enumerate() {
+            assert!(
+                PROPERTIES[..index]
+                    .iter()
+                    .all(|other| other.name != row.name)
+            );
+        }
+    }
+
+    #[test]
+    fn every_property_says_what_to_try_and_follows_from_columns() {
+        for row in PROPERTIES {
+            for &kind in row.kinds {
+                assert!(advice(kind, row.category, None).is_some(), "{row:?}");
+                let columns = columns::flat(kind);
+                for &quantity in row.lost {
+                    let shown = match quantity {
+                        Quantity::WaitTime => Quantity::ExecTime,
+                        quantity => quantity,
+                    };
+                    assert!(columns.iter().any(|column| column.quantity == shown));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! ompP's report as comma separated values in the grammar of its older
+//! versions, which TAU's ParaProf reads (`paraprof -f ompp FILE`):
+//!
+//! ```text
+//! region  := R##### "," file " (" first "-" last ")" [" 'name'"] "," TYPE
+//! path    := "[" mark level "] " (application | region) NL ...
+//! profile := path+ column names NL one row per thread NL SUM row
+//! ```
+//!
+//! That reader has no quoting, skips empty cells, takes threads for numbers,
+//! finds out the columns from words in the region's line, and knows fewer
+//! constructs. So here threads are numbered (a thread and the first member of
+//! the team that it forks are one), text cannot hold what it would trip over,
+//! and constructs that it does not know have the columns of a loop. What it
+//! would not read at all is left to the newer dialect.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use super::csv::{seconds, section};
+use super::general_facts;
+use crate::analysis::{Label, Report, Table, processor};
+use crate::columns::Quantity;
+use crate::region_kind::RegionKind;
+
+/// Words by which the reader tells constructs apart, wherever they stand.
+const WORDS: &[&str] = &[
+    "USER REGION",
+    "MASTER",
+    "BARRIER",
+    "ATOMIC",
+    "FLUSH",
+    "SINGLE",
+    "CRITICAL",
+    "LOCK",
+    "PARALLEL",
+];
+
+/// A column that the reader expects: its name, where its value comes from (the
+/// first that the construct has), and whether without what happened below.
+type Expected = (&'static str, &'static [Quantity], bool);
+
+const EXEC_T: Expected = ("execT", &[Quantity::ExecTime], false);
+const EXEC_C: Expected = ("execC", &[Quantity::ExecCount], false);
+const EXEC_E: Expected = ("execT/E", &[Quantity::ExecTime], true);
+const BODY: &[Quantity] = &[
+    Quantity::BodyTime,
+    Quantity::WorkTime,
+    Quantity::SectionTime,
+    Quantity::ExecTime,
+];
+const BODY_I: Expected = ("bodyT/I", BODY, false);
+const BODY_E: Expected = ("bodyT/E", BODY, true);
+const EXIT_BAR_T: Expected = ("exitBarT", &[Quantity::BarrierTime], false);
+const ENTER_T: Expected = ("enterT", &[Quantity::EnterTime], false);
+const EXIT_T: Expected = ("exitT", &[Quantity::ExitTime], false);
+const STARTUP_T: Expected = ("startupT", &[Quantity::EnterTime], false);
+const SHUTDOWN_T: Expected = ("shutdwnT", &[Quantity::ExitTime], false);
+
+const BLOCK: &[Expected] = &[("execT/I", &[Quantity::ExecTime], false), EXEC_E, EXEC_C];
+const POINT: &[Expected] = &[EXEC_T, EXEC_C];
+const GUARDED: &[Expected] = &[EXEC_T, EXEC_C, BODY_I, BODY_E, ENTER_T, EXIT_T];
+const TEAM: &[Expected] = &[
+    EXEC_T, EXEC_C, BODY_I, BODY_E, EXIT_BAR_T, STARTUP_T, SHUTDOWN_T,
+];
+// Sections are call paths of their own, so that they are no exclusive time here.
+const BODY_E_OF_SECTIONS: Expected = ("bodyT/E", &[Quantity::ManagementTime], false);
+const SECTIONS: &[Expected] = &[EXEC_T, EXEC_C, BODY_I, BODY_E_OF_SECTIONS, EXIT_BAR_T];
+const TEAM_SECTIONS: &[Expected] = &[
+    EXEC_T,
+    EXEC_C,
+    BODY_I,
+    BODY_E_OF_SECTIONS,
+    EXIT_BAR_T,
+    STARTUP_T,
+    SHUTDOWN_T,
+];
+const OTHER: &[Expected] = &[EXEC_T, EXEC_C, BODY_I, BODY_E, EXIT_BAR_T];
+
+/// The columns in which the reader takes a construct's rows.
+fn columns(kind: RegionKind) -> &'static [Expected] {
+    match kind {
+        RegionKind::User | RegionKind::Master => BLOCK,
+        RegionKind::Barrier | RegionKind::Atomic | RegionKind::Flush => POINT,
+        RegionKind::Critical | RegionKind::Lock => GUARDED,
+        RegionKind::Sections => SECTIONS,
+        RegionKind::ParallelSections => TEAM_SECTIONS,
+        kind if kind.is_parallel() => TEAM,
+        _ => OTHER,
+    }
+}
+
+/// Writes the report.
+///
+/// # Errors
+/// If `out` refuses.
+pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let numbers = numbers(report);
+    section("header", " separator=,", out, |out| {
+        let threads = numbers.iter().max().map_or(1, |last| last + 1);
+        header(report, threads, out)
+    })?;
+    section("ompp callgraph", "", out, |out| call_graph(report, out))?;
+    section("callgraph region profiles", "", out, |out| {
+        call_paths(report, &numbers, out)
+    })
+}
+
+/// The number of each thread: processors in the order of their paths.
+fn numbers(report: &Report<'_>) -> Vec<usize> {
+    let paths = || {
+        report
+            .profile
+            .threads
+            .iter()
+            .map(|thread| processor(&thread.path))
+    };
+    let mut order: Vec<&[u32]> = paths().collect();
+    order.sort_unstable_by_key(|path| (path.len(), *path));
+    order.dedup();
+    let number: HashMap<&[u32], usize> = order.into_iter().zip(0..).collect();
+    paths().map(|path| number[path]).collect()
+}
+
+fn header(report: &Report<'_>, threads: usize, out: &mut dyn Write) -> io::Result<()> {
+    for (name, value) in general_facts(&report.profile.run, seconds) {
+        match name {
+            "Max Threads" => writeln!(out, "Thread Count,{threads}")?,
+            name => writeln!(out, "{name},{value}")?,
+        }
+    }
+    Ok(())
+}
+
+/// The reader takes the program alone; the rest is for those who read on.
+fn call_graph(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "Inclusive,(%),Exclusive,(%),Level,Region")?;
+    let graph = &report.call_graph;
+    let names = region_names(report);
+    let times = |times: crate::analysis::Times| {
+        let [a, b] = [times.inclusive, times.exclusive];
+        let (a_s, b_s) = (seconds(a.ns), seconds(b.ns));
+        format!("{a_s},{},{b_s},{}", a.percent, b.percent)
+    };
+    writeln!(out, "{},0,{}", times(graph.program), application(report))?;
+    for path in &graph.paths {
+        let name = &names[path.region];
+        writeln!(out, "{},{},{name}", times(path.times), path.level)?;
+    }
+    Ok(())
+}
+
+/// The reader takes what begins with an R for a region.
+fn application(report: &Report<'_>) -> String {
+    let name = harmless(&report.profile.run.application);
+    match name.as_str() {
+        "" => "unknown".to_owned(),
+        name if name.starts_with('R') => format!("./{name}"),
+        _ => name,
+    }
+}
+
+fn call_paths(report: &Report<'_>, numbers: &[usize], out: &mut dyn Write) -> io::Result<()> {
+    let names = region_names(report);
+    for Profile {
+        path,
+        table,
+        is_leaf,
+    } in profiles(report)
+    {
+        let id = &report.labels[table.region].id;
+        section(&format!("{id} callgraph profile"), "", out, |out| {
+            writeln!(out, "[*00] {}", application(report))?;
+            for (level, region) in path.iter().enumerate() {
+                let mark = if is_leaf && level + 1 == path.len() {
+                    '='
+                } else {
+                    '+'
+                };
+                writeln!(out, "[{mark}{:02}] {}", level + 1, names[*region])?;
+            }
+            let kind = report.labels[table.region].kind;
+            self::table(&table, columns(kind), numbers, out)
+        })?;
+    }
+    Ok(())
+}
+
+/// A profile with the regions that lead to it and its own, outermost first.
+struct Profile {
+    path: Vec<usize>,
+    table: Table,
+    is_leaf: bool,
+}
+
+/// The profiles of all call paths. The reader knows a call path by its regions
+/// alone and would forget the first of two, so those that differ only in the
+/// part of a region where the next was entered are added up.
+fn profiles(report: &Report<'_>) -> Vec<Profile> {
+    let mut profiles: Vec<Profile> = Vec::new();
+    let mut known: HashMap<Vec<usize>, usize> = HashMap::new();
+    let mut path = Vec::new();
+    for (here, table) in report.call_graph.paths.iter().zip(&report.on_call_paths) {
+        path.truncate(here.level - 1);
+        path.push(here.region);
+        match known.get(&path) {
+            Some(&known) => {
+                profiles[known].table.absorb(table);
+                profiles[known].is_leaf &= here.is_leaf;
+            }
+            None => {
+                known.insert(path.clone(), profiles.len());
+                profiles.push(Profile {
+                    path: path.clone(),
+                    table: table.clone(),
+                    is_leaf: here.is_leaf,
+                });
+            }
+        }
+    }
+    profiles
+}
+
+fn table(
+    table: &Table,
+    expected: &[Expected],
+    numbers: &[usize],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let places: Vec<Option<usize>> = expected
+        .iter()
+        .map(|(_, quantities, exclusive)| place(table, quantities, *exclusive))
+        .collect();
+    write!(out, "TID")?;
+    for (name, _, _) in expected {
+        write!(out, ",{name}")?;
+    }
+    writeln!(out)?;
+    let mut row = |name: String, cells: &[u64]| {
+        write!(out, "{name}")?;
+        for place in &places {
+            match place {
+                Some(place) if table.columns[*place].quantity.is_count() => {
+                    write!(out, ",{}", cells[*place])?;
+                }
+                place => write!(out, ",{}", seconds(place.map_or(0, |place| cells[place])))?,
+            }
+        }
+        writeln!(out)
+    };
+    for (thread, cells) in table.rows() {
+        row(numbers[thread].to_string(), cells)?;
+    }
+    row("SUM".to_owned(), &table.sum)
+}
+
+/// The column of the first of these quantities that the table has; what is not
+/// split into both is the same with and without what happened below.
+fn place(table: &Table, quantities: &[Quantity], exclusive: bool) -> Option<usize> {
+    quantities.iter().find_map(|&quantity| {
+        let of = |exclusive| {
+            let mut columns = table.columns.iter();
+            columns.position(|column| column.quantity == quantity && column.exclusive == exclusive)
+        };
+        of(exclusive).or_else(|| of(!exclusive))
+    })
+}
+
+/// The regions, in lines of their own: the reader knows them by place and type.
+fn region_names(report: &Report<'_>) -> Vec<String> {
+    let own = |label: &Label| label.name.as_deref().map(harmless).unwrap_or_default();
+    let mut uses: HashMap<String, u32> = HashMap::new();
+    for label in &report.labels {
+        *uses.entry(place_and_type(label, &own(label))).or_default() += 1;
+    }
+    let name = |label: &Label| {
+        let name = own(label);
+        let place = place_and_type(label, &name);
+        match uses.get(&place) {
+            Some(1) => format!("{},{place}", label.id),
+            _ => format!(
+                "{0},{1}",
+                label.id,
+                place_and_type(label, &format!("{name}_{}", label.id))
+            ),
+        }
+    };
+    report.labels.iter().map(name).collect()
+}
+
+fn place_and_type(label: &Label, name: &str) -> String {
+    let kind = label.kind.row().full_name;
+    let file = harmless(&label.short_file);
+    let (first, last) = (label.first, label.last);
+    let lines = if first == last {
+        format!("({first})")
+    } else {
+        format!("({first}-{last})")
+    };
+    // Without quotes the reader fails at a user region.
+    let name = match name {
+        "" if label.kind != RegionKind::User => String::new(),
+        name => format!(" '{name}'"),
+    };
+    format!("{file} {lines}{name},{kind}")
+}
+
+/// Text in which the reader finds no separator, line numbers or construct.
+fn harmless(text: &str) -> String {
+    let text: String = text
+        .chars()
+        .map(|c| match c {
+            ',' | ';' | ' ' | '(' | ')' | '-' | '\'' | '[' | ']' => '_',
+            c if c.is_control() => '_',
+            c => c,
+        })
+        .collect();
+    // The words stand with a blank in between only in the type.
+    if WORDS.iter().any(|word| text.contains(word)) {
+        text.to_lowercase()
+    } else {
+        text
+    }
+}

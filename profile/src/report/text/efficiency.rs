@@ -1,0 +1,136 @@
+//! Parallel efficiency and POMPROF's summary in the text report.
+
+use std::io::{self, Write};
+
+use super::layout::{Format, Line, banner, prose};
+use super::place;
+use crate::analysis::{Barrier, Decomposition, Efficiency, Parts, Report};
+
+/// Width of a column of times.
+const TIME_WIDTH: usize = 10;
+/// Width of a column of factors and percentages.
+const FACTOR_WIDTH: usize = 11;
+
+pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let Some(program) = report.efficiency.program else {
+        return Ok(());
+    };
+    banner("Romp Parallel Efficiency Report", out)?;
+    let mut rows = vec![("whole program".to_owned(), program)];
+    let levels = &report.efficiency.levels;
+    for (level, efficiency) in levels.iter().enumerate().filter(|_| levels.len() > 1) {
+        rows.push((format!("teams at level {}", level + 1), *efficiency));
+    }
+    for (region, efficiency) in &report.efficiency.regions {
+        rows.push((name(report, *region), *efficiency));
+    }
+    efficiencies(&rows, out)?;
+    writeln!(out)?;
+    for text in EXPLANATIONS {
+        prose(text, 10, out)?;
+    }
+    summary_view(report, out)
+}
+
+const EXPLANATIONS: &[&str] = &[
+    "Useful  = thread time that was no overhead; Effic. = Useful / Total",
+    "Balance = mean useful time of a thread / largest: what an even spread of work would win",
+    "Rest    = Effic. / Balance: lost to waiting in turns, contention, management, serial parts",
+];
+
+fn name(report: &Report<'_>, region: usize) -> String {
+    let label = &report.labels[region];
+    format!(
+        "{}  {:<8}  {}",
+        label.id,
+        label.kind.row().short_name,
+        place(label)
+    )
+}
+
+fn widest<'n>(names: impl Iterator<Item = &'n String>) -> usize {
+    names.map(|name| name.chars().count()).max().unwrap_or(0)
+}
+
+fn efficiencies(rows: &[(String, Efficiency)], out: &mut dyn Write) -> io::Result<()> {
+    let width = widest(rows.iter().map(|(name, _)| name));
+    let largest = rows.iter().map(|(_, row)| row.time_ns).max().unwrap_or(0);
+    let format = Format::time(largest, TIME_WIDTH);
+    let mut line = Line::default();
+    line.spaces(width)
+        .right("Total", format.width)
+        .right("Useful", format.width);
+    for (title, sign) in [("Effic.", "  "), ("Balance", " ="), ("Rest", " x")] {
+        line.text(sign).right(title, FACTOR_WIDTH - 2);
+    }
+    line.end(out)?;
+    for (name, row) in rows {
+        line.left(name, width)
+            .number(row.time_ns, format)
+            .number(row.useful_ns, format);
+        for factor in [row.total, row.load_balance, row.rest] {
+            line.right(&format!("{factor:.3}"), FACTOR_WIDTH);
+        }
+        line.end(out)?;
+    }
+    Ok(())
+}
+
+/// POMPROF's summary view: the highest value of each metric over the threads.
+fn summary_view(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    if report.decomposition.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\nImbalance, barrier and runtime, highest of any thread:"
+    )?;
+    let regions = &report.decomposition;
+    let names: Vec<String> = regions.iter().map(|row| name(report, row.region)).collect();
+    let width = widest(names.iter());
+    let largest = |row: &Decomposition| row.highest(|parts| parts.time_ns);
+    let largest = regions.iter().map(largest).max().unwrap_or(0);
+    let format = Format::time(largest, TIME_WIDTH);
+    let mut line = Line::default();
+    line.spaces(width);
+    for title in ["Time", "Work"] {
+        line.right(title, format.width);
+    }
+    line.right("Imbal %", FACTOR_WIDTH);
+    for title in ["Barrier", "Runtime"] {
+        line.right(title, format.width);
+    }
+    line.end(out)?;
+    for (row, name) in regions.iter().zip(&names) {
+        line.left(name, width);
+        decomposition(&mut line, row, format);
+        line.end(out)?;
+    }
+    writeln!(out)?;
+    prose(
+        "Imbal % = how much more work a thread had than the one with least",
+        10,
+        out,
+    )
+}
+
+fn decomposition(line: &mut Line, row: &Decomposition, format: Format) {
+    line.number(row.highest(|parts| parts.time_ns), format);
+    if row.barrier == Barrier::Hidden {
+        line.right("-", format.width)
+            .right("-", FACTOR_WIDTH)
+            .right("-", format.width)
+            .right("-", format.width)
+            .text("  (the barrier is not told from the work)");
+        return;
+    }
+    let imbalance = row.highest_imbalance();
+    let imbalance = imbalance.map_or_else(|| "-".to_owned(), |percent| format!("{percent:.1}"));
+    line.number(row.highest(|parts| parts.work_ns), format)
+        .right(&imbalance, FACTOR_WIDTH)
+        .number(row.highest(|parts| parts.barrier_ns), format)
+        .number(row.highest(Parts::runtime_ns), format);
+    if row.barrier == Barrier::Estimated {
+        line.text("  (barrier estimated)");
+    }
+}

@@ -1,0 +1,234 @@
+//! Distributions, late arrivals, contention and dilation in the text report.
+//! Each stands there only if it was measured.
+
+use std::io::{self, Write};
+
+use super::layout::{Line, banner};
+use super::place;
+use crate::analysis::words::{count, percent, time};
+use crate::analysis::{Contended, Lateness, NEGLIGIBLE, Report, Spread};
+use crate::model::{Bucket, ContentionSite, GuardKind};
+
+/// Threads that are named at one barrier.
+const MOST_LATECOMERS: usize = 3;
+/// Holders that are named at one place.
+const MOST_HOLDERS: usize = 3;
+/// Regions in the list of what measurement costs.
+const MOST_DILATED: usize = 10;
+/// Signs for the numbers in a histogram, from few to many.
+const SHADES: &[u8] = b".:-=+*#@";
+
+pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    spreads(report, out)?;
+    lateness(report, out)?;
+    contention(report, out)?;
+    dilation(report, out)
+}
+
+fn name(report: &Report<'_>, region: usize) -> String {
+    let label = &report.labels[region];
+    format!(
+        "{} {:<8} {}",
+        label.id,
+        label.kind.row().short_name,
+        place(label)
+    )
+}
+
+fn spreads(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    if report.spreads.is_empty() {
+        return Ok(());
+    }
+    banner("Romp Instance Times", out)?;
+    let names: Vec<String> = report
+        .spreads
+        .iter()
+        .map(|spread| name(report, spread.region))
+        .collect();
+    let width = names
+        .iter()
+        .map(|name| name.chars().count())
+        .max()
+        .unwrap_or(0);
+    let mut line = Line::default();
+    line.spaces(width);
+    for title in ["number", "min", "mean", "max"] {
+        line.right(title, 10);
+    }
+    line.text("  from shortest to longest").end(out)?;
+    for (spread, name) in report.spreads.iter().zip(&names) {
+        line.left(name, width).right(&spread.count.to_string(), 10);
+        for ns in [spread.min_ns, spread.mean_ns, spread.max_ns] {
+            line.right(&time(ns), 10);
+        }
+        line.spaces(2).text(&histogram(spread)).end(out)?;
+    }
+    writeln!(
+        out,
+        "\nEach sign stands for twice the time of the one before it: . few instances, @ most, a \
+         blank none."
+    )
+}
+
+/// `[1.02 us |.:#@ .| 65.5 us]`
+fn histogram(spread: &Spread) -> String {
+    let (Some(first), Some(last)) = (spread.histogram.first(), spread.histogram.last()) else {
+        return String::new();
+    };
+    let most = spread.histogram.iter().map(|bucket| bucket.count).max();
+    let shade = |bucket: &Bucket| {
+        let scaled = bucket.count as f64 / most.unwrap_or(1).max(1) as f64;
+        let index = (scaled * SHADES.len() as f64).ceil() as usize;
+        char::from(SHADES[index.clamp(1, SHADES.len()) - 1])
+    };
+    let mut signs = String::new();
+    let mut end = first.from_ns;
+    for bucket in &spread.histogram {
+        // Empty buckets are left out of the list.
+        while bucket.from_ns >= end.saturating_mul(2).max(1) && end > 0 {
+            signs.push(' ');
+            end *= 2;
+        }
+        signs.push(shade(bucket));
+        end = bucket.below_ns;
+    }
+    format!(
+        "[{} |{signs}| {}]",
+        time(first.from_ns),
+        time(last.below_ns)
+    )
+}
+
+fn lateness(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    if report.lateness.is_empty() {
+        return Ok(());
+    }
+    banner("Romp Last Arrivals at Barriers", out)?;
+    for lateness in &report.lateness {
+        writeln!(
+            out,
+            "{}: {}, who is last is {}",
+            name(report, lateness.region),
+            count(lateness.instances, "barrier"),
+            lateness.pattern.name()
+        )?;
+        latecomers(report, lateness, out)?;
+    }
+    Ok(())
+}
+
+fn latecomers(report: &Report<'_>, lateness: &Lateness, out: &mut dyn Write) -> io::Result<()> {
+    for thread in lateness.threads.iter().take(MOST_LATECOMERS) {
+        write!(
+            out,
+            "    thread {} was last {} ({}), {} after the one before it",
+            report.threads[thread.thread],
+            count(thread.last, "time"),
+            percent(thread.percent),
+            time(thread.late_ns)
+        )?;
+        match thread.after_first_ns {
+            0 => writeln!(out)?,
+            ns => writeln!(out, ", {} after the first", time(ns))?,
+        }
+    }
+    match lateness.threads.len().saturating_sub(MOST_LATECOMERS) {
+        0 => Ok(()),
+        rest => writeln!(out, "    and {}", count(rest as u64, "other thread")),
+    }
+}
+
+fn contention(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    if report.contention.is_empty() {
+        return Ok(());
+    }
+    banner("Romp Contention", out)?;
+    for contended in &report.contention {
+        writeln!(out, "{}", guard(contended))?;
+        for site in &contended.guard.sites {
+            self::site(report, site, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// `CRITICAL "stack": 1043943 times, 21000 waited (2.0 %): waiting 3.79 s (2.1 %), ...`
+fn guard(contended: &Contended) -> String {
+    let guard = &contended.guard;
+    let name = match (guard.kind, guard.name.as_str()) {
+        (GuardKind::Critical, "") => "CRITICAL (unnamed)".to_owned(),
+        (GuardKind::Critical, name) => format!("CRITICAL \"{name}\""),
+        (GuardKind::Lock, name) if guard.members > 1 => {
+            format!("{} {name}", count(guard.members, "LOCK"))
+        }
+        (GuardKind::Lock, name) => format!("LOCK {name}"),
+        (GuardKind::Atomic, _) => "ATOMIC".to_owned(),
+    };
+    format!(
+        "{name}: had {}, {} waited ({}); waiting {} ({} of the thread time), held {} ({} of the run)",
+        count(contended.acquisitions, "time"),
+        contended.waited,
+        percent(100.0 * contended.waited as f64 / contended.acquisitions.max(1) as f64),
+        time(contended.wait.ns),
+        percent(contended.wait.percent),
+        time(contended.hold.ns),
+        percent(contended.hold.percent)
+    )
+}
+
+fn site(report: &Report<'_>, site: &ContentionSite, out: &mut dyn Write) -> io::Result<()> {
+    let each = |ns: u64, number: u64| time(ns / number.max(1));
+    writeln!(
+        out,
+        "    {}: had {}, {} waited; {} to get it on average, at most {}; held {} on average",
+        name(report, site.region),
+        count(site.acquisitions, "time"),
+        site.waited,
+        each(site.wait_ns, site.acquisitions),
+        time(site.max_wait_ns),
+        each(site.hold_ns, site.acquisitions)
+    )?;
+    for holder in site.holders.iter().take(MOST_HOLDERS) {
+        let label = &report.labels[holder.region];
+        let whose = match holder.thread {
+            Some(thread) => format!("thread {}", report.threads[thread]),
+            None => "another thread".to_owned(),
+        };
+        writeln!(
+            out,
+            "        of those who waited, {} found that {whose} had it from {}:{}",
+            holder.waited, label.short_file, label.first
+        )?;
+    }
+    Ok(())
+}
+
+fn dilation(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let Some(dilation) = &report.dilation else {
+        return Ok(());
+    };
+    banner("Romp Cost of Measurement", out)?;
+    writeln!(
+        out,
+        "{} of events at {} each: {} of thread time ({}), at least.",
+        count(dilation.pairs, "pair"),
+        time(dilation.pair_cost_ps / 1000),
+        time(dilation.cost.ns),
+        percent(dilation.cost.percent)
+    )?;
+    let matter = |percent: f64| percent >= NEGLIGIBLE;
+    let regions = dilation
+        .regions
+        .iter()
+        .filter(|row| matter(row.cost.percent));
+    for row in regions.take(MOST_DILATED) {
+        writeln!(
+            out,
+            "    {}: {} of the time spent there ({}) is measurement",
+            name(report, row.region),
+            percent(row.cost.percent),
+            count(row.pairs, "pair")
+        )?;
+    }
+    Ok(())
+}
