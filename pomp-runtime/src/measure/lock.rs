@@ -75,10 +75,7 @@ impl Thread {
             .add(at.wrapping_sub(call.start));
         if let Some(held) = self.held(address) {
             held.change_depth(|depth| depth.saturating_add(1));
-            return call
-                .node
-                .span(PseudoRegion::Main)
-                .add(at.wrapping_sub(call.start));
+            return self.add_instance(call.node, at.wrapping_sub(call.start));
         }
         if let Some(held) = self.held(0).or_else(|| self.new_held()) {
             held.node.set(Some(call.node));
@@ -99,9 +96,7 @@ impl Thread {
 
     /// A call that neither sets nor unsets has returned.
     pub(crate) fn lock_called(&self, call: LockCall, at: u64) {
-        call.node
-            .span(PseudoRegion::Main)
-            .add(at.wrapping_sub(call.start));
+        self.add_instance(call.node, at.wrapping_sub(call.start));
     }
 
     /// The lock is about to be unset: the hold ends, unless it nests deeper.
@@ -130,9 +125,7 @@ impl Thread {
         set.node
             .span(PseudoRegion::Exit)
             .add(at.wrapping_sub(start));
-        set.node
-            .span(PseudoRegion::Main)
-            .add(at.wrapping_sub(set.start));
+        self.add_instance(set.node, at.wrapping_sub(set.start));
     }
 
     /// From now on this thread holds no lock that is known.

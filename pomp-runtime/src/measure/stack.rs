@@ -254,12 +254,18 @@ impl Thread {
     fn close_construct(&'static self, frame: &'static Frame, at: u64) {
         if let Some(node) = frame.node() {
             frame.end_phase(node, at);
-            node.span(PseudoRegion::Main)
-                .add(at.wrapping_sub(frame.start()));
+            self.add_instance(node, at.wrapping_sub(frame.start()));
         }
         if let Some(below) = frame.below() {
             self.set_top(below);
         }
+    }
+
+    /// Adds one instance of a whole region.
+    #[inline(always)]
+    pub(super) fn add_instance(&self, node: &'static Node, ticks: u64) {
+        node.span(PseudoRegion::Main).add(ticks);
+        self.log.add(node, ticks);
     }
 
     /// Closes a worksharing construct. In a combined region only the body ends,

@@ -171,6 +171,7 @@ impl Thread {
     pub(super) fn close_fork(&'static self, frame: &'static Frame, at: u64) {
         if let Some(node) = frame.node() {
             frame.end_phase(node, at);
+            self.log.add(node, at.wrapping_sub(frame.start()));
             node.add_join(frame.team_size.load(Ordering::Relaxed), at);
             if let Some(team) = frame.team.get().filter(|team| team.was_announced())
                 && let Some(region) = node.region()

@@ -16,6 +16,7 @@ use super::mutex::lock;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role, add_frames};
 use super::{clock, errno, omp, pause, state};
+use crate::sinks::log::Log;
 use crate::sinks::profile::{CallTree, Node};
 
 /// What one thread records. Two threads never share a cache line of it.
@@ -30,6 +31,7 @@ pub(crate) struct Thread {
     pauses: AtomicU32,
     base: Link<Frame>,
     pub(crate) tree: CallTree,
+    pub(crate) log: Log,
     pub(super) held: Link<Held>,
     /// Events that matched no open region.
     pub(crate) unmatched: Word,
@@ -187,6 +189,7 @@ impl Thread {
             pauses: AtomicU32::new(0),
             base: Link::none(),
             tree: CallTree::new(),
+            log: Log::new(),
             held: Link::none(),
             unmatched: Word::new(0),
             migrated: Word::new(0),

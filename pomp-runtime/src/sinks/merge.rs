@@ -11,6 +11,7 @@ use super::profile::Place;
 pub(crate) use super::snapshot::Snapshot;
 use super::snapshot::Totals;
 use super::spread::Map;
+use super::waits;
 use crate::measure::clock::Scale;
 use crate::measure::region::Region;
 
@@ -30,6 +31,7 @@ pub(crate) fn merge(snapshot: &Snapshot, regions: &[&'static Region], ending: En
     for index in 0..snapshot.nodes.len() {
         tree.add(index, ending.scale);
     }
+    let placed = tree.placed();
     let mut profile = Profile {
         schema: SCHEMA.to_owned(),
         version: VERSION,
@@ -39,7 +41,8 @@ pub(crate) fn merge(snapshot: &Snapshot, regions: &[&'static Region], ending: En
     profile.run.max_threads = tree.widest();
     profile.run.incremental = !ending.is_last;
     profile.run.notes = notes(snapshot);
-    tree.write(&mut profile);
+    let rank = tree.write(&mut profile);
+    waits::describe(&mut profile, snapshot, &placed, &rank, ending.scale);
     profile
 }
 
@@ -148,6 +151,16 @@ struct Position {
     thread: usize,
 }
 
+/// Of which region and thread a node of the snapshot is.
+pub(super) struct Placed {
+    /// Index in the snapshot.
+    pub(super) node: usize,
+    /// Index among the regions of the profile.
+    pub(super) region: usize,
+    /// Index of the thread path, before the paths are sorted.
+    pub(super) thread: usize,
+}
+
 impl<'a> Tree<'a> {
     fn new(snapshot: &'a Snapshot, regions: &[&'static Region]) -> Self {
         Self {
@@ -181,6 +194,21 @@ impl<'a> Tree<'a> {
                 .rows
                 .push(row(thread, &totals, is_member, scale));
         }
+    }
+
+    /// Where the nodes of regions belong.
+    fn placed(&self) -> Vec<Placed> {
+        let places = self.places.iter().enumerate();
+        let placed = places.filter_map(|(node, position)| {
+            let Position { merged, thread } = (*position)?;
+            let (_, region, _) = self.merged[merged?].key;
+            Some(Placed {
+                node,
+                region,
+                thread,
+            })
+        });
+        placed.collect()
     }
 
     /// Where a node belongs; none if a thread that still runs has made part of
@@ -259,8 +287,9 @@ impl<'a> Tree<'a> {
     }
 
     /// Writes threads and nodes in an order that does not depend on the run:
-    /// threads by path, nodes by call path in source order.
-    fn write(mut self, profile: &mut Profile) {
+    /// threads by path, nodes by call path in source order. Gives the new index
+    /// of each thread path.
+    fn write(mut self, profile: &mut Profile) -> Vec<usize> {
         let mut threads: Vec<usize> = (0..self.paths.len()).collect();
         threads.sort_by_key(|thread| &self.paths[*thread]);
         let mut rank = vec![0; threads.len()];
@@ -282,6 +311,7 @@ impl<'a> Tree<'a> {
             below.sort_by_key(|child| std::cmp::Reverse(self.merged[*child].key));
             pending.extend(below.into_iter().map(|child| (Some(child), new)));
         }
+        rank
     }
 
     fn write_node(

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 
 use profile::region_kind::PseudoRegion;
 
+use super::distribution::Distribution;
 use super::profile::{Node, Place};
 use super::spread::Map;
 use crate::measure::pause;
@@ -54,6 +55,9 @@ pub(crate) struct Snapshot {
     pub(super) nodes: Vec<&'static Node>,
     /// Per node: what it held.
     recorded: Vec<Totals>,
+    /// Per node: how the times of its instances were spread, those that are
+    /// open included.
+    pub(super) distributions: Vec<Distribution>,
     index: Map<*const Node, usize>,
     /// The member roots.
     members: Vec<usize>,
@@ -96,6 +100,9 @@ impl Snapshot {
             snapshot.index.insert(*node, index);
         }
         for thread in threads {
+            for (node, ticks) in thread.log.entries() {
+                snapshot.add_instance(Some(node), ticks);
+            }
             snapshot.close_frames(thread, at);
             snapshot.close_locks(thread, at);
         }
@@ -114,6 +121,9 @@ impl Snapshot {
         self.nodes.push(node);
         self.recorded
             .push(PseudoRegion::ALL.map(|pseudo_region| Total::of(node, pseudo_region)));
+        let mut distribution = Distribution::default();
+        distribution.add_all(&node.instances);
+        self.distributions.push(distribution);
     }
 
     /// Nodes that have forked teams of a known size; some may be named twice.
@@ -191,12 +201,17 @@ impl Snapshot {
         if let Some((phase, start)) = frame.running_phase() {
             additions[phase as usize].add(since(start, at));
         }
+        let ticks = since(frame.start(), at);
         match frame.role() {
             Role::Base => {}
             Role::Construct => {
-                additions[PseudoRegion::Main as usize].add(since(frame.start(), at));
+                additions[PseudoRegion::Main as usize].add(ticks);
+                self.add_instance(frame.node(), ticks);
             }
-            Role::Fork => self.join_later(frame, at),
+            Role::Fork => {
+                self.join_later(frame, at);
+                self.add_instance(frame.node(), ticks);
+            }
             Role::Member => additions[EXIT].add(at.wrapping_neg()),
         }
     }
@@ -221,6 +236,14 @@ impl Snapshot {
                 additions[PseudoRegion::Body as usize].add(since(acquired, at));
                 additions[PseudoRegion::Main as usize].add(since(start, at));
             }
+            self.add_instance(Some(node), since(start, at));
+        }
+    }
+
+    fn add_instance(&mut self, node: Option<&'static Node>, ticks: u64) {
+        let index = node.and_then(|node| self.find(node));
+        if let Some(of) = index.and_then(|index| self.distributions.get_mut(index)) {
+            of.add(ticks);
         }
     }
 
