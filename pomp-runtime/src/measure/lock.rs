@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
+use super::holding::Got;
 use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::thread::Thread;
@@ -19,6 +20,13 @@ use crate::sinks::profile::Node;
 pub(crate) struct LockCall {
     node: &'static Node,
     start: u64,
+}
+
+/// A lock that is about to be unset: the call that set it, and what that got.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unset {
+    set: LockCall,
+    got: Got,
 }
 
 /// A lock that a thread holds, or an entry that is free for the next.
@@ -84,6 +92,9 @@ impl Thread {
             held.depth.store(1, Ordering::Relaxed);
             held.address.store(address, Ordering::Release);
         }
+        if let Some(waits) = call.node.waits() {
+            waits.set_address(address);
+        }
     }
 
     /// The call has not acquired the lock.
@@ -101,7 +112,7 @@ impl Thread {
 
     /// The lock is about to be unset: the hold ends, unless it nests deeper.
     /// Gives the call that set it.
-    pub(crate) fn lock_release(&self, address: usize, at: u64) -> Option<LockCall> {
+    pub(crate) fn lock_release(&self, address: usize, at: u64) -> Option<Unset> {
         let Some(held) = self.held(address) else {
             self.unmatched.add(1);
             return None;
@@ -116,16 +127,25 @@ impl Thread {
         call.node
             .span(PseudoRegion::Body)
             .add(at.wrapping_sub(held.acquired.get()));
+        let got = Got {
+            guard: address,
+            node: call.node,
+            asked: call.start,
+            acquired: held.acquired.get(),
+        };
         held.address.store(0, Ordering::Relaxed);
-        Some(call)
+        self.let_go(got, at);
+        Some(Unset { set: call, got })
     }
 
     /// The unset call, which began at `start`, has returned.
-    pub(crate) fn lock_released(&self, set: LockCall, start: u64, at: u64) {
+    pub(crate) fn lock_released(&'static self, unset: Unset, start: u64, at: u64) {
+        let Unset { set, got } = unset;
         set.node
             .span(PseudoRegion::Exit)
             .add(at.wrapping_sub(start));
         self.add_instance(set.node, at.wrapping_sub(set.start));
+        self.account(got);
     }
 
     /// From now on this thread holds no lock that is known.

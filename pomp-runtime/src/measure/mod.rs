@@ -6,6 +6,7 @@
 //! no cache line that another thread writes to.
 
 pub(crate) mod annotations;
+mod arrival;
 pub(crate) mod clock;
 pub(crate) mod config;
 pub(crate) mod errno;
@@ -13,6 +14,7 @@ pub(crate) mod event;
 pub(crate) mod facts;
 mod fork;
 mod helper;
+pub(crate) mod holding;
 pub(crate) mod life_cycle;
 pub(crate) mod lock;
 pub(crate) mod message;

@@ -23,6 +23,8 @@ pub(crate) struct Region {
     /// The latest team of this region, for sources that have no handle to pass
     /// from fork to begin.
     pub(crate) team: Link<Team>,
+    /// Of a critical section: what stands for all of its name; 0 of others.
+    pub(crate) guard: usize,
     /// The region of the sections in it, or of its executions if it is a task,
     /// for sources that give them none.
     part: Link<Region>,
@@ -90,6 +92,26 @@ impl Region {
 pub(super) struct Registry {
     regions: Vec<&'static Region>,
     by_text: BTreeMap<String, &'static Region>,
+    /// The names of critical sections, numbered from 1.
+    critical_names: Vec<Option<String>>,
+}
+
+impl Registry {
+    /// What stands for all critical sections of a name. Small numbers, which
+    /// are no address of a lock.
+    fn guard(&mut self, descriptor: &Descriptor) -> usize {
+        if descriptor.kind() != Some(RegionKind::Critical) {
+            return 0;
+        }
+        let known = self.critical_names.iter();
+        match known.clone().position(|name| *name == descriptor.name) {
+            Some(index) => index + 1,
+            None => {
+                self.critical_names.push(descriptor.name.clone());
+                self.critical_names.len()
+            }
+        }
+    }
 }
 
 static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
@@ -107,13 +129,14 @@ pub(crate) fn register(descriptor: Descriptor) -> Option<&'static Region> {
     if let Some(region) = registry.by_text.get(&text) {
         return Some(region);
     }
-    let region = new_region(descriptor)?;
+    let guard = registry.guard(&descriptor);
+    let region = new_region(descriptor, guard)?;
     registry.regions.push(region);
     registry.by_text.insert(text, region);
     Some(region)
 }
 
-fn new_region(descriptor: Descriptor) -> Option<&'static Region> {
+fn new_region(descriptor: Descriptor, guard: usize) -> Option<&'static Region> {
     let kind = descriptor
         .kind()
         .unwrap_or_else(|| nearest_kind(&descriptor.region_type));
@@ -121,6 +144,7 @@ fn new_region(descriptor: Descriptor) -> Option<&'static Region> {
         descriptor,
         kind,
         team: Link::none(),
+        guard,
         part: Link::none(),
     })
 }
@@ -163,7 +187,14 @@ pub(crate) mod tests {
 
     /// A region that is in no registry.
     pub(crate) fn region(region_type: &str, line: u32) -> &'static Region {
-        new_region(descriptor(region_type, line)).unwrap()
+        new_region(descriptor(region_type, line), 0).unwrap()
+    }
+
+    /// A critical section that is in no registry, of a name with this number.
+    pub(crate) fn critical(name: usize, line: u32) -> &'static Region {
+        let mut descriptor = descriptor("critical", line);
+        descriptor.name = Some(format!("name{name}"));
+        new_region(descriptor, name).unwrap()
     }
 
     #[test]

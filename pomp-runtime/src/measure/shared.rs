@@ -47,7 +47,7 @@ impl<T: Sync + 'static> Link<T> {
 
     #[inline(always)]
     pub(crate) fn get(&self) -> Option<&'static T> {
-        // SAFETY: only `set` and `replace` store here, and they take nothing
+        // SAFETY: only the methods of this type store here, and they take nothing
         // but `&'static T`; the release there and the acquire here order what
         // was written to the target before it was linked.
         unsafe { self.0.load(Ordering::Acquire).as_ref() }
@@ -63,6 +63,16 @@ impl<T: Sync + 'static> Link<T> {
         let previous = self.0.swap(pointer(target), Ordering::AcqRel);
         // SAFETY: as in `get`.
         unsafe { previous.as_ref() }
+    }
+
+    /// Stores a target unless there is one.
+    pub(crate) fn set_first(&self, target: &'static T) {
+        let _ = self.0.compare_exchange(
+            std::ptr::null_mut(),
+            pointer(Some(target)),
+            Ordering::AcqRel,
+            Ordering::Relaxed,
+        );
     }
 
     /// Whether this is the target.

@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
-use super::event::Action;
+use super::arrival::Slot;
+use super::event::{Action, Event};
 use super::region::Region;
 use super::shared::{Link, Word, leak_slice};
 use super::team::Team;
@@ -50,6 +51,11 @@ pub(crate) struct Frame {
     phase_start: Word,
     phase: AtomicU8,
     role: AtomicU8,
+    /// Of a member frame: where it tells of its arrivals at barriers, and how
+    /// many there were, counted from the time of the fork on, so that the next
+    /// team has other numbers.
+    pub(super) slot: Link<Slot>,
+    pub(super) barriers: Word,
     pub(super) team_size: AtomicU32,
     /// Of a task's execution: where the machine's stack was.
     pub(super) stack: Word,
@@ -153,9 +159,43 @@ pub(super) fn add_frames(below: Option<&'static Frame>) -> Option<&'static Frame
 }
 
 impl Thread {
+    /// An event of a region.
+    #[inline(always)]
+    pub(crate) fn report(
+        &'static self,
+        event: Event,
+        region: &'static Region,
+        now: impl Fn() -> u64,
+    ) {
+        match event {
+            Event::BarrierEnter | Event::ImplicitBarrierEnter => {
+                self.act(event.action(), region, now);
+                self.arrive();
+            }
+            Event::BarrierExit | Event::ImplicitBarrierExit => {
+                let node = self.node_on_top(region);
+                self.act(event.action(), region, now);
+                if let Some(node) = node {
+                    self.depart(node);
+                }
+            }
+            Event::CriticalEnd => self.end_critical(region, now()),
+            Event::CriticalExit => self.exit_critical(region, now()),
+            _ => self.act(event.action(), region, now),
+        }
+    }
+
+    /// The node of the region whose frame is on top.
+    #[inline(always)]
+    pub(super) fn node_on_top(&self, region: &'static Region) -> Option<&'static Node> {
+        let top = self.top()?;
+        let is_top = top.is(Role::Construct, region) || top.is(Role::Member, region);
+        top.node().filter(|_| is_top)
+    }
+
     /// Does what the event table says.
     #[inline(always)]
-    pub(crate) fn act(
+    pub(super) fn act(
         &'static self,
         action: Action,
         region: &'static Region,

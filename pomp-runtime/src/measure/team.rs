@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
+use super::arrival::Slots;
 use super::helper;
 use super::region::Region;
 use super::shared::{Link, Word, leak};
@@ -35,6 +36,8 @@ pub(crate) struct Team {
     /// Whether it is the latest team of its region, and which was before.
     announced: AtomicBool,
     previous: Link<Team>,
+    /// Where the members tell of their arrivals at barriers.
+    pub(super) slots: Slots,
 }
 
 impl Thread {
@@ -107,6 +110,8 @@ impl Thread {
         let at = now();
         let fork = team.fork.get();
         frame.begin(Role::Member, root, at);
+        frame.slot.set(team.slots.of(number));
+        frame.barriers.set(fork);
         if root.region().is_some_and(Region::is_combined) {
             frame.start_phase(PseudoRegion::Enter, fork);
         } else {

@@ -11,6 +11,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, compiler_fence};
 use std::sync::{Mutex, MutexGuard};
 
+use super::holding::Holds;
 use super::lock::Held;
 use super::mutex::lock;
 use super::shared::{Link, Word, leak};
@@ -32,6 +33,9 @@ pub(crate) struct Thread {
     base: Link<Frame>,
     pub(crate) tree: CallTree,
     pub(crate) log: Log,
+    pub(super) holds: Holds,
+    /// The thread that was made before.
+    before: Link<Thread>,
     pub(super) held: Link<Held>,
     /// Events that matched no open region.
     pub(crate) unmatched: Word,
@@ -60,6 +64,9 @@ static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks {
     free: Vec::new(),
 });
 
+/// The block that was made last; it leads to all others, without a lock.
+static LATEST: Link<Thread> = Link::none();
+
 /// Number of the next initial thread; 0 is the one that started the program.
 static NEXT_INITIAL: AtomicU32 = AtomicU32::new(1);
 
@@ -79,9 +86,16 @@ pub(super) fn start_anew() {
     blocks.all.clear();
     blocks.free.clear();
     drop(blocks);
+    LATEST.set(None);
     NEXT_INITIAL.store(1, Ordering::Relaxed);
     thread_end::forget();
     CURRENT.set(None);
+}
+
+/// All blocks but one, without a lock.
+pub(super) fn others(one: &'static Thread) -> impl Iterator<Item = &'static Thread> {
+    std::iter::successors(LATEST.get(), |thread| thread.before.get())
+        .filter(move |thread| !std::ptr::eq(*thread, one))
 }
 
 /// Whether this thread is inside the library.
@@ -157,6 +171,8 @@ impl Blocks {
                 self.all.try_reserve(1).ok()?;
                 let thread = leak(Thread::new(false))?;
                 thread.prepare()?;
+                thread.before.set(LATEST.get());
+                LATEST.set(Some(thread));
                 self.all.push(thread);
                 thread
             }
@@ -190,6 +206,8 @@ impl Thread {
             base: Link::none(),
             tree: CallTree::new(),
             log: Log::new(),
+            holds: Holds::new(),
+            before: Link::none(),
             held: Link::none(),
             unmatched: Word::new(0),
             migrated: Word::new(0),
@@ -348,5 +366,20 @@ impl Thread {
         let root = self.tree.initial_root(number).unwrap();
         self.base().unwrap().set_node(Some(root));
         self
+    }
+
+    /// Whether it forked the team that it is in.
+    pub(crate) fn is_initial(&'static self) -> bool {
+        self.base().is_some_and(|base| base.node().is_some())
+    }
+
+    /// Lets threads find each other.
+    pub(crate) fn know(threads: &[&'static Self]) {
+        let blocks = blocks();
+        for thread in threads {
+            thread.before.set(LATEST.get());
+            LATEST.set(Some(thread));
+        }
+        drop(blocks);
     }
 }

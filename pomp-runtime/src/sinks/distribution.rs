@@ -114,6 +114,16 @@ impl Distribution {
         }
     }
 
+    /// The longest instance.
+    pub(super) fn longest(&self) -> u64 {
+        self.longest
+    }
+
+    /// How many instances took this long, a power of two, or longer.
+    pub(super) fn longer_than(&self, ticks: u64) -> u64 {
+        self.buckets[bucket_of(ticks)..].iter().sum()
+    }
+
     /// How it is saved; none if there was no instance.
     pub(super) fn describe(
         &self,

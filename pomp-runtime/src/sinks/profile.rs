@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use profile::region_kind::PseudoRegion;
 
 use super::distribution::Instances;
+use super::node_waits::Waits;
 use super::shortcuts::{Shortcuts, hash_of_child, hash_of_root};
 use crate::measure::region::Region;
 use crate::measure::shared::{Link, Word, leak, leak_slice};
@@ -73,6 +74,8 @@ pub(crate) struct Node {
     pub(crate) teams: Link<TeamSize>,
     /// Of a fork node: the latest join.
     pub(crate) last_join: Word,
+    /// What only some nodes have.
+    pub(super) waits: Link<Waits>,
     spans: [Span; PseudoRegion::COUNT],
     /// Of `main`; of a fork node `seq`.
     pub(crate) instances: Instances,

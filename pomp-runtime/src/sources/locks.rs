@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 use super::boundary::{event, thread_event};
 use super::descriptor::OmpRegDescr;
 use crate::measure::clock::now;
-use crate::measure::lock::LockCall;
+use crate::measure::lock::{LockCall, Unset};
 use crate::measure::omp;
 use crate::measure::thread::Thread;
 
@@ -26,7 +26,7 @@ unsafe fn begin(descriptor: *const OmpRegDescr) -> Option<LockCall> {
 /// # Safety
 /// `descriptor` is null or points to a descriptor.
 #[inline(always)]
-unsafe fn release(descriptor: *const OmpRegDescr, lock: *mut c_void) -> Option<(LockCall, u64)> {
+unsafe fn release(descriptor: *const OmpRegDescr, lock: *mut c_void) -> Option<(Unset, u64)> {
     let action = |thread: &'static Thread, _| {
         let at = now();
         thread.lock_release(lock.addr(), at).map(|set| (set, at))

@@ -42,7 +42,7 @@ fn report(event: Event, thread: &'static Thread, region: &'static Region) {
         _ => Some(region),
     };
     if let Some(region) = region {
-        thread.act(event.action(), region, now);
+        thread.report(event, region, now);
     }
 }
 

@@ -5,6 +5,7 @@ mod constructs;
 mod locks;
 mod tasks;
 mod teams;
+mod waits;
 
 use profile::model::{Node, Profile};
 use profile::region_kind::PseudoRegion;
@@ -20,7 +21,7 @@ use crate::sinks::merge::{Ending, Snapshot, merge};
 impl Thread {
     /// Reports an event at a time.
     fn on(&'static self, event: Event, region: &'static Region, at: u64) {
-        self.act(event.action(), region, || at);
+        self.report(event, region, || at);
     }
 
     /// Begins to execute a task, so deep in the machine's stack.
