@@ -137,7 +137,15 @@ pub const VARIABLES: &[Variable] = &[
         "ROMP_MEMORY",
         Bytes,
         "1G",
-        "Limit of the memory for records; further call paths are folded into their parents.",
+        "Limit of the memory for records, with K, M or G; call paths beyond it count for what surrounds them.",
+    ),
+    row(
+        Library,
+        "ROMP_THROTTLE",
+        Switch,
+        "off",
+        "Count regions without timing them after 100000 executions of less than 1 us on average; \
+         not those that wait at a barrier.",
     ),
     row(
         Wrapper,

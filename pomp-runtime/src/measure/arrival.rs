@@ -81,7 +81,7 @@ impl Thread {
         };
         let number = member.barriers.get();
         member.barriers.set(number.wrapping_add(1));
-        if let Some(slot) = member.slot.get() {
+        if let Some(slot) = member.slot.get().filter(|_| top.role() != Role::Silent) {
             let arrival = &slot.arrivals[number as usize % 2];
             arrival.at.set(top.last_event());
             arrival.number.set(number);
@@ -104,7 +104,7 @@ impl Thread {
 #[inline(always)]
 fn member_frame(top: &'static Frame) -> Option<&'static Frame> {
     let mut frame = top;
-    while frame.role() == Role::Construct {
+    while frame.role().is_construct() {
         frame = frame.below()?;
     }
     (frame.role() == Role::Member).then_some(frame)

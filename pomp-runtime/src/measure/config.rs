@@ -8,6 +8,7 @@ use std::time::Duration;
 use profile::environment::{self, Setting};
 
 use super::clock::ClockChoice;
+use super::memory;
 
 /// The application's name where nothing tells it.
 const UNKNOWN: &str = "unknown";
@@ -23,6 +24,10 @@ pub(crate) struct Config {
     pub(crate) clock: ClockChoice,
     /// Whether signals that end the program are handled.
     pub(crate) signals: bool,
+    /// Limit of the memory for records, in bytes.
+    pub(crate) memory: u64,
+    /// Whether regions that are many and short are no longer timed.
+    pub(crate) throttle: bool,
     /// How often the profile is written while the program runs.
     pub(crate) dump_interval: Option<Duration>,
     /// Rank in an MPI program.
@@ -64,6 +69,10 @@ impl Config {
                 _ => ClockChoice::Automatic,
             },
             signals: is_on("ROMP_SIGNALS", true),
+            memory: text("ROMP_MEMORY")
+                .and_then(|text| environment::bytes(&text))
+                .unwrap_or(memory::DEFAULT),
+            throttle: is_on("ROMP_THROTTLE", false),
             dump_interval: text("ROMP_DUMP_INTERVAL").and_then(|text| environment::seconds(&text)),
             rank: rank(get),
         }
@@ -129,6 +138,7 @@ mod tests {
         assert!(config.measure && config.signals && !config.quiet);
         assert_eq!(config.clock, ClockChoice::Automatic);
         assert_eq!(config.output, std::env::current_dir().unwrap());
+        assert_eq!((config.memory, config.throttle), (memory::DEFAULT, false));
         assert_eq!(config.rank, None);
     }
 
@@ -142,6 +152,8 @@ mod tests {
             ("ROMP_CLOCK", "monotonic"),
             ("ROMP_SIGNALS", "off"),
             ("ROMP_DUMP_INTERVAL", "1.5"),
+            ("ROMP_MEMORY", "64M"),
+            ("ROMP_THROTTLE", "on"),
             ("PMI_RANK", "3"),
         ]);
         let expected = Config {
@@ -151,6 +163,8 @@ mod tests {
             quiet: true,
             clock: ClockChoice::Monotonic,
             signals: false,
+            memory: 64 << 20,
+            throttle: true,
             dump_interval: Some(Duration::from_millis(1500)),
             rank: Some(3),
         };

@@ -18,8 +18,8 @@ use profile::save::{SaveOptions, Saved, save, save_over};
 use super::config::Config;
 use super::mutex::lock;
 use super::{
-    annotations, clock, config, errno, facts, fork, helper, message, region, signals, state, still,
-    thread,
+    annotations, clock, config, cost, errno, facts, fork, helper, memory, message, region, signals,
+    silent, state, still, thread,
 };
 use crate::sinks::merge::{self, Ending, Snapshot};
 
@@ -91,6 +91,10 @@ fn start() -> bool {
     set_panic_hook();
     clock::choose(config.clock);
     still::prepare();
+    memory::limit(config.memory);
+    if config.throttle {
+        silent::throttle();
+    }
     let start = Start {
         config,
         time: SystemTime::now(),
@@ -281,6 +285,7 @@ fn profile(start: &Start, is_last: bool) -> Option<Profile> {
     let mut profile = merge::merge(&snapshot, &region::all(), ending);
     facts::describe(&mut profile.run, &start.config.application, start.time);
     annotations::describe(&mut profile.run);
+    profile.run.pair_cost_ps = cost::of_pair(ending.scale);
     profile.run.duration_ns = end.ns.saturating_sub(start.clock.ns);
     Some(profile)
 }

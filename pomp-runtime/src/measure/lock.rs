@@ -72,7 +72,10 @@ impl Thread {
         region: &'static Region,
         now: impl Fn() -> u64,
     ) -> Option<LockCall> {
-        let (_, node) = self.next_frame(region)?;
+        let Some((_, node)) = self.next_frame(region) else {
+            self.folded.add(1);
+            return None;
+        };
         Some(LockCall { node, start: now() })
     }
 

@@ -132,7 +132,7 @@ impl Frame {
         match self.role() {
             Role::Base => true,
             Role::Construct => region.is_some_and(|region| region.kind == RegionKind::User),
-            Role::Fork | Role::Member => false,
+            Role::Fork | Role::Member | Role::Silent => false,
         }
     }
 }

@@ -149,6 +149,11 @@ fn new_region(descriptor: Descriptor, guard: usize) -> Option<&'static Region> {
     })
 }
 
+/// A region that is in no registry.
+pub(super) fn unregistered(descriptor: Descriptor) -> Option<&'static Region> {
+    new_region(descriptor, 0)
+}
+
 /// The kind under which a construct is measured that this version does not
 /// know: what matters is whether it starts teams.
 fn nearest_kind(region_type: &str) -> RegionKind {

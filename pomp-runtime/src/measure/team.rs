@@ -47,7 +47,7 @@ impl Thread {
         region: &'static Region,
         now: impl Fn() -> u64,
     ) -> Option<&'static Team> {
-        let (frame, node) = self.next_frame(region)?;
+        let (frame, node) = self.next_frame_for_team(region)?;
         let team = team_of(frame)?;
         team.frame.set(Some(frame));
         team.node.set(Some(node));
@@ -131,7 +131,7 @@ impl Thread {
             }
             frame = candidate
                 .below()
-                .filter(|_| candidate.role() == Role::Construct);
+                .filter(|_| candidate.role().is_construct());
         }
         self.unmatched.add(1);
     }
@@ -155,8 +155,7 @@ impl Thread {
             if candidate.is(Role::Fork, region) {
                 return frame;
             }
-            let within_team =
-                candidate.role() == Role::Construct || candidate.is(Role::Member, region);
+            let within_team = candidate.role().is_construct() || candidate.is(Role::Member, region);
             frame = candidate.below().filter(|_| within_team);
         }
         None

@@ -41,6 +41,8 @@ pub(crate) struct Thread {
     pub(crate) unmatched: Word,
     /// Ends of tasks whose begin is not open on this thread.
     pub(crate) migrated: Word,
+    /// Executions without a record of their own, for want of memory.
+    pub(crate) folded: Word,
     /// Regions that were closed by the exit of one around them.
     pub(crate) skipped: Word,
 }
@@ -211,6 +213,7 @@ impl Thread {
             held: Link::none(),
             unmatched: Word::new(0),
             migrated: Word::new(0),
+            folded: Word::new(0),
             skipped: Word::new(0),
         }
     }
@@ -352,20 +355,28 @@ mod thread_end {
     }
 }
 
-#[cfg(test)]
 impl Thread {
-    /// A block of no thread, for tests.
-    pub(crate) fn for_test() -> &'static Self {
-        let thread = leak(Self::new(false)).unwrap();
-        thread.prepare().unwrap();
-        thread
+    /// A block of no thread.
+    pub(crate) fn detached() -> Option<&'static Self> {
+        let thread = leak(Self::new(false))?;
+        thread.prepare()?;
+        Some(thread)
     }
 
     /// Takes the place of an initial thread.
     pub(crate) fn as_initial(&'static self, number: u32) -> &'static Self {
-        let root = self.tree.initial_root(number).unwrap();
-        self.base().unwrap().set_node(Some(root));
+        if let (Some(base), Some(root)) = (self.base(), self.tree.initial_root(number)) {
+            base.set_node(Some(root));
+        }
         self
+    }
+}
+
+#[cfg(test)]
+impl Thread {
+    /// A block of no thread, for tests.
+    pub(crate) fn for_test() -> &'static Self {
+        Self::detached().unwrap()
     }
 
     /// Whether it forked the team that it is in.

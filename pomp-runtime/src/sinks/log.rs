@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::profile::Node;
 use crate::measure::shared::{Link, Word};
+use crate::measure::silent;
 
 /// Entries that are sorted at a time: a kilobyte.
 const ENTRIES: usize = 64;
@@ -59,6 +60,7 @@ impl Log {
     fn sort_and_add(&self, node: &'static Node, ticks: u64) {
         for (node, ticks) in self.entries() {
             node.instances.add(ticks);
+            silent::consider(node);
         }
         self.used.store(0, Ordering::Relaxed);
         node.instances.add(ticks);

@@ -4,6 +4,9 @@
 //! of a team member merges with the fork node, so that a worker's call paths
 //! stand below those of the thread that forked; the row says which thread.
 
+use std::collections::BTreeSet;
+
+use profile::descriptor::Descriptor;
 use profile::model::{self, Profile, Row, SCHEMA, Span, VERSION};
 use profile::region_kind::PseudoRegion;
 
@@ -108,6 +111,11 @@ fn notes(snapshot: &Snapshot) -> Vec<String> {
             snapshot.migrated,
         ),
         (
+            "executions on call paths for which ROMP_MEMORY left no room, and which count for \
+             what surrounds them",
+            snapshot.folded,
+        ),
+        (
             "team members without a shutdown time, since a join is missing",
             surprising(snapshot.unpaired),
         ),
@@ -116,7 +124,29 @@ fn notes(snapshot: &Snapshot) -> Vec<String> {
         .into_iter()
         .filter(|(_, count)| *count > 0)
         .map(|(what, count)| format!("{what}: {count}"))
+        .chain(throttled(snapshot))
         .collect()
+}
+
+/// What says which regions were throttled.
+fn throttled(snapshot: &Snapshot) -> Option<String> {
+    let nodes = snapshot.nodes.iter().filter(|node| node.is_throttled());
+    let names: BTreeSet<String> = nodes
+        .filter_map(|node| {
+            let Descriptor {
+                region_type, begin, ..
+            } = &node.region()?.descriptor;
+            Some(format!("{region_type} at {}:{}", begin.file, begin.first))
+        })
+        .collect();
+    let names: Vec<String> = names.into_iter().collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "regions that were counted but no longer timed after many short executions \
+             (ROMP_THROTTLE): {}",
+            names.join(", ")
+        )
+    })
 }
 
 /// Identity of a merged node: parent, region, pseudo-region of the parent.

@@ -78,6 +78,7 @@ pub(crate) struct Snapshot {
     pub(super) unmatched: u64,
     pub(super) migrated: u64,
     pub(super) skipped: u64,
+    pub(super) folded: u64,
     /// How often measurement was switched off.
     pub(super) pauses: u64,
 }
@@ -94,6 +95,7 @@ impl Snapshot {
             snapshot.unmatched += thread.unmatched.get();
             snapshot.migrated += thread.migrated.get();
             snapshot.skipped += thread.skipped.get();
+            snapshot.folded += thread.folded.get();
         }
         snapshot.index.reserve(snapshot.nodes.len());
         for (index, node) in snapshot.nodes.iter().enumerate() {
@@ -195,6 +197,9 @@ impl Snapshot {
     }
 
     fn close_frame(&mut self, frame: &'static Frame, at: u64) {
+        if frame.role() == Role::Silent {
+            return;
+        }
         let Some(additions) = self.additions(frame.node()) else {
             return;
         };
@@ -203,7 +208,7 @@ impl Snapshot {
         }
         let ticks = since(frame.start(), at);
         match frame.role() {
-            Role::Base => {}
+            Role::Base | Role::Silent => {}
             Role::Construct => {
                 additions[PseudoRegion::Main as usize].add(ticks);
                 self.add_instance(frame.node(), ticks);
@@ -297,7 +302,7 @@ impl Snapshot {
 /// the team of the member around it was joined.
 fn left_at(frame: &'static Frame) -> Option<u64> {
     let mut at = frame;
-    while at.role() == Role::Construct {
+    while at.role().is_construct() {
         at = at.below()?;
     }
     if at.role() == Role::Member {
