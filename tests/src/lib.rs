@@ -46,6 +46,7 @@ pub mod invariants;
 pub mod run;
 pub mod shares;
 pub mod toolchain;
+mod waits;
 
 /// What a step of the harness gives, or a sentence about why it failed.
 pub type Outcome<T> = Result<T, String>;
