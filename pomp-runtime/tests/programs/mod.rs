@@ -39,14 +39,16 @@ pub(crate) struct Run {
 
 impl Program {
     pub(crate) fn build(compiler: &str, source: &str, options: &[&str]) -> Self {
+        let library = library();
+        let options = [&[library.to_str().unwrap()], options].concat();
+        Self::build_plain(compiler, source, &options)
+    }
+
+    /// Without the library.
+    pub(crate) fn build_plain(compiler: &str, source: &str, options: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("program");
-        compile(
-            compiler,
-            source,
-            &file,
-            &[&[library().to_str().unwrap()], options].concat(),
-        );
+        compile(compiler, source, &file, options);
         Self { directory, file }
     }
 
