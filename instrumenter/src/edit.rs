@@ -183,6 +183,14 @@ impl Applied {
         original
     }
 
+    /// Whether a byte of the original is gone.
+    #[must_use]
+    pub fn removes(&self, at: usize) -> bool {
+        let behind = self.edits.partition_point(|edit| edit.original.end <= at);
+        let edit = self.edits.get(behind);
+        edit.is_some_and(|edit| edit.original.contains(&at))
+    }
+
     /// The offset in the original of a byte of the new text, unless the byte
     /// was inserted.
     #[must_use]

@@ -31,13 +31,14 @@ use std::io::IsTerminal as _;
 
 use diagnostic::{Diagnostic, Severity};
 use edit::Applied;
-use find::FrontEnd as _;
-use find::c::CFrontEnd;
 use find::lines::LineMap;
+use openmp::Language;
 use plan::{Outcome, Plan};
-use spell::Surroundings;
 use spell::c::CSpeller;
+use spell::fortran::FortranSpeller;
+use spell::{Speller, Surroundings};
 
+pub use profile::group::Groups;
 pub use source::Source;
 
 /// How to instrument.
@@ -46,43 +47,66 @@ pub struct Options {
     /// Distinguishes the names that this translation unit defines from those of
     /// every other one in the program; letters, digits and `_`.
     pub unique: String,
+    /// What is not to be instrumented.
+    pub disabled: Disabled,
+    /// No code is made for a device: what `target` governs runs on the host and
+    /// is instrumented.
+    pub host_only: bool,
+}
+
+/// Groups of constructs that are left as they are.
+#[derive(Clone, Debug, Default)]
+pub struct Disabled {
+    /// The groups.
+    pub groups: Groups,
+    /// Who asked for it: `--disable` or the name of a variable.
+    pub by: &'static str,
 }
 
 /// What became of a source.
 #[derive(Debug)]
 pub struct Instrumented {
-    /// The new text; equal to the input if nothing was instrumented.
-    pub text: Vec<u8>,
     /// How many constructs and lock calls got probes.
     pub instrumented: usize,
     /// What the user should know, already rendered, in source order.
     pub warnings: Vec<String>,
     /// What was planned.
     pub plan: Plan,
-    /// The edits that led to the text.
+    /// The new text, equal to the input if nothing was instrumented, and the
+    /// edits that led to it.
     pub applied: Applied,
     /// From offsets of the source to the lines that the compiler counts.
     pub lines: LineMap,
+}
+
+impl Instrumented {
+    /// The new text.
+    #[must_use]
+    pub fn text(&self) -> &[u8] {
+        &self.applied.text
+    }
 }
 
 /// Instruments one source. Never fails: what cannot be instrumented is left
 /// alone and said in a warning.
 #[must_use]
 pub fn instrument(source: &Source, options: &Options) -> Instrumented {
-    let found = CFrontEnd.find(source);
+    let front_end = find::front_end(source.language);
+    let found = front_end.find(source);
     let nesting = nest::nest(&found);
-    let plan = plan::plan(&found, &nesting);
+    let plan = plan::plan(&found, &nesting, options);
     let around = Surroundings {
         name: &source.name,
         unique: &options.unique,
         lines: &found.lines,
     };
-    let speller = CSpeller::new(&plan, around, source.language);
-    let begin = find::c::text_begin(&source.text);
-    let made = match find::c::is_preprocessed(&source.text) {
-        true => spell::apply(&plan, &markers::WithMarkers(speller), &source.text, begin),
-        false => spell::apply(&plan, &speller, &source.text, begin),
-    };
+    let begin = front_end.text_begin(&source.text);
+    let mut speller = speller(&plan, around, source);
+    if front_end.is_preprocessed(&source.text) {
+        speller = Box::new(markers::WithMarkers(speller));
+    }
+    let made = spell::apply(&plan, speller.as_ref(), &source.text, begin);
+    drop(speller);
     let (applied, defect) = match made {
         Ok(applied) => (applied, None),
         Err(error) => (untouched(source), Some(error.to_string())),
@@ -100,14 +124,20 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     } else {
         plan.regions.len()
     };
-    let text = applied.text.clone();
     Instrumented {
-        text,
         instrumented,
         warnings,
         plan,
         applied,
         lines: found.lines,
+    }
+}
+
+/// The speller for a source's language.
+fn speller<'a>(plan: &'a Plan, around: Surroundings<'a>, source: &Source) -> Box<dyn Speller + 'a> {
+    match source.language {
+        Language::Fortran => Box::new(FortranSpeller::new(plan, around, source.layout)),
+        language => Box::new(CSpeller::new(plan, around, language)),
     }
 }
 
@@ -131,7 +161,7 @@ fn warnings(source: &Source, plan: &Plan, lines: &LineMap) -> Vec<String> {
     left_alone
         .map(|(listed, reason)| {
             let message = format!("this directive is not instrumented: {reason}");
-            if find::c::is_preprocessed(&source.text) {
+            if find::front_end(source.language).is_preprocessed(&source.text) {
                 // The text that would be shown is not what the user wrote.
                 return diagnostic::at_line(lines.presumed(listed.offset), &message);
             }

@@ -1,19 +1,20 @@
 //! Line markers in the place of `#line`: GCC reads no `#line` in preprocessed
 //! text.
 
-use crate::plan::{AddedClause, CallEdit};
+use crate::edit::EditSet;
+use crate::plan::{CallEdit, EditedDirective};
 use crate::spell::{Group, Speller};
 
 /// Spells as another speller does, for preprocessed text.
-pub(crate) struct WithMarkers<S>(pub(crate) S);
+pub(crate) struct WithMarkers<'a>(pub(crate) Box<dyn Speller + 'a>);
 
-impl<S: Speller> Speller for WithMarkers<S> {
+impl Speller for WithMarkers<'_> {
     fn group(&self, group: &Group<'_>) -> String {
         marked(&self.0.group(group))
     }
 
-    fn clause(&self, clause: &AddedClause) -> String {
-        self.0.clause(clause)
+    fn directive(&self, edited: &EditedDirective, edits: &mut EditSet) {
+        self.0.directive(edited, edits);
     }
 
     fn call(&self, call: &CallEdit) -> (String, String) {

@@ -1,8 +1,11 @@
 //! From the flat list of directives to the tree of constructs. Language-free.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::find::{Body, Extent, Found, FoundDirective, Placement, Position, SectionBlock};
+use crate::find::{
+    Body, Closing, Extent, Found, FoundDirective, Placement, Position, SectionBlock, Traits,
+};
 use crate::openmp::{Directive, Leaf};
 
 /// A construct: a directive that is understood, with what it governs; or the
@@ -31,6 +34,10 @@ pub struct Block {
     pub begin: Position,
     /// Where text at its end goes.
     pub end: Position,
+    /// Where text behind the construct goes.
+    pub outside: Position,
+    /// How the end of the construct is marked.
+    pub closing: Closing,
     /// See [`Body::guarded`].
     pub guarded: bool,
 }
@@ -41,6 +48,8 @@ impl From<&Body> for Block {
             range: body.range.clone(),
             begin: body.begin,
             end: body.end,
+            outside: body.outside,
+            closing: body.closing.clone(),
             guarded: body.guarded,
         }
     }
@@ -52,6 +61,8 @@ impl From<&SectionBlock> for Block {
             range: section.range.clone(),
             begin: section.begin,
             end: section.end,
+            outside: section.end,
+            closing: Closing::Block,
             guarded: false,
         }
     }
@@ -62,9 +73,10 @@ impl From<&SectionBlock> for Block {
 pub struct Nesting {
     /// The constructs.
     pub constructs: Vec<Construct>,
-    /// Parts of the text that are compiled for a device or chosen by the
-    /// compiler, with the reason why nothing may be inserted there.
+    /// Parts of the text where nothing may be inserted, with the reason why nothing may be inserted there.
     pub closed: Vec<(Range<usize>, &'static str)>,
+    /// Parts of the text that may be compiled for a device, if there is one.
+    pub device: Vec<(Range<usize>, &'static str)>,
     /// Functions that are named in a `declare target`.
     pub device_functions: Vec<String>,
 }
@@ -72,6 +84,7 @@ pub struct Nesting {
 /// Builds the tree.
 #[must_use]
 pub fn nest(found: &Found) -> Nesting {
+    let mut sections = section_blocks(found);
     let mut constructs: Vec<Construct> = Vec::new();
     for (index, directive) in found.directives.iter().enumerate() {
         if directive.directive.is_err() {
@@ -80,16 +93,22 @@ pub fn nest(found: &Found) -> Nesting {
         constructs.push(Construct {
             directive: index,
             implicit_section: false,
-            block: own_block(directive).or_else(|| section_block(found, index)),
+            block: own_block(directive).or_else(|| sections.remove(&index)),
             parent: None,
             depth: 0,
         });
         constructs.extend(implicit_section(index, directive));
     }
     link(found, &mut constructs);
+    let (device, closed): (Vec<_>, Vec<_>) = delimited(found)
+        .into_iter()
+        .partition(|(_, leaf)| matches!(leaf, Leaf::DeclareTarget | Leaf::Variant));
+    let reasoned = |(range, leaf)| (range, closed_reason(leaf));
+    let closed = closed.into_iter().map(reasoned);
     Nesting {
         constructs,
-        closed: found.closed.iter().cloned().chain(closed(found)).collect(),
+        closed: found.closed.iter().cloned().chain(closed).collect(),
+        device: device.into_iter().map(reasoned).collect(),
         device_functions: device_functions(found),
     }
 }
@@ -101,19 +120,19 @@ fn own_block(directive: &FoundDirective) -> Option<Block> {
     }
 }
 
-/// The block of a `section` directive is known to its `sections` directive.
-fn section_block(found: &Found, index: usize) -> Option<Block> {
-    let bodies = found.directives[..index]
+/// The blocks of `section` directives are known to their `sections` directives.
+fn section_blocks(found: &Found) -> HashMap<usize, Block> {
+    let bodies = found
+        .directives
         .iter()
-        .rev()
         .filter_map(|directive| match &directive.extent {
             Extent::Body(body) => Some(body),
             _ => None,
         });
-    let section = bodies
+    bodies
         .flat_map(|body| &body.sections)
-        .find(|section| section.directive == Some(index))?;
-    Some(section.into())
+        .filter_map(|section| Some((section.directive?, section.into())))
+        .collect()
 }
 
 fn implicit_section(index: usize, directive: &FoundDirective) -> Option<Construct> {
@@ -175,19 +194,19 @@ fn block_end(construct: &Construct) -> usize {
 }
 
 /// `begin declare target` ... `end declare target` and their like.
-fn closed(found: &Found) -> Vec<(Range<usize>, &'static str)> {
+fn delimited(found: &Found) -> Vec<(Range<usize>, Leaf)> {
     let mut closed = Vec::new();
     let mut open: Vec<(usize, Leaf)> = Vec::new();
     for found_directive in &found.directives {
         let Ok(directive) = &found_directive.directive else {
             continue;
         };
-        match opens_or_closes(directive) {
+        match opens_or_closes(directive, found.traits) {
             Some((leaf, true)) => open.push((found_directive.range.start, leaf)),
             Some((leaf, false)) => {
                 if let Some(at) = open.iter().rposition(|(_, other)| *other == leaf) {
                     let (start, _) = open.remove(at);
-                    closed.push((start..found_directive.range.end, closed_reason(leaf)));
+                    closed.push((start..found_directive.range.end, leaf));
                 }
             }
             None => {}
@@ -195,13 +214,15 @@ fn closed(found: &Found) -> Vec<(Range<usize>, &'static str)> {
     }
     closed.extend(
         open.into_iter()
-            .map(|(start, leaf)| (start..usize::MAX, closed_reason(leaf))),
+            .map(|(start, leaf)| (start..usize::MAX, leaf)),
     );
     closed
 }
 
-fn opens_or_closes(directive: &Directive) -> Option<(Leaf, bool)> {
-    let bare = directive.argument.is_none() && directive.clauses.is_empty();
+fn opens_or_closes(directive: &Directive, traits: Traits) -> Option<(Leaf, bool)> {
+    let bare = directive.argument.is_none()
+        && directive.clauses.is_empty()
+        && !traits.declares_in_procedures;
     match directive.name().as_str() {
         "begin declare target" => Some((Leaf::DeclareTarget, true)),
         "declare target" if bare => Some((Leaf::DeclareTarget, true)),
@@ -219,8 +240,9 @@ fn opens_or_closes(directive: &Directive) -> Option<(Leaf, bool)> {
 fn closed_reason(leaf: Leaf) -> &'static str {
     match leaf {
         Leaf::DeclareTarget => "it stands in device code",
+        Leaf::Variant => "it stands in a variant, which may be device code",
         Leaf::Noinstrument => "instrumentation is switched off here",
-        _ => "it stands in a variant that the compiler chooses",
+        _ => "it stands in a metadirective, which the compiler resolves",
     }
 }
 

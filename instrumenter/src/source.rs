@@ -14,7 +14,49 @@ pub struct Source {
     pub language: Language,
     /// The text, any bytes.
     pub text: Vec<u8>,
+    /// How Fortran text is laid out; means nothing for other languages.
+    pub layout: Layout,
 }
+
+/// How Fortran text is laid out in lines (Fortran 2018, section 6.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The source form.
+    pub form: Form,
+    /// The column behind which a line does not count; none if every column does.
+    pub line_length: Option<usize>,
+    /// Whether the compiler runs the preprocessor over the text, so that lines
+    /// with `#` in column 1 are directives of it.
+    pub preprocessed_by_compiler: bool,
+}
+
+/// A source form of Fortran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Free form.
+    Free,
+    /// Fixed form: labels in columns 1 to 5, continuation marks in column 6.
+    Fixed,
+}
+
+impl Layout {
+    /// What compilers assume of free form.
+    pub const FREE: Self = Self {
+        form: Form::Free,
+        line_length: Some(132),
+        preprocessed_by_compiler: false,
+    };
+    /// What compilers assume of fixed form.
+    pub const FIXED: Self = Self {
+        form: Form::Fixed,
+        line_length: Some(72),
+        preprocessed_by_compiler: false,
+    };
+}
+
+/// Fortran extensions that mean fixed form, in lower case; in upper case the
+/// compiler preprocesses first.
+const FIXED_FORM: &[&str] = &["f", "for", "ftn", "f77", "fpp"];
 
 /// Languages by file name extension, as compilers take them; anything else is C.
 #[rustfmt::skip]
@@ -24,6 +66,7 @@ const EXTENSIONS: &[(Language, &[&str])] = &[
     ]),
     (Language::Fortran, &[
         "f", "for", "ftn", "f77", "f90", "f95", "f03", "f08", "F", "FOR", "FTN", "F77", "F90", "F95", "F03", "F08",
+        "fpp", "FPP",
     ]),
 ];
 
@@ -37,6 +80,18 @@ impl Source {
             .find(|(_, names)| extension.is_some_and(|extension| names.contains(&extension)));
         row.map_or(Language::C, |(language, _)| *language)
     }
+
+    /// The layout that a file's name stands for.
+    #[must_use]
+    pub fn layout_of(path: &Path) -> Layout {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        let extension = extension.unwrap_or_default();
+        let fixed = FIXED_FORM.contains(&extension.to_ascii_lowercase().as_str());
+        Layout {
+            preprocessed_by_compiler: extension.starts_with('F') || extension == "fpp",
+            ..if fixed { Layout::FIXED } else { Layout::FREE }
+        }
+    }
 }
 
 /// The byte offsets at which physical lines begin.
@@ -49,10 +104,10 @@ impl LineIndex {
     /// Indexes a text; lines end with `\n`.
     #[must_use]
     pub fn new(text: &[u8]) -> Self {
-        let newlines = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+        let newlines = memchr::memchr_iter(b'\n', text);
         Self {
             starts: std::iter::once(0)
-                .chain(newlines.map(|(at, _)| at + 1))
+                .chain(newlines.map(|at| at + 1))
                 .collect(),
         }
     }

@@ -1,6 +1,7 @@
 //! `romp instrument --verify`: proves of one result that nothing of the user's
 //! was changed and that every region that is entered is left.
 
+use crate::find::front_end;
 use crate::openmp::Event;
 use crate::plan::{Item, Plan};
 use crate::{Instrumented, Source};
@@ -22,6 +23,9 @@ pub enum Defect {
         /// The region's number.
         region: usize,
     },
+    /// The end of a construct is not beyond doubt.
+    #[error("two ways of finding the end of the directive at byte {0} do not agree")]
+    Extent(usize),
     /// The output has errors that the input has not.
     #[error("the output has syntax errors that the input has not")]
     Syntax,
@@ -35,15 +39,18 @@ pub fn verify(source: &Source, result: &Instrumented) -> Result<(), Defect> {
     if result.applied.strip_back() != source.text {
         return Err(Defect::StripBack);
     }
-    same_tokens(source, result)?;
-    paired_events(&result.plan)?;
     // Where the grammar does not know the input, its errors say nothing.
-    let errors = crate::find::c::syntax_errors;
+    let front_end = front_end(source.language);
     let output = Source {
-        text: result.text.clone(),
+        text: result.text().to_vec(),
         ..source.clone()
     };
-    if errors(source) == 0 && errors(&output) > 0 {
+    same_tokens(source, &output, result)?;
+    if let Some(at) = front_end.disagreement(source) {
+        return Err(Defect::Extent(at));
+    }
+    paired_events(&result.plan)?;
+    if front_end.syntax_errors(source) == 0 && front_end.syntax_errors(&output) > 0 {
         return Err(Defect::Syntax);
     }
     Ok(())
@@ -51,20 +58,17 @@ pub fn verify(source: &Source, result: &Instrumented) -> Result<(), Defect> {
 
 /// Every token of the output that was not inserted begins and ends where one of
 /// the input does, and every token of the input that was not removed is there.
-fn same_tokens(source: &Source, result: &Instrumented) -> Result<(), Defect> {
-    let removed = |at: usize| {
-        result
-            .applied
-            .edits
-            .iter()
-            .any(|edit| edit.original.contains(&at))
-    };
-    let before: Vec<_> = crate::find::c::token_ranges(&source.text)
+fn same_tokens(source: &Source, output: &Source, result: &Instrumented) -> Result<(), Defect> {
+    let front_end = front_end(source.language);
+    let removed = |at: usize| result.applied.removes(at);
+    let before: Vec<_> = front_end
+        .token_ranges(source)
         .into_iter()
         .filter(|range| !removed(range.start))
         .collect();
     let original = |at: usize| result.applied.original_offset(at);
-    let after: Vec<_> = crate::find::c::token_ranges(&result.text)
+    let after: Vec<_> = front_end
+        .token_ranges(output)
         .into_iter()
         .filter_map(|range| Some(original(range.start)?..original(range.end - 1)? + 1))
         .collect();

@@ -1,6 +1,7 @@
 //! Properties of the whole pipeline on any text: nothing panics, nothing of the
 //! user's is lost, and what was found is instrumented soundly.
 
+use instrumenter::source::Layout;
 use instrumenter::verify::verify;
 use instrumenter::{Options, Source, instrument};
 use proptest::prelude::*;
@@ -10,11 +11,15 @@ fn source(text: impl Into<Vec<u8>>) -> Source {
         name: "t.c".into(),
         language: instrumenter::openmp::Language::C,
         text: text.into(),
+        layout: Layout::FREE,
     }
 }
 
 fn options() -> Options {
-    Options { unique: "t".into() }
+    Options {
+        unique: "t".into(),
+        ..Options::default()
+    }
 }
 
 /// Fragments of C from which texts are thrown together, most of them wrong.
@@ -137,7 +142,7 @@ proptest! {
         // Fragments are rarely C; all but the grammar's opinion must hold.
         match verify(&source, &result) {
             Ok(()) | Err(instrumenter::verify::Defect::Syntax) => {}
-            Err(defect) => prop_assert!(false, "{}\n{}", defect, String::from_utf8_lossy(&result.text)),
+            Err(defect) => prop_assert!(false, "{}\n{}", defect, String::from_utf8_lossy(result.text())),
         }
     }
 
@@ -146,14 +151,14 @@ proptest! {
         let source = source(text);
         let result = instrument(&source, &options());
         prop_assert!(result.applied.edits.is_empty());
-        prop_assert_eq!(result.text, source.text);
+        prop_assert_eq!(result.text(), &source.text);
     }
 
     #[test]
     fn well_formed_programs_are_instrumented_completely(body in statement()) {
         let source = source(format!("int x, i;\nvoid f(void)\n{{\n{body}}}\n"));
         let result = instrument(&source, &options());
-        let shown = String::from_utf8_lossy(&result.text).into_owned();
+        let shown = String::from_utf8_lossy(result.text()).into_owned();
         prop_assert_eq!(verify(&source, &result), Ok(()), "{}", shown);
         prop_assert!(result.warnings.is_empty(), "{}", result.warnings.join("\n"));
         let directives = String::from_utf8_lossy(&source.text).matches("omp ").count();

@@ -1,6 +1,8 @@
-/* What a probe costs: each figure is the median of many windows, in
- * nanoseconds per probe call, beside a bare read of the clock in the same run.
- * Run by `bench/run`; asserts nothing about time. */
+/* What the probes of each construct cost: each figure is the median of many
+ * windows, in nanoseconds, beside a bare read of the clock in the same run. The
+ * constructs themselves are left out, so that only our part is measured; where
+ * that can't be (locks, parallel regions), it is what the probes add. Run by
+ * `bench/run`; asserts nothing about time. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,18 +24,54 @@ static unsigned long long ticks(void)
 
 enum { WINDOWS = 101, CALLS = 20000, FORKS = 200, MAX_THREADS = 256 };
 
+/* The probes of one construct, in the order of an execution. */
+#define PAIR(event) POMP_##event##_enter(d); POMP_##event##_exit(d);
+#define BLOCK(event) POMP_##event##_begin(d); POMP_##event##_end(d);
+#define IBARR POMP_Implicit_barrier_enter(d); POMP_Implicit_barrier_exit(d);
+#define AROUND(event, inside) POMP_##event##_enter(d); inside POMP_##event##_exit(d);
+
+/* Name of the construct, its kind in a descriptor, calls, the calls. */
+#define CONSTRUCTS(X) \
+  X(atomic, "atomic", 2, PAIR(Atomic)) \
+  X(barrier, "barrier", 2, PAIR(Barrier)) \
+  X(flush, "flush", 2, PAIR(Flush)) \
+  X(taskwait, "taskwait", 2, PAIR(Taskwait)) \
+  X(taskyield, "taskyield", 2, PAIR(Taskyield)) \
+  X(master, "master", 2, BLOCK(Master)) \
+  X(user_region, "userRegion", 2, POMP_Begin(d); POMP_End(d);) \
+  X(taskloop, "taskloop", 2, PAIR(Taskloop)) \
+  X(generic_loop, "loop", 2, PAIR(Loop)) \
+  X(distribute, "distribute", 2, PAIR(Distribute)) \
+  X(teams, "teams", 2, PAIR(Teams)) \
+  X(target, "target", 2, PAIR(Target)) \
+  X(loop, "for", 4, AROUND(For, IBARR)) \
+  X(sections, "sections", 4, AROUND(Sections, IBARR)) \
+  X(section, "section", 2, BLOCK(Section)) \
+  X(workshare, "workshare", 4, AROUND(Workshare, IBARR)) \
+  X(critical, "critical", 4, AROUND(Critical, BLOCK(Critical))) \
+  X(ordered, "ordered", 4, AROUND(Ordered, BLOCK(Ordered))) \
+  X(taskgroup, "taskgroup", 4, AROUND(Taskgroup, BLOCK(Taskgroup))) \
+  X(single, "single", 6, AROUND(Single, BLOCK(Single) IBARR)) \
+  X(scope, "scope", 6, AROUND(Scope, BLOCK(Scope) IBARR)) \
+  X(task, "task", 4, \
+    POMP_Task_create_enter(d); BLOCK(Task) POMP_Task_create_exit(d);)
+
+#define INDEX(name, kind, calls, probes) I_##name,
+enum { CONSTRUCTS(INDEX) PARALLEL, INNER, LOCK, REGIONS };
+
 #define REGION(kind, line) { { kind, "", 0, "probes.c", line, line, line, line, 0, 0 }, 0 }
-static struct romp_region regions[] = {
-  REGION("parallel", 1), REGION("for", 2), REGION("critical", 3), REGION("atomic", 4),
-  REGION("parallel", 5), REGION("lock", 6),
+#define ENTRY(name, kind, calls, probes) [I_##name] = REGION(kind, I_##name + 1),
+static struct romp_region regions[REGIONS] = {
+  CONSTRUCTS(ENTRY)
+  [PARALLEL] = REGION("parallel", PARALLEL + 1),
+  [INNER] = REGION("parallel", INNER + 1),
+  [LOCK] = REGION("lock", LOCK + 1),
 };
-enum { PARALLEL, FOR, CRITICAL, ATOMIC, INNER, LOCK };
 #define D(region) (&regions[region].descriptor)
 
 __attribute__((constructor)) static void register_regions(void)
 {
-  POMP_Register_table(ROMP_INTERFACE_VERSION, sizeof regions[0], regions,
-                      sizeof regions / sizeof regions[0]);
+  POMP_Register_table(ROMP_INTERFACE_VERSION, sizeof regions[0], regions, REGIONS);
 }
 
 static double now_ns(void)
@@ -56,33 +94,13 @@ static void clock_reads(void)
   (void)sink;
 }
 
-static void atomic_pairs(void)
-{
-  for (int i = 0; i < CALLS; i++) {
-    POMP_Atomic_enter(D(ATOMIC));
-    POMP_Atomic_exit(D(ATOMIC));
+#define WORK(name, kind, calls, probes) \
+  static void do_##name(void) \
+  { \
+    struct ompregdescr *d = D(I_##name); \
+    for (int i = 0; i < CALLS; i++) { probes } \
   }
-}
-
-static void loops(void)
-{
-  for (int i = 0; i < CALLS; i++) {
-    POMP_For_enter(D(FOR));
-    POMP_Implicit_barrier_enter(D(FOR));
-    POMP_Implicit_barrier_exit(D(FOR));
-    POMP_For_exit(D(FOR));
-  }
-}
-
-static void criticals(void)
-{
-  for (int i = 0; i < CALLS; i++) {
-    POMP_Critical_enter(D(CRITICAL));
-    POMP_Critical_begin(D(CRITICAL));
-    POMP_Critical_end(D(CRITICAL));
-    POMP_Critical_exit(D(CRITICAL));
-  }
-}
+CONSTRUCTS(WORK)
 
 static void locks(void)
 {
@@ -162,7 +180,8 @@ static double parallel_region(int threads)
 
 static void print(const char *what, double ns, int calls, double read)
 {
-  printf("  %-34s %8.2f %8.2f %8.2f\n", what, ns, ns / calls, ns / calls / read);
+  double pair = 2 * ns / calls;
+  printf("  %-26s %5d %8.2f %8.2f %8.2f\n", what, calls, ns, pair, pair / read);
 }
 
 int main(int count, char **arguments)
@@ -172,13 +191,13 @@ int main(int count, char **arguments)
   for (int n = 1; n <= threads; n = n < threads && 2 * n > threads ? threads : 2 * n) {
     median(clock_reads, n, CALLS); /* warm up */
     double read = median(clock_reads, n, CALLS);
-    printf("%d thread%s                               ns    per call  x clock read\n", n,
-           n > 1 ? "s" : "");
-    print("clock read", read, 1, read);
-    print("atomic: enter, exit", median(atomic_pairs, n, CALLS), 2, read);
-    print("loop: enter, barrier, exit", median(loops, n, CALLS), 4, read);
-    print("critical: enter, begin, end, exit", median(criticals, n, CALLS), 4, read);
-    print("lock: set, unset (added)", median(locks, n, CALLS) - median(plain_locks, n, CALLS), 2, read);
+    printf("%2d thread%s                calls       ns  per pair  x clock reads\n", n,
+           n > 1 ? "s" : " ");
+    printf("  %-26s %5d %8.2f\n", "clock read", 1, read);
+#define PRINT(name, kind, calls, probes) \
+    print(#name, median(do_##name, n, CALLS), calls, read);
+    CONSTRUCTS(PRINT)
+    print("lock (added)", median(locks, n, CALLS) - median(plain_locks, n, CALLS), 2, read);
     print("parallel region (added)", parallel_region(n), 4, read);
   }
   return 0;

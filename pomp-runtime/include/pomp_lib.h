@@ -29,7 +29,8 @@ struct ompregdescr {
   struct ompregdescr *next;
 };
 
-/* An entry of a translation unit's table: the descriptor and its text form. */
+/* An entry of a translation unit's table: the descriptor and its text form. An
+ * entry with an empty name stands for a construct that was not compiled. */
 struct romp_region {
   struct ompregdescr descriptor;
   const char *text;
@@ -124,6 +125,9 @@ extern void POMP_Teams_enter(struct ompregdescr *);
 extern void POMP_Teams_exit(struct ompregdescr *);
 extern void POMP_Target_enter(struct ompregdescr *);
 extern void POMP_Target_exit(struct ompregdescr *);
+/* Any other construct, as its descriptor says. */
+extern void POMP_Construct_enter(struct ompregdescr *);
+extern void POMP_Construct_exit(struct ompregdescr *);
 
 /* Regions that the user marks; several ends are possible. */
 extern void POMP_Begin(struct ompregdescr *);

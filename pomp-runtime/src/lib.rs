@@ -1,7 +1,8 @@
 //! The POMP measurement library.
 //!
 //! ```text
-//! sources    a foreign call -> one event          pomp, locks, control; all pass `boundary`
+//! sources    a foreign call -> one event          pomp, fortran, locks, control; all pass
+//!                                                 `boundary`
 //! measure    the event gets time, thread, region  clock, thread, stack, team, task, lock, region
 //!            when it begins and ends              life_cycle, helper, signals, fork, pause, still
 //! sinks      what becomes of it                   profile (call paths), log, merge (at the end)

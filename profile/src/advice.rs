@@ -109,6 +109,11 @@ const ALREADY_DYNAMIC: &str = "It is scheduled at run time already: try smaller 
 pub const TOO_FEW_TASKS: &str = "There were not enough of them to keep all threads busy: make \
                                  more and smaller ones, or let more threads create them.";
 
+/// For a wait that is longer than the work in front of it.
+pub const TOO_LITTLE_WORK: &str = "The region is too short to pay for its team: make it longer, \
+                                   merge it with its neighbours, use fewer threads, or no more \
+                                   threads than processors.";
+
 /// What to try, if something is known.
 #[must_use]
 pub fn advice(

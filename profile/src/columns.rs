@@ -68,6 +68,35 @@ impl Quantity {
         matches!(self, Self::ExecCount | Self::BodyCount | Self::SectionCount)
     }
 
+    /// What it is, as a sentence.
+    #[must_use]
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::ExecTime => "time of the whole construct.",
+            Self::ExecCount => "how often threads executed it.",
+            Self::BodyTime => "time in the structured block.",
+            Self::BodyCount => "how often threads executed the structured block.",
+            Self::WorkTime => "time of the construct without its implicit barrier.",
+            Self::SectionTime => "time in its sections.",
+            Self::SectionCount => "how many sections threads executed.",
+            Self::EnterTime => {
+                "time to get in: waiting for a critical section or lock, or from the fork of a \
+                 team until the thread begins."
+            }
+            Self::ExitTime => {
+                "time to get out: leaving a critical section or lock, or from the thread's end \
+                 to the join of the team."
+            }
+            Self::BarrierTime => {
+                "waiting at the end of the construct, at its implicit barrier or for its tasks, \
+                 without the tasks executed meanwhile."
+            }
+            Self::WaitTime => "time of the whole construct, without the tasks executed there.",
+            Self::TaskTime => "time of the tasks that the thread executed while it waited.",
+            Self::ManagementTime => "time that is neither in sections nor in the barrier.",
+        }
+    }
+
     /// Whether an execution inside another one of the same region by the same
     /// thread is part of the outer one, so that only the outer one counts.
     #[must_use]
@@ -234,6 +263,12 @@ const COLUMNS: &[(RegionKind, &[Entry])] = &[
     (RegionKind::TargetEnterData, POINT),
     (RegionKind::TargetExitData, POINT),
     (RegionKind::TargetUpdate, POINT),
+    (RegionKind::Taskgraph, BLOCK),
+    (RegionKind::Dispatch, BLOCK),
+    (RegionKind::Interop, POINT),
+    (RegionKind::Depobj, POINT),
+    (RegionKind::Cancel, POINT),
+    (RegionKind::CancellationPoint, POINT),
 ];
 
 fn entries(kind: RegionKind) -> &'static [Entry] {

@@ -10,8 +10,17 @@
 //!
 //! `length` is the length of the whole text in bytes. `regionType`, `sscl` and
 //! `escl` (start and end source line: `file:first:last`) are required. A value
-//! cannot hold `*`: texts that carry our key `romp` percent-encode `%`, `*` and
-//! control characters in every value; texts of OPARI2 write `@` for `*`.
+//! cannot hold `*`: texts that carry our key `romp` percent-encode `%`, `*`, `\`
+//! and control characters in every value (a backslash may be an escape where the
+//! text stands in a literal of Fortran); texts of OPARI2 write `@` for `*`.
+//!
+//! In Fortran the text is a literal at the region's first probe, and ends with
+//! the key `id`. The other probes carry the value of that key alone:
+//!
+//! ```text
+//! 106*regionType=do*sscl=a.f90:2:2*escl=a.f90:4:4*...*id=5bd1e995:7**
+//! 5bd1e995:7
+//! ```
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -58,6 +67,9 @@ pub struct Descriptor {
     pub ordinal: u32,
     /// Why the implicit barrier could not be made explicit, if it could not.
     pub unsplit: Option<String>,
+    /// What stands for this text in literals of Fortran: `UNIQUE:N`, the N-th
+    /// region of a source whose name and text give UNIQUE.
+    pub id: Option<String>,
     /// Every other key, such as `hasReduction`, kept as found.
     pub other: BTreeMap<String, String>,
 }
@@ -68,6 +80,9 @@ pub enum DescriptorError {
     /// A `*` separated part is no `key=value`.
     #[error("'{0}' is not of the form key=value")]
     NotAPair(String),
+    /// A literal of Fortran is neither a text nor an id.
+    #[error("'{0}' is no descriptor")]
+    NotALiteral(String),
     /// A required key is missing.
     #[error("the key '{0}' is missing")]
     Missing(&'static str),
@@ -79,6 +94,33 @@ pub enum DescriptorError {
         /// Its value.
         value: String,
     },
+}
+
+/// What a literal of Fortran holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Literal<'a> {
+    /// The whole record.
+    Record(Box<Descriptor>),
+    /// The id of one whose record another literal holds.
+    Id(&'a str),
+}
+
+impl<'a> Literal<'a> {
+    /// Reads what a literal holds; blanks at its end do not count.
+    ///
+    /// # Errors
+    /// If it is neither an id nor a record that can be read.
+    pub fn parse(text: &'a str) -> Result<Self, DescriptorError> {
+        let text = text.trim_end_matches(' ');
+        if text.contains('*') {
+            return Ok(Self::Record(Box::new(Descriptor::parse(text)?)));
+        }
+        let number = text.rsplit_once(':').map(|(_, number)| number);
+        match number.is_some_and(|number| number.parse::<u32>().is_ok()) {
+            true => Ok(Self::Id(text)),
+            false => Err(DescriptorError::NotALiteral(text.to_owned())),
+        }
+    }
 }
 
 impl Descriptor {
@@ -124,6 +166,8 @@ impl Descriptor {
         for (key, value) in &self.other {
             put(key, Some(value.clone()));
         }
+        // Last, so that the last bytes of a text tell it from others.
+        put("id", self.id.clone());
         pairs
     }
 
@@ -170,6 +214,7 @@ impl Descriptor {
             "directive" => self.directive = Some(value),
             "ordinal" => self.ordinal = number(key, &value)?,
             "unsplit" => self.unsplit = Some(value),
+            "id" => self.id = Some(value),
             "romp" => {}
             _ => drop(self.other.insert(key.to_owned(), value)),
         }
@@ -238,7 +283,7 @@ fn length_with_own_digits(body: usize) -> usize {
 fn encode(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     for c in value.chars() {
-        if matches!(c, '%' | '*') || c.is_ascii_control() {
+        if matches!(c, '%' | '*' | '\\') || c.is_ascii_control() {
             let _ = write!(out, "%{:02X}", u32::from(c));
         } else {
             out.push(c);
@@ -305,6 +350,36 @@ mod tests {
             Descriptor::parse("9*regionType=for**"),
             Err(DescriptorError::Missing("sscl"))
         );
+    }
+
+    #[test]
+    fn a_literal_is_a_record_or_an_id() {
+        let record = Descriptor {
+            region_type: "do".into(),
+            begin: SourceLines {
+                file: "a\\b.f90".into(),
+                first: 1,
+                last: 1,
+            },
+            end: SourceLines {
+                file: "a\\b.f90".into(),
+                first: 2,
+                last: 2,
+            },
+            id: Some("5bd1e995:7".into()),
+            other: BTreeMap::from([("zz".into(), "1".into())]),
+            ..Descriptor::default()
+        };
+        let text = record.to_text();
+        assert!(text.ends_with("*zz=1*id=5bd1e995:7**") && !text.contains('\\'));
+        assert_eq!(
+            Literal::parse(&format!("{text}  ")),
+            Ok(Literal::Record(Box::new(record)))
+        );
+        assert_eq!(Literal::parse("5bd1e995:7 "), Ok(Literal::Id("5bd1e995:7")));
+        for bad in ["", " ", "x", "x:", "x:y", "9*ab**"] {
+            assert!(Literal::parse(bad).is_err(), "{bad}");
+        }
     }
 
     proptest! {

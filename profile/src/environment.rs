@@ -31,6 +31,8 @@ pub enum Kind {
     Bytes,
     /// Any text that is not empty, such as a name, a path or a command.
     Text,
+    /// Names of groups of constructs, separated by commas; see [`crate::group`].
+    Groups,
 }
 
 /// A row of the table.
@@ -74,7 +76,7 @@ const fn same_as(ompp: &'static str, variable: Variable) -> Variable {
     }
 }
 
-use Kind::{Bytes, Choice, Seconds, Switch, Text};
+use Kind::{Bytes, Choice, Groups, Seconds, Switch, Text};
 use Reader::{Both, Library, Wrapper};
 
 /// The variables.
@@ -112,6 +114,13 @@ pub const VARIABLES: &[Variable] = &[
         Choice(&["tsc", "monotonic"]),
         "tsc where it ticks evenly, else monotonic",
         "The clock: the processor's counter or the system's monotonic clock.",
+    ),
+    row(
+        Library,
+        "ROMP_DISABLE",
+        Groups,
+        "none",
+        "Groups of constructs that are not measured, such as atomic,flush.",
     ),
     same_as(
         "OMPP_QUIET",
@@ -181,6 +190,13 @@ pub const VARIABLES: &[Variable] = &[
         Choice(&["auto", "always", "never"]),
         "auto",
         "Instrument what the preprocessor makes of a source: where it shows more, always, or never.",
+    ),
+    row(
+        Wrapper,
+        "ROMP_INSTRUMENT_DISABLE",
+        Groups,
+        "none",
+        "Groups of constructs that are not instrumented, such as atomic,flush.",
     ),
     row(Wrapper, "ROMP_CC", Text, "cc", "The C compiler."),
     row(Wrapper, "ROMP_CXX", Text, "c++", "The C++ compiler."),
@@ -284,6 +300,10 @@ fn accept(variable: &Variable, value: &OsStr) -> Result<Option<Setting>, String>
     let text = value.to_string_lossy();
     let value = match variable.kind {
         Text => Some(value.to_owned()),
+        Groups => match crate::group::Groups::parse(&text) {
+            Ok(_) => Some(value.to_owned()),
+            Err(unknown) => return Err(format!("{name}={text} is ignored: {unknown}")),
+        },
         Switch => truth(&text).map(|_| value.to_owned()),
         Seconds => seconds(&text).map(|_| value.to_owned()),
         Bytes => bytes(&text).map(|_| value.to_owned()),
@@ -309,6 +329,7 @@ fn forms(name: &str, kind: Kind) -> String {
         Seconds => &["10", "0.5"],
         Bytes => &["500M", "2G"],
         Text => &["TEXT"],
+        Groups => &["GROUP,..."],
     };
     words
         .iter()
@@ -346,7 +367,7 @@ fn misspelt(name: &str) -> Option<&'static str> {
 
 /// How many letters must be put in, left out, changed or swapped with their
 /// neighbour to make one word of the other.
-fn distance(from: &str, to: &str) -> usize {
+pub(crate) fn distance(from: &str, to: &str) -> usize {
     let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
     let mut before_last: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=to.len()).collect();

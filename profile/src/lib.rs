@@ -11,13 +11,21 @@
 
 pub mod advice;
 pub mod analysis;
+pub mod check;
 pub mod columns;
 pub mod descriptor;
+pub mod diff;
 pub mod environment;
+pub mod explain;
+pub mod identity;
+
+pub mod group;
 pub mod load;
+pub mod merge;
 pub mod model;
 pub mod overheads;
 pub mod properties;
 pub mod region_kind;
 pub mod report;
 pub mod save;
+pub mod units;

@@ -2,6 +2,7 @@
 //! file is none of ours. A profile that this returns can be analysed: every
 //! index in it has been checked.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -139,14 +140,16 @@ fn check_indices(profile: &Profile) -> Result<(), String> {
             return Err(format!("the rows of node {index} are out of order"));
         }
     }
-    match profile
-        .threads
-        .iter()
-        .position(|thread| thread.path.is_empty())
-    {
-        Some(index) => Err(format!("thread {index} has no name")),
-        None => Ok(()),
+    let ranks: HashSet<Option<u32>> = profile.ranks.iter().map(|run| run.rank).collect();
+    for (index, thread) in profile.threads.iter().enumerate() {
+        if thread.path.is_empty() {
+            return Err(format!("thread {index} has no name"));
+        }
+        if thread.rank.is_some() && !ranks.contains(&thread.rank) {
+            return Err(format!("thread {index} is of a rank that is missing"));
+        }
     }
+    Ok(())
 }
 
 /// Checks the indices in what stands beside the tree.

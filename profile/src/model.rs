@@ -29,8 +29,12 @@ pub struct Profile {
     pub schema: String,
     /// Schema version, [`VERSION`] when written by this build.
     pub version: u32,
-    /// What ran, when and how.
+    /// What ran, when and how; of several processes, see [`crate::merge`].
     pub run: Run,
+    /// The runs of the processes that were merged into this one, by rank; empty
+    /// if it is of one process.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<Run>,
     /// Every region that was registered, also those that never ran.
     pub regions: Vec<Region>,
     /// Every thread that had an event.
@@ -70,8 +74,11 @@ pub struct Run {
     pub max_threads: u32,
     /// Host name.
     pub host: String,
-    /// Process id.
+    /// Process id; 0 for several processes.
     pub pid: u32,
+    /// Rank of the process, if it was one of an MPI program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
     /// The clock that was read: `tsc` or `monotonic`.
     pub clock: String,
     /// Cost of one pair of events (an enter and its exit) in this run, in
@@ -130,15 +137,21 @@ pub struct Region {
 /// A thread, named by its path: `[0]` is the initial thread, `[0, 3, 2]` thread
 /// 2 of the team that was forked by thread 3 of the team that thread 0 forked.
 /// The first number tells initial threads apart (a program with its own
-/// pthreads has several).
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// pthreads has several). In a merged profile the rank stands in front.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Thread {
+    /// Rank of its process; none unless several processes were merged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
     /// Thread numbers from the initial thread down.
     pub path: Vec<u32>,
 }
 
 impl std::fmt::Display for Thread {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(rank) = self.rank {
+            write!(f, "r{rank}:")?;
+        }
         for (depth, number) in self.path.iter().enumerate() {
             write!(f, "{}{number}", if depth > 0 { "->" } else { "" })?;
         }
@@ -236,6 +249,16 @@ fn is_zero(number: &u64) -> bool {
 
 fn is_false(flag: &bool) -> bool {
     !*flag
+}
+
+/// Adds what was recorded as another thread of the same name, or as another
+/// region at the same place.
+impl std::ops::AddAssign<&Row> for Row {
+    fn add_assign(&mut self, other: &Row) {
+        for pseudo_region in PseudoRegion::ALL {
+            *self.span_mut(pseudo_region) += other.span(pseudo_region);
+        }
+    }
 }
 
 /// Time and count of one pseudo-region.

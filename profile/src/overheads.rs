@@ -35,6 +35,18 @@ impl Category {
         ["Synch", "Imbal", "Limpar", "Mgmt"][self as usize]
     }
 
+    /// What it is, in one line.
+    #[must_use]
+    pub fn help(self) -> &'static str {
+        [
+            "waiting at barriers and for task groups, critical sections, locks, atomics and \
+             ordered parts",
+            "waiting at implicit barriers since work was spread unevenly",
+            "waiting at implicit barriers since there was too little parallel work",
+            "starting and ending teams, handing out sections, leaving critical sections",
+        ][self as usize]
+    }
+
     /// The name in a sentence.
     #[must_use]
     pub fn in_words(self) -> &'static str {
@@ -219,6 +231,12 @@ mod tests {
                 "TARGET ENTER DATA",
                 "TARGET EXIT DATA",
                 "TARGET UPDATE",
+                "TASKGRAPH",
+                "DISPATCH",
+                "INTEROP",
+                "DEPOBJ",
+                "CANCEL",
+                "CANCELLATION POINT",
             ]
         );
     }

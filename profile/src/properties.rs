@@ -52,6 +52,8 @@ pub struct PropertyRow {
     pub what: &'static str,
     /// Where that is; the construct follows.
     pub place: &'static str,
+    /// What to try, where [`crate::advice`] does not fit.
+    pub remedy: Option<&'static str>,
     /// What it means, for who asks.
     pub help: &'static str,
 }
@@ -74,6 +76,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         category: Synch,
         what: "threads waited for each other",
         place: "in",
+        remedy: None,
         help: "Threads wait at an explicit barrier for the one that comes last.",
     },
     PropertyRow {
@@ -84,6 +87,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         category: Imbal,
         what: "threads waited for the one with most to do",
         place: AT_END,
+        remedy: None,
         help: "Threads reach the end of a parallel region at different times, and wait.",
     },
     PropertyRow {
@@ -94,6 +98,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         category: Imbal,
         what: "threads waited for the one with the longest iterations",
         place: AT_END,
+        remedy: None,
         help: "Threads finish their iterations of a loop at different times, and wait at its end.",
     },
     PropertyRow {
@@ -104,6 +109,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         category: Imbal,
         what: "threads waited for the one with most to do",
         place: AT_END,
+        remedy: None,
         help: "Threads finish their part of a workshare construct at different times, and wait.",
     },
     PropertyRow {
@@ -114,6 +120,10 @@ pub const PROPERTIES: &[PropertyRow] = &[
         category: Imbal,
         what: "some threads executed more sections than others, which waited",
         place: AT_END,
+        remedy: Some(
+            "Make the number of sections a multiple of the number of threads, or turn them into \
+             tasks.",
+        ),
         help: "There are more sections than threads, and their number is no multiple of it, so \
                that some threads execute more of them while the others wait.",
     },
@@ -125,6 +135,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         category: Limpar,
         what: "threads without a section waited",
         place: AT_END,
+        remedy: None,
         help: "There are fewer sections than threads, so that some threads only wait.",
     },
     PropertyRow {
@@ -135,6 +146,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         category: Imbal,
         what: "threads waited for the one with the longest section",
         place: AT_END,
+        remedy: None,
         help: "Every thread executes as many sections, but some of them take longer.",
     },
     PropertyRow {
@@ -145,6 +157,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         category: Synch,
         what: "threads queued",
         place: "for",
+        remedy: None,
         help: "Threads wait for each other in front of a critical section.",
     },
     PropertyRow {
@@ -155,6 +168,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         category: Synch,
         what: "threads queued",
         place: "for",
+        remedy: None,
         help: "Threads wait for each other to give back a lock.",
     },
     PropertyRow {
@@ -165,6 +179,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         category: Synch,
         what: "threads were busy with updates of one place in memory",
         place: "in",
+        remedy: None,
         help: "An atomic construct is executed more than 1000 times per second of thread time, \
                so that threads take the same cache line from each other again and again.",
     },
@@ -176,6 +191,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         category: Mgmt,
         what: "starting and ending the team took longer than the work",
         place: "in",
+        remedy: None,
         help: "A parallel loop has so little to do that its team costs more than it is worth.",
     },
     PropertyRow {
@@ -186,6 +202,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         category: Limpar,
         what: "threads waited for the one that executed it",
         place: AT_END,
+        remedy: None,
         help: "One thread executes a single construct, the others wait at its end.",
     },
     PropertyRow {
@@ -196,6 +213,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         category: Limpar,
         what: "one thread alone worked",
         place: "in",
+        remedy: None,
         help: "The master thread works alone; where the others then wait for it is told by \
                another property.",
     },

@@ -113,6 +113,18 @@ pub enum RegionKind {
     TargetExitData,
     /// `target update`
     TargetUpdate,
+    /// `taskgraph`
+    Taskgraph,
+    /// `dispatch`
+    Dispatch,
+    /// `interop`
+    Interop,
+    /// `depobj`
+    Depobj,
+    /// `cancel`: how often it was reached
+    Cancel,
+    /// `cancellation point`: how often it was reached
+    CancellationPoint,
 }
 
 /// What the table says about one kind.
@@ -239,6 +251,22 @@ pub const KINDS: &[KindRow] = &[
         "TARGET UPDATE",
         "TGTUPDT",
     ),
+    row(
+        RegionKind::Taskgraph,
+        &["taskgraph"],
+        "TASKGRAPH",
+        "TASKGRPH",
+    ),
+    row(RegionKind::Dispatch, &["dispatch"], "DISPATCH", "DISPATCH"),
+    row(RegionKind::Interop, &["interop"], "INTEROP", "INTEROP"),
+    row(RegionKind::Depobj, &["depobj"], "DEPOBJ", "DEPOBJ"),
+    row(RegionKind::Cancel, &["cancel"], "CANCEL", "CANCEL"),
+    row(
+        RegionKind::CancellationPoint,
+        &["cancellationpoint"],
+        "CANCELLATION POINT",
+        "CANCELPT",
+    ),
 ];
 
 const fn row(
@@ -299,6 +327,10 @@ impl RegionKind {
                 | Self::TargetEnterData
                 | Self::TargetExitData
                 | Self::TargetUpdate
+                | Self::Interop
+                | Self::Depobj
+                | Self::Cancel
+                | Self::CancellationPoint
         )
     }
 }

@@ -136,6 +136,31 @@ fn write(
     Ok((json, text, headline))
 }
 
+/// Writes a file that is not there yet, whole or not at all.
+///
+/// # Errors
+/// If the name is taken, or the file cannot be written.
+pub fn write_new(
+    path: &Path,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    // Looking first saves the work; the link below decides.
+    if is_taken(path) {
+        return Err(taken());
+    }
+    let directory = path.parent().filter(|parent| *parent != Path::new(""));
+    let file = Temporary::write(directory.unwrap_or(Path::new(".")), content)?;
+    if file.publish(path)? {
+        Ok(())
+    } else {
+        Err(taken())
+    }
+}
+
+fn taken() -> io::Error {
+    io::Error::new(io::ErrorKind::AlreadyExists, "it is there already")
+}
+
 /// Runs both, at the same time if they are worth a thread and there is one.
 fn both<A: Send, B>(
     worth_a_thread: bool,

@@ -3,77 +3,16 @@
 // The lint lets tests unwrap, but not what helps them.
 #![allow(clippy::unwrap_used)]
 
+mod by_hand;
+
+use by_hand::{SECOND, node, row, run};
 use profile::analysis::{Report, Table};
 use profile::columns::Quantity;
-use profile::model::{Node, Profile, Region, Row, Run, SCHEMA, Span, Thread, VERSION};
+use profile::model::{Profile, Run, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use PseudoRegion::{Body, Enter, Exit, Ibarr, Main, Seq};
 use RegionKind as Kind;
-
-const SECOND: u64 = 1_000_000_000;
-
-/// A run of 100 s whose regions are of these kinds, with these threads.
-fn run(kinds: &[RegionKind], threads: &[&[u32]]) -> Profile {
-    let region = |&kind: &RegionKind| Region {
-        kind,
-        region_type: kind.row().region_types[0].to_owned(),
-        file: "/src/a.c".to_owned(),
-        begin: [15, 15],
-        end: [18, 18],
-        column: 0,
-        name: None,
-        function: Some("f".to_owned()),
-        directive: None,
-        ordinal: 0,
-        schedule: None,
-        num_sections: None,
-        unsplit: None,
-    };
-    Profile {
-        schema: SCHEMA.to_owned(),
-        version: VERSION,
-        run: Run {
-            application: "app".to_owned(),
-            duration_ns: 100 * SECOND,
-            max_threads: 2,
-            ..Run::default()
-        },
-        regions: kinds.iter().map(region).collect(),
-        threads: threads
-            .iter()
-            .map(|path| Thread {
-                path: path.to_vec(),
-            })
-            .collect(),
-        nodes: Vec::new(),
-        ..Profile::default()
-    }
-}
-
-/// A row whose pseudo-regions took so many seconds, once each.
-fn row(thread: usize, parts: &[(PseudoRegion, u64)]) -> Row {
-    let mut row = Row {
-        thread,
-        ..Row::default()
-    };
-    for &(part, seconds) in parts {
-        *row.span_mut(part) = Span {
-            count: 1,
-            ns: seconds * SECOND,
-        };
-    }
-    row
-}
-
-fn node(parent: Option<usize>, region: usize, within: PseudoRegion, rows: Vec<Row>) -> Node {
-    Node {
-        parent,
-        region,
-        within,
-        rows,
-    }
-}
 
 /// A cell of a table in seconds.
 fn cell(table: &Table, name: &str, thread: usize) -> u64 {

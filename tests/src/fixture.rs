@@ -43,8 +43,31 @@ pub struct Header {
     pub visits: BTreeMap<RegionKind, Count>,
     /// Number of remarks that the run must have.
     pub notes: usize,
+    /// Source forms that a Fortran program is valid in.
+    pub forms: Vec<Form>,
     /// What is still missing for the profile to be as the header says.
     pub gap: Option<String>,
+}
+
+/// A source form of Fortran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Free form.
+    Free,
+    /// Fixed form.
+    Fixed,
+}
+
+impl Form {
+    /// A file's extension for this form; upper case stays.
+    fn extension(self, old: &str) -> &'static str {
+        match (self, old.starts_with('F')) {
+            (Self::Free, false) => "f90",
+            (Self::Free, true) => "F90",
+            (Self::Fixed, false) => "f",
+            (Self::Fixed, true) => "F",
+        }
+    }
 }
 
 /// An expected number.
@@ -88,6 +111,7 @@ impl Default for Header {
             says_regions: false,
             visits: BTreeMap::new(),
             notes: 0,
+            forms: vec![Form::Free, Form::Fixed],
             gap: None,
         }
     }
@@ -99,8 +123,11 @@ impl Header {
     /// # Errors
     /// If a directive isn't understood: a misspelt one must not go unnoticed.
     pub fn parse(text: &str) -> Outcome<Self> {
-        let mut header = Self::default();
-        let comment = text.split("*/").next().unwrap_or_default();
+        let mut header = match is_c(text) {
+            true => Self::default(),
+            false => Self::fortran(),
+        };
+        let comment = first_comment(text);
         if text[comment.len()..].contains(MARK) {
             return Err(format!("'{MARK}' stands behind the first comment"));
         }
@@ -116,6 +143,14 @@ impl Header {
             }
         }
         Ok(header)
+    }
+
+    fn fortran() -> Self {
+        Self {
+            standards: ["f2008", "f2018", "legacy"].map(str::to_owned).to_vec(),
+            compilers: vec!["gfortran".into()],
+            ..Self::default()
+        }
     }
 
     fn set(&mut self, key: &str, value: &str) -> Outcome<()> {
@@ -149,11 +184,34 @@ impl Header {
                     .parse()
                     .map_err(|_| format!("'{value}' is no number"))?;
             }
+            "form" => {
+                self.forms = match value {
+                    "free" => vec![Form::Free],
+                    "fixed" => vec![Form::Fixed],
+                    _ => return Err(format!("'{value}' is no source form")),
+                };
+            }
             "gap" => self.gap = Some(value.to_owned()),
             _ => return Err(format!("the key '{key}' is not known")),
         }
         Ok(())
     }
+}
+
+/// Whether a text is a C program by its first comment.
+fn is_c(text: &str) -> bool {
+    text.starts_with("/*") || text.starts_with("//")
+}
+
+/// The first comment of a C program, or the lines of comment that a Fortran
+/// program begins with.
+fn first_comment(text: &str) -> &str {
+    if is_c(text) {
+        return text.split("*/").next().unwrap_or_default();
+    }
+    let lines = text.split_inclusive('\n');
+    let comment = lines.take_while(|line| line.starts_with(['!', 'c', 'C', '*']));
+    &text[..comment.map(str::len).sum()]
 }
 
 /// Reads `kind:number,kind:*`.
@@ -182,6 +240,14 @@ fn counts(text: &str) -> Outcome<BTreeMap<RegionKind, Count>> {
 fn kind(name: &str) -> Outcome<RegionKind> {
     serde_json::from_value(serde_json::Value::String(name.to_owned()))
         .map_err(|_| format!("'{name}' is no kind of region"))
+}
+
+/// Whether a file is a program by its extension.
+#[must_use]
+pub fn is_program(path: &Path) -> bool {
+    const EXTENSIONS: &[&str] = &["c", "cpp", "f90", "F90", "f", "F"];
+    path.extension()
+        .is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known))
 }
 
 /// The folder `fixtures/` of the repository.
@@ -217,10 +283,7 @@ impl Fixture {
         let only = env::var("ROMP_TEST_ONLY").unwrap_or_default();
         let mut paths: Vec<PathBuf> = entries
             .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| {
-                path.extension()
-                    .is_some_and(|extension| extension == "c" || extension == "cpp")
-            })
+            .filter(|path| is_program(path))
             .filter(|path| path.to_string_lossy().contains(&only))
             .collect();
         paths.sort();
@@ -228,6 +291,25 @@ impl Fixture {
             return Err(format!("{} has no program '*{only}*.c'", folder.display()));
         }
         paths.into_iter().map(Self::at).collect()
+    }
+
+    /// A copy of a Fortran program in a folder, by a name that says its form.
+    ///
+    /// # Errors
+    /// If it can't be written.
+    pub fn copy_in_form(&self, form: Form, folder: &Path) -> Outcome<Self> {
+        let extension = self.path.extension().unwrap_or_default().to_string_lossy();
+        let name = format!("{}.{}", self.name(), form.extension(&extension));
+        let path = folder.join(name);
+        fs::write(&path, &self.text).map_err(|e| format!("{}: {e}", path.display()))?;
+        let mut header = self.header.clone();
+        let included = fixtures().join("fortran");
+        header.flags.push(format!("-I{}", included.display()));
+        Ok(Self {
+            path,
+            text: self.text.clone(),
+            header,
+        })
     }
 
     /// The name of the program: that of its file, without extension.

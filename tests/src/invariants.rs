@@ -270,7 +270,10 @@ mod tests {
             },
             regions: vec![region(RegionKind::Parallel), region(RegionKind::Loop)],
             threads: [vec![0], vec![0, 0], vec![0, 1]]
-                .map(|path| Thread { path })
+                .map(|path| Thread {
+                    path,
+                    ..Thread::default()
+                })
                 .into(),
             nodes: vec![
                 Node {

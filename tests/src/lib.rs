@@ -13,7 +13,8 @@
 //!
 //! # The header of a fixture
 //!
-//! Lines of the file's first comment that hold `romp-test:` are directives to
+//! Lines of the file's first comment (Fortran: of the comment lines that it begins
+//! with) that hold `romp-test:` are directives to
 //! the harness. Each is a list of `key=value`, separated by blanks; keys of
 //! lists take commas; a key may come again in another line.
 //!
@@ -26,6 +27,7 @@
 //! romp-test: regions=parallel:2,lock:*     measured constructs, by kind
 //! romp-test: visits=parallel:8             entries of threads, by kind
 //! romp-test: notes=1                       remarks of the run, such as regions left open (default: 0)
+//! romp-test: form=free                     the only source form of a Fortran program (default: both)
 //! romp-test: gap=preprocessed-input        why the profile can't yet be as the header says
 //! ```
 //!
@@ -42,6 +44,7 @@
 #![forbid(unsafe_code)]
 
 pub mod fixture;
+pub mod generate;
 pub mod invariants;
 pub mod run;
 pub mod shares;

@@ -20,6 +20,7 @@ const COMPILERS: &[(&str, &str)] = &[
         "clang++",
         "install clang and its OpenMP library (Debian: clang libomp-dev g++)",
     ),
+    ("gfortran", "install gfortran (Debian: gfortran)"),
 ];
 
 /// A C or C++ compiler that can build OpenMP programs.
@@ -30,10 +31,15 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// Whether it is a driver for C++.
+    /// The wrapper for its language, and the variable that tells the wrapper its
+    /// name.
     #[must_use]
-    pub fn is_cxx(&self) -> bool {
-        self.name.ends_with("++")
+    pub fn wrapper(&self) -> (&'static str, &'static str) {
+        match self.name.as_str() {
+            "gfortran" => ("rompfc", "ROMP_FC"),
+            name if name.ends_with("++") => ("rompcxx", "ROMP_CXX"),
+            _ => ("rompcc", "ROMP_CC"),
+        }
     }
 
     /// The compiler of this name, once it has compiled and linked an OpenMP
@@ -83,7 +89,7 @@ pub fn romp_bin_dir() -> Outcome<PathBuf> {
         Some(folder) => folder.clone(),
         None => target_dir()?.join("release"),
     };
-    for tool in ["romp", "rompcc", "rompcxx", "libpomp.a"] {
+    for tool in ["romp", "rompcc", "rompcxx", "rompfc", "libpomp.a"] {
         let path = folder.join(tool);
         let fault = match modified(&path) {
             None => Some("not there".to_owned()),

@@ -1,4 +1,4 @@
-//! Every program in `fixtures/c` and `fixtures/cxx`, with every compiler and standard that its
+//! Every program in `fixtures/c`, `fixtures/cxx` and `fixtures/fortran`, with every compiler and standard that its
 //! header names: built plainly and with `rompcc`, both run; the same output and
 //! status, and a profile that is complete and doesn't contradict itself.
 //!
@@ -34,8 +34,13 @@ fn clangxx() {
 }
 
 #[test]
+fn gfortran() {
+    all_with("fortran", "gfortran").unwrap_or_else(|message| panic!("{message}"));
+}
+
+#[test]
 fn every_program_says_what_is_measured() {
-    let folders = ["c", "cxx"].map(|folder| Fixture::all_in(folder).unwrap());
+    let folders = ["c", "cxx", "fortran"].map(|folder| Fixture::all_in(folder).unwrap());
     for fixture in folders.iter().flatten() {
         assert!(
             fixture.header.says_regions,
@@ -69,7 +74,8 @@ fn all_with(folder: &str, compiler: &str) -> Outcome<()> {
     let compiler = Compiler::find(compiler)?;
     let mut failures = Vec::new();
     let mut combinations = 0;
-    for fixture in Fixture::all_in(folder)? {
+    let copies = tempfile::tempdir().map_err(|e| e.to_string())?;
+    for fixture in in_every_form(Fixture::all_in(folder)?, copies.path())? {
         if !fixture.header.compilers.contains(&compiler.name) {
             continue;
         }
@@ -93,6 +99,22 @@ fn all_with(folder: &str, compiler: &str) -> Outcome<()> {
             failures.join("\n\n")
         )),
     }
+}
+
+/// A Fortran program stands for one in each of its source forms.
+fn in_every_form(fixtures: Vec<Fixture>, copies: &Path) -> Outcome<Vec<Fixture>> {
+    let mut all = Vec::new();
+    for fixture in fixtures {
+        let extension = fixture.path.extension().unwrap_or_default();
+        if !extension.to_string_lossy().to_lowercase().starts_with('f') {
+            all.push(fixture);
+            continue;
+        }
+        for form in &fixture.header.forms {
+            all.push(fixture.copy_in_form(*form, copies)?);
+        }
+    }
+    Ok(all)
 }
 
 fn compare(fixture: &Fixture, compiler: &Compiler, std: &str, bin: &Path) -> Outcome<()> {

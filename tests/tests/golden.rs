@@ -18,10 +18,7 @@ fn fixtures(folder: &str) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(&root)
         .unwrap_or_else(|error| panic!("{}: {error}", root.display()))
         .map(|entry| entry.unwrap().path())
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "c" || extension == "cpp")
-        })
+        .filter(|path| tests::fixture::is_program(path))
         .collect();
     files.sort();
     assert!(!files.is_empty(), "{} has no fixtures", root.display());
@@ -42,17 +39,24 @@ fn instrumented(path: &Path, folder: &str) -> (Source, Instrumented) {
         name,
         language: Source::language_of(path),
         text: std::fs::read(path).unwrap(),
+        layout: Source::layout_of(path),
     };
-    let result = instrument(&source, &Options { unique: "u".into() });
+    let result = instrument(
+        &source,
+        &Options {
+            unique: "u".into(),
+            ..Options::default()
+        },
+    );
     (source, result)
 }
 
 #[test]
 fn instrumented_text_of_every_construct() {
-    for folder in ["c", "cxx"] {
+    for folder in ["c", "cxx", "fortran"] {
         for path in fixtures(folder) {
             let (_, result) = instrumented(&path, folder);
-            let text = String::from_utf8_lossy(&result.text).into_owned();
+            let text = String::from_utf8_lossy(result.text()).into_owned();
             insta::assert_snapshot!(format!("{folder}_{}", stem(&path)), text);
         }
     }
@@ -60,7 +64,7 @@ fn instrumented_text_of_every_construct() {
 
 #[test]
 fn listing_of_every_construct() {
-    for folder in ["c", "cxx"] {
+    for folder in ["c", "cxx", "fortran"] {
         for path in fixtures(folder) {
             let (source, result) = instrumented(&path, folder);
             let mut text = Vec::new();
@@ -73,7 +77,7 @@ fn listing_of_every_construct() {
 
 #[test]
 fn every_fixture_and_program_is_verified() {
-    for folder in ["c", "cxx", "programs"] {
+    for folder in ["c", "cxx", "fortran", "programs"] {
         for path in fixtures(folder) {
             let (source, result) = instrumented(&path, folder);
             assert_eq!(verify(&source, &result), Ok(()), "{}", source.name);

@@ -4,6 +4,9 @@
 //! tolerance of 0.1 leaves room for late wake-ups, and tells the fault from its
 //! absence in every program.
 
+#[path = "programs/properties.rs"]
+mod properties;
+
 use std::collections::BTreeMap;
 use std::sync::RwLock;
 

@@ -26,6 +26,11 @@ pub(super) struct Arguments {
     /// (by default made from its name and text)
     #[arg(long, value_parser = identifier)]
     unique: Option<String>,
+    #[command(flatten)]
+    disable: super::Disable,
+    /// No code is made for a device: instrument what runs on the host instead
+    #[arg(long)]
+    host_only: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -34,7 +39,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .unique
         .clone()
         .unwrap_or_else(|| unique(&source, arguments));
-    let result = instrument(&source, &Options { unique });
+    let options = Options {
+        unique,
+        host_only: arguments.host_only,
+        disabled: arguments.disable.groups(),
+    };
+    let result = instrument(&source, &options);
     for warning in &result.warnings {
         eprintln!("{warning}");
     }
@@ -42,9 +52,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         check(&source, &result)?;
     }
     match &arguments.output {
-        Some(output) => write(output, &arguments.file, &result.text),
+        Some(output) => write(output, &arguments.file, result.text()),
         None if arguments.verify => Ok(()),
-        None => super::print(|out| out.write_all(&result.text)),
+        None => super::print(|out| out.write_all(result.text())),
     }
 }
 

@@ -17,6 +17,11 @@ pub(super) struct Arguments {
     /// How to write the list
     #[arg(short, long, default_value = "text")]
     format: Format,
+    #[command(flatten)]
+    disable: super::Disable,
+    /// No code is made for a device: list what is instrumented on the host
+    #[arg(long)]
+    host_only: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -28,15 +33,17 @@ enum Format {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let options = Options {
+        disabled: arguments.disable.groups(),
+        host_only: arguments.host_only,
+        ..Options::default()
+    };
     let listings: Vec<FileListing> = arguments
         .files
         .iter()
         .map(|path| {
             let source = super::read_source(path)?;
-            Ok(listing(
-                &source.name,
-                &instrument(&source, &Options::default()),
-            ))
+            Ok(listing(&source.name, &instrument(&source, &options)))
         })
         .collect::<Result<_, Failure>>()?;
     super::print(|out| match arguments.format {

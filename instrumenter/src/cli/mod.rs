@@ -1,8 +1,12 @@
 //! The command line of `romp`: one file per subcommand.
 
+mod check;
+mod diff;
 mod env;
 mod instrument;
+mod junit;
 mod list;
+mod merge;
 mod report;
 
 use std::process::ExitCode;
@@ -32,8 +36,31 @@ enum Command {
     List(list::Arguments),
     /// Show the profile that a measured program left behind
     Report(report::Arguments),
+    /// Merge the profiles of the ranks of an MPI job into one
+    Merge(merge::Arguments),
+    /// Compare two profiles: what became faster or slower, region by region
+    Diff(diff::Arguments),
+    /// Hold a profile against thresholds; status 1 if one is violated, 2 if that can't be told
+    Check(check::Arguments),
     /// List the environment variables of romp, rompcc and measured programs
     Env,
+}
+
+/// What is not to be instrumented.
+#[derive(Debug, clap::Args)]
+struct Disable {
+    /// Groups of constructs to leave as they are, such as atomic,flush
+    #[arg(long, value_name = "GROUP,...", value_parser = crate::Groups::parse)]
+    disable: Option<crate::Groups>,
+}
+
+impl Disable {
+    fn groups(&self) -> crate::Disabled {
+        crate::Disabled {
+            groups: self.disable.clone().unwrap_or_default(),
+            by: "--disable",
+        }
+    }
 }
 
 /// A failure that the user is told of.
@@ -50,13 +77,16 @@ impl From<String> for Failure {
 }
 
 /// Runs the command line; the exit code is 0, 1 after an error that was shown,
-/// or 2 for wrong usage.
+/// or 2 for wrong usage. `check` has 1 for a violation and 2 for every error.
 #[must_use]
 pub fn run() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Instrument(arguments) => instrument::run(&arguments),
         Command::List(arguments) => list::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Merge(arguments) => merge::run(&arguments),
+        Command::Diff(arguments) => diff::run(&arguments),
+        Command::Check(arguments) => return check::run(&arguments),
         Command::Env => env::run(),
     };
     match result {
@@ -83,15 +113,18 @@ fn read_source(path: &std::path::Path) -> Result<crate::Source, Failure> {
         )
     })?;
     let language = crate::Source::language_of(path);
-    if language == crate::openmp::Language::Fortran {
-        let help = "give C or C++ sources";
-        let error = crate::diagnostic::file_error(path, "Fortran is not measured yet", help);
-        return Err(error.into());
-    }
     Ok(crate::Source {
+        layout: crate::Source::layout_of(path),
         language,
         name,
         text,
+    })
+}
+
+/// Reads a saved profile.
+fn load(path: &std::path::Path) -> Result<profile::model::Profile, Failure> {
+    profile::load::load(path).map_err(|error| Failure {
+        message: format!("error: {error}"),
     })
 }
 

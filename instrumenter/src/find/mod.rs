@@ -3,12 +3,15 @@
 //! what a probe is.
 
 pub mod c;
+pub mod fortran;
 pub mod lines;
+mod tree;
 
 use std::ops::Range;
 
-use crate::openmp::Directive;
 use crate::openmp::api::RoutineRow;
+use crate::openmp::parse::Word;
+use crate::openmp::{Directive, Language};
 use crate::source::Source;
 use lines::LineMap;
 
@@ -17,6 +20,29 @@ pub trait FrontEnd {
     /// Finds everything in a source. Parsing never fails: what is not
     /// understood comes back with the reason.
     fn find(&self, source: &Source) -> Found;
+    /// The offset at which text can be put in front of everything.
+    fn text_begin(&self, text: &[u8]) -> usize;
+    /// Whether a preprocessor wrote the text.
+    fn is_preprocessed(&self, text: &[u8]) -> bool;
+    /// The bytes of every token, of code and of preprocessing lines.
+    fn token_ranges(&self, source: &Source) -> Vec<Range<usize>>;
+    /// How many errors a source has for the grammar.
+    fn syntax_errors(&self, source: &Source) -> usize;
+    /// Where a directive stands whose end was told in one way while another
+    /// says something else; none if every way is always asked.
+    fn disagreement(&self, source: &Source) -> Option<usize> {
+        let _ = source;
+        None
+    }
+}
+
+/// The front end for a language.
+#[must_use]
+pub fn front_end(language: Language) -> &'static dyn FrontEnd {
+    match language {
+        Language::C | Language::Cxx => &c::CFrontEnd,
+        Language::Fortran => &fortran::FortranFrontEnd,
+    }
 }
 
 /// Everything found in a source.
@@ -30,6 +56,25 @@ pub struct Found {
     pub closed: Vec<(Range<usize>, &'static str)>,
     /// From offsets to the lines that the compiler counts.
     pub lines: LineMap,
+    /// What is special about the language.
+    pub traits: Traits,
+}
+
+/// What a language says that changes how its constructs are planned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traits {
+    /// Names that differ in case only are the same.
+    pub folds_case: bool,
+    /// A variable may be private in a `parallel` by a rule of its own (loop
+    /// variables of Fortran's sequential loops), so what a clause that is split
+    /// off needs to be shared must be said to be.
+    pub private_by_rule: bool,
+    /// A `declare target` without arguments is about the procedure that it stands
+    /// in, and not about all up to its end.
+    pub declares_in_procedures: bool,
+    /// A function can be called only where its type is declared, so that none of
+    /// ours can stand in the place of one of OpenMP's.
+    pub types_functions: bool,
 }
 
 /// A directive in its place.
@@ -41,6 +86,8 @@ pub struct FoundDirective {
     pub range: Range<usize>,
     /// The text as written, continuations and comments removed.
     pub text: String,
+    /// Its words behind the sentinel.
+    pub words: Vec<Word>,
     /// Where text can be put in front of it and behind it.
     pub placement: Placement,
     /// What it governs, if anything.
@@ -49,6 +96,18 @@ pub struct FoundDirective {
     pub function: Option<Function>,
     /// The conditional branches around it, outermost first.
     pub branches: Vec<Branch>,
+    /// Its place among others in one text that leaves no room between them.
+    pub sequence: Option<InSequence>,
+}
+
+/// A directive's place in a sequence that one text holds. Before anything can be
+/// put between its directives, each must get a text of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InSequence {
+    /// Where the sequence begins.
+    pub begin: usize,
+    /// What gives this one a text of its own.
+    pub edits: Vec<(Range<usize>, &'static str)>,
 }
 
 /// How a directive sits in its line.
@@ -84,14 +143,41 @@ pub struct Body {
     /// Where text at its begin goes: in front of its first token, or of the
     /// line that begins with it.
     pub begin: Position,
-    /// Where text at its end goes.
+    /// Where text at its end goes: in front of the directive that ends it, if
+    /// there is one.
     pub end: Position,
+    /// Where text behind the construct goes: behind the directive that ends it.
+    pub outside: Position,
+    /// How the end of the construct is marked.
+    pub closing: Closing,
     /// The sections of a `sections` block, the first of which may have no
     /// directive. Empty for everything else.
     pub sections: Vec<SectionBlock>,
     /// Whether a conditional around the directive ends before the body does: the
     /// directive may not be there where the end is.
     pub guarded: bool,
+}
+
+/// How the end of a construct is marked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Closing {
+    /// By the end of its block alone; clauses stand on the directive.
+    Block,
+    /// By a directive, which also takes some of the clauses.
+    Directive(EndDirective),
+    /// By nothing, where a directive may stand.
+    Omitted,
+}
+
+/// The directive that ends a construct.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndDirective {
+    /// Its bytes: whole lines without the last newline.
+    pub range: Range<usize>,
+    /// Its words behind the sentinel.
+    pub words: Vec<Word>,
+    /// The bytes of the name of each row of the directive that it ends.
+    pub name_ranges: Vec<Range<usize>>,
 }
 
 /// One block of a `sections` construct.
@@ -123,6 +209,8 @@ pub struct Branch {
     pub group: usize,
     /// Number of the branch in it.
     pub branch: usize,
+    /// Where the branch begins: at the begin of a line.
+    pub start: usize,
     /// Where the branch ends.
     pub end: usize,
     /// Whether its condition is known to be false.
@@ -146,8 +234,10 @@ pub struct FoundCall {
     pub routine: &'static RoutineRow,
     /// The bytes of its name.
     pub name: Range<usize>,
-    /// Behind the opening parenthesis.
+    /// Between the opening parenthesis and the first argument.
     pub arguments: usize,
     /// The function around it.
     pub function: Option<Function>,
+    /// The conditional branches around it, outermost first.
+    pub branches: Vec<Branch>,
 }

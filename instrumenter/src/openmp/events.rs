@@ -21,6 +21,8 @@ pub const TEAM: EventPair = pair("Parallel_fork_team", "Parallel_join");
 pub const MEMBER: EventPair = pair("Parallel_begin_team", "Parallel_end");
 /// The implicit barrier of a construct, made explicit.
 pub const IMPLICIT_BARRIER: EventPair = pair("Implicit_barrier_enter", "Implicit_barrier_exit");
+/// A construct that is measured from outside, whatever it is.
+pub const CONSTRUCT: EventPair = pair("Construct_enter", "Construct_exit");
 /// A region that the user marked.
 pub const USER: EventPair = pair("Begin", "End");
 

@@ -6,9 +6,10 @@ use std::ops::Range;
 
 use super::Language;
 use super::clauses::{self, ClauseRow};
-use super::directives::{Association, DirectiveRow, Leaf};
+use super::directives::{Association, DIRECTIVES, DirectiveRow, Leaf};
 
-/// A word of a directive: an identifier, a literal or one punctuation mark.
+/// A word of a directive: an identifier, a literal or a mark; in Fortran also an
+/// operator or the name of a common block in its slashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
     /// The text, without continuations or comments.
@@ -26,6 +27,13 @@ impl Word {
         self.text
             .starts_with(|c: char| c.is_alphabetic() || c == '_')
     }
+
+    /// The name of a common block in its slashes; an operator has no name.
+    fn is_common_block(&self) -> bool {
+        let name = self.text.strip_prefix('/');
+        let name = name.and_then(|rest| rest.strip_suffix('/'));
+        name.is_some_and(|name| !name.is_empty())
+    }
 }
 
 /// A parenthesised argument.
@@ -42,6 +50,8 @@ pub struct Argument {
 pub struct Clause {
     /// Name in lower case.
     pub name: String,
+    /// Name as written: it may be a macro.
+    pub spelled: String,
     /// Its row in the table, if it has one.
     pub row: Option<&'static ClauseRow>,
     /// Its bytes in the source, from name to closing parenthesis.
@@ -65,6 +75,8 @@ pub struct Directive {
     pub clauses: Vec<Clause>,
     /// From its first to its last word.
     pub range: Range<usize>,
+    /// The language that it was read for.
+    language: Language,
 }
 
 /// Why words are no directive.
@@ -104,6 +116,7 @@ pub fn parse(
         argument,
         clauses,
         range,
+        language,
     })
 }
 
@@ -149,7 +162,12 @@ fn longest_row(
 }
 
 fn words_taken(name: &str, words: &[Word]) -> Option<usize> {
-    if words.first()?.text.to_ascii_lowercase().replace('_', " ") == name {
+    let blank = |byte: u8| if byte == b'_' { b' ' } else { byte };
+    let first = words.first()?.text.bytes();
+    if first
+        .map(|byte| blank(byte.to_ascii_lowercase()))
+        .eq(name.bytes())
+    {
         return Some(1);
     }
     let mut taken = 0;
@@ -204,6 +222,7 @@ fn parse_clauses(words: &[Word], mut at: usize) -> Result<Vec<Clause>, Directive
             .map(|word| word.range.clone());
         clauses.push(Clause {
             row: clauses::find(&name),
+            spelled: word.text.clone(),
             name,
             range,
             argument,
@@ -241,9 +260,34 @@ impl Directive {
         self.clauses.iter().find(|clause| clause.name == name)
     }
 
-    /// What it governs; `ordered` with a dependence stands alone.
+    /// The directives that a metadirective may stand for, as far as they are
+    /// understood.
+    pub fn variants(&self) -> impl Iterator<Item = Directive> + '_ {
+        let chooses = self.rows[0].association == Association::Unknown;
+        let clauses = self.clauses.iter().filter(move |_| chooses);
+        clauses.filter_map(|clause| {
+            let words = &clause.argument.as_ref()?.words;
+            // A selector stands in front, unless it is the last resort.
+            let from = match clause.name.as_str() {
+                "when" => colons_at_depth_0(words)?.0 + 1,
+                "otherwise" | "default" => 0,
+                _ => return None,
+            };
+            parse(&words[from..], DIRECTIVES, self.language).ok()
+        })
+    }
+
+    /// What it governs; `ordered` with a dependence stands alone, and a
+    /// metadirective may govern what one of its variants does.
     #[must_use]
     pub fn association(&self) -> Association {
+        let governs = |directive: &Directive| {
+            let association = directive.association();
+            matches!(association, Association::Block | Association::LoopNest)
+        };
+        if self.variants().any(|variant| governs(&variant)) {
+            return Association::Block;
+        }
         if self.has_leaf(Leaf::Ordered)
             && (self.clause("depend").is_some() || self.clause("doacross").is_some())
         {
@@ -275,8 +319,8 @@ impl Clause {
     #[must_use]
     pub fn text(&self) -> String {
         match &self.argument {
-            Some(argument) => format!("{}({})", self.name, joined(&argument.words)),
-            None => self.name.clone(),
+            Some(argument) => format!("{}({})", self.spelled, joined(&argument.words)),
+            None => self.spelled.clone(),
         }
     }
 
@@ -299,11 +343,48 @@ impl Clause {
             .words
             .iter()
             .position(|word| word.is(":"))
-            .is_some_and(|colon| argument.words[..colon].iter().any(|word| word.is(modifier)))
+            .is_some_and(|colon| {
+                let mut words = argument.words[..colon].iter();
+                words.any(|word| word.text.eq_ignore_ascii_case(modifier))
+            })
+    }
+
+    /// Whether evaluating its argument may change something. Names in capitals
+    /// are taken for macros that stand for a value.
+    #[must_use]
+    pub fn may_have_side_effect(&self) -> bool {
+        let words = self.argument.as_ref().map_or(&[][..], |a| &a.words);
+        let follows = |at: usize, marks: &[&str]| {
+            let word = words.get(at + 1);
+            word.is_some_and(|word| marks.iter().any(|mark| word.is(mark)))
+        };
+        let calls = |at: usize| {
+            let name = &words[at];
+            name.is_identifier()
+                && name.text.contains(|c: char| c.is_ascii_lowercase())
+                && !name.is("sizeof")
+                && follows(at, &["("])
+        };
+        let assigns = |at: usize| {
+            let compares = at > 0
+                && ["=", "<", ">", "!"]
+                    .iter()
+                    .any(|mark| words[at - 1].is(mark));
+            words[at].is("=") && !compares && !follows(at, &["="])
+        };
+        let steps = |at: usize| {
+            let touching = words
+                .get(at + 1)
+                .is_some_and(|next| next.range.start == words[at].range.end);
+            (words[at].is("+") && follows(at, &["+"]) || words[at].is("-") && follows(at, &["-"]))
+                && touching
+        };
+        (0..words.len()).any(|at| calls(at) || assigns(at) || steps(at))
     }
 
     /// The base names of the list items behind the last colon at depth 0: `a`
-    /// of `a[0:n]`, `x` of `(x)`... `None` if an item has no plain base name.
+    /// of `a[0:n]`, `x` of `(x)`, `/b/` for a common block. `None` if an item has
+    /// no plain base name.
     #[must_use]
     pub fn list_items(&self) -> Option<Vec<&str>> {
         let words = self.list_words()?;
@@ -367,13 +448,13 @@ fn split_at_commas(words: &[Word]) -> impl Iterator<Item = &[Word]> {
 fn base_name(item: &[Word]) -> Option<&str> {
     let (first, rest) = item.split_first()?;
     let subscripts_only = rest.first().is_none_or(|word| word.is("[") || word.is("("));
-    (first.is_identifier() && subscripts_only).then_some(first.text.as_str())
+    let named = first.is_identifier() || first.is_common_block();
+    (named && subscripts_only).then_some(first.text.as_str())
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::openmp::directives::DIRECTIVES;
 
     /// The words of a text, by white space and punctuation.
     pub(crate) fn words(text: &str) -> Vec<Word> {

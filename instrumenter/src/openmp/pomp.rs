@@ -12,7 +12,6 @@ const fn row(name: &'static str, leaf: Leaf) -> DirectiveRow {
         association: Association::Standalone,
         since: 0,
         combination: Combination::Never,
-        group: "region",
     }
 }
 

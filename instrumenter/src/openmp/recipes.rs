@@ -3,8 +3,11 @@
 //! A leaf construct without a recipe passes through untouched, for the reason
 //! that [`pass_through_reason`] gives.
 
+use profile::group;
+use profile::region_kind::RegionKind;
+
 use super::Leaf;
-use super::events::{EventPair, MEMBER, TEAM, pair};
+use super::events::{CONSTRUCT, EventPair, MEMBER, TEAM, pair};
 
 /// Where a construct's implicit barrier is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +35,9 @@ pub struct Recipe {
     pub inside: Option<EventPair>,
     /// Its implicit barrier.
     pub barrier: ImplicitBarrier,
+    /// Whether control may leave at it: all events stand in front of it then, and
+    /// tell how often it was reached.
+    pub may_leave: bool,
 }
 
 /// Events on both sides.
@@ -47,6 +53,7 @@ const fn both(
         outside: Some(outside),
         inside: Some(inside),
         barrier: NoBarrier,
+        may_leave: false,
     }
 }
 
@@ -58,6 +65,7 @@ const fn outside(leaf: Leaf, region_type: &'static str, events: EventPair) -> Re
         outside: Some(events),
         inside: None,
         barrier: NoBarrier,
+        may_leave: false,
     }
 }
 
@@ -69,6 +77,15 @@ const fn inside(leaf: Leaf, region_type: &'static str, events: EventPair) -> Rec
         outside: None,
         inside: Some(events),
         barrier: NoBarrier,
+        may_leave: false,
+    }
+}
+
+/// Events in front of the construct, where control may leave.
+const fn ahead(leaf: Leaf, region_type: &'static str, events: EventPair) -> Recipe {
+    Recipe {
+        may_leave: true,
+        ..outside(leaf, region_type, events)
     }
 }
 
@@ -86,6 +103,7 @@ pub const RECIPES: &[Recipe] = &[
     with(Outside, outside(Leaf::Sections, "sections", pair("Sections_enter", "Sections_exit"))),
     inside(Leaf::Section, "section", pair("Section_begin", "Section_end")),
     with(Outside, both(Leaf::Single, "single", pair("Single_enter", "Single_exit"), pair("Single_begin", "Single_end"))),
+    with(Outside, outside(Leaf::Workshare, "workshare", pair("Workshare_enter", "Workshare_exit"))),
     inside(Leaf::Master, "master", pair("Master_begin", "Master_end")),
     both(Leaf::Critical, "critical", pair("Critical_enter", "Critical_exit"), pair("Critical_begin", "Critical_end")),
     both(Leaf::Ordered, "ordered", pair("Ordered_enter", "Ordered_exit"), pair("Ordered_begin", "Ordered_end")),
@@ -109,6 +127,13 @@ pub const RECIPES: &[Recipe] = &[
     outside(Leaf::TargetEnterData, "targetenterdata", pair("Target_enter", "Target_exit")),
     outside(Leaf::TargetExitData, "targetexitdata", pair("Target_enter", "Target_exit")),
     outside(Leaf::TargetUpdate, "targetupdate", pair("Target_enter", "Target_exit")),
+    // Measured from outside, to tell how often and how long.
+    outside(Leaf::Taskgraph, "taskgraph", CONSTRUCT),
+    outside(Leaf::Dispatch, "dispatch", CONSTRUCT),
+    outside(Leaf::Interop, "interop", CONSTRUCT),
+    outside(Leaf::Depobj, "depobj", CONSTRUCT),
+    ahead(Leaf::Cancel, "cancel", CONSTRUCT),
+    ahead(Leaf::CancellationPoint, "cancellationpoint", CONSTRUCT),
 ];
 
 /// Leaf constructs behind which a combined directive is split: their block may
@@ -125,18 +150,25 @@ pub fn find(leaf: Leaf) -> Option<&'static Recipe> {
     RECIPES.iter().find(|recipe| recipe.leaf == leaf)
 }
 
+impl Recipe {
+    /// The group that the construct is switched off with.
+    #[must_use]
+    pub fn group(&self) -> Option<&'static str> {
+        RegionKind::from_region_type(self.region_type).map(group::of)
+    }
+}
+
 /// Why a leaf construct without a recipe passes through.
 #[must_use]
 pub fn pass_through_reason(leaf: Leaf) -> &'static str {
     match leaf {
-        Leaf::Cancel | Leaf::CancellationPoint => "cancellation has no event of its own",
         Leaf::Simd | Leaf::Scan => "no call may stand in a simd construct",
         Leaf::Transformation => "a loop transformation has nothing to measure",
         Leaf::Metadirective | Leaf::Variant => "what it stands for is chosen by the compiler",
         Leaf::DeclareTarget | Leaf::BeginDeclareTarget | Leaf::EndDeclareTarget => {
             "it declares device code"
         }
-        Leaf::Declarative | Leaf::Informational | Leaf::Depobj | Leaf::Allocators => {
+        Leaf::Declarative | Leaf::Informational | Leaf::Allocators => {
             "it executes nothing that could be measured"
         }
         _ => "this version does not measure it yet",
@@ -148,15 +180,9 @@ pub fn pass_through_reason(leaf: Leaf) -> &'static str {
 pub fn admits_calls(leaf: Leaf) -> Result<(), &'static str> {
     match leaf {
         Leaf::Simd => Err("it stands in a simd construct"),
-        Leaf::Target => Err("it stands in device code"),
-        // No call may stand between teams and what is nested in it, so the team
-        // of a parallel in it can't be told.
-        Leaf::Teams => Err("it stands in a teams construct"),
         Leaf::Workshare | Leaf::Workdistribute => Err("it stands in a workshare construct"),
         Leaf::Atomic => Err("it stands in an atomic construct"),
         Leaf::GenericLoop => Err("it stands in a loop construct, which is order(concurrent)"),
-        Leaf::Metadirective => Err("it stands in a metadirective"),
-        Leaf::Variant => Err("it stands in a declare variant"),
         Leaf::Transformation => Err("it stands in a loop transformation"),
         _ => Ok(()),
     }

@@ -7,15 +7,18 @@ mod region;
 mod split;
 mod user;
 
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use profile::descriptor::Descriptor;
 
 use crate::edit::Order;
-use crate::find::{Found, Function};
+use crate::find::{Found, FoundCall, FoundDirective, Function};
 use crate::nest::Nesting;
-use crate::openmp::Event;
 use crate::openmp::api::RoutineRow;
+use crate::openmp::parse::Word;
+use crate::openmp::{Directive, Event};
+use crate::{Disabled, Options};
 
 pub use outcome::Outcome;
 
@@ -27,7 +30,7 @@ pub struct Plan {
     /// What is inserted between statements.
     pub insertions: Vec<Insertion>,
     /// What is changed within directives.
-    pub directive_edits: Vec<DirectiveEdit>,
+    pub edited: Vec<EditedDirective>,
     /// Calls that are redirected.
     pub calls: Vec<CallEdit>,
     /// What became of each directive and call, in source order.
@@ -43,7 +46,14 @@ pub struct Region {
     pub maybe_extern_inline: bool,
     /// Whether it starts a team whose members have probes: they need its handle.
     pub passes_team: bool,
+    /// The conditional branch that it stands in: it may not be compiled.
+    pub branch: Option<Mark>,
 }
+
+/// A conditional branch of the source, whose compilation leaves a mark: numbers
+/// of the conditional and of the branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark(pub usize, pub usize);
 
 /// Something that is inserted at one place.
 #[derive(Debug)]
@@ -85,10 +95,15 @@ pub enum Item {
     Barrier,
     /// Leaves a user region by another way than its end.
     AlternateEnd(usize),
+    /// Leaves the mark of a branch that is compiled.
+    Mark(Mark),
     /// Calls a function of the library that takes nothing.
     Call(&'static str),
-    /// The second directive of a split one.
+    /// A directive of its own: what a combined one is split into, or the end
+    /// of a construct.
     Directive {
+        /// Whether it ends a construct.
+        ends: bool,
         /// Its name.
         name: String,
         /// Its clauses.
@@ -96,11 +111,24 @@ pub enum Item {
     },
 }
 
+/// A directive that is changed.
+#[derive(Debug)]
+pub struct EditedDirective {
+    /// Its bytes: whole lines without the last newline, or an operator.
+    pub range: Range<usize>,
+    /// Its words behind the sentinel.
+    pub words: Vec<Word>,
+    /// What is changed.
+    pub edits: Vec<DirectiveEdit>,
+}
+
 /// A change within a directive's own text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DirectiveEdit {
     /// Part of it goes.
     Remove(Range<usize>),
+    /// Part of it is spelled in another way that means the same.
+    Replace(Range<usize>, &'static str),
     /// A clause is added.
     Add {
         /// Behind its last word.
@@ -151,12 +179,17 @@ pub struct Listed {
 
 /// Plans a whole source.
 #[must_use]
-pub fn plan(found: &Found, nesting: &Nesting) -> Plan {
+pub fn plan(found: &Found, nesting: &Nesting, options: &Options) -> Plan {
     let mut planner = Planner {
         found,
         nesting,
+        disabled: &options.disabled,
+        host_only: options.host_only,
         plan: Plan::default(),
-        seen: Vec::new(),
+        cancelled: outcome::cancelled(found, nesting),
+        seen: HashMap::new(),
+        sequences: BTreeSet::new(),
+        marks: BTreeMap::new(),
         user_regions: Vec::new(),
     };
     for construct in 0..nesting.constructs.len() {
@@ -165,6 +198,8 @@ pub fn plan(found: &Found, nesting: &Nesting) -> Plan {
     for call in &found.calls {
         planner.call(call);
     }
+    planner.separate_sequences();
+    planner.mark_branches();
     planner.not_understood();
     planner.plan.listing.sort_by_key(|listed| listed.offset);
     planner.plan
@@ -173,9 +208,18 @@ pub fn plan(found: &Found, nesting: &Nesting) -> Plan {
 struct Planner<'a> {
     found: &'a Found,
     nesting: &'a Nesting,
+    disabled: &'a Disabled,
+    /// No code is made for a device.
+    host_only: bool,
     plan: Plan,
-    /// Function and text of every region so far, for the ordinals.
-    seen: Vec<(Option<String>, String)>,
+    /// Constructs that a `cancel` in them may end.
+    cancelled: HashSet<usize>,
+    /// How many regions so far have this function and text, for the ordinals.
+    seen: HashMap<(Option<String>, String), u32>,
+    /// Begins of the sequences of directives that something was placed in.
+    sequences: BTreeSet<usize>,
+    /// Begins of the conditional branches that hold regions.
+    marks: BTreeMap<Mark, usize>,
     /// Open user regions: name and region.
     user_regions: Vec<(String, usize)>,
 }
@@ -189,13 +233,8 @@ impl Planner<'_> {
         };
         let outcome = match user::is_user_directive(directive) {
             true => self.user_directive(found, directive),
-            false => self.outcome(construct, found, directive),
+            false => self.openmp_directive(index, found, directive),
         };
-        if let Outcome::Instrumented { unsplit } = &outcome
-            && !user::is_user_directive(directive)
-        {
-            self.place(construct, found, directive, unsplit.as_deref());
-        }
         if construct.implicit_section {
             return;
         }
@@ -210,6 +249,61 @@ impl Planner<'_> {
                 .collect(),
             outcome,
         });
+    }
+
+    fn openmp_directive(
+        &mut self,
+        index: usize,
+        found: &FoundDirective,
+        directive: &Directive,
+    ) -> Outcome {
+        let construct = &self.nesting.constructs[index];
+        let split = split::split(directive, self.found.traits);
+        let outcome = self.outcome(index, found, directive, &split);
+        if let Outcome::Instrumented { unsplit } = &outcome {
+            // A section without a directive is no part of its construct's.
+            let split = match construct.implicit_section {
+                true => Ok(None),
+                false => split,
+            };
+            let sequence = found.sequence.as_ref();
+            self.sequences
+                .extend(sequence.map(|sequence| sequence.begin));
+            self.place(construct, found, directive, split, unsplit.as_deref());
+        }
+        outcome
+    }
+
+    /// Gives the directives of a sequence texts of their own, if there is
+    /// something to put between them.
+    fn separate_sequences(&mut self) {
+        for found in &self.found.directives {
+            let Some(sequence) = &found.sequence else {
+                continue;
+            };
+            if self.sequences.contains(&sequence.begin) {
+                let edits = sequence.edits.iter().cloned();
+                let replace = |(range, text)| DirectiveEdit::Replace(range, text);
+                self.plan.edited.push(EditedDirective {
+                    range: found.range.clone(),
+                    words: Vec::new(),
+                    edits: edits.map(replace).collect(),
+                });
+            }
+        }
+    }
+
+    /// Regions that are not compiled must not be said to be there.
+    fn mark_branches(&mut self) {
+        let marks = std::mem::take(&mut self.marks);
+        let insertions = marks.into_iter().map(|(mark, at)| Insertion {
+            at,
+            line_start: true,
+            order: Order::close(usize::MAX),
+            guard: None,
+            items: vec![Item::Mark(mark)],
+        });
+        self.plan.insertions.extend(insertions);
     }
 
     /// Directives whose text was not understood are listed, never touched.
@@ -229,11 +323,23 @@ impl Planner<'_> {
         }
     }
 
-    fn call(&mut self, call: &crate::find::FoundCall) {
-        let outcome = match self.closed_reason(call.name.start, call.function.as_ref()) {
-            Some(reason) => Outcome::PassedThrough {
-                reason: reason.into(),
-            },
+    /// What to say of a construct whose group is switched off, if it is.
+    fn disabled_reason(&self, group: Option<&str>) -> Option<String> {
+        let group = group.filter(|group| self.disabled.groups.contain(group))?;
+        Some(format!("switched off by {}={group}", self.disabled.by))
+    }
+
+    fn call(&mut self, call: &FoundCall) {
+        let around = self.nesting.constructs.iter().rposition(|construct| {
+            let block = construct.block.as_ref();
+            block.is_some_and(|block| block.range.contains(&call.name.start))
+        });
+        let closed = self
+            .closed_call_reason(call)
+            .or_else(|| self.forbidden_in(around))
+            .map(str::to_owned);
+        let outcome = match closed.or_else(|| self.disabled_reason(Some("lock"))) {
+            Some(reason) => Outcome::PassedThrough { reason },
             None => Outcome::Instrumented { unsplit: None },
         };
         if let Outcome::Instrumented { .. } = outcome
@@ -255,16 +361,37 @@ impl Planner<'_> {
         });
     }
 
+    /// Why a call may not be redirected, if so.
+    fn closed_call_reason(&self, call: &FoundCall) -> Option<&'static str> {
+        if call.routine.result != "void" && self.found.traits.types_functions {
+            return Some("a function in its place would have to be declared");
+        }
+        self.closed_reason(call.name.start, call.function.as_ref())
+    }
+
     /// Why nothing may be inserted at an offset, if so.
     fn closed_reason(&self, offset: usize, function: Option<&Function>) -> Option<&'static str> {
-        let device = |function: &&Function| self.nesting.device_functions.contains(&function.name);
-        if function.filter(device).is_some() {
-            return Some("it stands in a declare target function");
-        }
-        self.nesting
-            .closed
-            .iter()
-            .find(|(range, _)| range.contains(&offset))
-            .map(|(_, why)| *why)
+        let device = self.device_reason(offset, function);
+        let closed = self.nesting.closed.iter();
+        device
+            .filter(|_| !self.host_only)
+            .or_else(|| reason_at(closed, offset))
     }
+
+    /// Why there may be device code at an offset, if so.
+    fn device_reason(&self, offset: usize, function: Option<&Function>) -> Option<&'static str> {
+        let named = |function: &Function| self.nesting.device_functions.contains(&function.name);
+        match function.is_some_and(named) {
+            true => Some("it stands in a declare target function"),
+            false => reason_at(self.nesting.device.iter(), offset),
+        }
+    }
+}
+
+fn reason_at<'r>(
+    mut reasons: impl Iterator<Item = &'r (Range<usize>, &'static str)>,
+    offset: usize,
+) -> Option<&'static str> {
+    let found = reasons.find(|(range, _)| range.contains(&offset));
+    found.map(|(_, why)| *why)
 }

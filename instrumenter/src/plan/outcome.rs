@@ -1,11 +1,13 @@
 //! What is done with a construct, and why not more.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
 use super::Planner;
-use super::split::split;
-use crate::find::{Extent, FoundDirective, Placement};
-use crate::nest::Construct;
+use super::split::SplitResult;
+use crate::find::{Extent, Found, FoundDirective, Placement};
+use crate::nest::{Construct, Nesting};
 use crate::openmp::recipes::{self, ImplicitBarrier, Recipe};
 use crate::openmp::{Association, Directive, Leaf};
 
@@ -44,17 +46,22 @@ fn left(reason: impl Into<String>) -> Outcome {
 }
 
 impl Planner<'_> {
-    /// Decides on a construct.
+    /// Decides on the construct of that index.
     pub(super) fn outcome(
         &self,
-        construct: &Construct,
+        index: usize,
         found: &FoundDirective,
         directive: &Directive,
+        split: &SplitResult,
     ) -> Outcome {
+        let construct = &self.nesting.constructs[index];
         let Some(recipe) = recipe_of(construct, directive) else {
             let leaf = directive.leaves().next().unwrap_or(Leaf::Informational);
             return passed(recipes::pass_through_reason(leaf));
         };
+        if let Some(reason) = self.disabled_reason(recipe.group()) {
+            return passed(reason);
+        }
         if found.branches.iter().any(|branch| branch.dead) {
             return passed("it stands in a branch that is never compiled");
         }
@@ -62,13 +69,13 @@ impl Planner<'_> {
             return passed(reason);
         }
         // Measured from outside, if it can be at all.
-        if let (None, Err(reason)) = (recipe.outside, split(directive)) {
+        if let (None, Err(reason)) = (recipe.outside, split) {
             return left(reason);
         }
         match self.unclear(construct, found, directive) {
             Some(reason) => left(reason),
             None => Outcome::Instrumented {
-                unsplit: self.unsplit(construct, directive, recipe),
+                unsplit: self.unsplit(index, directive, split, recipe),
             },
         }
     }
@@ -82,17 +89,51 @@ impl Planner<'_> {
         if let Some(reason) = self.closed_reason(found.range.start, found.function.as_ref()) {
             return Some(reason);
         }
-        let mut next = construct.parent;
+        self.forbidden_in(match self.target_around(construct) {
+            Some(target) => target.parent,
+            None => construct.parent,
+        })
+    }
+
+    /// Why no call may stand in a construct, or in one around it.
+    pub(super) fn forbidden_in(&self, construct: Option<usize>) -> Option<&'static str> {
+        let mut next = construct;
         while let Some(index) = next {
             let outer = &self.nesting.constructs[index];
             if let Ok(directive) = &self.found.directives[outer.directive].directive
-                && let Some(reason) = forbidden_by(directive)
+                && let Some(reason) = self.forbidden_by(directive)
             {
                 return Some(reason);
             }
             next = outer.parent;
         }
         None
+    }
+
+    /// The `target` that a `teams` stands in. Nothing else may stand there, so
+    /// both are measured from outside the `target`.
+    pub(super) fn target_around(&self, teams: &Construct) -> Option<&Construct> {
+        let leaves = |construct: &Construct| {
+            let directive = self.found.directives[construct.directive]
+                .directive
+                .as_ref();
+            directive.map(|directive| directive.rows.iter().map(|row| row.leaf))
+        };
+        let is_teams = leaves(teams).ok()?.next() == Some(Leaf::Teams);
+        let target = &self.nesting.constructs[teams.parent.filter(|_| is_teams)?];
+        (leaves(target).ok()?.next_back() == Some(Leaf::Target)).then_some(target)
+    }
+
+    /// Why a construct forbids probes in its block, if it does.
+    fn forbidden_by(&self, directive: &Directive) -> Option<&'static str> {
+        if directive.has_leaf(Leaf::Target) && !self.host_only {
+            return Some("it stands in device code");
+        }
+        let variants: Vec<Directive> = directive.variants().collect();
+        let of_variants = variants
+            .iter()
+            .find_map(|variant| self.forbidden_by(variant));
+        forbidden_by(directive).or(of_variants)
     }
 
     /// Why the construct can't be instrumented safely, if so.
@@ -108,6 +149,11 @@ impl Planner<'_> {
         let needs_block = !matches!(directive.association(), Association::Standalone);
         if needs_block && construct.block.is_none() {
             return Some("its block was not found".into());
+        }
+        if let Some(target) = self.target_around(construct)
+            && self.found.directives[target.directive].branches != found.branches
+        {
+            return Some("its target is in another branch of a conditional".into());
         }
         if let Some(reason) = self.section_reason(construct, found) {
             return Some(reason);
@@ -141,60 +187,59 @@ impl Planner<'_> {
     /// Why no barrier of ours may stand in for the implicit one, if so.
     fn unsplit(
         &self,
-        construct: &Construct,
+        index: usize,
         directive: &Directive,
+        split: &SplitResult,
         recipe: &Recipe,
     ) -> Option<String> {
         if recipe.barrier == ImplicitBarrier::None || directive.clause("nowait").is_some() {
             return None;
         }
         let cancelled = || {
-            self.cancelled(construct)
-                .then(|| "it can be cancelled".to_owned())
+            let cancelled = self.cancelled.contains(&index);
+            cancelled.then(|| "it can be cancelled".to_owned())
         };
-        let whole = split(directive).err();
+        let whole = split.as_ref().err().cloned();
         whole
             .or_else(|| clause_reason(directive))
             .or_else(cancelled)
     }
+}
 
-    /// Whether a `cancel` for this construct stands in it.
-    fn cancelled(&self, construct: &Construct) -> bool {
-        let Some(index) = self
-            .nesting
-            .constructs
-            .iter()
-            .position(|other| std::ptr::eq(other, construct))
-        else {
-            return false;
-        };
-        self.nesting.constructs.iter().any(|other| {
-            let directive = self.found.directives[other.directive].directive.as_ref();
-            let cancel = directive
-                .ok()
-                .filter(|directive| directive.has_leaf(Leaf::Cancel));
-            let kind = cancel.and_then(|cancel| cancel.clauses.first());
-            kind.is_some_and(|kind| self.cancel_binds_to(other, &kind.name) == Some(index))
-        })
-    }
+/// What names a construct that may be cancelled. Compilers refuse both in a
+/// construct with `nowait`.
+const CANCELLATION: [Leaf; 2] = [Leaf::Cancel, Leaf::CancellationPoint];
 
-    /// The innermost construct around a `cancel` that has a leaf of that name.
-    fn cancel_binds_to(&self, cancel: &Construct, name: &str) -> Option<usize> {
-        let mut next = cancel.parent;
-        while let Some(index) = next {
-            let outer = &self.nesting.constructs[index];
-            let directive = self.found.directives[outer.directive]
-                .directive
-                .as_ref()
-                .ok()?;
-            let binds = directive.rows.iter().any(|row| row.name == name);
-            if binds && !outer.implicit_section {
-                return Some(index);
-            }
-            next = outer.parent;
+/// The constructs in which a `cancel` or cancellation point for them stands.
+pub(super) fn cancelled(found: &Found, nesting: &Nesting) -> HashSet<usize> {
+    let binding = |construct: &Construct| {
+        let directive = found.directives[construct.directive].directive.as_ref();
+        let cancel = directive
+            .ok()
+            .filter(|directive| CANCELLATION.iter().any(|leaf| directive.has_leaf(*leaf)))?;
+        cancel_binds_to(found, nesting, construct, &cancel.clauses.first()?.name)
+    };
+    nesting.constructs.iter().filter_map(binding).collect()
+}
+
+/// The innermost construct around a `cancel` that has a leaf of that name.
+fn cancel_binds_to(
+    found: &Found,
+    nesting: &Nesting,
+    cancel: &Construct,
+    name: &str,
+) -> Option<usize> {
+    let mut next = cancel.parent;
+    while let Some(index) = next {
+        let outer = &nesting.constructs[index];
+        let directive = found.directives[outer.directive].directive.as_ref().ok()?;
+        let binds = directive.rows.iter().any(|row| row.name == name);
+        if binds && !outer.implicit_section {
+            return Some(index);
         }
-        None
+        next = outer.parent;
     }
+    None
 }
 
 /// The recipe that a construct is measured by: that of its outermost leaf.
@@ -205,7 +250,7 @@ fn recipe_of(construct: &Construct, directive: &Directive) -> Option<&'static Re
     directive.leaves().next().and_then(recipes::find)
 }
 
-/// Why a construct forbids probes in its block, if it does.
+/// Why a construct forbids probes in its block wherever it runs, if it does.
 fn forbidden_by(directive: &Directive) -> Option<&'static str> {
     let by_leaf = directive
         .leaves()

@@ -1,11 +1,14 @@
 //! Where the parts of a recipe go, composed from the leaf constructs.
 
-use super::split::{Split, Unit, split};
-use super::{AddedClause, DirectiveEdit, Guard, Insertion, Item, Planner};
+use std::ops::Range;
+
+use super::split::{Split, SplitResult, Unit};
+use super::{AddedClause, DirectiveEdit, EditedDirective, Guard, Insertion, Item, Planner};
 use crate::edit::Order;
-use crate::find::{FoundDirective, Placement, Position};
+use crate::find::{Closing, EndDirective, FoundDirective, Placement, Position};
 use crate::nest::{Block, Construct};
 use crate::openmp::events::{IMPLICIT_BARRIER, MEMBER};
+use crate::openmp::parse::Word;
 use crate::openmp::recipes::{self, ImplicitBarrier, Recipe};
 use crate::openmp::{Directive, Leaf};
 
@@ -25,13 +28,9 @@ impl Planner<'_> {
         construct: &Construct,
         found: &FoundDirective,
         directive: &Directive,
+        split: SplitResult,
         unsplit: Option<&str>,
     ) {
-        // A section without a directive is no part of its construct's.
-        let split = match construct.implicit_section {
-            true => Ok(None),
-            false => split(directive),
-        };
         let whole = split.is_err();
         let split = split.ok().flatten();
         let regions = self.regions(construct, found, directive, split.as_ref(), unsplit);
@@ -43,42 +42,90 @@ impl Planner<'_> {
         let opens_team = recipe.leaf == Leaf::Parallel && !whole;
         self.plan.regions[regions[0]].passes_team = opens_team;
         let separate_barrier = unsplit.is_none() && directive.clause("nowait").is_none();
-        let layout = Composer {
+        let nowait = recipe.barrier == ImplicitBarrier::Outside && separate_barrier;
+        let closing = construct
+            .block
+            .as_ref()
+            .map_or(&Closing::Block, |b| &b.closing);
+        let ends_marked = *closing != Closing::Block;
+        let mut layout = Composer {
             regions: &regions,
             separate_barrier,
+            ends_marked,
         }
         .compose(recipe, !whole && construct.block.is_some(), split.as_ref());
         if !construct.implicit_section {
-            let nowait = recipe.barrier == ImplicitBarrier::Outside && separate_barrier;
-            let team = opens_team.then_some(regions[0]);
-            self.edit_directive(directive, split.as_ref(), team, nowait);
+            let mut edits = added_clauses(split.as_ref(), opens_team.then_some(regions[0]));
+            if nowait && !ends_marked {
+                edits.push(AddedClause::Nowait);
+            }
+            self.edit_directive(found, directive, split.as_ref(), edits);
+        }
+        match closing {
+            Closing::Block => {}
+            Closing::Directive(end) => self.edit_end(directive, end, split.as_ref(), nowait),
+            Closing::Omitted => layout.mark_end(directive, split.as_ref(), nowait),
         }
         self.insert(construct, found, regions[0], layout);
     }
 
     fn edit_directive(
         &mut self,
+        found: &FoundDirective,
         directive: &Directive,
         split: Option<&Split>,
-        team: Option<usize>,
+        added: Vec<AddedClause>,
+    ) {
+        let at = directive.range.end;
+        let add = |clause| DirectiveEdit::Add { at, clause };
+        let removed = split.iter().flat_map(|split| &split.removed);
+        let own = removed.filter(|range| range.start < at);
+        let edits: Vec<_> = added
+            .into_iter()
+            .map(add)
+            .chain(own.cloned().map(DirectiveEdit::Remove))
+            .collect();
+        self.edited(&found.range, &found.words, edits);
+    }
+
+    /// The directive that ends a construct ends what is left of the construct's
+    /// own.
+    fn edit_end(
+        &mut self,
+        directive: &Directive,
+        end: &EndDirective,
+        split: Option<&Split>,
         nowait: bool,
     ) {
-        let edits = &mut self.plan.directive_edits;
-        let at = directive.range.end;
-        let mut add = |clause| edits.push(DirectiveEdit::Add { at, clause });
-        if let Some(split) = split.filter(|split| !split.shared.is_empty()) {
-            add(AddedClause::Shared(split.shared.clone()));
-        }
-        if let Some(region) = team {
-            add(AddedClause::Team(region));
-        }
-        if nowait {
-            add(AddedClause::Nowait);
-        }
-        let removed = split
+        let Some(at) = end.words.last().map(|word| word.range.end) else {
+            return;
+        };
+        let rest = split.map(|split| first_names(directive, split));
+        let names = rest.and_then(|first| end.name_ranges.get(first..));
+        let clauses = split.iter().flat_map(|split| &split.removed);
+        let own = clauses.filter(|range| end.range.contains(&range.start));
+        let mut edits: Vec<_> = names
             .into_iter()
-            .flat_map(|split| split.removed.iter().cloned());
-        edits.extend(removed.map(DirectiveEdit::Remove));
+            .flatten()
+            .chain(own)
+            .cloned()
+            .map(DirectiveEdit::Remove)
+            .collect();
+        if nowait {
+            let clause = AddedClause::Nowait;
+            edits.push(DirectiveEdit::Add { at, clause });
+        }
+        self.edited(&end.range, &end.words, edits);
+    }
+
+    fn edited(&mut self, range: &Range<usize>, words: &[Word], edits: Vec<DirectiveEdit>) {
+        if !edits.is_empty() {
+            self.plan.edited.push(EditedDirective {
+                range: range.clone(),
+                words: words.to_vec(),
+                edits,
+            });
+        }
     }
 
     fn insert(
@@ -86,11 +133,14 @@ impl Planner<'_> {
         construct: &Construct,
         found: &FoundDirective,
         region: usize,
-        layout: Layout,
+        mut layout: Layout,
     ) {
         let depth = construct.depth;
         let guarded = construct.block.as_ref().is_some_and(|block| block.guarded);
-        let (before, behind) = sides(construct, found);
+        let (before, behind) = match self.target_around(construct) {
+            Some(target) => sides(target, &self.found.directives[target.directive]),
+            None => sides(construct, found),
+        };
         let mut put = |position: Position, order, guard, items: Vec<Item>| {
             if !items.is_empty() {
                 let Position { at, line_start } = position;
@@ -109,18 +159,31 @@ impl Planner<'_> {
             guarded.then_some(Guard::Sets(region)),
             layout.before,
         );
+        let empty = construct
+            .block
+            .as_ref()
+            .is_some_and(|block| block.begin == block.end);
+        if empty {
+            // What begins an empty block stands in front of what ends it.
+            layout.begin.append(&mut layout.end);
+        }
         if let Some(block) = &construct.block {
             // The begin may still stand in the branch of the directive.
             let guard = guarded_at(found, block, block.begin).then_some(Guard::Tests(region));
             put(block.begin, Order::open(depth), guard, layout.begin);
         }
-        let ends = [layout.end, layout.after].concat();
-        put(
-            behind,
-            Order::close(depth),
-            guarded.then_some(Guard::Clears(region)),
-            ends,
-        );
+        let clears = guarded.then_some(Guard::Clears(region));
+        match construct.block.as_ref().filter(|block| block.end != behind) {
+            None => {
+                let ends = [layout.end, layout.after].concat();
+                put(behind, Order::close(depth), clears, ends);
+            }
+            Some(block) => {
+                let tests = guarded_at(found, block, block.end).then_some(Guard::Tests(region));
+                put(block.end, Order::close(depth), tests, layout.end);
+                put(behind, Order::close(depth), clears, layout.after);
+            }
+        }
     }
 }
 
@@ -145,7 +208,10 @@ fn sides(construct: &Construct, found: &FoundDirective) -> (Position, Position) 
     };
     (
         before,
-        construct.block.as_ref().map_or(after, |block| block.end),
+        construct
+            .block
+            .as_ref()
+            .map_or(after, |block| block.outside),
     )
 }
 
@@ -163,6 +229,8 @@ struct Composer<'a> {
     regions: &'a [usize],
     /// Whether a barrier of ours stands in for the implicit one.
     separate_barrier: bool,
+    /// Whether the end of a construct is marked by a directive.
+    ends_marked: bool,
 }
 
 impl Composer<'_> {
@@ -174,9 +242,12 @@ impl Composer<'_> {
             layout
                 .before
                 .extend([Item::Open, Item::Probe(events.opening(), region)]);
-            layout
-                .after
-                .extend([Item::Probe(events.closing(), region), Item::Close]);
+            let end = match recipe.may_leave {
+                true => &mut layout.before,
+                false => &mut layout.after,
+            };
+            end.push(Item::Probe(events.closing(), region));
+            layout.after.push(Item::Close);
         }
         if members {
             layout.enter_block(recipe, region);
@@ -202,8 +273,10 @@ impl Composer<'_> {
         let recipe = recipes::find(unit.leaf);
         let mut clauses = unit.clauses.clone();
         // Its own barrier would stand right in front of that of the first.
-        if self.separate_barrier && recipe.is_some_and(|r| r.barrier == ImplicitBarrier::Outside) {
-            clauses.push("nowait".into());
+        let nowait =
+            self.separate_barrier && recipe.is_some_and(|r| r.barrier == ImplicitBarrier::Outside);
+        if nowait && !self.ends_marked {
+            clauses.push(NOWAIT.into());
         }
         if let Some(events) = recipe.and_then(|recipe| recipe.outside) {
             layout
@@ -214,13 +287,46 @@ impl Composer<'_> {
                 .splice(0..0, [Item::Probe(events.closing(), region), Item::Close]);
         }
         layout.begin.push(Item::Directive {
+            ends: false,
             name: unit.name.clone(),
             clauses,
         });
+        if self.ends_marked {
+            layout.end.insert(0, end_item(unit.name.clone(), nowait));
+        }
         if let Some(recipe) = recipe {
             layout.enter_block(recipe, region);
         }
     }
+}
+
+/// The clause by which a construct has no barrier.
+const NOWAIT: &str = "nowait";
+
+/// The directive that ends a construct.
+fn end_item(name: String, nowait: bool) -> Item {
+    Item::Directive {
+        ends: true,
+        name,
+        clauses: nowait.then(|| NOWAIT.to_owned()).into_iter().collect(),
+    }
+}
+
+/// How many rows of a directive stay in the first of those it is split into.
+fn first_names(directive: &Directive, split: &Split) -> usize {
+    let rest: usize = split.rest.iter().map(|unit| unit.rows).sum();
+    directive.rows.len() - rest
+}
+
+fn added_clauses(split: Option<&Split>, team: Option<usize>) -> Vec<AddedClause> {
+    let shared = split.map(|split| split.shared.clone());
+    let shared = shared.filter(|shared| !shared.is_empty());
+    let team = team.map(AddedClause::Team);
+    shared
+        .map(AddedClause::Shared)
+        .into_iter()
+        .chain(team)
+        .collect()
 }
 
 fn barrier_items(region: usize) -> [Item; 3] {
@@ -232,6 +338,18 @@ fn barrier_items(region: usize) -> [Item; 3] {
 }
 
 impl Layout {
+    /// Writes the directive that the user left out, where what is placed needs
+    /// it: a clause of its own, or an end of the block that can be told.
+    fn mark_end(&mut self, directive: &Directive, split: Option<&Split>, nowait: bool) {
+        if !nowait && self.begin.is_empty() && self.end.is_empty() {
+            return;
+        }
+        let first = split.map_or(directive.rows.len(), |split| first_names(directive, split));
+        let rows = directive.rows[..first].iter();
+        let names: Vec<&str> = rows.map(|row| row.name).collect();
+        self.after.insert(0, end_item(names.join(" "), nowait));
+    }
+
     /// The events in a block, with a block of their own around it.
     fn enter_block(&mut self, recipe: &Recipe, region: usize) {
         if let Some(events) = recipe.inside {

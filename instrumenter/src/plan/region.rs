@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use profile::descriptor::{Descriptor, SourceLines};
 
 use super::split::Split;
-use super::{Planner, Region};
-use crate::find::{Extent, FoundCall, FoundDirective, Function};
+use super::{Mark, Planner, Region};
+use crate::find::{Branch, Extent, FoundCall, FoundDirective, Function};
 use crate::nest::Construct;
 use crate::openmp::parse::joined;
 use crate::openmp::recipes::{self, SHARE_WITH_PARALLEL};
@@ -42,7 +42,7 @@ impl Planner<'_> {
             unsplit: unsplit.map(str::to_owned),
             ..self.descriptor(construct, found, directive, region_type)
         };
-        let mut regions = vec![self.add(descriptor, found.function.as_ref(), text)];
+        let mut regions = vec![self.add(descriptor, found, text)];
         for (number, unit) in rest.iter().enumerate() {
             if number == 0 && shared.is_some() {
                 regions.push(regions[0]);
@@ -51,11 +51,7 @@ impl Planner<'_> {
             let region_type = self::region_type(unit.leaf, directive);
             let descriptor = self.descriptor(construct, found, directive, region_type);
             let text = format!("omp {} {}", unit.name, unit.clauses.join(" "));
-            regions.push(self.add(
-                descriptor,
-                found.function.as_ref(),
-                text.trim_end().to_owned(),
-            ));
+            regions.push(self.add(descriptor, found, text.trim_end().to_owned()));
         }
         regions
     }
@@ -79,7 +75,10 @@ impl Planner<'_> {
             region_type,
             begin,
             end,
-            name: critical_name(directive),
+            name: critical_name(directive).map(|name| match self.found.traits.folds_case {
+                true => name.to_ascii_lowercase(),
+                false => name,
+            }),
             num_sections: num_sections(found, directive, construct),
             schedule: directive
                 .clause("schedule")
@@ -103,32 +102,35 @@ impl Planner<'_> {
             column: self.found.lines.column(call.name.start),
             ..Descriptor::default()
         };
-        Some(self.add(
-            descriptor,
-            call.function.as_ref(),
-            call.routine.name.to_owned(),
-        ))
+        Some(self.add(descriptor, call, call.routine.name.to_owned()))
     }
 
+    /// Adds the region of something that stands in a function, in branches.
     pub(super) fn add(
         &mut self,
         descriptor: Descriptor,
-        function: Option<&Function>,
+        place: &impl Place,
         text: String,
     ) -> usize {
+        let function = place.function();
+        let branch = place.branches().last();
+        let mark = branch.map(|branch| Mark(branch.group, branch.branch));
+        self.marks
+            .extend(mark.zip(branch.map(|branch| branch.start)));
         let name = function.map(|function| function.name.clone());
-        let key = (name.clone(), text.clone());
-        let ordinal = self.seen.iter().filter(|seen| **seen == key).count();
-        self.seen.push(key);
+        let seen = self.seen.entry((name.clone(), text.clone())).or_default();
+        let ordinal = *seen;
+        *seen += 1;
         self.plan.regions.push(Region {
             descriptor: Descriptor {
                 function: name,
                 directive: Some(text),
-                ordinal: u32::try_from(ordinal).unwrap_or(u32::MAX),
+                ordinal,
                 ..descriptor
             },
             maybe_extern_inline: function.is_none_or(|function| function.maybe_extern_inline),
             passes_team: false,
+            branch: mark,
         });
         self.plan.regions.len() - 1
     }
@@ -148,6 +150,32 @@ impl Planner<'_> {
     }
 }
 
+/// Where a region stands.
+pub(super) trait Place {
+    /// The function around it.
+    fn function(&self) -> Option<&Function>;
+    /// The conditional branches around it, outermost first.
+    fn branches(&self) -> &[Branch];
+}
+
+impl Place for FoundDirective {
+    fn function(&self) -> Option<&Function> {
+        self.function.as_ref()
+    }
+    fn branches(&self) -> &[Branch] {
+        &self.branches
+    }
+}
+
+impl Place for FoundCall {
+    fn function(&self) -> Option<&Function> {
+        self.function.as_ref()
+    }
+    fn branches(&self) -> &[Branch] {
+        &self.branches
+    }
+}
+
 fn last_byte(end: usize) -> usize {
     end.saturating_sub(1)
 }
@@ -155,6 +183,9 @@ fn last_byte(end: usize) -> usize {
 /// `regionType` of a leaf construct; POMP2 tells untied tasks apart.
 fn region_type(leaf: Leaf, directive: &Directive) -> String {
     let name = recipes::find(leaf).map_or("", |recipe| recipe.region_type);
+    // POMP2 has a type for each spelling of the loop construct.
+    let is_do = leaf == Leaf::Loop && directive.rows.iter().any(|row| row.name == "do");
+    let name = if is_do { "do" } else { name };
     match leaf == Leaf::Task && directive.clause("untied").is_some() {
         true => format!("{name}untied"),
         false => name.to_owned(),

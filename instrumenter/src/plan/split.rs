@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use crate::find::Traits;
 use crate::openmp::clauses::Placement;
 use crate::openmp::recipes::SPLIT_BEHIND;
 use crate::openmp::{Clause, Directive, Leaf};
@@ -25,20 +26,26 @@ pub(super) struct Unit {
     pub(super) leaf: Leaf,
     /// Its name.
     pub(super) name: String,
+    /// How many rows its name is made of.
+    pub(super) rows: usize,
     /// Its clauses.
     pub(super) clauses: Vec<String>,
 }
 
-/// Splits a directive; none if it is a single unit.
-///
-/// # Errors
-/// The reason, if a clause can't be placed.
-pub(super) fn split(directive: &Directive) -> Result<Option<Split>, String> {
+/// None if the directive is a single unit; the reason, if a clause can't be
+/// placed.
+pub(super) type SplitResult = Result<Option<Split>, String>;
+
+/// Splits a directive.
+pub(super) fn split(directive: &Directive, traits: Traits) -> SplitResult {
     let units = units(directive);
     if units.len() == 1 {
         return Ok(None);
     }
-    if let Some(reason) = loop_variable_reason(directive) {
+    let reason = loop_variable_reason(directive)
+        .or_else(|| scan_reason(directive))
+        .or_else(|| schedule_reason(directive));
+    if let Some(reason) = reason {
         return Err(reason);
     }
     let mut split = Split {
@@ -60,8 +67,9 @@ pub(super) fn split(directive: &Directive) -> Result<Option<Split>, String> {
         }
         split.removed.push(clause.range.clone());
         split.removed.extend(clause.comma.clone());
-        // Without the clause `default` they are shared anyway.
-        if shared_outside(clause) && directive.clause("default").is_some() {
+        // Without the clause `default` they are shared anyway, by most rules.
+        let unsaid = traits.private_by_rule || directive.clause("default").is_some();
+        if shared_outside(clause) && unsaid {
             let items = clause.list_items().ok_or_else(cannot)?;
             split.shared.extend(items.into_iter().map(str::to_owned));
         }
@@ -79,6 +87,22 @@ fn loop_variable_reason(directive: &Directive) -> Option<String> {
     let default = directive.clause("default")?.text();
     (goes_back && default != "default(shared)")
         .then(|| format!("the loop variable would fall under {default}"))
+}
+
+/// Compilers evaluate the schedule of a combined directive once, of a loop's own
+/// in every thread.
+fn schedule_reason(directive: &Directive) -> Option<String> {
+    let clause = directive.clause("schedule")?;
+    let reason = || format!("every thread would evaluate {}", clause.text());
+    clause.may_have_side_effect().then(reason)
+}
+
+/// Clang up to at least 19 computes a scan wrongly where the loop is not one
+/// directive with its team.
+fn scan_reason(directive: &Directive) -> Option<String> {
+    let inscan = |clause: &Clause| clause.name == "reduction" && clause.has_modifier("inscan");
+    let scans = directive.clauses.iter().any(inscan);
+    scans.then(|| "not every compiler takes its scan apart from its team".into())
 }
 
 /// The rows of each directive that a combined one is split into.
@@ -105,6 +129,7 @@ fn unit(directive: &Directive, rows: &Range<usize>) -> Unit {
             .map(|row| row.name)
             .collect::<Vec<_>>()
             .join(" "),
+        rows: rows.len(),
         clauses: Vec::new(),
     }
 }
@@ -179,7 +204,7 @@ mod tests {
     /// The directives that a text is split into; the first without its text.
     fn parts(text: &str) -> Result<Vec<String>, String> {
         let directive = parse(&words(text), DIRECTIVES, Language::C).unwrap();
-        let split = split(&directive)?.expect("it is a single unit");
+        let split = split(&directive, Traits::default())?.expect("it is a single unit");
         let mut first = text.to_owned();
         for range in split.removed.iter().rev() {
             first.replace_range(range.clone(), &" ".repeat(range.len()));
@@ -229,6 +254,13 @@ mod tests {
                 ],
             ),
             (
+                "parallel for schedule(dynamic, (a)*(b) + CHUNK(n == 2 ? sizeof(x) : 1))",
+                vec![
+                    "parallel shared()",
+                    "for schedule(dynamic, (a)*(b) + CHUNK(n == 2 ? sizeof(x) : 1))",
+                ],
+            ),
+            (
                 "parallel for allocate(a: x) firstprivate(x)",
                 vec!["parallel shared()", "for allocate(a: x) firstprivate(x)"],
             ),
@@ -253,6 +285,10 @@ mod tests {
             "parallel for default(none) reduction(+: *p)",
             "parallel for allocate(x)",
             "parallel for simd default(none)",
+            "parallel for reduction(inscan, +: x)",
+            "parallel for schedule(dynamic, f(2))",
+            "parallel for schedule(dynamic, n++)",
+            "parallel for schedule(dynamic, n = 3)",
         ] {
             assert!(parts(text).is_err(), "{text}");
         }
@@ -267,7 +303,7 @@ mod tests {
             "teams loop",
         ] {
             let directive = parse(&words(text), DIRECTIVES, Language::C).unwrap();
-            assert_eq!(split(&directive), Ok(None), "{text}");
+            assert_eq!(split(&directive, Traits::default()), Ok(None), "{text}");
         }
     }
 }

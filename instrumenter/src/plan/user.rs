@@ -44,6 +44,11 @@ impl Planner<'_> {
         found: &FoundDirective,
         directive: &Directive,
     ) -> Outcome {
+        let marks = [Leaf::InstBegin, Leaf::InstAltend, Leaf::InstEnd];
+        let group = marks.contains(&directive.rows[0].leaf).then_some("region");
+        if let Some(reason) = self.disabled_reason(group) {
+            return Outcome::PassedThrough { reason };
+        }
         match self.user_items(found, directive) {
             Ok(items) if items.is_empty() => Outcome::PassedThrough {
                 reason: "it switches instrumentation".into(),
@@ -138,7 +143,7 @@ impl Planner<'_> {
             column: self.found.lines.column(directive.range.start),
             ..Descriptor::default()
         };
-        let region = self.add(descriptor, found.function.as_ref(), found.text.clone());
+        let region = self.add(descriptor, found, found.text.clone());
         self.user_regions.push((name.to_owned(), region));
         region
     }

@@ -8,14 +8,17 @@
 //! Everything that takes lines of its own is followed by `#line`, so that the
 //! compiler goes on counting the user's lines.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
 use super::{Group, Speller, Surroundings};
-use crate::edit::Order;
+use crate::edit::{EditSet, Order};
 use crate::openmp::events::{MEMBER, TEAM, USER};
 use crate::openmp::{Event, Language};
-use crate::plan::{AddedClause, CallEdit, Guard, Insertion, Item, Plan, Region};
+use crate::plan::{
+    AddedClause, CallEdit, DirectiveEdit, EditedDirective, Guard, Insertion, Item, Mark, Plan,
+    Region,
+};
 
 /// Version of the interface with the library; see `pomp_lib.h`.
 const INTERFACE_VERSION: u32 = 1;
@@ -73,6 +76,10 @@ impl<'a> CSpeller<'a> {
         format!("romp_if_{}_{region}", self.around.unique)
     }
 
+    fn mark(&self, Mark(group, branch): Mark) -> String {
+        format!("romp_branch_{}_{group}_{branch}", self.around.unique)
+    }
+
     /// `#line` for what follows at an offset.
     fn line(&self, at: usize) -> String {
         match self.around.lines.presumed(at) {
@@ -81,31 +88,33 @@ impl<'a> CSpeller<'a> {
         }
     }
 
-    /// The declaration of the function that reports an event, and the call.
-    fn probe(&self, event: Event, region: usize) -> (String, String) {
+    /// How the function that reports an event is called.
+    fn shape(&self, event: Event, region: usize) -> Shape {
+        match () {
+            () if event == TEAM.opening() && self.plan.regions[region].passes_team => {
+                Shape::GivesTeam
+            }
+            () if event == TEAM.opening() => Shape::StaysWhole,
+            () if event == MEMBER.opening() => Shape::TakesTeam,
+            () => Shape::Plain,
+        }
+    }
+
+    /// The call of the function that reports an event.
+    fn probe(&self, event: Event, region: usize) -> String {
         let descriptor = self.descriptor(region);
-        let team = self.team(region);
-        let function = format!("POMP_{}", event.name());
-        let takes_descriptor = "(struct ompregdescr *)";
-        if event == TEAM.opening() && self.plan.regions[region].passes_team {
-            let declaration = format!("void *{function}{takes_descriptor}");
-            return (
-                declaration,
-                format!("void *{team} = {function}({descriptor});"),
-            );
+        let function = event.name();
+        match self.shape(event, region) {
+            Shape::GivesTeam => {
+                let team = self.team(region);
+                format!("void *{team} = POMP_{function}({descriptor});")
+            }
+            Shape::StaysWhole => format!("{FORK_WHOLE}({descriptor});"),
+            Shape::TakesTeam => {
+                format!("POMP_{function}({descriptor}, {});", self.team(region))
+            }
+            Shape::Plain => format!("POMP_{function}({descriptor});"),
         }
-        if event == TEAM.opening() {
-            // A directive that stays whole passes no handle.
-            let function = "POMP_Parallel_fork";
-            let declaration = format!("void {function}{takes_descriptor}");
-            return (declaration, format!("{function}({descriptor});"));
-        }
-        if event == MEMBER.opening() {
-            let declaration = format!("void {function}(struct ompregdescr *, void *)");
-            return (declaration, format!("{function}({descriptor}, {team});"));
-        }
-        let declaration = format!("void {function}{takes_descriptor}");
-        (declaration, format!("{function}({descriptor});"))
     }
 
     /// Items as text that starts in a line and ends in a line of its own.
@@ -115,17 +124,17 @@ impl<'a> CSpeller<'a> {
                 Item::Open => text.push_str("{ "),
                 Item::Close => text.push_str("} "),
                 Item::Probe(event, region) => {
-                    text.push_str(&self.probe(*event, *region).1);
+                    text.push_str(&self.probe(*event, *region));
                     text.push(' ');
                 }
                 Item::AlternateEnd(region) => {
-                    let (_, call) = self.probe(USER.closing(), *region);
-                    text.push_str(&call);
+                    text.push_str(&self.probe(USER.closing(), *region));
                     text.push(' ');
                 }
                 Item::Call(name) => text.push_str(&format!("POMP_{name}(); ")),
+                Item::Mark(mark) => own_line(text, &format!("#define {}", self.mark(*mark))),
                 Item::Barrier => own_line(text, "#pragma omp barrier"),
-                Item::Directive { name, clauses } => {
+                Item::Directive { name, clauses, .. } => {
                     let words: Vec<&str> = std::iter::once(name.as_str())
                         .chain(clauses.iter().map(String::as_str))
                         .collect();
@@ -176,7 +185,8 @@ fn end_line(text: &mut String) {
 /// Whether an insertion can stand in the middle of a line.
 fn fits_in_line(insertion: &Insertion) -> bool {
     let opens = matches!(insertion.order, Order::Open { .. });
-    let lines = |item: &Item| matches!(item, Item::Barrier | Item::Directive { .. });
+    let lines =
+        |item: &Item| matches!(item, Item::Barrier | Item::Mark(_) | Item::Directive { .. });
     opens && insertion.guard.is_none() && !insertion.items.iter().any(lines)
 }
 
@@ -201,11 +211,23 @@ impl Speller for CSpeller<'_> {
         format!("{before}{text}{}", self.line(group.at))
     }
 
-    fn clause(&self, clause: &AddedClause) -> String {
-        match clause {
-            AddedClause::Nowait => " nowait".into(),
-            AddedClause::Shared(items) => format!(" shared({})", items.join(", ")),
-            AddedClause::Team(region) => format!(" firstprivate({})", self.team(*region)),
+    /// Only what changes is touched, so that the rest stays as it was written.
+    fn directive(&self, edited: &EditedDirective, edits: &mut EditSet) {
+        let mut added: Option<(usize, String)> = None;
+        for edit in &edited.edits {
+            match edit {
+                DirectiveEdit::Remove(range) => edits.replace(range.clone(), String::new()),
+                DirectiveEdit::Replace(range, text) => {
+                    edits.replace(range.clone(), (*text).to_owned());
+                }
+                DirectiveEdit::Add { at, clause } => {
+                    let (_, text) = added.get_or_insert_with(|| (*at, String::new()));
+                    text.push_str(&self.clause(clause));
+                }
+            }
+        }
+        if let Some((at, text)) = added {
+            edits.insert(at, Order::open(0), text);
         }
     }
 
@@ -242,7 +264,15 @@ impl Speller for CSpeller<'_> {
              static struct romp_entry_{unique} romp_table_{unique}[{count}] = {{\n"
         );
         for region in &self.plan.regions {
-            let _ = writeln!(text, "{},", entry(region));
+            let (name, rest) = entry(region);
+            let _ = match region.branch.map(|mark| self.mark(mark)) {
+                // Without its name the library skips it.
+                Some(mark) => writeln!(
+                    text,
+                    "{{\n#ifdef {mark}\n{name},\n#else\n\"\",\n#endif\n{rest} }},"
+                ),
+                None => writeln!(text, "{{ {name}, {rest} }},"),
+            };
         }
         text.push_str("};\n");
         for (index, region) in self.plan.regions.iter().enumerate() {
@@ -284,12 +314,11 @@ int romp_end_first_line; int romp_end_last_line; \
 unsigned long romp_data; unsigned long romp_next; \
 const char *romp_text;";
 
-/// An entry of the table.
-fn entry(region: &Region) -> String {
+/// The first field of a region's entry, and the others.
+fn entry(region: &Region) -> (String, String) {
     let d = &region.descriptor;
-    format!(
-        "{{ {}, {}, {}, {}, {}, {}, {}, {}, 0, 0, {} }}",
-        quoted(&d.region_type),
+    let rest = format!(
+        "{}, {}, {}, {}, {}, {}, {}, 0, 0, {}",
         quoted(d.name.as_deref().unwrap_or_default()),
         d.num_sections.unwrap_or(0),
         quoted(&d.begin.file),
@@ -298,10 +327,20 @@ fn entry(region: &Region) -> String {
         d.end.first,
         d.end.last,
         quoted(&d.to_text()),
-    )
+    );
+    (quoted(&d.region_type), rest)
 }
 
 impl CSpeller<'_> {
+    /// A clause, with the blank in front of it.
+    fn clause(&self, clause: &AddedClause) -> String {
+        match clause {
+            AddedClause::Nowait => " nowait".into(),
+            AddedClause::Shared(items) => format!(" shared({})", items.join(", ")),
+            AddedClause::Team(region) => format!(" firstprivate({})", self.team(*region)),
+        }
+    }
+
     /// A function with external linkage that is inline must not refer to one
     /// with internal linkage in C; for its regions the accessor is external, but
     /// hidden.
@@ -316,13 +355,21 @@ impl CSpeller<'_> {
     /// Declarations of the functions that the text calls.
     fn used_functions(&self) -> BTreeSet<String> {
         let insertions = self.plan.insertions.iter();
-        let probes = insertions
-            .flat_map(|insertion| &insertion.items)
+        let items = insertions.flat_map(|insertion| &insertion.items);
+        let probes: HashSet<(Event, Shape)> = items
+            .clone()
             .filter_map(|item| match item {
-                Item::Probe(event, region) => Some(self.probe(*event, *region).0),
-                Item::Call(name) => Some(format!("void POMP_{name}(void)")),
+                Item::Probe(event, region) => Some((*event, self.shape(*event, *region))),
                 _ => None,
-            });
+            })
+            .collect();
+        let probes = probes
+            .into_iter()
+            .map(|(event, shape)| declaration(event, shape));
+        let switches = items.filter_map(|item| match item {
+            Item::Call(name) => Some(format!("void POMP_{name}(void)")),
+            _ => None,
+        });
         let calls = self.plan.calls.iter().map(|call| {
             let routine = call.routine;
             let (result, parameters) = (routine.result, routine.parameters);
@@ -333,7 +380,38 @@ impl CSpeller<'_> {
         });
         let register =
             "void POMP_Register_table(unsigned, unsigned, struct romp_region *, unsigned)";
-        probes.chain(calls).chain([register.to_owned()]).collect()
+        let register = [register.to_owned()];
+        probes
+            .chain(switches)
+            .chain(calls)
+            .chain(register)
+            .collect()
+    }
+}
+
+/// How a function that reports an event is called.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Shape {
+    Plain,
+    /// It returns the team's handle.
+    GivesTeam,
+    /// It stands for a function that returns the handle, where nobody takes it.
+    StaysWhole,
+    /// It takes the team's handle.
+    TakesTeam,
+}
+
+/// What reports the fork of a directive that stays whole: it passes no handle.
+const FORK_WHOLE: &str = "POMP_Parallel_fork";
+
+/// The declaration of the function that reports an event.
+fn declaration(event: Event, shape: Shape) -> String {
+    let function = event.name();
+    match shape {
+        Shape::Plain => format!("void POMP_{function}(struct ompregdescr *)"),
+        Shape::GivesTeam => format!("void *POMP_{function}(struct ompregdescr *)"),
+        Shape::StaysWhole => format!("void {FORK_WHOLE}(struct ompregdescr *)"),
+        Shape::TakesTeam => format!("void POMP_{function}(struct ompregdescr *, void *)"),
     }
 }
 

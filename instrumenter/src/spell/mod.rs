@@ -2,18 +2,20 @@
 //! one place are shared; what a probe looks like is each language's own.
 
 pub mod c;
+pub mod fortran;
+mod fortran_lines;
 
 use crate::edit::{Applied, EditError, EditSet, Order};
 use crate::find::lines::LineMap;
-use crate::plan::{AddedClause, CallEdit, DirectiveEdit, Insertion, Plan};
+use crate::plan::{CallEdit, EditedDirective, Insertion, Plan};
 
 /// What a language must answer. It decides nothing: every item that it is given
 /// is spelled.
 pub trait Speller {
     /// Everything that is inserted at one place, in order.
     fn group(&self, group: &Group<'_>) -> String;
-    /// A clause, with the blank in front of it.
-    fn clause(&self, clause: &AddedClause) -> String;
+    /// A changed directive.
+    fn directive(&self, edited: &EditedDirective, edits: &mut EditSet);
     /// The new name of a called routine, and its first argument.
     fn call(&self, call: &CallEdit) -> (String, String);
     /// What stands in front of the whole text.
@@ -48,20 +50,17 @@ pub fn apply(
         edits.insert(text_begin, Order::close(usize::MAX), speller.prologue());
     }
     if !plan.regions.is_empty() {
-        edits.insert(text.len(), Order::open(usize::MAX), speller.epilogue());
+        let epilogue = speller.epilogue();
+        if !epilogue.is_empty() {
+            edits.insert(text.len(), Order::open(usize::MAX), epilogue);
+        }
     }
     for group in groups(plan) {
         // One insertion per offset: the order within it is settled here.
         edits.insert(group.at, Order::close(0), speller.group(&group));
     }
-    for edit in &plan.directive_edits {
-        match edit {
-            DirectiveEdit::Remove(range) => edits.replace(range.clone(), String::new()),
-            DirectiveEdit::Add { .. } => {}
-        }
-    }
-    for (at, text) in added_clauses(plan, speller) {
-        edits.insert(at, Order::open(0), text);
+    for edited in &plan.edited {
+        speller.directive(edited, &mut edits);
     }
     for call in &plan.calls {
         let (name, first_argument) = speller.call(call);
@@ -82,21 +81,6 @@ fn groups(plan: &Plan) -> Vec<Group<'_>> {
             insertions: chunk.to_vec(),
         })
         .collect()
-}
-
-/// The clauses added to each directive, as one text.
-fn added_clauses(plan: &Plan, speller: &dyn Speller) -> Vec<(usize, String)> {
-    let mut added: Vec<(usize, String)> = Vec::new();
-    for edit in &plan.directive_edits {
-        let DirectiveEdit::Add { at, clause } = edit else {
-            continue;
-        };
-        match added.last_mut().filter(|(last, _)| last == at) {
-            Some((_, text)) => text.push_str(&speller.clause(clause)),
-            None => added.push((*at, speller.clause(clause))),
-        }
-    }
-    added
 }
 
 /// What a speller needs to know besides the plan.

@@ -10,17 +10,17 @@ use std::path::Path;
 
 use super::attempt::Job;
 use super::classify::CommandLine;
+use super::offload::Offload;
 use super::run::{Output, Runner};
 use super::scratch::Scratch;
 use super::settings::Preprocess;
-use super::unit::{Instrument, Unit};
+use super::unit::Unit;
 use super::{hidden, library, message, outputs, preprocessed, split, steps};
 
 /// A command with OpenMP sources, about to be built.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Build<'a> {
     pub(crate) runner: Runner<'a>,
-    pub(crate) instrument: Instrument,
     pub(crate) line: &'a CommandLine,
     /// The user's words, before response files were read.
     pub(crate) given: &'a [OsString],
@@ -31,10 +31,11 @@ impl Build<'_> {
     /// Builds; the result is the status to exit with.
     pub(crate) fn run(&self) -> u8 {
         let indices = 0..self.line.arguments.len();
-        let read = |index| Unit::read(self.line, index, self.instrument);
+        let offload = Offload::new(self.runner, self.line);
+        let read = |index| Unit::read(self.line, index, &offload, self.runner.settings);
         let mut units: Vec<Unit> = indices.filter_map(read).collect();
         for unit in &mut units {
-            self.preprocess(unit);
+            self.preprocess(unit, &offload);
         }
         for warning in units.iter().flat_map(|unit| &unit.warnings) {
             message::plain(self.runner.settings, warning);
@@ -62,21 +63,24 @@ impl Build<'_> {
     }
 
     /// Makes the text that is preferred to the source as it is, if one is.
-    fn preprocess(&self, unit: &mut Unit) {
+    fn preprocess(&self, unit: &mut Unit, offload: &Offload<'_>) {
+        if !preprocessed::is_possible(self.line, unit) {
+            return;
+        }
         let wanted = match self.runner.settings.preprocess {
             Preprocess::Never => None,
             Preprocess::Always => Some("ROMP_PREPROCESS=always".to_owned()),
             Preprocess::Auto if unit.incomplete => Some("a directive in it is not clear".into()),
             Preprocess::Auto => hidden::reason(self.line, unit),
         };
-        let Some(why) = wanted.filter(|_| preprocessed::is_possible(self.line)) else {
+        let Some(why) = wanted else {
             return;
         };
         message::note(
             self.runner.settings,
             &format!("{} is preprocessed: {why}", unit.name),
         );
-        unit.preprocessed = preprocessed::make(&self.runner, self.line, unit, self.instrument);
+        unit.preprocessed = preprocessed::make(&self.runner, self.line, unit, offload);
         if let Some(made) = &mut unit.preprocessed {
             unit.warnings = std::mem::take(&mut made.warnings);
         }

@@ -23,8 +23,17 @@ pub(crate) enum Language {
 const C: Language = Language::Measured(openmp::Language::C);
 const CXX: Language = Language::Measured(openmp::Language::Cxx);
 
+const FORTRAN: Language = Language::Measured(openmp::Language::Fortran);
+
 /// Languages by the value of `-x`; any other value is another language.
-static LANGUAGES: &[(&str, Language)] = &[("c", C), ("c++", CXX)];
+static LANGUAGES: &[(&str, Language)] = &[
+    ("c", C),
+    ("c++", CXX),
+    ("f77", FORTRAN),
+    ("f77-cpp-input", FORTRAN),
+    ("f95", FORTRAN),
+    ("f95-cpp-input", FORTRAN),
+];
 
 /// Languages by extension, for drivers that take `.c` for C. What is not here
 /// goes to the linker, which is also what the compilers do.
@@ -33,9 +42,15 @@ static EXTENSIONS: &[(&[&str], Language)] = &[
     (&["cc", "cp", "cxx", "cpp", "CPP", "c++", "C"], CXX),
     (
         &[
+            "f", "for", "ftn", "f77", "f90", "f95", "f03", "f08", "F", "FOR", "FTN", "F77", "F90",
+            "F95", "F03", "F08", "fpp", "FPP",
+        ],
+        FORTRAN,
+    ),
+    (
+        &[
             "i", "ii", "h", "hh", "hpp", "hxx", "H", "m", "mi", "mm", "M", "mii", "s", "S", "sx",
-            "f", "for", "ftn", "F", "FOR", "fpp", "FPP", "FTN", "f90", "f95", "f03", "f08", "F90",
-            "F95", "F03", "F08", "cu", "d", "go", "adb", "ads", "bc", "ll", "cl", "cppm",
+            "cu", "d", "go", "adb", "ads", "bc", "ll", "cl", "cppm",
         ],
         Language::OtherSource,
     ),

@@ -101,12 +101,17 @@ fn languages_follow_the_extension_or_x() {
         ("g", Linked),
     ];
     assert_eq!(inputs(&classify("gcc", &given)), expected);
-    let other = classify("gcc", &["a.f90", "b.s"]);
+    let other = classify("gcc", &["a.go", "b.s"]);
     assert!(
         inputs(&other)
             .iter()
             .all(|(_, language)| *language == Language::OtherSource)
     );
+    let fortran = classify("gcc", &["a.f90", "b.F", "-x", "f77-cpp-input", "c.inc"]);
+    let is_fortran = |(_, language): &(&str, Language)| {
+        *language == Language::Measured(crate::openmp::Language::Fortran)
+    };
+    assert!(inputs(&fortran).iter().all(is_fortran));
     assert_eq!(inputs(&classify("g++", &["a.c"])), [("a.c", CXX)]);
     assert_eq!(
         inputs(&classify("gcc", &["a.cc", "dir.c/b"])),

@@ -70,11 +70,48 @@ static UNKNOWN: Family = Family {
     modern_flags: true,
 };
 
+static GFORTRAN: Family = Family {
+    flags: &flags::GFORTRAN,
+    substitution: Substitution::TemporaryFile,
+    modern_flags: true,
+};
+
+static FLANG: Family = Family {
+    flags: &flags::FLANG,
+    substitution: Substitution::TemporaryFile,
+    modern_flags: false,
+};
+
+static INTEL_FORTRAN: Family = Family {
+    flags: &flags::INTEL_FORTRAN,
+    substitution: Substitution::TemporaryFile,
+    modern_flags: false,
+};
+
+static NVIDIA_FORTRAN: Family = Family {
+    flags: &flags::NVIDIA_FORTRAN,
+    substitution: Substitution::TemporaryFile,
+    modern_flags: false,
+};
+
+/// As `UNKNOWN`, for Fortran: most imitate the command line of GNU's.
+static UNKNOWN_FORTRAN: Family = Family {
+    flags: &flags::FLANG,
+    substitution: Substitution::TemporaryFile,
+    modern_flags: true,
+};
+
 /// Compilers by name, without target prefix and version suffix.
 static COMPILERS: &[(&str, &Family, Driver)] = &[
     ("gcc", &GCC, Driver::C),
     ("g++", &GCC, Driver::Cxx),
-    ("gfortran", &GCC, Driver::Fortran),
+    ("gfortran", &GFORTRAN, Driver::Fortran),
+    ("flang", &FLANG, Driver::Fortran),
+    ("flang-new", &FLANG, Driver::Fortran),
+    ("ifx", &INTEL_FORTRAN, Driver::Fortran),
+    ("ifort", &INTEL_FORTRAN, Driver::Fortran),
+    ("nvfortran", &NVIDIA_FORTRAN, Driver::Fortran),
+    ("pgfortran", &NVIDIA_FORTRAN, Driver::Fortran),
     ("clang", &CLANG, Driver::C),
     ("clang++", &CLANG, Driver::Cxx),
     ("icx", &INTEL, Driver::C),
@@ -85,8 +122,12 @@ static COMPILERS: &[(&str, &Family, Driver)] = &[
     ("mpicxx", &UNKNOWN, Driver::Cxx),
     ("mpic++", &UNKNOWN, Driver::Cxx),
     ("mpiCC", &UNKNOWN, Driver::Cxx),
-    ("mpifort", &UNKNOWN, Driver::Fortran),
-    ("mpif90", &UNKNOWN, Driver::Fortran),
+    ("f77", &UNKNOWN_FORTRAN, Driver::Fortran),
+    ("f95", &UNKNOWN_FORTRAN, Driver::Fortran),
+    ("ftn", &UNKNOWN_FORTRAN, Driver::Fortran),
+    ("mpifort", &UNKNOWN_FORTRAN, Driver::Fortran),
+    ("mpif90", &UNKNOWN_FORTRAN, Driver::Fortran),
+    ("mpif77", &UNKNOWN_FORTRAN, Driver::Fortran),
 ];
 
 /// Our own commands: the variable that names their compiler, and the default.
@@ -183,12 +224,16 @@ fn recognise(program: &OsStr) -> (&'static Family, Driver) {
     };
     match named {
         // The name settles the driver, the link may still settle the family.
-        Some((family, driver)) if std::ptr::eq(family, &raw const UNKNOWN) => {
+        Some((family, driver)) if is_unknown(family) => {
             (target().map_or(family, |(family, _)| family), driver)
         }
         Some(known) => known,
         None => target().unwrap_or((&UNKNOWN, Driver::C)),
     }
+}
+
+fn is_unknown(family: &'static Family) -> bool {
+    [&raw const UNKNOWN, &raw const UNKNOWN_FORTRAN].contains(&std::ptr::from_ref(family))
 }
 
 /// `x86_64-linux-gnu-gcc-12` is `gcc`; `mpif90` is itself.
@@ -197,7 +242,8 @@ fn by_name(name: &str) -> Option<(&'static Family, Driver)> {
     let spellings = [name, name.trim_end_matches(versioned)];
     let mut known = spellings.iter().filter_map(|spelling| {
         let last = spelling.rsplit('-').next()?;
-        COMPILERS.iter().find(|(known, ..)| *known == last)
+        let named = |name: &str| COMPILERS.iter().find(|(known, ..)| *known == name);
+        named(spelling).or_else(|| named(last))
     });
     known.next().map(|row| (row.1, row.2))
 }
@@ -259,6 +305,10 @@ mod tests {
         for name in ["clang", "clang-14", "clang++-17"] {
             assert!(std::ptr::eq(family(name), &raw const CLANG), "{name}");
         }
+        for name in ["gfortran", "x86_64-linux-gnu-gfortran-12"] {
+            assert!(std::ptr::eq(family(name), &raw const GFORTRAN), "{name}");
+        }
+        assert!(std::ptr::eq(family("flang-new-16"), &raw const FLANG));
         assert!(by_name("mpicc").is_none());
         assert_eq!(by_name("g++-12").map(|found| found.1), Some(Driver::Cxx));
     }

@@ -5,6 +5,7 @@
 //! what we do; every other flag is handed on as it is. A family names the one
 //! that it `extends`; its own rows win.
 
+use crate::source::Form;
 use Meaning as M;
 use Shape::{Flag, Joined, JoinedOrSeparate, Separate};
 
@@ -75,6 +76,15 @@ pub(crate) enum Meaning {
     SideFiles,
     /// Decides about colours of diagnostics.
     Colour,
+    /// The form of Fortran sources, whatever their names say.
+    SourceForm(Form),
+    /// How many columns of a Fortran line count in a form: a number; 0 or
+    /// `none` for all.
+    LineLength(Form),
+    /// How many columns of a fixed-form line count.
+    FixedLineLength(usize),
+    /// Whether Fortran sources are preprocessed, whatever their names say.
+    Preprocesses(bool),
 }
 
 impl Meaning {
@@ -183,6 +193,30 @@ pub(crate) static INTEL: FlagTable = FlagTable {
 pub(crate) static NVIDIA: FlagTable = FlagTable {
     rows: NVIDIA_ROWS,
     extends: Some(&GCC),
+};
+
+/// GNU's compiler for Fortran.
+pub(crate) static GFORTRAN: FlagTable = FlagTable {
+    rows: GFORTRAN_ROWS,
+    extends: Some(&GCC),
+};
+
+/// LLVM's compiler for Fortran follows GNU's, and Clang's.
+pub(crate) static FLANG: FlagTable = FlagTable {
+    rows: FLANG_ROWS,
+    extends: Some(&GFORTRAN),
+};
+
+/// Intel's compilers for Fortran.
+pub(crate) static INTEL_FORTRAN: FlagTable = FlagTable {
+    rows: INTEL_FORTRAN_ROWS,
+    extends: Some(&INTEL),
+};
+
+/// NVIDIA's compiler for Fortran.
+pub(crate) static NVIDIA_FORTRAN: FlagTable = FlagTable {
+    rows: NVIDIA_FORTRAN_ROWS,
+    extends: Some(&NVIDIA),
 };
 
 const GCC_ROWS: &[Row] = &[
@@ -363,6 +397,57 @@ const NVIDIA_ROWS: &[Row] = &[
     row("-nomp", Flag, M::OpenMp(false)),
 ];
 
+const GFORTRAN_ROWS: &[Row] = &[
+    row("-ffixed-form", Flag, M::SourceForm(Form::Fixed)),
+    row("-ffree-form", Flag, M::SourceForm(Form::Free)),
+    row("-ffixed-line-length-", Joined, M::LineLength(Form::Fixed)),
+    row("-ffree-line-length-", Joined, M::LineLength(Form::Free)),
+    row("-cpp", Flag, M::Preprocesses(true)),
+    row("-nocpp", Flag, M::Preprocesses(false)),
+    // Where modules are written; they are looked for there too.
+    row("-J", JoinedOrSeparate, M::Nothing),
+    row("-fintrinsic-modules-path", Separate, M::Nothing),
+];
+
+const FLANG_ROWS: &[Row] = &[
+    row("-ffixed-line-length=", Joined, M::LineLength(Form::Fixed)),
+    row("-Mfixed", Flag, M::SourceForm(Form::Fixed)),
+    row("-Mfree", Joined, M::SourceForm(Form::Free)),
+    row("-Mextend", Flag, M::FixedLineLength(132)),
+    row("-module-dir", Separate, M::Nothing),
+    row("-fopenmp=", Joined, M::OpenMp(true)),
+    row("-Xflang", Separate, M::FrontEnd),
+    row("-mllvm", Separate, M::Nothing),
+    row("-target", Separate, M::Nothing),
+    row("-fcolor-diagnostics", Flag, M::Colour),
+    row("-fno-color-diagnostics", Flag, M::Colour),
+];
+
+const INTEL_FORTRAN_ROWS: &[Row] = &[
+    row("-openmp", Flag, M::OpenMp(true)),
+    row("-fixed", Flag, M::SourceForm(Form::Fixed)),
+    row("-free", Flag, M::SourceForm(Form::Free)),
+    row("-72", Flag, M::FixedLineLength(72)),
+    row("-80", Flag, M::FixedLineLength(80)),
+    row("-132", Flag, M::FixedLineLength(132)),
+    row("-extend-source", Flag, M::FixedLineLength(132)),
+    row("-extend-source:", Joined, M::LineLength(Form::Fixed)),
+    row("-fpp", Joined, M::Preprocesses(true)),
+    row("-nofpp", Flag, M::Preprocesses(false)),
+    row("-cpp", Flag, M::Preprocesses(true)),
+    row("-module", Separate, M::Nothing),
+];
+
+const NVIDIA_FORTRAN_ROWS: &[Row] = &[
+    row("-Mfixed", Flag, M::SourceForm(Form::Fixed)),
+    row("-Mfree", Joined, M::SourceForm(Form::Free)),
+    row("-Mextend", Flag, M::FixedLineLength(132)),
+    row("-Mpreprocess", Flag, M::Preprocesses(true)),
+    row("-cpp", Flag, M::Preprocesses(true)),
+    row("-module", Separate, M::Nothing),
+    row("-J", JoinedOrSeparate, M::Nothing),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -373,7 +458,17 @@ mod tests {
 
     #[test]
     fn no_spelling_stands_twice_in_a_table() {
-        for table in [&GCC, &CLANG, &INTEL, &NVIDIA] {
+        let tables = [
+            &GCC,
+            &CLANG,
+            &INTEL,
+            &NVIDIA,
+            &GFORTRAN,
+            &FLANG,
+            &INTEL_FORTRAN,
+            &NVIDIA_FORTRAN,
+        ];
+        for table in tables {
             for (at, row) in table.rows.iter().enumerate() {
                 let again = table.rows[at + 1..]
                     .iter()

@@ -9,6 +9,7 @@
 //!    (`scratch`), compile them or fall back (`attempt`), in one command or
 //!    several (`split`); `dependencies` and `headers` keep the temporary
 //!    files out of the user's sight.
+//!    `layout` says how lines of Fortran are laid out.
 //! 5. `hidden` and `preprocessed`: where the source as it is does not show all
 //!    that there is to measure, what the compiler's preprocessor makes of it.
 //! 6. `run`: the only place that starts a compiler.
@@ -28,8 +29,10 @@ mod dependencies;
 mod flags;
 mod headers;
 mod hidden;
+mod layout;
 mod library;
 mod message;
+mod offload;
 mod outputs;
 mod preprocessed;
 mod response;
@@ -100,10 +103,8 @@ fn with_library(
     if decision == Decision::Link {
         return runner.become_compiler(&build::with_library(line, given, &library));
     }
-    let instrument = crate::instrument;
     Build {
         runner: *runner,
-        instrument,
         line,
         given,
         library: &library,

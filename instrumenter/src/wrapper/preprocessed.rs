@@ -22,10 +22,12 @@ use std::path::{Path, PathBuf};
 use super::attempt::Job;
 use super::classify::{CommandLine, Stage};
 use super::flags::Meaning;
+use super::offload::Offload;
 use super::outputs::default_name;
 use super::run::{Output, Runner};
-use super::unit::{Instrument, Preprocessed, Route, Unit, instrumented};
+use super::unit::{Preprocessed, Route, Unit, instrumented};
 use crate::Source;
+use crate::find::front_end;
 use crate::openmp::Language;
 
 /// The extension of preprocessed text, with its dot.
@@ -39,7 +41,10 @@ pub(crate) fn extension(language: Language) -> &'static str {
 
 /// Whether the sources of a command can take this way: it must be possible to
 /// make every file that the command makes.
-pub(crate) fn is_possible(line: &CommandLine) -> bool {
+pub(crate) fn is_possible(line: &CommandLine, unit: &Unit) -> bool {
+    if unit.language == Language::Fortran {
+        return false;
+    }
     let dependencies = line
         .flags()
         .any(|(meaning, _)| meaning.is_of_dependencies());
@@ -78,7 +83,7 @@ pub(crate) fn make(
     runner: &Runner<'_>,
     line: &CommandLine,
     unit: &Unit,
-    instrument: Instrument,
+    offload: &Offload<'_>,
 ) -> Option<Preprocessed> {
     let stdin = unit.is_stdin().then_some(unit.original.as_slice());
     if unit.is_stdin() && line.output().is_none() {
@@ -86,17 +91,18 @@ pub(crate) fn make(
     }
     let words = preprocessor_words(line, unit.index);
     let outcome = runner.run(&words, stdin, Output::HeldBack).ok()?;
-    if !outcome.success() || !crate::find::c::is_preprocessed(&outcome.stdout) {
+    if !outcome.success() || !front_end(unit.language).is_preprocessed(&outcome.stdout) {
         return None;
     }
     let source = Source {
         name: unit.name.clone(),
         language: unit.language,
         text: outcome.stdout,
+        layout: unit.layout,
     };
-    let made = instrumented(instrument, &source, line, unit.index).ok()?;
-    (made.text != source.text).then_some(Preprocessed {
-        text: made.text,
+    let made = instrumented(offload, &source, line, unit.index, runner.settings).ok()?;
+    (made.text() != source.text).then_some(Preprocessed {
+        text: made.applied.text,
         warnings: made.warnings,
         quiet: outcome.stderr.is_empty(),
         path: None,

@@ -3,6 +3,10 @@
 use std::ffi::OsString;
 
 use super::message;
+use crate::Groups;
+
+/// The variable that names what is not instrumented.
+pub(crate) const DISABLE: &str = "ROMP_INSTRUMENT_DISABLE";
 
 /// Which text is instrumented.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) quiet: bool,
     /// `ROMP_PREPROCESS`: which text is instrumented.
     pub(crate) preprocess: Preprocess,
+    /// `ROMP_INSTRUMENT_DISABLE`: what is not instrumented.
+    pub(crate) disabled: Groups,
     /// `ROMP_LIB`: the library or its directory.
     pub(crate) library: Option<OsString>,
 }
@@ -73,6 +79,15 @@ impl Settings {
                 Some(choice) => settings.preprocess = choice,
                 None => problems.push(format!(
                     "ROMP_PREPROCESS={} is not known and is ignored; say auto, always or never",
+                    value.to_string_lossy()
+                )),
+            }
+        }
+        if let Some(value) = get(DISABLE) {
+            match Groups::parse(&value.to_string_lossy()) {
+                Ok(groups) => settings.disabled = groups,
+                Err(unknown) => problems.push(format!(
+                    "{DISABLE}={} is ignored: {unknown}",
                     value.to_string_lossy()
                 )),
             }

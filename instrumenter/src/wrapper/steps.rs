@@ -50,7 +50,12 @@ fn is_configure_probe(line: &CommandLine, directory: &Path) -> bool {
     })
 }
 
-static PROBE_FILES: &[&str] = &["conftest.", "CMakeCCompilerId.", "CMakeCXXCompilerId."];
+static PROBE_FILES: &[&str] = &[
+    "conftest.",
+    "CMakeCCompilerId.",
+    "CMakeCXXCompilerId.",
+    "CMakeFortranCompilerId.",
+];
 static PROBE_DIRECTORIES: &[&str] = &["CMakeScratch", "CMakeTmp", "meson-private"];
 
 /// Whether the command makes a program that may call the library.

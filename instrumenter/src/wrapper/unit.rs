@@ -16,14 +16,15 @@ use super::classify::{Argument, CommandLine, Language, Role};
 use super::compilers::{Compiler, Substitution};
 use super::dependencies::Renamed;
 use super::flags::Meaning;
+use super::layout;
+use super::offload::Offload;
 use super::preprocessed;
 use super::scratch::Scratch;
+use super::settings::{DISABLE, Settings};
 use crate::openmp;
 use crate::plan::Outcome;
-use crate::{Instrumented, Options, Source};
-
-/// Makes the instrumented text; the wrapper's tests put their own here.
-pub(crate) type Instrument = fn(&Source, &Options) -> Instrumented;
+use crate::source::Layout;
+use crate::{Disabled, Instrumented, Options, Source};
 
 /// How the compiler gets the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +54,7 @@ pub(crate) struct Unit {
     /// Its name as given on the command line.
     pub(crate) name: String,
     pub(crate) language: openmp::Language,
+    pub(crate) layout: Layout,
     pub(crate) original: Vec<u8>,
     pub(crate) text: Vec<u8>,
     pub(crate) warnings: Vec<String>,
@@ -67,7 +69,12 @@ pub(crate) struct Unit {
 impl Unit {
     /// Reads and instruments the source at `index`. `None` leaves it to the
     /// compiler: there is nothing to read, or nothing that we can name.
-    pub(crate) fn read(line: &CommandLine, index: usize, instrument: Instrument) -> Option<Self> {
+    pub(crate) fn read(
+        line: &CommandLine,
+        index: usize,
+        offload: &Offload<'_>,
+        settings: &Settings,
+    ) -> Option<Self> {
         let argument = line.arguments.get(index)?;
         let Role::Input(Language::Measured(language)) = argument.role else {
             return None;
@@ -82,17 +89,19 @@ impl Unit {
             name: name.clone(),
             language,
             text: original,
+            layout: layout::of(line, index),
         };
-        let made = instrumented(instrument, &source, line, index);
+        let made = instrumented(offload, &source, line, index, settings);
         let incomplete = made.as_ref().is_ok_and(leaves_something);
         let (text, warnings) = match made {
-            Ok(made) => (made.text, made.warnings),
+            Ok(made) => (made.applied.text, made.warnings),
             Err(defect) => (source.text.clone(), vec![defect]),
         };
         Some(Self {
             index,
             name,
             language,
+            layout: source.layout,
             original: source.text,
             text,
             warnings,
@@ -155,15 +164,21 @@ impl Unit {
 /// Runs the instrumenter: a defect of it, which comes back in words, must not
 /// fail the user's build.
 pub(crate) fn instrumented(
-    instrument: Instrument,
+    offload: &Offload<'_>,
     source: &Source,
     line: &CommandLine,
     index: usize,
+    settings: &Settings,
 ) -> Result<Instrumented, String> {
     let options = Options {
         unique: unique(line, index),
+        disabled: Disabled {
+            groups: settings.disabled.clone(),
+            by: DISABLE,
+        },
+        host_only: offload.is_host_only(&source.text),
     };
-    let made = std::panic::catch_unwind(|| instrument(source, &options));
+    let made = std::panic::catch_unwind(|| crate::instrument(source, &options));
     made.map_err(|_| defect(&source.name))
 }
 
@@ -214,11 +229,9 @@ pub(crate) fn substituted(line: &CommandLine, units: &[&Unit], plain: bool) -> V
             Some(Route::Remapped(path)) => after.extend(remap_flags(&unit.name, path)),
             Some(Route::TemporaryFile(path)) => {
                 replace_input(&mut line.arguments, unit.index, path);
-                // Searched right after the directory of the temporary file,
-                // which holds nothing else, so in effect first.
-                let iquote = ["-iquote".into(), unit.directory().as_os_str().to_owned()];
-                if !line.has(Meaning::NoCurrentDirectory) && !before.ends_with(&iquote) {
-                    before.extend(iquote);
+                let searched = searched_first(unit);
+                if !line.has(Meaning::NoCurrentDirectory) && !before.ends_with(&searched) {
+                    before.extend(searched);
                 }
                 after.push(prefix_map(&line, unit, path, plain));
             }
@@ -227,6 +240,17 @@ pub(crate) fn substituted(line: &CommandLine, units: &[&Unit], plain: bool) -> V
     before.extend(line.without_end_of_flags().words());
     before.extend(after);
     before
+}
+
+/// Makes the compiler search the source's directory right after that of the
+/// temporary file, which holds nothing else, so in effect first. In Fortran it
+/// is searched for `include` lines and modules too.
+fn searched_first(unit: &Unit) -> [OsString; 2] {
+    let flag = match unit.language {
+        openmp::Language::Fortran => "-I",
+        openmp::Language::C | openmp::Language::Cxx => "-iquote",
+    };
+    [flag.into(), unit.directory().as_os_str().to_owned()]
 }
 
 fn replace_input(arguments: &mut [Argument], index: usize, path: &Path) {

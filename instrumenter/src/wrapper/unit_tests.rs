@@ -95,6 +95,7 @@ impl Unit {
         Self {
             index: 0,
             name: name.into(),
+            layout: crate::source::Layout::FREE,
             language: crate::openmp::Language::C,
             original: text.into(),
             text: Vec::new(),

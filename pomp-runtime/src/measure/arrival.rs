@@ -66,7 +66,7 @@ impl Slots {
     #[inline(never)]
     fn make(&self, number: u32) -> Option<&'static Slot> {
         let link = self.0.get(number as usize / CHUNK)?;
-        link.set_first(leak_slice(1, Chunk::default)?.first()?);
+        link.replace_if(None, leak_slice(1, Chunk::default)?.first()?);
         self.get(number)
     }
 }

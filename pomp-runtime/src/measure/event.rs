@@ -65,6 +65,8 @@ pub(crate) enum Event {
     TeamsExit,
     TargetEnter,
     TargetExit,
+    ConstructEnter,
+    ConstructExit,
     UserBegin,
     UserEnd,
 }
@@ -118,6 +120,7 @@ impl Event {
             | Self::DistributeEnter
             | Self::TeamsEnter
             | Self::TargetEnter
+            | Self::ConstructEnter
             | Self::UserBegin => Open(Main),
             Self::SectionEnd
             | Self::MasterEnd
@@ -133,6 +136,7 @@ impl Event {
             | Self::DistributeExit
             | Self::TeamsExit
             | Self::TargetExit
+            | Self::ConstructExit
             | Self::UserEnd => Close,
         }
     }

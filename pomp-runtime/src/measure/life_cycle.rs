@@ -285,6 +285,7 @@ fn profile(start: &Start, is_last: bool) -> Option<Profile> {
     let mut profile = merge::merge(&snapshot, &region::all(), ending);
     facts::describe(&mut profile.run, &start.config.application, start.time);
     annotations::describe(&mut profile.run);
+    profile.run.rank = start.config.rank;
     profile.run.pair_cost_ps = cost::of_pair(ending.scale);
     profile.run.duration_ns = end.ns.saturating_sub(start.clock.ns);
     Some(profile)

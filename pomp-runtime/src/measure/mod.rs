@@ -14,6 +14,8 @@ pub(crate) mod errno;
 pub(crate) mod event;
 pub(crate) mod facts;
 mod fork;
+pub(crate) mod forkers;
+pub(crate) mod fortran_omp;
 mod helper;
 pub(crate) mod holding;
 pub(crate) mod life_cycle;

@@ -10,7 +10,9 @@ mod runtime {
     unsafe extern "C" {
         pub(crate) safe fn omp_get_thread_num() -> c_int;
         pub(crate) safe fn omp_get_num_threads() -> c_int;
+        pub(crate) safe fn omp_get_max_threads() -> c_int;
         pub(crate) safe fn omp_get_level() -> c_int;
+        pub(crate) safe fn omp_get_ancestor_thread_num(level: c_int) -> c_int;
         pub(crate) fn omp_init_lock(lock: *mut c_void);
         pub(crate) fn omp_destroy_lock(lock: *mut c_void);
         pub(crate) fn omp_set_lock(lock: *mut c_void);
@@ -78,7 +80,13 @@ mod runtime {
         1
     }
 
+    pub(crate) fn omp_get_max_threads() -> c_int {
+        1
+    }
     pub(crate) fn omp_get_level() -> c_int {
+        0
+    }
+    pub(crate) fn omp_get_ancestor_thread_num(_level: c_int) -> c_int {
         0
     }
 

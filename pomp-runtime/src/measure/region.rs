@@ -5,24 +5,27 @@
 //! several sources include, or a library that is loaded twice.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use profile::descriptor::Descriptor;
+use profile::group::{self, Groups};
 use profile::region_kind::RegionKind;
 
 use super::errno;
+use super::forkers::Forkers;
 use super::mutex::lock;
 use super::shared::{Link, leak};
-use super::team::Team;
 
 /// A registered region.
 #[derive(Debug)]
 pub(crate) struct Region {
     pub(crate) descriptor: Descriptor,
     pub(crate) kind: RegionKind,
-    /// The latest team of this region, for sources that have no handle to pass
+    /// Whether its group was switched off: its events are not measured.
+    pub(crate) off: bool,
+    /// Who forks teams of this region, for sources that have no handle to pass
     /// from fork to begin.
-    pub(crate) team: Link<Team>,
+    pub(super) forkers: Forkers,
     /// Of a critical section: what stands for all of its name; 0 of others.
     pub(crate) guard: usize,
     /// The region of the sections in it, or of its executions if it is a task,
@@ -143,7 +146,8 @@ fn new_region(descriptor: Descriptor, guard: usize) -> Option<&'static Region> {
     leak(Region {
         descriptor,
         kind,
-        team: Link::none(),
+        off: disabled().contain(group::of(kind)),
+        forkers: Forkers::none(),
         guard,
         part: Link::none(),
     })
@@ -152,6 +156,16 @@ fn new_region(descriptor: Descriptor, guard: usize) -> Option<&'static Region> {
 /// A region that is in no registry.
 pub(super) fn unregistered(descriptor: Descriptor) -> Option<&'static Region> {
     new_region(descriptor, 0)
+}
+
+/// The groups that the user switched off. A value that can't be read is
+/// reported where all settings are.
+fn disabled() -> &'static Groups {
+    static DISABLED: OnceLock<Groups> = OnceLock::new();
+    DISABLED.get_or_init(|| {
+        let list = std::env::var("ROMP_DISABLE").unwrap_or_default();
+        Groups::parse(&list).unwrap_or_default()
+    })
 }
 
 /// The kind under which a construct is measured that this version does not

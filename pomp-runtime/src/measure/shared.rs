@@ -58,21 +58,17 @@ impl<T: Sync + 'static> Link<T> {
         self.0.store(pointer(target), Ordering::Release);
     }
 
-    /// Stores a target and says which stood there.
-    pub(crate) fn replace(&self, target: Option<&'static T>) -> Option<&'static T> {
-        let previous = self.0.swap(pointer(target), Ordering::AcqRel);
-        // SAFETY: as in `get`.
-        unsafe { previous.as_ref() }
-    }
-
-    /// Stores a target unless there is one.
-    pub(crate) fn set_first(&self, target: &'static T) {
-        let _ = self.0.compare_exchange(
-            std::ptr::null_mut(),
-            pointer(Some(target)),
-            Ordering::AcqRel,
-            Ordering::Relaxed,
-        );
+    /// Stores a target unless another one than `expected` stands there. Whether
+    /// it was stored.
+    pub(crate) fn replace_if(&self, expected: Option<&'static T>, target: &'static T) -> bool {
+        self.0
+            .compare_exchange(
+                pointer(expected),
+                pointer(Some(target)),
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            )
+            .is_ok()
     }
 
     /// Whether this is the target.

@@ -6,11 +6,12 @@
 //! member's call paths hang below a root of its own, (fork node, number), so
 //! that members never share what they write.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use profile::region_kind::PseudoRegion;
 
 use super::arrival::Slots;
+use super::forkers::Forker;
 use super::helper;
 use super::region::Region;
 use super::shared::{Link, Word, leak};
@@ -33,9 +34,10 @@ pub(crate) struct Team {
     thread: Link<Thread>,
     /// Time of the fork.
     fork: Word,
-    /// Whether it is the latest team of its region, and which was before.
-    announced: AtomicBool,
-    previous: Link<Team>,
+    /// The initial thread that it descends from.
+    initial: Word,
+    /// Where its members find it, if they are not handed it.
+    forker: Link<Forker>,
     /// Where the members tell of their arrivals at barriers.
     pub(super) slots: Slots,
 }
@@ -52,7 +54,8 @@ impl Thread {
         team.frame.set(Some(frame));
         team.node.set(Some(node));
         team.thread.set(Some(self));
-        team.announced.store(false, Ordering::Relaxed);
+        team.initial.set(self.initial.get());
+        team.forker.set(None);
         frame.team_size.store(0, Ordering::Relaxed);
         let at = now();
         team.fork.set(at);
@@ -60,25 +63,6 @@ impl Thread {
         frame.start_phase(PseudoRegion::Seq, at);
         self.set_top(frame);
         Some(team)
-    }
-
-    /// As `fork`, where the members cannot be handed the team: they take it
-    /// from the region. Right as long as no two threads fork the same region
-    /// at the same time.
-    pub(crate) fn fork_announced(&'static self, region: &'static Region, now: impl Fn() -> u64) {
-        if let Some(team) = self.fork(region, now) {
-            team.previous.set(region.team.replace(Some(team)));
-            team.announced.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// The team of a region that was announced. The thread that forked knows
-    /// its own.
-    pub(crate) fn announced_team(&self, region: &'static Region) -> Option<&'static Team> {
-        match self.top().filter(|top| top.is(Role::Fork, region)) {
-            Some(fork) => fork.team.get(),
-            None => region.team.get(),
-        }
     }
 
     /// This thread starts as member `number` of a team. The size is asked for
@@ -99,6 +83,7 @@ impl Thread {
             }
         } else {
             self.leave_stale_frames(now());
+            self.initial.set(team.initial.get());
         }
         let Some(top) = self.top() else { return };
         let Some(root) = self.tree.member_root(fork_node, number) else {
@@ -177,10 +162,10 @@ impl Thread {
             frame.end_phase(node, at);
             self.log.add(node, at.wrapping_sub(frame.start()));
             node.add_join(frame.team_size.load(Ordering::Relaxed), at);
-            if let Some(team) = frame.team.get().filter(|team| team.was_announced())
-                && let Some(region) = node.region()
+            if let Some(team) = frame.team.get()
+                && let Some(forker) = team.forker.get()
             {
-                region.team.set(team.previous.get());
+                forker.close(team);
             }
         }
         if let Some(below) = frame.below() {
@@ -222,8 +207,9 @@ pub(crate) fn stale_since(frame: &Frame) -> Option<u64> {
 }
 
 impl Team {
-    fn was_announced(&self) -> bool {
-        self.announced.load(Ordering::Relaxed)
+    /// Its members look for it there.
+    pub(super) fn announce(&self, forker: &'static Forker) {
+        self.forker.set(Some(forker));
     }
 }
 

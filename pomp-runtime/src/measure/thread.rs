@@ -14,6 +14,7 @@ use std::sync::{Mutex, MutexGuard};
 use super::holding::Holds;
 use super::lock::Held;
 use super::mutex::lock;
+use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role, add_frames};
 use super::{clock, errno, omp, pause, state};
@@ -37,6 +38,14 @@ pub(crate) struct Thread {
     /// The thread that was made before.
     before: Link<Thread>,
     pub(super) held: Link<Held>,
+    /// Where it calls the lock functions that cannot say so themselves.
+    pub(crate) lock_site: Link<Region>,
+    /// The initial thread that it descends from, from 1, and the latest of which
+    /// that was certain; 0 if unknown.
+    pub(super) initial: Word,
+    pub(super) home: Word,
+    /// Begins in a team that was chosen among several.
+    pub(crate) guessed: Word,
     /// Events that matched no open region.
     pub(crate) unmatched: Word,
     /// Ends of tasks whose begin is not open on this thread.
@@ -194,6 +203,8 @@ fn detach(thread: &'static Thread) {
         if let Some(base) = thread.base() {
             base.set_node(None);
         }
+        thread.initial.set(0);
+        thread.home.set(0);
         blocks().free.push(thread);
     }
     CURRENT.set(None);
@@ -211,6 +222,10 @@ impl Thread {
             holds: Holds::new(),
             before: Link::none(),
             held: Link::none(),
+            lock_site: Link::none(),
+            initial: Word::new(0),
+            home: Word::new(0),
+            guessed: Word::new(0),
             unmatched: Word::new(0),
             migrated: Word::new(0),
             folded: Word::new(0),
@@ -284,6 +299,7 @@ impl Thread {
         };
         let root = self.tree.initial_root(number)?;
         base.set_node(Some(root));
+        self.initial.set(u64::from(number) + 1);
         Some(root)
     }
 }
@@ -368,6 +384,7 @@ impl Thread {
         if let (Some(base), Some(root)) = (self.base(), self.tree.initial_root(number)) {
             base.set_node(Some(root));
         }
+        self.initial.set(u64::from(number) + 1);
         self
     }
 }

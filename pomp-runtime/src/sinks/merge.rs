@@ -106,6 +106,11 @@ fn notes(snapshot: &Snapshot) -> Vec<String> {
             surprising(snapshot.unmatched),
         ),
         (
+            "times that a thread began in one of several teams which initial threads had forked \
+             from one place at once, and may stand under the wrong one",
+            snapshot.guessed,
+        ),
+        (
             "tasks that did not end where they began, and whose rest counts for what their \
              thread did around it",
             snapshot.migrated,
@@ -327,6 +332,7 @@ impl<'a> Tree<'a> {
             rank[*old] = new;
             profile.threads.push(model::Thread {
                 path: self.paths[*old].clone(),
+                ..model::Thread::default()
             });
         }
         let mut children: Map<Option<usize>, Vec<usize>> = Map::default();
@@ -359,7 +365,7 @@ impl<'a> Tree<'a> {
         rows.dedup_by(|next, row| {
             let is_same = next.thread == row.thread;
             if is_same {
-                add_row(row, next);
+                *row += next;
             }
             is_same
         });
@@ -394,10 +400,4 @@ fn row(thread: usize, totals: &Totals, is_member: bool, scale: Scale) -> Row {
         };
     }
     row
-}
-
-fn add_row(row: &mut Row, other: &Row) {
-    for pseudo_region in PseudoRegion::ALL {
-        *row.span_mut(pseudo_region) += other.span(pseudo_region);
-    }
 }

@@ -76,6 +76,8 @@ pub(crate) struct Snapshot {
     /// Team members whose ends and joins do not pair up.
     pub(super) unpaired: u64,
     pub(super) unmatched: u64,
+    /// Members whose team was chosen among several.
+    pub(super) guessed: u64,
     pub(super) migrated: u64,
     pub(super) skipped: u64,
     pub(super) folded: u64,
@@ -93,6 +95,7 @@ impl Snapshot {
         for thread in threads {
             thread.tree.nodes().for_each(|node| snapshot.add(node));
             snapshot.unmatched += thread.unmatched.get();
+            snapshot.guessed += thread.guessed.get();
             snapshot.migrated += thread.migrated.get();
             snapshot.skipped += thread.skipped.get();
             snapshot.folded += thread.folded.get();

@@ -18,36 +18,42 @@ pub(super) unsafe fn event<R>(
     descriptor: *const OmpRegDescr,
     action: impl FnOnce(&'static Thread, &'static Region) -> R,
 ) -> Option<R> {
+    // SAFETY: as the caller promises.
+    event_of(|_| region_of(unsafe { descriptor.as_ref() }?), action)
+}
+
+/// Runs `action` for an event of the region that `find` finds, if it is to be
+/// measured.
+#[inline(always)]
+pub(super) fn event_of<R>(
+    find: impl FnOnce(&'static Thread) -> Option<&'static Region>,
+    action: impl FnOnce(&'static Thread, &'static Region) -> R,
+) -> Option<R> {
     if !state::is_on() && !start() {
         return None;
     }
-    // SAFETY: as the caller promises.
-    unsafe { recorded(descriptor, action) }
+    recorded(find, action)
 }
 
-/// As `event`, also while the program has switched measurement off.
-///
-/// # Safety
-/// As `event`.
-pub(super) unsafe fn lasting_event<R>(
-    descriptor: *const OmpRegDescr,
+/// As `event_of`, also while the program has switched measurement off.
+#[inline(always)]
+pub(super) fn lasting_event_of<R>(
+    find: impl FnOnce(&'static Thread) -> Option<&'static Region>,
     action: impl FnOnce(&'static Thread, &'static Region) -> R,
 ) -> Option<R> {
     if !state::is_on_or_paused() {
         return None;
     }
-    // SAFETY: as the caller promises.
-    unsafe { recorded(descriptor, action) }
+    recorded(find, action)
 }
 
 #[inline(always)]
-unsafe fn recorded<R>(
-    descriptor: *const OmpRegDescr,
+fn recorded<R>(
+    find: impl FnOnce(&'static Thread) -> Option<&'static Region>,
     action: impl FnOnce(&'static Thread, &'static Region) -> R,
 ) -> Option<R> {
-    // SAFETY: as the caller promises.
-    let descriptor = unsafe { descriptor.as_ref()? };
-    caught(|| with_current(|thread| Some(action(thread, region_of(descriptor)?)))?)
+    let measured = |thread| find(thread).filter(|region| !region.off);
+    caught(|| with_current(|thread| Some(action(thread, measured(thread)?)))?)
 }
 
 /// Runs `action` for an event of no region.

@@ -127,7 +127,7 @@ pub(super) unsafe fn register_table(
     let entries = unsafe { std::slice::from_raw_parts(table, entries as usize) };
     thread::inside(|| {
         errno::keep(|| {
-            for entry in entries {
+            for entry in entries.iter().filter(|entry| entry.is_compiled()) {
                 if let Some(region) = register(entry.read()) {
                     entry.descriptor.set_region(region);
                 }
@@ -137,6 +137,12 @@ pub(super) unsafe fn register_table(
 }
 
 impl RompRegion {
+    /// Whether the construct was compiled: its conditional (`#if`) may have left
+    /// it out, and then its name is empty.
+    fn is_compiled(&self) -> bool {
+        text(self.descriptor.name).is_none_or(|name| !name.is_empty())
+    }
+
     /// Reads the text, or the ten fields if it cannot be read.
     fn read(&self) -> Descriptor {
         text(self.text)

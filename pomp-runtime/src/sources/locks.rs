@@ -4,40 +4,56 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::boundary::{event, thread_event};
-use super::descriptor::OmpRegDescr;
+use super::boundary::{event_of, thread_event};
+use super::descriptor::{OmpRegDescr, region_of};
 use crate::measure::clock::now;
 use crate::measure::lock::{LockCall, Unset};
 use crate::measure::omp;
+use crate::measure::region::Region;
 use crate::measure::thread::Thread;
 
-/// The call begins.
-///
-/// # Safety
-/// `descriptor` is null or points to a descriptor.
+/// The call begins, at the region that `find` finds.
 #[inline(always)]
-unsafe fn begin(descriptor: *const OmpRegDescr) -> Option<LockCall> {
-    // SAFETY: as the caller promises.
-    unsafe { event(descriptor, |thread, region| thread.lock_call(region, now)) }?
+pub(super) fn begin(
+    find: impl FnOnce(&'static Thread) -> Option<&'static Region>,
+) -> Option<LockCall> {
+    event_of(find, |thread, region| thread.lock_call(region, now))?
 }
 
 /// An unset call begins. Gives the call that set the lock, and the time.
-///
-/// # Safety
-/// `descriptor` is null or points to a descriptor.
 #[inline(always)]
-unsafe fn release(descriptor: *const OmpRegDescr, lock: *mut c_void) -> Option<(Unset, u64)> {
+pub(super) fn release(
+    find: impl FnOnce(&'static Thread) -> Option<&'static Region>,
+    lock: *mut c_void,
+) -> Option<(Unset, u64)> {
     let action = |thread: &'static Thread, _| {
         let at = now();
         thread.lock_release(lock.addr(), at).map(|set| (set, at))
     };
-    // SAFETY: as the caller promises.
-    unsafe { event(descriptor, action) }?
+    event_of(find, action)?
+}
+
+/// A call that neither sets nor unsets has returned.
+#[inline(always)]
+pub(super) fn called(call: Option<LockCall>) {
+    if let Some(call) = call {
+        let at = now();
+        thread_event(|thread| thread.lock_called(call, at));
+    }
+}
+
+/// The unset call has returned.
+#[inline(always)]
+pub(super) fn released(set: Option<(Unset, u64)>) {
+    if let Some((set, start)) = set {
+        let at = now();
+        thread_event(|thread| thread.lock_released(set, start, at));
+    }
 }
 
 /// The call, which sets the lock unless it says no, has returned.
 #[inline(always)]
-fn tried(call: Option<LockCall>, lock: *mut c_void, acquired: bool) {
+pub(super) fn tried(call: Option<LockCall>, lock: *mut c_void, acquired: bool) {
     let Some(call) = call else { return };
     let at = now();
     thread_event(|thread| match acquired {
@@ -63,12 +79,9 @@ macro_rules! routines {
             ) {
                 // SAFETY: as the caller promises.
                 unsafe {
-                    let call = begin(descriptor);
+                    let call = begin(|_| region_of(descriptor.as_ref()?));
                     omp::$called_omp(lock $(, $hint)?);
-                    if let Some(call) = call {
-                        let at = now();
-                        thread_event(|thread| thread.lock_called(call, at));
-                    }
+                    called(call);
                 }
             }
         )+
@@ -81,7 +94,7 @@ macro_rules! routines {
         unsafe extern "C" fn $set(descriptor: *const OmpRegDescr, lock: *mut c_void) {
             // SAFETY: as the caller promises.
             unsafe {
-                let call = begin(descriptor);
+                let call = begin(|_| region_of(descriptor.as_ref()?));
                 omp::$set_omp(lock);
                 tried(call, lock, true);
             }
@@ -95,12 +108,9 @@ macro_rules! routines {
         unsafe extern "C" fn $unset(descriptor: *const OmpRegDescr, lock: *mut c_void) {
             // SAFETY: as the caller promises.
             unsafe {
-                let set = release(descriptor, lock);
+                let set = release(|_| region_of(descriptor.as_ref()?), lock);
                 omp::$unset_omp(lock);
-                if let Some((set, start)) = set {
-                    let at = now();
-                    thread_event(|thread| thread.lock_released(set, start, at));
-                }
+                released(set);
             }
         }
 
@@ -112,7 +122,7 @@ macro_rules! routines {
         unsafe extern "C" fn $test(descriptor: *const OmpRegDescr, lock: *mut c_void) -> c_int {
             // SAFETY: as the caller promises.
             unsafe {
-                let call = begin(descriptor);
+                let call = begin(|_| region_of(descriptor.as_ref()?));
                 let result = omp::$test_omp(lock);
                 tried(call, lock, result != 0);
                 result

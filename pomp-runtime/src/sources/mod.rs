@@ -6,5 +6,10 @@ mod control;
 mod descriptor;
 #[cfg(not(test))]
 mod ends;
+mod fortran;
+mod fortran_locks;
+mod literal;
 mod locks;
 mod pomp;
+mod pomp2;
+mod pomp2_locks;

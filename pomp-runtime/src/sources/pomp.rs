@@ -2,18 +2,16 @@
 //! the registration of the descriptors' tables.
 //!
 //! `pomp_lib.h` is the reference of the interface. The functions that take a
-//! team are ours; those of OPARI 1, which know only the descriptor, take the
-//! team from the region. That goes wrong where several threads fork the same
-//! region at once, which OPARI 1 cannot tell apart either.
+//! team are ours; with those of OPARI 1, which know only the descriptor, a
+//! member finds its team by where the thread stands that forked it.
 
-#[cfg(not(test))]
-use std::ffi::c_int;
-use std::ffi::{c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 
-use super::boundary::{caught, event, lasting_event};
-use super::descriptor::{OmpRegDescr, RompRegion, register_table};
+use super::boundary::{caught, event, lasting_event_of};
+use super::descriptor::{OmpRegDescr, RompRegion, region_of, register_table};
 use crate::measure::clock::now;
 use crate::measure::event::Event;
+use crate::measure::forkers::Place;
 use crate::measure::region::Region;
 use crate::measure::team::Team;
 use crate::measure::thread::Thread;
@@ -21,7 +19,7 @@ use crate::measure::{life_cycle, omp, pause};
 
 /// Defines the functions that report one event of the descriptor's region.
 macro_rules! probes {
-    ($($function:ident => $event:ident,)+) => {$(
+    ($($function:ident, $fortran:literal => $event:ident,)+) => {$(
         /// Reports the event that it is named after.
         ///
         /// # Safety
@@ -35,7 +33,7 @@ macro_rules! probes {
 }
 
 #[inline(always)]
-fn report(event: Event, thread: &'static Thread, region: &'static Region) {
+pub(super) fn report(event: Event, thread: &'static Thread, region: &'static Region) {
     let region = match event {
         Event::SectionBegin | Event::SectionEnd => region.section(),
         Event::TaskEnd => region.execution(),
@@ -46,64 +44,75 @@ fn report(event: Event, thread: &'static Thread, region: &'static Region) {
     }
 }
 
-probes! {
-    POMP_Implicit_barrier_enter => ImplicitBarrierEnter,
-    POMP_Implicit_barrier_exit => ImplicitBarrierExit,
-    POMP_For_enter => LoopEnter,
-    POMP_For_exit => LoopExit,
-    POMP_Sections_enter => SectionsEnter,
-    POMP_Sections_exit => SectionsExit,
-    POMP_Section_begin => SectionBegin,
-    POMP_Section_end => SectionEnd,
-    POMP_Single_enter => SingleEnter,
-    POMP_Single_begin => SingleBegin,
-    POMP_Single_end => SingleEnd,
-    POMP_Single_exit => SingleExit,
-    POMP_Workshare_enter => WorkshareEnter,
-    POMP_Workshare_exit => WorkshareExit,
-    POMP_Scope_enter => ScopeEnter,
-    POMP_Scope_begin => ScopeBegin,
-    POMP_Scope_end => ScopeEnd,
-    POMP_Scope_exit => ScopeExit,
-    POMP_Master_begin => MasterBegin,
-    POMP_Master_end => MasterEnd,
-    POMP_Critical_enter => CriticalEnter,
-    POMP_Critical_begin => CriticalBegin,
-    POMP_Critical_end => CriticalEnd,
-    POMP_Critical_exit => CriticalExit,
-    POMP_Ordered_enter => OrderedEnter,
-    POMP_Ordered_begin => OrderedBegin,
-    POMP_Ordered_end => OrderedEnd,
-    POMP_Ordered_exit => OrderedExit,
-    POMP_Atomic_enter => AtomicEnter,
-    POMP_Atomic_exit => AtomicExit,
-    POMP_Barrier_enter => BarrierEnter,
-    POMP_Barrier_exit => BarrierExit,
-    POMP_Flush_enter => FlushEnter,
-    POMP_Flush_exit => FlushExit,
-    POMP_Task_create_enter => TaskCreateEnter,
-    POMP_Task_create_exit => TaskCreateExit,
-    POMP_Task_end => TaskEnd,
-    POMP_Taskwait_enter => TaskwaitEnter,
-    POMP_Taskwait_exit => TaskwaitExit,
-    POMP_Taskyield_enter => TaskyieldEnter,
-    POMP_Taskyield_exit => TaskyieldExit,
-    POMP_Taskgroup_enter => TaskgroupEnter,
-    POMP_Taskgroup_begin => TaskgroupBegin,
-    POMP_Taskgroup_end => TaskgroupEnd,
-    POMP_Taskgroup_exit => TaskgroupExit,
-    POMP_Taskloop_enter => TaskloopEnter,
-    POMP_Taskloop_exit => TaskloopExit,
-    POMP_Loop_enter => GenericLoopEnter,
-    POMP_Loop_exit => GenericLoopExit,
-    POMP_Distribute_enter => DistributeEnter,
-    POMP_Distribute_exit => DistributeExit,
-    POMP_Teams_enter => TeamsEnter,
-    POMP_Teams_exit => TeamsExit,
-    POMP_Target_enter => TargetEnter,
-    POMP_Target_exit => TargetExit,
-    POMP_Begin => UserBegin,
+/// The events that need no more than their region: `define!` gets the name of
+/// each function, its name in Fortran, and the event.
+macro_rules! for_simple_events {
+    ($define:ident) => {
+        $define! {
+            POMP_Implicit_barrier_enter, "implicit_barrier_enter" => ImplicitBarrierEnter,
+            POMP_Implicit_barrier_exit, "implicit_barrier_exit" => ImplicitBarrierExit,
+            POMP_For_enter, "for_enter" => LoopEnter,
+            POMP_For_exit, "for_exit" => LoopExit,
+            POMP_Sections_enter, "sections_enter" => SectionsEnter,
+            POMP_Sections_exit, "sections_exit" => SectionsExit,
+            POMP_Section_begin, "section_begin" => SectionBegin,
+            POMP_Section_end, "section_end" => SectionEnd,
+            POMP_Single_enter, "single_enter" => SingleEnter,
+            POMP_Single_begin, "single_begin" => SingleBegin,
+            POMP_Single_end, "single_end" => SingleEnd,
+            POMP_Single_exit, "single_exit" => SingleExit,
+            POMP_Workshare_enter, "workshare_enter" => WorkshareEnter,
+            POMP_Workshare_exit, "workshare_exit" => WorkshareExit,
+            POMP_Scope_enter, "scope_enter" => ScopeEnter,
+            POMP_Scope_begin, "scope_begin" => ScopeBegin,
+            POMP_Scope_end, "scope_end" => ScopeEnd,
+            POMP_Scope_exit, "scope_exit" => ScopeExit,
+            POMP_Master_begin, "master_begin" => MasterBegin,
+            POMP_Master_end, "master_end" => MasterEnd,
+            POMP_Critical_enter, "critical_enter" => CriticalEnter,
+            POMP_Critical_begin, "critical_begin" => CriticalBegin,
+            POMP_Critical_end, "critical_end" => CriticalEnd,
+            POMP_Critical_exit, "critical_exit" => CriticalExit,
+            POMP_Ordered_enter, "ordered_enter" => OrderedEnter,
+            POMP_Ordered_begin, "ordered_begin" => OrderedBegin,
+            POMP_Ordered_end, "ordered_end" => OrderedEnd,
+            POMP_Ordered_exit, "ordered_exit" => OrderedExit,
+            POMP_Atomic_enter, "atomic_enter" => AtomicEnter,
+            POMP_Atomic_exit, "atomic_exit" => AtomicExit,
+            POMP_Barrier_enter, "barrier_enter" => BarrierEnter,
+            POMP_Barrier_exit, "barrier_exit" => BarrierExit,
+            POMP_Flush_enter, "flush_enter" => FlushEnter,
+            POMP_Flush_exit, "flush_exit" => FlushExit,
+            POMP_Task_create_enter, "task_create_enter" => TaskCreateEnter,
+            POMP_Task_create_exit, "task_create_exit" => TaskCreateExit,
+            POMP_Task_end, "task_end" => TaskEnd,
+            POMP_Taskwait_enter, "taskwait_enter" => TaskwaitEnter,
+            POMP_Taskwait_exit, "taskwait_exit" => TaskwaitExit,
+            POMP_Taskyield_enter, "taskyield_enter" => TaskyieldEnter,
+            POMP_Taskyield_exit, "taskyield_exit" => TaskyieldExit,
+            POMP_Taskgroup_enter, "taskgroup_enter" => TaskgroupEnter,
+            POMP_Taskgroup_begin, "taskgroup_begin" => TaskgroupBegin,
+            POMP_Taskgroup_end, "taskgroup_end" => TaskgroupEnd,
+            POMP_Taskgroup_exit, "taskgroup_exit" => TaskgroupExit,
+            POMP_Taskloop_enter, "taskloop_enter" => TaskloopEnter,
+            POMP_Taskloop_exit, "taskloop_exit" => TaskloopExit,
+            POMP_Loop_enter, "loop_enter" => GenericLoopEnter,
+            POMP_Loop_exit, "loop_exit" => GenericLoopExit,
+            POMP_Distribute_enter, "distribute_enter" => DistributeEnter,
+            POMP_Distribute_exit, "distribute_exit" => DistributeExit,
+            POMP_Teams_enter, "teams_enter" => TeamsEnter,
+            POMP_Teams_exit, "teams_exit" => TeamsExit,
+            POMP_Target_enter, "target_enter" => TargetEnter,
+            POMP_Target_exit, "target_exit" => TargetExit,
+            POMP_Construct_enter, "construct_enter" => ConstructEnter,
+            POMP_Construct_exit, "construct_exit" => ConstructExit,
+            POMP_Begin, "begin" => UserBegin,
+        }
+    };
 }
+pub(super) use for_simple_events;
+
+for_simple_events!(probes);
 
 /// A task starts to be executed.
 ///
@@ -111,16 +120,17 @@ probes! {
 /// `descriptor` is null or points to a descriptor.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn POMP_Task_begin(descriptor: *const OmpRegDescr) {
+    // SAFETY: as the caller promises.
+    unsafe { event(descriptor, begin_task) };
+}
+
+#[inline(always)]
+pub(super) fn begin_task(thread: &'static Thread, task: &'static Region) {
     let here = 0u8;
     let stack = std::hint::black_box(&raw const here).addr() as u64;
-    // SAFETY: as the caller promises.
-    unsafe {
-        event(descriptor, |thread, region| {
-            if let Some(execution) = region.execution() {
-                thread.begin_task(execution, stack, now);
-            }
-        })
-    };
+    if let Some(execution) = task.execution() {
+        thread.begin_task(execution, stack, now);
+    }
 }
 
 /// A region that the user marked ends, also while measurement is off.
@@ -129,12 +139,11 @@ unsafe extern "C" fn POMP_Task_begin(descriptor: *const OmpRegDescr) {
 /// `descriptor` is null or points to a descriptor.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn POMP_End(descriptor: *const OmpRegDescr) {
-    // SAFETY: as the caller promises.
-    unsafe {
-        lasting_event(descriptor, |thread, region| {
-            report(Event::UserEnd, thread, region)
-        })
-    };
+    lasting_event_of(
+        // SAFETY: as the caller promises.
+        |_| region_of(unsafe { descriptor.as_ref() }?),
+        |thread, region| report(Event::UserEnd, thread, region),
+    );
 }
 
 /// Defines the functions by which the program steers its measurement.
@@ -159,10 +168,12 @@ controls! {
     /// Measurement goes on.
     POMP_On => pause::switch_on,
     /// Measurement stops for a time.
-    POMP_Off => || {
-        life_cycle::ensure_started();
-        pause::switch_off();
-    },
+    POMP_Off => switch_off,
+}
+
+pub(super) fn switch_off() {
+    life_cycle::ensure_started();
+    pause::switch_off();
 }
 
 /// Registers the table of a translation unit.
@@ -218,11 +229,12 @@ unsafe extern "C" fn POMP_Parallel_begin_team(descriptor: *const OmpRegDescr, te
 #[unsafe(no_mangle)]
 unsafe extern "C" fn POMP_Parallel_fork(descriptor: *const OmpRegDescr) {
     // SAFETY: as the caller promises.
-    unsafe {
-        event(descriptor, |thread, region| {
-            thread.fork_announced(region, now)
-        })
-    };
+    unsafe { event(descriptor, fork_announced) };
+}
+
+#[inline(always)]
+pub(super) fn fork_announced(thread: &'static Thread, region: &'static Region) {
+    thread.fork_announced(region, place(omp::omp_get_level()), now);
 }
 
 /// OPARI 1's begin.
@@ -232,11 +244,21 @@ unsafe extern "C" fn POMP_Parallel_fork(descriptor: *const OmpRegDescr) {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn POMP_Parallel_begin(descriptor: *const OmpRegDescr) {
     // SAFETY: as the caller promises.
-    unsafe {
-        event(descriptor, |thread, region| {
-            begin(thread, thread.announced_team(region))
-        })
-    };
+    unsafe { event(descriptor, begin_announced) };
+}
+
+#[inline(always)]
+pub(super) fn begin_announced(thread: &'static Thread, region: &'static Region) {
+    let number = omp::omp_get_thread_num();
+    let forked = || place(omp::omp_get_level() - 1);
+    begin(thread, thread.announced_team(region, number == 0, forked));
+}
+
+/// Where a thread stands: the member numbers on the way there through the
+/// innermost `levels` teams.
+#[inline(always)]
+fn place(levels: c_int) -> Place {
+    Place::of((1..=levels).map(|level| unsigned(omp::omp_get_ancestor_thread_num(level))))
 }
 
 #[inline(always)]
@@ -250,7 +272,7 @@ fn begin(thread: &'static Thread, team: Option<&'static Team>) {
     }
 }
 
-fn unsigned(number: std::ffi::c_int) -> u32 {
+fn unsigned(number: c_int) -> u32 {
     u32::try_from(number).unwrap_or(0)
 }
 

@@ -25,6 +25,13 @@ pub(crate) fn compilers() -> Vec<&'static str> {
     found
 }
 
+/// As `compilers`, for Fortran.
+pub(crate) fn fortran_compilers() -> Vec<&'static str> {
+    let found = Command::new("gfortran").arg("--version").output();
+    assert!(found.is_ok(), "gfortran is not installed");
+    vec!["gfortran"]
+}
+
 /// A program that was built in a directory of its own.
 pub(crate) struct Program {
     pub(crate) directory: tempfile::TempDir,
@@ -40,7 +47,7 @@ pub(crate) struct Run {
 impl Program {
     pub(crate) fn build(compiler: &str, source: &str, options: &[&str]) -> Self {
         let library = library();
-        let options = [&[library.to_str().unwrap()], options].concat();
+        let options = [options, &[library.to_str().unwrap()]].concat();
         Self::build_plain(compiler, source, &options)
     }
 
@@ -94,10 +101,14 @@ impl Run {
 
 pub(crate) fn compile(compiler: &str, source: &str, to: &Path, options: &[&str]) {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (folder, include) = match source.ends_with(".c") {
+        true => ("tests/c", "include"),
+        false => ("tests/fortran", "tests/fortran"),
+    };
     let status = Command::new(compiler)
         .args(["-O1", "-g", "-fopenmp", "-Wall", "-Werror", "-I"])
-        .arg(here.join("include"))
-        .arg(here.join("tests/c").join(source))
+        .arg(here.join(include))
+        .arg(here.join(folder).join(source))
         .arg("-o")
         .arg(to)
         .args(options)

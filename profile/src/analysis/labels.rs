@@ -22,6 +22,8 @@ pub struct Label {
     pub last: u32,
     /// The name of a critical section, user region or lock, as written.
     pub name: Option<String>,
+    /// Enclosing function.
+    pub function: Option<String>,
 }
 
 impl Label {
@@ -51,6 +53,15 @@ impl Label {
             .unwrap_or_default();
         let kind = self.kind.row().full_name;
         format!("{kind}{name} at {}:{}", self.short_file, self.first)
+    }
+
+    /// ` (in f)`, or nothing if the function is not known.
+    #[must_use]
+    pub fn in_function(&self) -> String {
+        let function = self.function.as_ref();
+        function
+            .map(|name| format!(" (in {name})"))
+            .unwrap_or_default()
     }
 
     /// The name in quotes, or that there is none where one could be.
@@ -90,6 +101,7 @@ fn label(index: usize, region: &Region, short: &HashMap<&str, String>) -> Label 
             region.end[1].max(region.begin[0])
         },
         name: region.name.clone().filter(|name| !name.is_empty()),
+        function: region.function.clone().filter(|name| !name.is_empty()),
     }
 }
 

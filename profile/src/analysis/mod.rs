@@ -10,6 +10,9 @@ mod labels;
 mod overheads;
 mod own;
 mod properties;
+mod ranks;
+mod remedy;
+mod selection;
 mod summary;
 mod tables;
 mod tree;
@@ -25,6 +28,8 @@ pub use labels::Label;
 pub use overheads::{Losses, OverheadRow, Overheads, ParallelRegion, Place};
 pub use own::OwnTime;
 pub use properties::Property;
+pub use ranks::Rank;
+pub use selection::{Selection, SelectionError};
 pub use summary::Summary;
 pub use tables::Table;
 pub use waits::{Contended, Latecomer, Lateness, Pattern, Spread};
@@ -70,8 +75,14 @@ pub struct Report<'p> {
     pub lateness: Vec<Lateness>,
     /// What threads kept each other out of.
     pub contention: Vec<Contended>,
+    /// What each rank contributed; empty unless several processes were merged.
+    pub ranks: Vec<Rank>,
     /// Where the time went, in words.
     pub summary: Summary,
+    /// Severity in percent from which a property is worth a reader's time.
+    pub least_severity: f64,
+    /// What is shown, in words; none if it is everything.
+    pub shown: Option<String>,
 }
 
 /// The regions of one kind.
@@ -145,6 +156,7 @@ impl<'p> Report<'p> {
             own_times: own::own_times(&tree, &call_graph),
             on_call_paths: tables::on_call_paths(&tree, &call_graph),
             overview: overview(profile, &flat),
+            ranks: ranks::ranks(profile),
             profile,
             threads,
             labels,
@@ -152,6 +164,8 @@ impl<'p> Report<'p> {
             flat,
             overheads,
             summary,
+            least_severity: NEGLIGIBLE,
+            shown: None,
         }
     }
 }

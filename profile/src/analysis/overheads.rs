@@ -96,6 +96,8 @@ pub struct Overheads {
     pub duration_ns: u64,
     /// Largest number of threads at once.
     pub threads: u64,
+    /// Number of processes: a serial part keeps one thread of each busy.
+    pub processes: u64,
     /// Duration x threads: the base of the whole program.
     pub thread_time_ns: u64,
     /// Wall-like time in parallel regions; percent of the duration.
@@ -105,6 +107,8 @@ pub struct Overheads {
     /// Thread time in which threads had nothing to do since the program was
     /// serial; percent of the program's thread time. ompP has no such figure.
     pub idle: Share,
+    /// How many parallel regions ran.
+    pub parallel_regions: usize,
     /// The parallel regions that ran, longest wall time first.
     pub regions: Vec<ParallelRegion>,
     /// Wall time of them all; nested ones are counted in those around them.
@@ -124,6 +128,7 @@ pub struct Overheads {
 pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, walls: &[Wall]) -> Overheads {
     let duration_ns = profile.run.duration_ns;
     let threads = u64::from(profile.run.max_threads.max(1));
+    let processes = profile.ranks.len().max(1) as u64;
     let thread_time_ns = duration_ns.saturating_mul(threads);
     let mut sums = Sums::new(profile);
     sums.add_walls(tree, walls);
@@ -146,13 +151,18 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, walls: &[Wall]) -> Ove
     Overheads {
         duration_ns,
         threads,
+        processes,
         thread_time_ns,
         coverage: Share::of(coverage_ns, duration_ns),
         serial: Share::of(serial_ns, duration_ns),
-        idle: Share::of(serial_ns.saturating_mul(threads - 1), thread_time_ns),
+        idle: Share::of(
+            serial_ns.saturating_mul(threads.saturating_sub(processes)),
+            thread_time_ns,
+        ),
         wall_sum: Share::of(coverage_ns, duration_ns),
         whole_sum: sums.whole(&regions, thread_time_ns),
         outside: sums.outside,
+        parallel_regions: regions.len(),
         places: sums.places(thread_time_ns),
         regions,
         of_each,

@@ -3,13 +3,14 @@
 
 use std::cmp::Reverse;
 
+use super::Share;
 use super::labels::Label;
+use super::remedy::{tasks_while_waiting, too_little_work};
 use super::tables::Table;
 use super::words::{percent, time};
-use super::{NEGLIGIBLE, Share};
-use crate::advice::advice;
+use crate::advice::{TOO_FEW_TASKS, TOO_LITTLE_WORK, advice};
 use crate::columns::Quantity;
-use crate::model::Profile;
+use crate::model::{Profile, Region};
 use crate::properties::{Condition, FREQUENT_PER_SECOND, PROPERTIES, PropertyRow};
 
 /// A property that holds for a region.
@@ -23,14 +24,6 @@ pub struct Property {
     pub severity: Share,
     /// What happened, where, and what to try.
     pub sentence: String,
-}
-
-impl Property {
-    /// Whether it costs so much that something should be done.
-    #[must_use]
-    pub fn matters(&self) -> bool {
-        self.severity.percent >= NEGLIGIBLE
-    }
 }
 
 pub(crate) fn analyse(
@@ -48,11 +41,16 @@ pub(crate) fn analyse(
                 continue;
             }
             let severity = Share::of(lost, thread_time_ns);
+            let place = Place {
+                region: &profile.regions[table.region],
+                label: &labels[table.region],
+                table,
+            };
             found.push(Property {
                 row,
                 region: table.region,
                 severity,
-                sentence: sentence(profile, labels, row, table.region, severity),
+                sentence: sentence(row, &place, severity),
             });
         }
     }
@@ -99,33 +97,55 @@ fn spreads_unevenly(table: &Table) -> bool {
     counts().min() != counts().max()
 }
 
-/// `threads waited ... at the implicit barrier of the LOOP at a.c:15 (in f),
-/// which took 4.05 s (16 % of the thread time); try ...`
-fn sentence(
-    profile: &Profile,
-    labels: &[Label],
-    row: &PropertyRow,
-    region: usize,
-    severity: Share,
-) -> String {
-    let label = &labels[region];
-    let region = &profile.regions[region];
-    let function = region.function.as_deref();
-    let function = function
-        .map(|name| format!(" (in {name})"))
-        .unwrap_or_default();
-    let remedy = advice(region.kind, row.category, region.schedule.as_deref());
-    let remedy = remedy
-        .map(|text| format!("; {}", lower(text)))
-        .unwrap_or_else(|| ".".to_owned());
+/// What a sentence tells of a region.
+struct Place<'a> {
+    region: &'a Region,
+    label: &'a Label,
+    table: &'a Table,
+}
+
+/// `For 4.05 s of thread time (16 %) threads waited ... at the implicit barrier
+/// of the LOOP at a.c:15 (in f); try ...`
+fn sentence(row: &PropertyRow, place: &Place<'_>, severity: Share) -> String {
     format!(
-        "For {} of thread time ({}) {} {} the {}{function}{remedy}",
+        "For {} of thread time ({}) {} {} the {}{}{}",
         time(severity.ns),
         percent(severity.percent),
         row.what,
         row.place,
-        label.in_words(),
+        place.label.in_words(),
+        place.label.in_function(),
+        remedy(row, place)
     )
+}
+
+/// What to try, as the rest of the sentence.
+fn remedy(row: &PropertyRow, place: &Place<'_>) -> String {
+    let waits = row.lost.iter();
+    if let Some(tasks) = waits
+        .clone()
+        .find_map(|&lost| tasks_while_waiting(place.table, lost))
+    {
+        return format!(
+            "; tasks were executed for {} meanwhile, and {}",
+            time(tasks),
+            lower(TOO_FEW_TASKS)
+        );
+    }
+    let little = |&lost| too_little_work(place.table, row.category, lost);
+    if let Some(work) = waits.clone().find_map(little) {
+        return format!(
+            "; all threads' work was only {}, which does not explain it: {}",
+            time(work),
+            lower(TOO_LITTLE_WORK)
+        );
+    }
+    let region = place.region;
+    let known = || advice(region.kind, row.category, region.schedule.as_deref());
+    match row.remedy.or_else(known) {
+        Some(text) => format!("; {}", lower(text)),
+        None => ".".to_owned(),
+    }
 }
 
 /// A sentence as it goes on after a semicolon.

@@ -4,9 +4,10 @@
 use super::NEGLIGIBLE;
 use super::labels::Label;
 use super::overheads::{Overheads, Place};
+use super::remedy::{tasks_while_waiting, too_little_work, work_column};
 use super::tables::Table;
 use super::words::{count, percent, time};
-use crate::advice::{TOO_FEW_TASKS, advice};
+use crate::advice::{TOO_FEW_TASKS, TOO_LITTLE_WORK, advice};
 use crate::columns::Quantity;
 use crate::model::Profile;
 use crate::overheads::Category;
@@ -88,10 +89,14 @@ impl Facts<'_> {
         }
         if overheads.idle.ns > lost.ns {
             return format!(
-                "Most thread time was lost in serial parts: for {} of {} only one of {} had \
+                "Most thread time was lost in serial parts: for {} of {} only {} of {} had \
                  work ({} of the thread time).",
                 time(overheads.serial.ns),
                 time(overheads.duration_ns),
+                match overheads.processes {
+                    1 => "one".to_owned(),
+                    processes => processes.to_string(),
+                },
                 count(overheads.threads, "thread"),
                 percent(overheads.idle.percent)
             );
@@ -115,12 +120,16 @@ impl Facts<'_> {
             coverage,
             ..
         } = *self.overheads;
+        let ranks = match self.profile.ranks.len() as u64 {
+            0 => String::new(),
+            ranks => format!(" on {}", count(ranks, "rank")),
+        };
         let application = match self.profile.run.application.as_str() {
             "" => "The program",
             name => name,
         };
         format!(
-            "{application} ran {} with up to {}: {} of thread time. {} of the run ({}) was in \
+            "{application} ran {} with up to {}{ranks}: {} of thread time. {} of the run ({}) was in \
              parallel regions.",
             time(duration_ns),
             count(threads, "thread"),
@@ -164,10 +173,7 @@ impl Facts<'_> {
     }
 
     fn place_with_function(&self, place: &Place) -> String {
-        let function = self.profile.regions[place.region].function.as_deref();
-        let function = function
-            .map(|name| format!(" (in {name})"))
-            .unwrap_or_default();
+        let function = self.labels[place.region].in_function();
         self.place_and(place, &function)
     }
 
@@ -184,47 +190,34 @@ impl Facts<'_> {
 
     fn cause_and_remedy(&self, place: &Place) -> String {
         let region = &self.profile.regions[place.region];
-        if let Some(tasks) = self.tasks_while_waiting(place) {
+        let remedy = advice(region.kind, place.category, region.schedule.as_deref());
+        let Some(table) = self.flat.iter().find(|table| table.region == place.region) else {
+            return remedy.unwrap_or_default().to_owned();
+        };
+        if let Some(tasks) = tasks_while_waiting(table, place.cost.quantity) {
             return format!(
                 "While waiting there threads executed tasks for {}. {TOO_FEW_TASKS}",
                 time(tasks)
             );
         }
-        let remedy = advice(region.kind, place.category, region.schedule.as_deref());
-        let cause = self
-            .flat
-            .iter()
-            .find(|table| table.region == place.region)
-            .and_then(|table| match place.category {
-                Category::Imbal => self.uneven(table),
-                Category::Synch => Some(each_wait(table, place)),
-                Category::Limpar | Category::Mgmt => None,
-            });
+        if let Some(work) = too_little_work(table, place.category, place.cost.quantity) {
+            return format!(
+                "All threads' work there was only {}, which does not explain it. {TOO_LITTLE_WORK}",
+                time(work)
+            );
+        }
+        let cause = match place.category {
+            Category::Imbal => self.uneven(table),
+            Category::Synch => Some(each_wait(table, place)),
+            Category::Limpar | Category::Mgmt => None,
+        };
         let parts: Vec<String> = cause.into_iter().chain(remedy.map(str::to_owned)).collect();
         parts.join(" ")
     }
 
-    /// How long threads executed tasks where they lost time waiting, if they did.
-    fn tasks_while_waiting(&self, place: &Place) -> Option<u64> {
-        let waits = [Quantity::BarrierTime, Quantity::WaitTime];
-        let table = self
-            .flat
-            .iter()
-            .find(|table| table.region == place.region && waits.contains(&place.cost.quantity))?;
-        let tasks = table.sum[table.column(Quantity::TaskTime)?];
-        (tasks > 0).then_some(tasks)
-    }
-
     /// Which threads had most and least to do, if that explains the waiting.
     fn uneven(&self, table: &Table) -> Option<String> {
-        let work = [
-            Quantity::WorkTime,
-            Quantity::BodyTime,
-            Quantity::SectionTime,
-        ];
-        let work = work
-            .into_iter()
-            .find_map(|quantity| table.column(quantity))?;
+        let work = work_column(table)?;
         let wait = table.column(Quantity::BarrierTime)?;
         let tasks = table.column(Quantity::TaskTime)?;
         let worked = || {

@@ -103,6 +103,25 @@ impl Table {
         self.sort();
     }
 
+    /// Keeps the rows of some threads; the sum is theirs.
+    pub(crate) fn keep(&mut self, is_kept: impl Fn(usize) -> bool) {
+        let mut kept = Self::new(self.region, std::mem::take(&mut self.columns));
+        for (thread, cells) in self
+            .threads
+            .iter()
+            .zip(self.cells.chunks_exact(self.sum.len()))
+        {
+            if is_kept(*thread) {
+                kept.threads.push(*thread);
+                kept.cells.extend_from_slice(cells);
+                for (sum, cell) in kept.sum.iter_mut().zip(cells) {
+                    *sum += cell;
+                }
+            }
+        }
+        *self = kept;
+    }
+
     /// Orders the rows by thread.
     fn sort(&mut self) {
         if self.threads.is_sorted() {

@@ -70,14 +70,14 @@ pub(crate) fn initial_threads(profile: &Profile) -> usize {
 
 /// For each thread the one that forked its team.
 fn forkers(threads: &[Thread]) -> Vec<Option<usize>> {
-    let places: HashMap<&[u32], usize> = threads
+    let places: HashMap<(Option<u32>, &[u32]), usize> = threads
         .iter()
         .enumerate()
-        .map(|(place, thread)| (thread.path.as_slice(), place))
+        .map(|(place, thread)| ((thread.rank, thread.path.as_slice()), place))
         .collect();
     let forker = |thread: &Thread| {
         let (_, path) = thread.path.split_last()?;
-        places.get(path).copied()
+        places.get(&(thread.rank, path)).copied()
     };
     threads.iter().map(forker).collect()
 }

@@ -29,6 +29,9 @@ use crate::overheads::Category;
 /// If `out` refuses.
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     section("header", " separator=,", out, |out| header(report, out))?;
+    if !report.ranks.is_empty() {
+        section("ranks", "", out, |out| ranks(report, out))?;
+    }
     section("region overview", "", out, |out| overview(report, out))?;
     section("ompp callgraph", "", out, |out| call_graph(report, out))?;
     section("flat region profiles", "", out, |out| {
@@ -77,6 +80,23 @@ fn header(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
     for note in &run.notes {
         writeln!(out, "Note,{}", quoted(note))?;
+    }
+    Ok(())
+}
+
+fn ranks(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "Rank,Host,Process,Threads,Duration,Coverage,Coverage%")?;
+    write!(out, ",Total,Ovhds,Ovhds%")?;
+    for category in Category::ALL {
+        write!(out, ",{0},{0}%", category.name())?;
+    }
+    writeln!(out)?;
+    for rank in &report.ranks {
+        let run = &rank.run;
+        let (host, pid) = (quoted(&run.host), run.pid);
+        let (threads, duration) = (run.max_threads, seconds(run.duration_ns));
+        write!(out, "{},{host},{pid},{threads},{duration}", rank.number)?;
+        overhead_row(&format!(",{}", share(rank.coverage)), &rank.overheads, out)?;
     }
     Ok(())
 }
@@ -142,7 +162,7 @@ fn cells(name: &str, table: &Table, values: &[u64], out: &mut dyn Write) -> io::
 
 fn overheads(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let overheads = &report.overheads;
-    let number = overheads.regions.len();
+    let number = overheads.parallel_regions;
     writeln!(
         out,
         "Total runtime,{},{}",
@@ -293,12 +313,12 @@ fn share(share: Share) -> String {
 }
 
 /// Nanoseconds as seconds, exactly.
-pub(super) fn seconds(ns: u64) -> String {
+pub(crate) fn seconds(ns: u64) -> String {
     format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }
 
 /// A field as it can stand between separators.
-fn quoted(field: &str) -> Cow<'_, str> {
+pub(crate) fn quoted(field: &str) -> Cow<'_, str> {
     if field.contains([',', '"', '\n', '\r']) {
         Cow::Owned(format!("\"{}\"", field.replace('"', "\"\"")))
     } else {

@@ -25,6 +25,9 @@ pub fn write(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     json.field("{\"schema\":", &profile.schema)?;
     json.field(",\"version\":", &profile.version)?;
     json.field(",\"run\":", &profile.run)?;
+    if !profile.ranks.is_empty() {
+        json.field(",\"ranks\":", &profile.ranks)?;
+    }
     json.field(",\"regions\":", &profile.regions)?;
     json.field(",\"threads\":", &profile.threads)?;
     json.text(",\"nodes\":[");
@@ -123,7 +126,7 @@ impl Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Bucket, Contention, Distribution, GuardKind, Span, Thread};
+    use crate::model::{Bucket, Contention, Distribution, GuardKind, Run, Span, Thread};
 
     #[test]
     fn it_is_what_serde_writes() {
@@ -152,7 +155,20 @@ mod tests {
         };
         let profile = Profile {
             schema: "a \"schema\"".to_owned(),
-            threads: vec![Thread { path: vec![0, 3] }],
+            ranks: vec![Run {
+                rank: Some(2),
+                ..Run::default()
+            }],
+            threads: vec![
+                Thread {
+                    path: vec![0, 3],
+                    ..Thread::default()
+                },
+                Thread {
+                    rank: Some(2),
+                    path: vec![1],
+                },
+            ],
             nodes: vec![node(None, rows), node(Some(0), Vec::new())],
             distributions: vec![Distribution {
                 region: 0,

@@ -7,7 +7,9 @@
 pub mod analyses;
 pub mod csv;
 pub mod csv_ompp_old;
+mod escape;
 pub mod folded;
+pub mod html;
 pub mod json;
 pub mod text;
 pub mod xml;
@@ -26,6 +28,8 @@ pub struct Writer {
     pub extension: &'static str,
     /// One line of help.
     pub about: &'static str,
+    /// Whether it is the whole profile, whatever is selected.
+    pub is_whole: bool,
     /// Writes a report in this format.
     pub write: fn(&Report<'_>, &mut dyn Write) -> io::Result<()>,
 }
@@ -36,42 +40,56 @@ pub const WRITERS: &[Writer] = &[
         name: "text",
         extension: "txt",
         about: "ompP's report, to read",
+        is_whole: false,
         write: text::write,
     },
     Writer {
         name: "csv",
         extension: "csv",
         about: "ompP's report as comma separated values, nothing rounded",
+        is_whole: false,
         write: csv::write,
     },
     Writer {
         name: "csv-ompp-old",
         extension: "csv",
         about: "the same in the grammar of older versions of ompP, which TAU's ParaProf reads",
+        is_whole: false,
         write: csv_ompp_old::write,
     },
     Writer {
         name: "json",
         extension: "json",
         about: "the saved profile itself",
+        is_whole: true,
         write: |report, out| json::write(report.profile, out),
     },
     Writer {
         name: "analysis",
         extension: "json",
         about: "what the analyses found, as JSON",
+        is_whole: false,
         write: analyses::write,
     },
     Writer {
         name: "xml",
         extension: "xml",
         about: "POMPROF's summary and detail views as XML",
+        is_whole: false,
         write: xml::write,
+    },
+    Writer {
+        name: "html",
+        extension: "html",
+        about: "one page for a browser, with everything in it",
+        is_whole: false,
+        write: html::write,
     },
     Writer {
         name: "folded",
         extension: "folded",
         about: "folded stacks of thread time in ns, for flame graphs",
+        is_whole: false,
         write: folded::write,
     },
 ];
@@ -82,6 +100,14 @@ pub fn writer(name: &str) -> Option<&'static Writer> {
     WRITERS.iter().find(|writer| writer.name == name)
 }
 
+/// The process's id; nothing for several processes.
+fn process(run: &Run) -> String {
+    match run.pid {
+        0 => String::new(),
+        pid => pid.to_string(),
+    }
+}
+
 /// The lines of ompP's section "General Information", in its order; `seconds`
 /// writes a time in nanoseconds as the format does.
 fn general_facts(run: &Run, seconds: impl Fn(u64) -> String) -> [(&'static str, String); 12] {
@@ -90,13 +116,22 @@ fn general_facts(run: &Run, seconds: impl Fn(u64) -> String) -> [(&'static str, 
         ("End Date", run.end.clone()),
         ("Duration", seconds(run.duration_ns)),
         ("Application Name", run.application.clone()),
-        ("Type of Report", "final".to_owned()),
+        ("Type of Report", report_type(run).to_owned()),
         ("User Time", seconds(run.user_ns)),
         ("System Time", seconds(run.system_ns)),
         ("Max Threads", run.max_threads.to_string()),
         ("Romp Version", run.romp_version.clone()),
         ("Host", run.host.clone()),
-        ("Process", run.pid.to_string()),
+        ("Process", process(run)),
         ("Clock", run.clock.clone()),
     ]
+}
+
+/// ompP's word for whether the program went on afterwards.
+fn report_type(run: &Run) -> &'static str {
+    if run.incremental {
+        "incremental"
+    } else {
+        "final"
+    }
 }

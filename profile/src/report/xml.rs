@@ -3,9 +3,9 @@
 //! nanoseconds, imbalance in percent of the work of the thread with least. An
 //! attribute is left out where its value cannot be told.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
+use super::escape::escaped;
 use super::general_facts;
 use crate::analysis::{Barrier, Decomposition, Parts, Report};
 
@@ -155,25 +155,4 @@ fn thread(
         write!(out, r#" imbalance="{percent}""#)?;
     }
     writeln!(out, "/>")
-}
-
-/// Text as it can stand in an attribute; characters that XML has no way to
-/// write are left out.
-pub(super) fn escaped(text: &str) -> Cow<'_, str> {
-    if !text.contains(|c: char| "<>&\"'".contains(c) || c.is_control()) {
-        return Cow::Borrowed(text);
-    }
-    let mut escaped = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match c {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            c if c.is_control() => {}
-            c => escaped.push(c),
-        }
-    }
-    Cow::Owned(escaped)
 }

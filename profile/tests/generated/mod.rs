@@ -285,7 +285,10 @@ impl Simulation {
             threads: self
                 .threads
                 .into_iter()
-                .map(|path| Thread { path })
+                .map(|path| Thread {
+                    path,
+                    ..Thread::default()
+                })
                 .collect(),
             nodes: self.nodes.into_iter().map(node).collect(),
             ..Profile::default()
@@ -341,4 +344,22 @@ pub(crate) fn profiles() -> impl Strategy<Value = Profile> {
         let duration = taken.into_iter().max().unwrap_or(0) + rest;
         simulation.profile(duration)
     })
+}
+
+/// A run of two threads in two loops side by side: once for 10 and 100
+/// nanoseconds, then twice for 20 and 200.
+#[allow(dead_code)] // not every test that includes this file needs it
+pub(crate) fn two_regions() -> Profile {
+    let mut simulation = Simulation::default();
+    let threads = [0, 1].map(|number| simulation.thread(vec![number]));
+    for number in 0..2 {
+        let count = number as u64 + 1;
+        let node = simulation.node((None, PseudoRegion::Body), RegionKind::Loop, number);
+        for (thread, ns) in threads.into_iter().zip([10, 100]) {
+            for _ in 0..count {
+                simulation.record(node, thread, &[(PseudoRegion::Main, ns)]);
+            }
+        }
+    }
+    simulation.profile(1000)
 }

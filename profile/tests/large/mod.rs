@@ -62,7 +62,10 @@ pub(crate) fn large(regions: usize, threads: u32, chained: bool) -> Profile {
         regions: (0..regions).map(region).collect(),
         threads: std::iter::once(vec![0])
             .chain((0..threads).map(|thread| vec![0, thread]))
-            .map(|path| Thread { path })
+            .map(|path| Thread {
+                path,
+                ..Thread::default()
+            })
             .collect(),
         nodes: (0..regions).map(node).collect(),
         ..Profile::default()

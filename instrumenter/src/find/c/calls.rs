@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::groups::word;
 use super::lexer::{Lexed, Token, TokenKind};
 use super::text_of;
-use crate::find::{FoundCall, Function};
+use crate::find::{Branch, FoundCall, Function};
 use crate::openmp::api::{self, RoutineRow};
 
 /// A call before its function is known.
@@ -16,12 +16,13 @@ pub(super) struct Call {
 }
 
 impl Call {
-    pub(super) fn found(self, function: Option<Function>) -> FoundCall {
+    pub(super) fn found(self, function: Option<Function>, branches: Vec<Branch>) -> FoundCall {
         FoundCall {
             routine: self.routine,
             name: self.name,
             arguments: self.arguments,
             function,
+            branches,
         }
     }
 }
@@ -34,9 +35,7 @@ pub(super) fn positions(text: &[u8], lexed: &Lexed) -> Vec<Call> {
         match token.kind {
             TokenKind::Punctuation(b'{') => depth += 1,
             TokenKind::Punctuation(b'}') => depth -= 1,
-            TokenKind::Identifier
-                if depth > 0 && text[token.range.clone()].starts_with(b"omp_") =>
-            {
+            TokenKind::Identifier if depth > 0 && text[token.range()].starts_with(b"omp_") => {
                 calls.extend(call(text, &lexed.code, index));
             }
             _ => {}
@@ -64,24 +63,33 @@ fn call(text: &[u8], code: &[Token], index: usize) -> Option<Call> {
     let called = before.is_none_or(|before| can_precede_a_call(text, before, code, index));
     called.then(|| Call {
         routine,
-        name: token.range.clone(),
-        arguments: open.range.end,
+        name: token.range(),
+        arguments: open.end(),
     })
 }
 
 /// After a type name it is a declaration, after `.` or `->` a member.
 fn can_precede_a_call(text: &[u8], before: &Token, code: &[Token], index: usize) -> bool {
     match before.kind {
-        TokenKind::Identifier => {
-            matches!(
-                text_of(text, before).as_str(),
-                "return" | "else" | "do" | "case" | "sizeof"
-            )
-        }
-        TokenKind::Punctuation(b'.') | TokenKind::DoubleColon => false,
+        TokenKind::Identifier => is_keyword(text, before),
+        TokenKind::Punctuation(b'.') => false,
+        // `::omp_set_lock` is the routine, `mine::omp_set_lock` is not.
+        TokenKind::DoubleColon => index.checked_sub(2).is_none_or(|at| {
+            let qualifier = &code[at];
+            let names = qualifier.kind == TokenKind::Identifier && !is_keyword(text, qualifier);
+            !names && !qualifier.is(b'>')
+        }),
         TokenKind::Punctuation(b'>') => !index
             .checked_sub(2)
-            .is_some_and(|at| code[at].is(b'-') && code[at].range.end == before.range.start),
+            .is_some_and(|at| code[at].is(b'-') && code[at].end() == before.start()),
         _ => true,
     }
+}
+
+/// Keywords that may stand in front of an expression.
+fn is_keyword(text: &[u8], token: &Token) -> bool {
+    matches!(
+        text_of(text, token).as_str(),
+        "return" | "else" | "do" | "case" | "sizeof"
+    )
 }

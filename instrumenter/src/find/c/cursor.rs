@@ -61,6 +61,22 @@ impl<'a> Cursor<'a> {
         Some(byte)
     }
 
+    /// Steps over all bytes that satisfy a condition.
+    pub(super) fn skip_while(&mut self, of: impl Fn(u8) -> bool) {
+        loop {
+            let plain = |byte: &&u8| **byte != b'\\' && of(**byte);
+            let run = self.text[self.at..].iter().take_while(plain).count();
+            if run > 0 {
+                self.end = self.at + run;
+                self.at = skip_splices(self.text, self.end);
+            } else if self.peek() == Some(b'\\') && of(b'\\') {
+                self.bump();
+            } else {
+                return;
+            }
+        }
+    }
+
     /// Steps over the current byte without removing splices after it, as raw
     /// strings demand.
     pub(super) fn bump_raw(&mut self) -> Option<u8> {
@@ -73,6 +89,7 @@ impl<'a> Cursor<'a> {
 
 /// The first offset from `at` on that is not a splice. Compilers accept blanks
 /// between the backslash and the newline, so we do.
+#[inline]
 fn skip_splices(text: &[u8], mut at: usize) -> usize {
     while text.get(at) == Some(&b'\\') {
         let blanks = text[at + 1..]

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use super::attributes::from_attributes;
 use super::cursor::unspliced;
 use super::groups::word;
 use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind, lex_part};
-use super::text_of;
-use crate::find::Placement;
+use super::{is_word, text_of};
+use crate::find::{InSequence, Placement};
 use crate::openmp::directives::{DIRECTIVES, DirectiveRow};
 use crate::openmp::parse::{DirectiveError, Word, parse};
 use crate::openmp::pomp::POMP_DIRECTIVES;
@@ -27,6 +28,8 @@ pub(super) struct Record {
     pub(super) placement: Placement,
     /// Why its text can't be edited, if so.
     pub(super) frozen: Option<&'static str>,
+    /// Its place among others in one attribute.
+    pub(super) sequence: Option<InSequence>,
 }
 
 impl Record {
@@ -40,8 +43,10 @@ impl Record {
 /// that belong to `_Pragma` operators.
 pub(super) fn records(text: &[u8], lexed: &Lexed) -> Vec<Record> {
     let lines = lexed.lines.iter().filter_map(|line| from_line(text, line));
-    let operators = (0..lexed.code.len()).filter_map(|at| from_operator(text, &lexed.code, at));
-    let attributes = (0..lexed.code.len()).filter_map(|at| from_attribute(text, &lexed.code, at));
+    let may_begin = |at: &usize| text[lexed.code[*at].start()] == b'_';
+    let names = (0..lexed.code.len()).filter(may_begin);
+    let operators = names.filter_map(|at| from_operator(text, &lexed.code, at));
+    let attributes = (0..lexed.code.len()).flat_map(|at| from_attributes(text, &lexed.code, at));
     let mut records: Vec<Record> = lines.chain(operators).chain(attributes).collect();
     records.sort_by_key(|record| record.range.start);
     records
@@ -71,6 +76,7 @@ fn from_line(text: &[u8], line: &PreprocessorLine) -> Option<Record> {
         words,
         placement,
         frozen,
+        sequence: None,
     })
 }
 
@@ -79,94 +85,43 @@ fn from_operator(text: &[u8], code: &[Token], at: usize) -> Option<Record> {
     let [name, open, literal, close] = code.get(at..at + 4)? else {
         return None;
     };
-    let is_operator = text_of(text, name) == "_Pragma"
+    let is_operator = is_word(text, name, "_Pragma")
         && open.is(b'(')
         && literal.kind == TokenKind::Literal
         && close.is(b')');
     if !is_operator {
         return None;
     }
-    let content = text[literal.range.clone()]
+    let content = text[literal.range()]
         .strip_prefix(b"\"")?
         .strip_suffix(b"\"")?;
-    let start = literal.range.start + 1;
+    let start = literal.start() + 1;
     let tokens = lex_part(text, start..start + content.len());
     if tokens.first().map(|token| text_of(text, token)).as_deref() != Some("omp") {
         return None;
     }
     let frozen = content.contains(&b'\\').then_some("its string has escapes");
     Some(Record {
-        range: name.range.start..close.range.end,
+        range: name.start()..close.end(),
         empty_statement: None,
         sentinel: "omp",
         table: DIRECTIVES,
         words: words(text, &tokens[1..]),
         placement: Placement::Inline,
         frozen,
+        sequence: None,
     })
 }
 
-/// `[[omp::directive(...)]]`, also with `using omp:`; `[[omp::sequence(...)]]`
-/// holds several of them.
-fn from_attribute(text: &[u8], code: &[Token], at: usize) -> Option<Record> {
-    let tokens = &code[at..];
-    let opens = tokens.first()?.is(b'[') && tokens.get(1)?.is(b'[');
-    let end = opens.then(|| attribute_end(tokens)).flatten()?;
-    let inner = &tokens[2..end - 2];
-    let is = |index: usize, word: &str| inner.get(index).is_some_and(|t| text_of(text, t) == word);
-    let name = match () {
-        () if is(0, "omp") && inner.get(1)?.kind == TokenKind::DoubleColon => 2,
-        () if is(0, "using") && is(1, "omp") && inner.get(2)?.is(b':') => 3,
-        () => return None,
-    };
-    let range = tokens[0].range.start..tokens[end - 1].range.end;
-    let semicolon = tokens.get(end).filter(|token| token.is(b';'));
-    let empty_statement = semicolon.map(|token| token.range.end);
-    let record = |words, frozen| {
-        Some(Record {
-            range: range.clone(),
-            empty_statement,
-            sentinel: "omp",
-            table: DIRECTIVES,
-            words,
-            placement: Placement::Inline,
-            frozen,
-        })
-    };
-    // Words between the parentheses behind the name.
-    let arguments = words(text, inner.get(name + 2..inner.len().checked_sub(1)?)?);
-    if is(name, "directive") {
-        // Its words may be separated by a comma from the name on.
-        return record(arguments, None);
-    }
-    is(name, "sequence").then(|| record(arguments, Some("it is a sequence in one attribute")))?
-}
-
-/// The index behind the `]]` that closes an attribute.
-fn attribute_end(tokens: &[Token]) -> Option<usize> {
-    let mut depth = 0usize;
-    for (index, token) in tokens.iter().enumerate() {
-        match token.kind {
-            TokenKind::Punctuation(b'[' | b'(' | b'{') => depth += 1,
-            TokenKind::Punctuation(b']' | b')' | b'}') => depth = depth.checked_sub(1)?,
-            TokenKind::Punctuation(b';') => return None,
-            _ => {}
-        }
-        if depth == 0 {
-            return Some(index + 1);
-        }
-    }
-    None
-}
-
-fn words(text: &[u8], tokens: &[Token]) -> Vec<Word> {
+/// Tokens as the words of a directive.
+pub(super) fn words(text: &[u8], tokens: &[Token]) -> Vec<Word> {
     let word = |token: &Token| Word {
         text: match token.kind {
             // Digraphs: the parser of directives knows the primary spelling.
             TokenKind::Punctuation(mark) if mark.is_ascii() => char::from(mark).to_string(),
-            _ => unspliced(&text[token.range.clone()]),
+            _ => unspliced(&text[token.range()]),
         },
-        range: token.range.clone(),
+        range: token.range(),
     };
     tokens.iter().map(word).collect()
 }

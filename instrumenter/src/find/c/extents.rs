@@ -5,9 +5,10 @@ use super::Finder;
 use super::groups::Configuration;
 use super::lexer::Token;
 use super::text_of;
-use super::tree::TreeAnswer;
+use super::tree::is_statement;
 use super::view::View;
-use crate::find::{Body, Extent, Placement, Position};
+use crate::find::tree::TreeAnswer;
+use crate::find::{Body, Closing, Extent, Placement, Position};
 use crate::openmp::directives::Association;
 use crate::openmp::{Directive, Leaf};
 
@@ -30,7 +31,7 @@ impl Finder<'_> {
         let Some(first_token) = view.tokens.get(first) else {
             return Err("nothing follows it".into());
         };
-        if self.lexed.code.iter().any(|token| token.is(b'#')) {
+        if self.has_stray_hash {
             // A line break of ours in front of it would make a directive of it.
             return Err("a # stands inside a line of the file, which is no C".into());
         }
@@ -58,19 +59,27 @@ impl Finder<'_> {
             range: begin.at..end,
             begin,
             end: end_position,
+            outside: end_position,
+            closing: Closing::Block,
             sections,
             guarded,
         })
     }
 
-    /// The end on which tree and tokens agree, or what the tokens say where the
-    /// tree is in error.
+    /// The end that the tokens leave no doubt about; else the one on which tree
+    /// and tokens agree, or what the tokens say where the tree is in error.
     fn agreed_end(&self, from: usize, view: &View, first: usize) -> Result<usize, String> {
-        let start = view.tokens[first].range.start;
-        let tokens_say = view
-            .match_statement(self, first)
-            .map(|behind| view.tokens[behind - 1].range.end);
-        match (view.tree(self).statement_end(from, start), tokens_say) {
+        let start = view.tokens[first].start();
+        let matched = view.match_statement(self, first);
+        let tokens_say = matched.map(|matched| view.tokens[matched.behind - 1].end());
+        if let (Some(end), true) = (tokens_say, matched.is_some_and(|matched| matched.plain)) {
+            return Ok(end);
+        }
+        match (
+            view.tree(self, start)
+                .statement_end(from, start, is_statement),
+            tokens_say,
+        ) {
             (TreeAnswer::Ends(tree), Some(tokens)) if tree == tokens => Ok(tree),
             (TreeAnswer::Unknown, Some(tokens)) => Ok(tokens),
             (TreeAnswer::Ends(_), _) => {
@@ -107,7 +116,7 @@ impl Finder<'_> {
         first: usize,
         end: usize,
     ) -> Result<(), String> {
-        let from = view.tokens[first].range.start;
+        let from = view.tokens[first].start();
         for (number, group) in self.groups.groups.iter().enumerate() {
             let overlaps = group.range.start < end && group.range.end > start;
             if !overlaps || group.branch_of(start).is_some() {
@@ -119,7 +128,7 @@ impl Finder<'_> {
             {
                 let mut other = view.configuration.clone();
                 other[number] = choice;
-                if self.end_in(&other, start, from) != Some(end) {
+                if !self.ends_at(end, &other, start, from) {
                     return Err(format!(
                         "it ends in different places in the branches of the conditional at line {}; \
                          preprocess the file first",
@@ -131,19 +140,21 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// The end of the statement behind `start`, by tokens, in a configuration.
-    fn end_in(&self, configuration: &Configuration, start: usize, from: usize) -> Option<usize> {
-        let view = self.view(configuration);
+    /// Whether the statement behind the record at `start` has that end, by
+    /// tokens, in a configuration.
+    fn ends_at(
+        &self,
+        end: usize,
+        configuration: &Configuration,
+        start: usize,
+        from: usize,
+    ) -> bool {
+        let view = View::part(self, configuration, start..end);
         // The body may begin in a branch of its own.
-        let record_end = self
-            .records
-            .iter()
-            .find(|r| r.range.start == start)?
-            .range
-            .end;
-        let first = view.token_from(record_end.min(from));
-        let behind = view.match_statement(self, first)?;
-        Some(view.tokens[behind - 1].range.end)
+        let record = self.records.partition_point(|r| r.range.start < start);
+        let first = view.token_from(self.records[record].range.end.min(from));
+        let matched = view.match_statement(self, first);
+        matched.is_some_and(|matched| view.tokens[matched.behind - 1].end() == end)
     }
 
     fn line_of(&self, offset: usize) -> u32 {
@@ -157,7 +168,7 @@ impl Finder<'_> {
         let nested = view
             .records
             .get(next)
-            .filter(|(_, start)| *start < first.range.start);
+            .filter(|(_, start)| *start < first.start());
         match nested.map(|(index, _)| &self.records[*index]) {
             Some(record) => match record.placement {
                 Placement::Lines { before, .. } => Position {
@@ -169,13 +180,13 @@ impl Finder<'_> {
                     line_start: false,
                 },
             },
-            None => match first.line_start {
+            None => match first.line_start() {
                 Some(at) => Position {
                     at,
                     line_start: true,
                 },
                 None => Position {
-                    at: first.range.start,
+                    at: first.start(),
                     line_start: false,
                 },
             },

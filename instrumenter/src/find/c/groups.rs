@@ -4,32 +4,33 @@ use std::ops::Range;
 
 use super::lexer::{PreprocessorLine, Token, TokenKind};
 use super::text_of;
+use crate::find::Branch;
 use crate::openmp::Language;
 
 /// A conditional group.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(in crate::find) struct Group {
     /// From the begin of `#if` to behind the newline of `#endif`.
-    pub(super) range: Range<usize>,
+    pub(in crate::find) range: Range<usize>,
     /// The text of each branch, between the lines of the group.
-    pub(super) branches: Vec<Range<usize>>,
+    pub(in crate::find) branches: Vec<Range<usize>>,
     /// The branch that is looked at first; none if all are false.
     default: Option<usize>,
     /// Whether the condition of each branch is known to be false.
-    pub(super) dead: Vec<bool>,
+    pub(in crate::find) dead: Vec<bool>,
     has_else: bool,
 }
 
 impl Group {
     /// The branch that holds an offset.
-    pub(super) fn branch_of(&self, offset: usize) -> Option<usize> {
+    pub(in crate::find) fn branch_of(&self, offset: usize) -> Option<usize> {
         self.branches
             .iter()
             .position(|branch| branch.contains(&offset))
     }
 
     /// All choices there are: each branch and, without `#else`, none.
-    pub(super) fn choices(&self) -> impl Iterator<Item = Option<usize>> + use<> {
+    pub(in crate::find) fn choices(&self) -> impl Iterator<Item = Option<usize>> + use<> {
         let branches: Vec<usize> = (0..self.branches.len())
             .filter(|at| !self.dead[*at])
             .collect();
@@ -41,12 +42,12 @@ impl Group {
 }
 
 /// One branch chosen per group.
-pub(super) type Configuration = Vec<Option<usize>>;
+pub(in crate::find) type Configuration = Vec<Option<usize>>;
 
 /// All groups of a text, in the order of their begin.
 #[derive(Debug, Default)]
-pub(super) struct Groups {
-    pub(super) groups: Vec<Group>,
+pub(in crate::find) struct Groups {
+    pub(in crate::find) groups: Vec<Group>,
 }
 
 struct Open {
@@ -58,7 +59,11 @@ struct Open {
 }
 
 impl Groups {
-    pub(super) fn new(text: &[u8], lines: &[PreprocessorLine], language: Language) -> Self {
+    pub(in crate::find) fn new(
+        text: &[u8],
+        lines: &[PreprocessorLine],
+        language: Language,
+    ) -> Self {
         let mut groups = Vec::new();
         let mut open: Vec<Open> = Vec::new();
         for line in lines {
@@ -86,13 +91,13 @@ impl Groups {
     }
 
     /// The choice that looks at the most likely branch of every group.
-    pub(super) fn default_configuration(&self) -> Configuration {
+    pub(in crate::find) fn default_configuration(&self) -> Configuration {
         self.groups.iter().map(|group| group.default).collect()
     }
 
     /// The default choice for a text with guards of ours (`#ifdef romp_if_...`):
     /// they hold if what defines them is visible.
-    pub(super) fn guarded_configuration(
+    pub(in crate::find) fn guarded_configuration(
         &self,
         text: &[u8],
         lines: &[PreprocessorLine],
@@ -117,7 +122,7 @@ impl Groups {
     }
 
     /// The default choice, but with every branch around `offset` chosen.
-    pub(super) fn configuration_for(&self, offset: usize) -> Configuration {
+    pub(in crate::find) fn configuration_for(&self, offset: usize) -> Configuration {
         let choose = |group: &Group| match group.branch_of(offset) {
             Some(branch) => Some(branch),
             None => group.default,
@@ -125,8 +130,24 @@ impl Groups {
         self.groups.iter().map(choose).collect()
     }
 
+    /// The branches around an offset, outermost first.
+    pub(in crate::find) fn branches_at(&self, offset: usize) -> Vec<Branch> {
+        let branch = |(number, group): (usize, &Group)| {
+            let branch = group.branch_of(offset)?;
+            let (range, dead) = (&group.branches[branch], group.dead[branch]);
+            Some(Branch {
+                group: number,
+                branch,
+                start: range.start,
+                end: range.end,
+                dead,
+            })
+        };
+        self.groups.iter().enumerate().filter_map(branch).collect()
+    }
+
     /// What a configuration hides, in order and without overlaps.
-    pub(super) fn hidden(&self, configuration: &Configuration) -> Vec<Range<usize>> {
+    pub(in crate::find) fn hidden(&self, configuration: &Configuration) -> Vec<Range<usize>> {
         let mut hidden: Vec<Range<usize>> = Vec::new();
         for (group, chosen) in self.groups.iter().zip(configuration) {
             let others = group
@@ -167,7 +188,7 @@ impl Open {
 }
 
 /// The text of a line's token.
-pub(super) fn word(text: &[u8], line: &PreprocessorLine, index: usize) -> String {
+pub(in crate::find) fn word(text: &[u8], line: &PreprocessorLine, index: usize) -> String {
     line.tokens
         .get(index)
         .map(|token| text_of(text, token))
@@ -197,26 +218,21 @@ fn may_hold(text: &[u8], line: &PreprocessorLine, language: Language) -> bool {
 }
 
 /// The tokens that a configuration leaves visible.
-pub(super) fn visible<'t>(code: &'t [Token], hidden: &[Range<usize>]) -> Vec<&'t Token> {
+pub(in crate::find) fn visible<'t>(
+    code: &'t [Token],
+    hidden: &[Range<usize>],
+) -> impl Iterator<Item = &'t Token> {
     let mut hidden = hidden.iter().peekable();
-    let mut visible = Vec::with_capacity(code.len());
-    for token in code {
-        while hidden
-            .next_if(|range| range.end <= token.range.start)
-            .is_some()
-        {}
-        if hidden
+    code.iter().filter(move |token| {
+        while hidden.next_if(|range| range.end <= token.start()).is_some() {}
+        hidden
             .peek()
-            .is_none_or(|range| token.range.start < range.start)
-        {
-            visible.push(token);
-        }
-    }
-    visible
+            .is_none_or(|range| token.start() < range.start)
+    })
 }
 
 /// A macro whose use hides structure from everyone who does not expand it.
-pub(super) fn hides_braces(text: &[u8], line: &PreprocessorLine) -> Option<String> {
+pub(in crate::find) fn hides_braces(text: &[u8], line: &PreprocessorLine) -> Option<String> {
     if word(text, line, 0) != "define" {
         return None;
     }
@@ -240,9 +256,7 @@ mod tests {
         let lexed = lex(source.as_bytes());
         let groups = Groups::new(source.as_bytes(), &lexed.lines, language);
         let hidden = groups.hidden(&groups.default_configuration());
-        let tokens = visible(&lexed.code, &hidden);
-        tokens
-            .iter()
+        visible(&lexed.code, &hidden)
             .map(|token| text_of(source.as_bytes(), token))
             .collect()
     }

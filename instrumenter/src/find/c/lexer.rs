@@ -4,12 +4,13 @@
 //! is a punctuation mark. It does not know what a directive means.
 
 use std::ops::Range;
+use std::rc::Rc;
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, unspliced};
 
 /// What a token is, as far as extents depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TokenKind {
+pub(in crate::find) enum TokenKind {
     /// An identifier or a keyword.
     Identifier,
     /// A preprocessing number.
@@ -22,61 +23,104 @@ pub(super) enum TokenKind {
     DoubleColon,
 }
 
-/// A token and its bytes.
+/// A token and its bytes. Files have many: it is small.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Token {
-    pub(super) kind: TokenKind,
-    pub(super) range: Range<usize>,
-    /// Where the line begins, if this token is the first of its line. With a
-    /// comment in front that began on an earlier line, it is that line.
-    pub(super) line_start: Option<usize>,
+pub(in crate::find) struct Token {
+    pub(in crate::find) kind: TokenKind,
+    start: u32,
+    end: u32,
+    line_start: u32,
 }
 
+/// For a token that is not the first of its line.
+const NOT_FIRST: u32 = u32::MAX;
+
 impl Token {
-    pub(super) fn is(&self, mark: u8) -> bool {
+    fn new(kind: TokenKind, range: Range<usize>, line_start: Option<usize>) -> Self {
+        // Longer texts are cut off before they are read.
+        let offset = |at: usize| u32::try_from(at).unwrap_or(NOT_FIRST);
+        Self {
+            kind,
+            start: offset(range.start),
+            end: offset(range.end),
+            line_start: line_start.map_or(NOT_FIRST, offset),
+        }
+    }
+
+    /// Its bytes.
+    pub(in crate::find) fn range(&self) -> Range<usize> {
+        self.start()..self.end()
+    }
+
+    pub(in crate::find) fn start(&self) -> usize {
+        self.start as usize
+    }
+
+    pub(in crate::find) fn end(&self) -> usize {
+        self.end as usize
+    }
+
+    /// Where the line begins, if this token is the first of its line. With a
+    /// comment in front that began on an earlier line, it is that line.
+    pub(in crate::find) fn line_start(&self) -> Option<usize> {
+        (self.line_start != NOT_FIRST).then_some(self.line_start as usize)
+    }
+
+    pub(in crate::find) fn is(&self, mark: u8) -> bool {
         self.kind == TokenKind::Punctuation(mark)
     }
 }
 
 /// A line of the preprocessor.
 #[derive(Clone, Debug)]
-pub(super) struct PreprocessorLine {
+pub(in crate::find) struct PreprocessorLine {
     /// From the begin of its line to before the newline that ends it.
-    pub(super) range: Range<usize>,
+    pub(in crate::find) range: Range<usize>,
     /// The tokens behind the `#`.
-    pub(super) tokens: Vec<Token>,
+    pub(in crate::find) tokens: Vec<Token>,
 }
 
 /// Everything in a text.
 #[derive(Debug, Default)]
-pub(super) struct Lexed {
+pub(in crate::find) struct Lexed {
     /// Tokens outside preprocessing lines.
-    pub(super) code: Vec<Token>,
+    pub(in crate::find) code: Rc<Vec<Token>>,
     /// Preprocessing lines.
-    pub(super) lines: Vec<PreprocessorLine>,
+    pub(in crate::find) lines: Vec<PreprocessorLine>,
+}
+
+/// The part of a text whose offsets fit into a token: the first 4 GB.
+fn readable(text: &[u8]) -> &[u8] {
+    &text[..text.len().min(NOT_FIRST as usize - 1)]
 }
 
 /// Lexes a whole text.
-pub(super) fn lex(text: &[u8]) -> Lexed {
+pub(in crate::find) fn lex(text: &[u8]) -> Lexed {
+    let text = readable(text);
     let mut lexer = Lexer {
         text,
         cursor: Cursor::new(text, first_byte(text)),
         line_start: None,
     };
     lexer.line_start = Some(lexer.cursor.offset());
-    let mut lexed = Lexed::default();
+    let mut lines = Vec::new();
+    // About as many as there are; memory that is not used costs nothing.
+    let mut code = Vec::with_capacity(text.len() / 2);
     while let Some(token) = lexer.next_token() {
-        match (token.is(b'#'), token.line_start) {
-            (true, Some(start)) => lexed.lines.push(lexer.preprocessor_line(start)),
-            _ => lexed.code.push(token),
+        match (token.is(b'#'), token.line_start()) {
+            (true, Some(start)) => lines.push(lexer.preprocessor_line(start)),
+            _ => code.push(token),
         }
     }
-    lexed
+    Lexed {
+        code: Rc::new(code),
+        lines,
+    }
 }
 
 /// Lexes a part of a text as code.
-pub(super) fn lex_part(text: &[u8], range: Range<usize>) -> Vec<Token> {
-    let end = range.end.min(text.len());
+pub(in crate::find) fn lex_part(text: &[u8], range: Range<usize>) -> Vec<Token> {
+    let end = range.end.min(readable(text).len());
     let mut lexer = Lexer {
         text: &text[..end],
         cursor: Cursor::new(&text[..end], range.start),
@@ -86,7 +130,7 @@ pub(super) fn lex_part(text: &[u8], range: Range<usize>) -> Vec<Token> {
 }
 
 /// Past a byte-order mark.
-pub(super) fn first_byte(text: &[u8]) -> usize {
+pub(in crate::find) fn first_byte(text: &[u8]) -> usize {
     if text.starts_with(b"\xef\xbb\xbf") {
         3
     } else {
@@ -135,24 +179,24 @@ impl Lexer<'_> {
     fn skip_blanks_and_comments(&mut self) {
         loop {
             match self.cursor.peek() {
-                Some(b' ' | b'\t' | b'\r' | 0x0b | 0x0c) => drop(self.cursor.bump()),
-                Some(b'/') if self.cursor.starts_with("//") => self.skip_until_newline(),
+                Some(byte) if is_blank(byte) => self.cursor.skip_while(is_blank),
+                Some(b'/') if self.cursor.starts_with("//") => {
+                    self.cursor.skip_while(|byte| byte != b'\n');
+                }
                 Some(b'/') if self.cursor.starts_with("/*") => self.skip_block_comment(),
                 _ => break,
             }
         }
     }
 
-    fn skip_until_newline(&mut self) {
-        while !matches!(self.cursor.peek(), None | Some(b'\n')) {
-            self.cursor.bump();
-        }
-    }
-
     fn skip_block_comment(&mut self) {
         self.cursor.bump();
         self.cursor.bump();
-        while self.cursor.peek().is_some() && !self.cursor.starts_with("*/") {
+        loop {
+            self.cursor.skip_while(|byte| byte != b'*');
+            if self.cursor.peek().is_none() || self.cursor.starts_with("*/") {
+                break;
+            }
             self.cursor.bump();
         }
         self.cursor.bump();
@@ -171,22 +215,19 @@ impl Lexer<'_> {
             Some(quote @ (b'"' | b'\'')) => self.quoted(quote),
             _ => self.punctuation(),
         };
-        Token {
-            kind,
-            range: start..self.cursor.end(),
-            line_start: self.line_start.take(),
-        }
+        Token::new(kind, start..self.cursor.end(), self.line_start.take())
     }
 
     fn identifier_or_literal(&mut self) -> TokenKind {
-        let mut prefix = Vec::new();
-        while let Some(byte) = self.cursor.peek().filter(|byte| is_identifier_part(*byte)) {
-            prefix.push(byte);
-            self.cursor.bump();
-        }
-        match (prefix.as_slice(), self.cursor.peek()) {
-            (b"R" | b"LR" | b"uR" | b"UR" | b"u8R", Some(b'"')) => self.raw_string(),
-            (b"L" | b"u" | b"U" | b"u8", Some(quote @ (b'"' | b'\''))) => self.quoted(quote),
+        let start = self.cursor.offset();
+        self.cursor.skip_while(is_identifier_part);
+        let Some(quote @ (b'"' | b'\'')) = self.cursor.peek() else {
+            return TokenKind::Identifier;
+        };
+        let prefix = unspliced(&self.text[start..self.cursor.end()]);
+        match prefix.as_str() {
+            "R" | "LR" | "uR" | "UR" | "u8R" if quote == b'"' => self.raw_string(),
+            "L" | "u" | "U" | "u8" => self.quoted(quote),
             _ => TokenKind::Identifier,
         }
     }
@@ -249,6 +290,14 @@ impl Lexer<'_> {
     }
 
     fn punctuation(&mut self) -> TokenKind {
+        match self.cursor.peek() {
+            Some(b'<' | b'%' | b':') => self.two_marks(),
+            _ => TokenKind::Punctuation(self.cursor.bump().unwrap_or(0)),
+        }
+    }
+
+    /// What may be a digraph or `::`.
+    fn two_marks(&mut self) -> TokenKind {
         const DIGRAPHS: [(&str, u8); 5] = [
             ("<%", b'{'),
             ("%>", b'}'),
@@ -276,6 +325,10 @@ impl Lexer<'_> {
     }
 }
 
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)
+}
+
 fn is_identifier_start(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$') || byte >= 0x80
 }
@@ -298,7 +351,7 @@ mod tests {
         lexed
             .code
             .iter()
-            .map(|t| super::super::cursor::unspliced(&source.as_bytes()[t.range.clone()]))
+            .map(|t| super::super::cursor::unspliced(&source.as_bytes()[t.range()]))
             .collect()
     }
 
@@ -321,7 +374,7 @@ mod tests {
     fn a_token_ends_before_the_splice_behind_it() {
         let source = b"ab\\\n  c; \\  \nd";
         let tokens = lex(source).code;
-        let ends: Vec<_> = tokens.iter().map(|token| token.range.clone()).collect();
+        let ends: Vec<_> = tokens.iter().map(|token| token.range()).collect();
         assert_eq!(ends, [0..2, 6..7, 7..8, 13..14]);
     }
 
@@ -345,9 +398,9 @@ mod tests {
         fn any_bytes_give_tokens_in_order(text in proptest::collection::vec(any::<u8>(), 0..200)) {
             let lexed = lex(&text);
             let mut end = 0;
-            for token in &lexed.code {
-                prop_assert!(token.range.start >= end && token.range.end > token.range.start);
-                end = token.range.end;
+            for token in lexed.code.iter() {
+                prop_assert!(token.start() >= end && token.end() > token.start());
+                end = token.end();
             }
             for line in &lexed.lines {
                 prop_assert!(line.range.end <= text.len());
@@ -358,9 +411,9 @@ mod tests {
         fn c_like_text_gives_tokens_in_order(text in "[a\\\\\n #/*\"'{}();R<%:>1.]{0,60}") {
             let lexed = lex(text.as_bytes());
             let mut end = 0;
-            for token in &lexed.code {
-                prop_assert!(token.range.start >= end && token.range.end > token.range.start);
-                end = token.range.end;
+            for token in lexed.code.iter() {
+                prop_assert!(token.start() >= end && token.end() > token.start());
+                end = token.end();
             }
         }
     }

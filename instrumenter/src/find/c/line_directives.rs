@@ -5,7 +5,7 @@ use super::lexer::{PreprocessorLine, TokenKind};
 use crate::find::lines::LineMap;
 
 /// The line map of a text.
-pub(super) fn line_map(
+pub(in crate::find) fn line_map(
     name: &str,
     text: &[u8],
     lines: &[PreprocessorLine],

@@ -1,7 +1,11 @@
 //! The token-level matcher: where a statement ends, from braces, parentheses,
 //! keywords and semicolons alone. It checks the syntax tree and stands in for
-//! it where the grammar does not understand the code.
+//! it where the grammar does not understand the code. Where nothing but these
+//! decides, the tree could only say the same, and is not asked.
 
+use std::cell::Cell;
+
+use super::brackets::Brackets;
 use super::lexer::{Token, TokenKind};
 
 /// Statements nested deeper than this are not followed (`else if` chains count).
@@ -11,14 +15,38 @@ const MAX_DEPTH: usize = 2_000;
 pub(super) struct Matcher<'a> {
     pub(super) text: &'a [u8],
     pub(super) tokens: &'a [Token],
-    /// Begins of the visible directives, sorted.
-    pub(super) directives: &'a [usize],
+    pub(super) brackets: &'a Brackets,
+    /// Indices and begins of the visible directives, sorted.
+    pub(super) directives: &'a [(usize, usize)],
+    /// Whether a shape was met that is not C's own: a macro may be behind it.
+    pub(super) odd: Cell<bool>,
+}
+
+/// A statement that was matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Matched {
+    /// The index behind its last token.
+    pub(super) behind: usize,
+    /// Whether blocks, heads of loops and conditions, and semicolons alone say
+    /// where it ends.
+    pub(super) plain: bool,
 }
 
 impl Matcher<'_> {
-    /// The index behind the last token of the statement that begins at `at`.
-    pub(super) fn statement(&self, at: usize) -> Option<usize> {
-        self.nested_statement(at, 0)
+    /// The statement that begins at `at`.
+    pub(super) fn statement(&self, at: usize) -> Option<Matched> {
+        self.odd.set(false);
+        let behind = self.nested_statement(at, 0)?;
+        Some(Matched {
+            behind,
+            plain: !self.odd.get(),
+        })
+    }
+
+    /// Marks what was met as no shape of C's own.
+    fn oddly<T>(&self, result: T) -> T {
+        self.odd.set(true);
+        result
     }
 
     fn nested_statement(&self, at: usize, depth: usize) -> Option<usize> {
@@ -46,11 +74,11 @@ impl Matcher<'_> {
                 }
                 self.expect(self.condition(body + 1)?, b';')
             }
-            b"try" => self.try_block(at),
-            b"case" => inner(self.label_end(at + 1)?),
-            b"default" if self.is(at + 1, b':') => inner(at + 2),
+            b"try" => self.oddly(self.try_block(at)),
+            b"case" => self.oddly(inner(self.label_end(at + 1)?)),
+            b"default" if self.is(at + 1, b':') => self.oddly(inner(at + 2)),
             b"else" | b"}" | b"" => None,
-            _ if self.is_label(at) => inner(at + 2),
+            _ if self.is_label(at) => self.oddly(inner(at + 2)),
             _ => self.simple(at, depth),
         }
     }
@@ -70,7 +98,12 @@ impl Matcher<'_> {
         if self.tokens[at].kind == TokenKind::Identifier && self.is(at + 1, b'(') {
             let behind = self.closing(at + 1)? + 1;
             if self.is(behind, b'{') {
-                return self.nested_statement(behind, depth + 1);
+                return self.oddly(self.nested_statement(behind, depth + 1));
+            }
+            // `MACRO(...) a = b;` may be two statements.
+            let goes_on = self.tokens.get(behind).map(|token| token.kind);
+            if !matches!(goes_on, Some(TokenKind::Punctuation(_))) {
+                self.odd.set(true);
             }
         }
         let mut index = at;
@@ -83,7 +116,7 @@ impl Matcher<'_> {
             }
             index += 1;
             if self.is(index - 1, b')') && self.ends_without_semicolon(index) {
-                return Some(index);
+                return self.oddly(Some(index));
             }
         }
         None
@@ -97,13 +130,13 @@ impl Matcher<'_> {
         };
         let behind = self
             .tokens
-            .partition_point(|token| token.range.start < next.range.start);
-        let end = self.tokens[behind - 1].range.end;
-        let directive = self.directives.partition_point(|start| *start < end);
+            .partition_point(|token| token.start() < next.start());
+        let end = self.tokens[behind - 1].end();
+        let directive = self.directives.partition_point(|(_, start)| *start < end);
         let directive_between = self
             .directives
             .get(directive)
-            .is_some_and(|start| *start < next.range.start);
+            .is_some_and(|(_, start)| *start < next.start());
         next.is(b'}') || directive_between
     }
 
@@ -145,9 +178,9 @@ impl Matcher<'_> {
     fn skip_attributes(&self, mut at: usize) -> Option<usize> {
         loop {
             if self.is(at, b'[') && self.is(at + 1, b'[') {
-                at = self.closing(at)? + 1;
+                at = self.oddly(self.closing(at)? + 1);
             } else if matches!(self.word(at), b"__attribute__" | b"__extension__") {
-                at += 1;
+                at = self.oddly(at + 1);
                 if self.is(at, b'(') {
                     at = self.closing(at)? + 1;
                 }
@@ -157,26 +190,8 @@ impl Matcher<'_> {
         }
     }
 
-    /// The index of the bracket that closes the one at `at`.
-    pub(super) fn closing(&self, at: usize) -> Option<usize> {
-        let mut expected = Vec::new();
-        for (index, token) in self.tokens.iter().enumerate().skip(at) {
-            match token.kind {
-                TokenKind::Punctuation(b'(') => expected.push(b')'),
-                TokenKind::Punctuation(b'[') => expected.push(b']'),
-                TokenKind::Punctuation(b'{') => expected.push(b'}'),
-                TokenKind::Punctuation(close @ (b')' | b']' | b'}'))
-                    if expected.pop() != Some(close) =>
-                {
-                    return None;
-                }
-                _ => {}
-            }
-            if expected.is_empty() {
-                return Some(index).filter(|index| *index > at);
-            }
-        }
-        None
+    fn closing(&self, at: usize) -> Option<usize> {
+        self.brackets.closing(at)
     }
 
     fn expect(&self, at: usize, mark: u8) -> Option<usize> {
@@ -193,7 +208,7 @@ impl Matcher<'_> {
         match self.tokens.get(at) {
             Some(token) if token.is(b'{') => b"{",
             Some(token) if token.is(b'}') => b"}",
-            Some(token) => &self.text[token.range.clone()],
+            Some(token) => &self.text[token.range()],
             None => b"",
         }
     }
@@ -204,18 +219,48 @@ mod tests {
     use super::super::lexer::lex;
     use super::*;
 
-    /// The source up to where its first statement ends.
-    fn first_statement(source: &str) -> Option<&str> {
+    /// The source up to where its first statement ends, and whether it is plain.
+    fn matched(source: &str) -> Option<(&str, bool)> {
         let lexed = lex(source.as_bytes());
         let tokens = &lexed.code;
-        let directives: Vec<usize> = lexed.lines.iter().map(|line| line.range.start).collect();
+        let begins = lexed.lines.iter().map(|line| line.range.start);
+        let directives: Vec<_> = begins.enumerate().collect();
         let matcher = Matcher {
             text: source.as_bytes(),
             tokens,
+            brackets: &Brackets::new(tokens),
             directives: &directives,
+            odd: Cell::new(false),
         };
-        let end = matcher.statement(0)?;
-        Some(&source[..tokens[end - 1].range.end])
+        let Matched { behind, plain } = matcher.statement(0)?;
+        Some((&source[..tokens[behind - 1].end()], plain))
+    }
+
+    fn first_statement(source: &str) -> Option<&str> {
+        Some(matched(source)?.0)
+    }
+
+    #[test]
+    fn only_shapes_of_the_language_are_plain() {
+        for (source, plain) in [
+            ("{ FOREACH(i) { } } c;", true),
+            ("for (;;) if (a) b[0] = f(c); else { d; } e;", true),
+            ("do a(); while (b); c;", true),
+            ("a = (double) b; c;", true),
+            ("f(a)->b = c;", true),
+            ("FOREACH(i, n) { a; } b;", false),
+            ("if (x) FOREACH(i, n) { a; } b;", false),
+            ("MACRO(a)\n#pragma omp barrier\nb;", false),
+            ("MACRO(a) b = c; d;", false),
+            ("case 1: b; c;", false),
+            ("[[x]] b; c;", false),
+        ] {
+            assert_eq!(
+                matched(source).map(|found| found.1),
+                Some(plain),
+                "{source}"
+            );
+        }
     }
 
     #[test]

@@ -1,30 +1,37 @@
 //! The front end for C and C++.
 //!
-//! lexer -> directive records and `#if` groups -> per configuration, a syntax
-//! tree of what is visible, found by offset and checked by the token matcher.
+//! lexer -> directive records and `#if` groups -> per configuration, the ends of
+//! statements from the tokens and, where they leave a doubt, a syntax tree of
+//! the part in question.
 //! Preprocessed text is read in the same way; it has line markers (hidden like
 //! every `#` line), no macros and no conditionals, and parts that come from
 //! system headers (hidden too).
 
+mod attributes;
+mod brackets;
 mod calls;
+mod cross_check;
 mod cursor;
 mod directives;
 mod extents;
-mod groups;
-mod lexer;
-mod line_directives;
+pub(in crate::find) mod groups;
+mod items;
+pub(in crate::find) mod lexer;
+pub(in crate::find) mod line_directives;
 mod matcher;
-mod preprocessed;
+pub(in crate::find) mod preprocessed;
 pub mod scan;
 mod sections;
 mod tree;
 mod view;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::{Branch, Extent, Found, FoundDirective, FrontEnd};
+use super::tree::SyntaxTree;
+use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Traits};
 use crate::openmp::parse::joined;
 use crate::openmp::{Association, Language};
 use crate::source::Source;
@@ -41,6 +48,38 @@ impl FrontEnd for CFrontEnd {
     fn find(&self, source: &Source) -> Found {
         Finder::new(source).find()
     }
+
+    fn text_begin(&self, text: &[u8]) -> usize {
+        preprocessed::begin(text).unwrap_or_else(|| lexer::first_byte(text))
+    }
+
+    fn is_preprocessed(&self, text: &[u8]) -> bool {
+        is_preprocessed(text)
+    }
+
+    fn token_ranges(&self, source: &Source) -> Vec<Range<usize>> {
+        let lexed = lexer::lex(&source.text);
+        let lines = lexed.lines.iter().flat_map(|line| &line.tokens);
+        let tokens = lexed.code.iter().chain(lines);
+        let mut ranges: Vec<_> = tokens.map(|token| token.range()).collect();
+        ranges.sort_by_key(|range| range.start);
+        ranges
+    }
+
+    /// As the most likely branches of its conditionals show it.
+    fn syntax_errors(&self, source: &Source) -> usize {
+        let finder = Finder::new(source);
+        let text = &source.text;
+        let configuration = finder
+            .groups
+            .guarded_configuration(text, &finder.lexed.lines);
+        let hidden = finder.hidden(&configuration, 0..text.len());
+        SyntaxTree::parse(text, &hidden, &finder.grammar).error_count()
+    }
+
+    fn disagreement(&self, source: &Source) -> Option<usize> {
+        Finder::new(source).disagreement()
+    }
 }
 
 fn grammar(language: Language) -> tree_sitter::Language {
@@ -52,7 +91,16 @@ fn grammar(language: Language) -> tree_sitter::Language {
 
 /// The text of a token, splices removed.
 fn text_of(text: &[u8], token: &Token) -> String {
-    cursor::unspliced(&text[token.range.clone()])
+    cursor::unspliced(&text[token.range()])
+}
+
+/// Whether a token, splices removed, is this text.
+fn is_word(text: &[u8], token: &Token, word: &str) -> bool {
+    let written = &text[token.range()];
+    written == word.as_bytes()
+        || (written.len() > word.len()
+            && written.contains(&b'\\')
+            && cursor::unspliced(written) == word)
 }
 
 /// Everything that is known of one source while its constructs are looked up.
@@ -65,9 +113,13 @@ struct Finder<'s> {
     records: Vec<Record>,
     /// Names of macros with unbalanced braces.
     brace_macros: Vec<String>,
+    /// Whether a # stands inside a line of code.
+    has_stray_hash: bool,
     /// Whether it is preprocessed text: macros are expanded, even where the
     /// preprocessor left their definitions in.
     preprocessed: bool,
+    /// Names of the macros that the file defines.
+    macros: OnceCell<HashSet<String>>,
     /// What comes from system headers, in order.
     system: Vec<Range<usize>>,
     /// The views that were asked for so far.
@@ -90,6 +142,7 @@ impl<'s> Finder<'s> {
             false => Vec::new(),
         };
         Self {
+            has_stray_hash: lexed.code.iter().any(|token| token.is(b'#')),
             source,
             language,
             grammar: grammar(language),
@@ -97,6 +150,7 @@ impl<'s> Finder<'s> {
             groups,
             records,
             brace_macros,
+            macros: OnceCell::new(),
             preprocessed,
             system,
             views: RefCell::default(),
@@ -118,18 +172,23 @@ impl<'s> Finder<'s> {
                 calls: Vec::new(),
                 closed: Vec::new(),
                 lines,
+                traits: Traits::default(),
             };
         }
-        let directives = (0..self.records.len())
+        let kept: Vec<usize> = (0..self.records.len())
             .filter(|index| !self.is_foreign(*index))
-            .map(|index| self.directive(index))
             .collect();
+        let mut directives: Vec<_> = kept.iter().map(|index| self.directive(*index)).collect();
+        for directive in &mut directives {
+            renumber(directive, &kept);
+        }
         let calls = routine_names
             .into_iter()
             .map(|call| {
                 let view = self.view_at(call.name.start);
-                let function = view.tree(&self).function_at(text, call.name.start);
-                call.found(function)
+                let function = view.function_at(&self, call.name.start);
+                let branches = self.branches(call.name.start);
+                call.found(function, branches)
             })
             .collect();
         Found {
@@ -137,6 +196,7 @@ impl<'s> Finder<'s> {
             calls,
             closed: self.closed(),
             lines,
+            traits: Traits::default(),
         }
     }
 
@@ -157,6 +217,25 @@ impl<'s> Finder<'s> {
         let reason = preprocessed::SYSTEM_HEADER;
         let ranges = self.system.iter().cloned();
         ranges.map(|range| (range, reason)).collect()
+    }
+
+    /// Macros are written in capitals, or defined in the same file.
+    fn may_be_macro(&self, name: &str) -> bool {
+        let capitals = !name.contains(|c: char| c.is_ascii_lowercase());
+        capitals || self.macros().contains(name)
+    }
+
+    /// The macros that the file defines.
+    fn macros(&self) -> &HashSet<String> {
+        let text = &self.source.text;
+        let lines = self.lexed.lines.iter();
+        let defined = || {
+            lines
+                .filter(|line| groups::word(text, line, 0) == "define")
+                .map(|line| groups::word(text, line, 1))
+                .collect()
+        };
+        self.macros.get_or_init(defined)
     }
 
     /// The view of a configuration.
@@ -201,37 +280,24 @@ impl<'s> Finder<'s> {
             directive,
             range: record.range.start..end,
             text: format!("{} {}", record.sentinel, joined(&record.words)),
+            words: record.words.clone(),
             placement: record.placement,
             extent,
-            function: view
-                .tree(self)
-                .function_at(&self.source.text, record.range.start),
+            function: view.function_at(self, record.range.start),
             branches: self.branches(record.range.start),
+            sequence: record.sequence.clone(),
         }
     }
 
     fn branches(&self, offset: usize) -> Vec<Branch> {
-        let branch = |(number, group): (usize, &groups::Group)| {
-            let branch = group.branch_of(offset)?;
-            let (end, dead) = (group.branches[branch].end, group.dead[branch]);
-            Some(Branch {
-                group: number,
-                branch,
-                end,
-                dead,
-            })
-        };
-        self.groups
-            .groups
-            .iter()
-            .enumerate()
-            .filter_map(branch)
-            .collect()
+        self.groups.branches_at(offset)
     }
 
-    /// Everything that the tree must not see in a configuration.
-    fn hidden(&self, configuration: &Configuration) -> Vec<Range<usize>> {
+    /// Everything that the tree must not see in a configuration, if it is to see
+    /// a part of the text.
+    fn hidden(&self, configuration: &Configuration, part: Range<usize>) -> Vec<Range<usize>> {
         let mut hidden = self.groups.hidden(configuration);
+        hidden.extend([0..part.start, part.end..self.source.text.len()]);
         hidden.extend(self.system.iter().cloned());
         hidden.extend(self.lexed.lines.iter().map(|line| line.range.clone()));
         hidden.extend(self.records.iter().map(|record| record.range.clone()));
@@ -240,10 +306,15 @@ impl<'s> Finder<'s> {
     }
 }
 
-/// The offset at which text can be put in front of everything.
-#[must_use]
-pub fn text_begin(text: &[u8]) -> usize {
-    preprocessed::begin(text).unwrap_or_else(|| lexer::first_byte(text))
+/// Sections name their directives among those that were kept.
+fn renumber(directive: &mut FoundDirective, kept: &[usize]) {
+    let Extent::Body(body) = &mut directive.extent else {
+        return;
+    };
+    for section in &mut body.sections {
+        let among_kept = |record: usize| kept.partition_point(|index| *index < record);
+        section.directive = section.directive.map(among_kept);
+    }
 }
 
 /// Names of macros with unbalanced braces.
@@ -258,32 +329,4 @@ fn brace_macros(text: &[u8], lexed: &Lexed) -> Vec<String> {
 #[must_use]
 pub fn is_preprocessed(text: &[u8]) -> bool {
     preprocessed::is_preprocessed(text)
-}
-
-/// The bytes of every token, of code and of preprocessing lines.
-#[must_use]
-pub fn token_ranges(text: &[u8]) -> Vec<Range<usize>> {
-    let lexed = lexer::lex(text);
-    let lines = lexed.lines.iter().flat_map(|line| &line.tokens);
-    let mut ranges: Vec<_> = lexed
-        .code
-        .iter()
-        .chain(lines)
-        .map(|t| t.range.clone())
-        .collect();
-    ranges.sort_by_key(|range| range.start);
-    ranges
-}
-
-/// How many errors a source has for the grammar, as the most likely branches of
-/// its conditionals show it.
-#[must_use]
-pub fn syntax_errors(source: &Source) -> usize {
-    let finder = Finder::new(source);
-    let text = &source.text;
-    let configuration = finder
-        .groups
-        .guarded_configuration(text, &finder.lexed.lines);
-    let hidden = finder.hidden(&configuration);
-    tree::SyntaxTree::parse(text, &hidden, &finder.grammar).error_count()
 }

@@ -8,17 +8,17 @@ use super::groups::word;
 use super::lexer::{PreprocessorLine, TokenKind};
 
 /// Why nothing is inserted in a system header.
-pub(super) const SYSTEM_HEADER: &str = "it stands in a system header";
+pub(in crate::find) const SYSTEM_HEADER: &str = "it stands in a system header";
 
 /// Whether a preprocessor wrote the text: it then begins with a line marker.
-pub(super) fn is_preprocessed(text: &[u8]) -> bool {
+pub(in crate::find) fn is_preprocessed(text: &[u8]) -> bool {
     marker_end(text, 0).is_some()
 }
 
 /// The first offset at which something can stand in front of everything: the
 /// compilers take the name of the source and its directory from the markers
 /// that begin the text.
-pub(super) fn begin(text: &[u8]) -> Option<usize> {
+pub(in crate::find) fn begin(text: &[u8]) -> Option<usize> {
     let after_name = marker_end(text, 0)?;
     // GCC marks the working directory with two slashes.
     let after_directory =
@@ -39,7 +39,7 @@ fn marker_end(text: &[u8], at: usize) -> Option<usize> {
 /// The parts of a text that come from system headers, in order. What a macro of
 /// a system header makes in the user's file is marked like them, but it is the
 /// user's: the file was not entered as a system header.
-pub(super) fn system_ranges(text: &[u8], lines: &[PreprocessorLine]) -> Vec<Range<usize>> {
+pub(in crate::find) fn system_ranges(text: &[u8], lines: &[PreprocessorLine]) -> Vec<Range<usize>> {
     let mut system_files = HashSet::new();
     let mut ranges: Vec<Range<usize>> = Vec::new();
     let mut begin = None;

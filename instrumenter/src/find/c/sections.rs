@@ -17,25 +17,25 @@ impl Finder<'_> {
         }
         let separators = self.separators(view, braces.clone());
         let mut blocks = Vec::new();
-        let mut from = open.range.end;
+        let mut from = open.end();
         let mut directive = None;
         for index in separators {
             let record = &self.records[index];
             blocks.extend(self.section(view, directive, from, record.range.start));
             (directive, from) = (Some(index), record.range.end);
         }
-        blocks.extend(self.section(view, directive, from, close.range.start));
+        blocks.extend(self.section(view, directive, from, close.start()));
         Ok(blocks)
     }
 
     /// The `section` directives directly inside these braces.
     fn separators(&self, view: &View, braces: std::ops::Range<usize>) -> Vec<usize> {
         let tokens = &view.tokens[braces.clone()];
-        let (start, end) = (tokens[0].range.start, view.tokens[braces.end].range.start);
+        let (start, end) = (tokens[0].start(), view.tokens[braces.end].start());
         let depth_at = |offset: usize| {
             tokens
                 .iter()
-                .take_while(|token| token.range.start < offset)
+                .take_while(|token| token.start() < offset)
                 .fold(0, |depth, token| {
                     depth + i32::from(token.is(b'{')) - i32::from(token.is(b'}'))
                 })
@@ -68,7 +68,7 @@ impl Finder<'_> {
             .iter()
             .filter(|(_, at)| (from..to).contains(at));
         let last_record = records.next_back().map(|(index, _)| &self.records[*index]);
-        let last_token = tokens.last().map(|token| token.range.end);
+        let last_token = tokens.last().map(|token| token.end());
         let first = tokens.first()?;
         let begin = self.begin(from, first, view);
         let end = match last_record.filter(|record| Some(record.range.end) > last_token) {

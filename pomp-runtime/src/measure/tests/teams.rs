@@ -1,6 +1,7 @@
 //! Teams: who belongs to whom, and the times to start and to end them.
 
 use super::*;
+use crate::measure::forkers::Place;
 use Event::*;
 
 /// The initial thread and some that work for it.
@@ -280,19 +281,118 @@ fn teams_without_a_handle_are_found_by_their_region() {
     let [t0, t1] = threads();
     let (outer, inner) = (region("parallel", 1), region("parallel", 2));
     for (region, start) in [(outer, 0), (inner, 10)] {
-        t0.fork_announced(region, || start);
-        t0.begins(t0.announced_team(region).unwrap(), 0, 2, start + 1);
-        t1.begins(t1.announced_team(region).unwrap(), 1, 0, start + 1);
+        t0.fork_announced(region, place(&[]), || start);
+        t0.begins_announced(region, &[0], 2, start + 1);
+        t1.begins_announced(region, &[1], 0, start + 1);
         t1.end_member(region, start + 5);
         t0.end_member(region, start + 5);
         t0.join(region, start + 6);
-        assert!(t1.announced_team(region).is_none());
+        assert!(t1.announced_team(region, false, || place(&[])).is_none());
     }
     let profile = profile_at(20, &[t0, t1], &[outer, inner]);
     assert_eq!(profile.run.notes, Vec::<String>::new());
     assert_eq!(
         lines(&profile)[5],
         "parallel@2 0->1: main 1x6 enter 1x1 body 1x4 exit 1x1"
+    );
+}
+
+fn place(numbers: &[u32]) -> Place {
+    Place::of(numbers.iter().copied())
+}
+
+impl Thread {
+    /// Begins at a place, in the team that is found.
+    fn begins_announced(&'static self, region: &'static Region, here: &[u32], size: u32, at: u64) {
+        let (number, forker) = here.split_last().unwrap();
+        let team = self.announced_team(region, *number == 0, || place(forker));
+        self.begins(team.unwrap(), *number, size, at);
+    }
+}
+
+#[test]
+fn teams_forked_from_one_line_at_once_are_told_apart() {
+    let [t0, t1, t2, t3] = threads();
+    let (outer, inner) = (region("parallel", 1), region("parallel", 2));
+    t0.fork_announced(outer, place(&[]), || 0);
+    t0.begins_announced(outer, &[0], 2, 1);
+    t1.begins_announced(outer, &[1], 0, 1);
+    t0.fork_announced(inner, place(&[0]), || 10);
+    t1.fork_announced(inner, place(&[1]), || 20);
+    t2.begins_announced(inner, &[0, 1], 0, 25);
+    t3.begins_announced(inner, &[1, 1], 0, 26);
+    t1.begins_announced(inner, &[1, 0], 2, 27);
+    t0.begins_announced(inner, &[0, 0], 2, 28);
+    for t in [t0, t1, t2, t3] {
+        t.end_member(inner, 30);
+    }
+    for t in [t0, t1] {
+        t.join(inner, 31);
+        t.end_member(outer, 40);
+    }
+    t0.join(outer, 41);
+    let profile = profile_at(50, &[t0, t1, t2, t3], &[outer, inner]);
+    assert_eq!(profile.run.notes, Vec::<String>::new());
+    let enters: Vec<String> = lines(&profile)
+        .into_iter()
+        .filter(|line| line.starts_with("parallel@2") && line.contains("enter"))
+        .map(|line| {
+            line.split(' ')
+                .skip(3)
+                .take(7)
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect();
+    assert_eq!(
+        enters,
+        [
+            "0->0->0: main 1x21 enter 1x18 body 1x2",
+            "0->0->1: main 1x21 enter 1x15 body 1x5",
+            "0->1->0: main 1x11 enter 1x7 body 1x3",
+            "0->1->1: main 1x11 enter 1x6 body 1x4",
+        ]
+    );
+}
+
+#[test]
+fn workers_stay_with_their_initial_thread_and_a_guess_is_counted() {
+    let (a, b) = (
+        Thread::for_test().as_initial(0),
+        Thread::for_test().as_initial(1),
+    );
+    let worker = Thread::for_test();
+    let newcomer = Thread::for_test();
+    let parallel = region("parallel", 1);
+    a.fork_announced(parallel, place(&[]), || 0);
+    worker.begins_announced(parallel, &[1], 0, 1);
+    worker.end_member(parallel, 2);
+    a.begins_announced(parallel, &[0], 2, 1);
+    a.end_member(parallel, 2);
+    a.join(parallel, 3);
+    for initial in [a, b] {
+        initial.fork_announced(parallel, place(&[]), || 10);
+        initial.begins_announced(parallel, &[0], 2, 11);
+    }
+    worker.begins_announced(parallel, &[1], 0, 12);
+    newcomer.begins_announced(parallel, &[1], 0, 12);
+    for t in [a, b, worker, newcomer] {
+        t.end_member(parallel, 20);
+    }
+    let profile = profile_at(30, &[a, b, worker, newcomer], &[parallel]);
+    let guesses = profile
+        .run
+        .notes
+        .iter()
+        .filter(|note| note.ends_with("the wrong one: 1"));
+    assert_eq!(guesses.count(), 1, "{:?}", profile.run.notes);
+    let of_worker = lines(&profile)
+        .into_iter()
+        .find(|line| line.contains(" 0->1:"));
+    assert!(
+        of_worker.unwrap().contains("main 2x"),
+        "{:?}",
+        lines(&profile)
     );
 }
 

@@ -6,6 +6,7 @@ mod layout;
 mod overheads;
 mod profiles;
 mod properties;
+mod ranks;
 mod waits;
 
 use std::io::{self, Write};
@@ -26,6 +27,7 @@ const KIND_WIDTH: usize = 8;
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     summary(report, out)?;
     general(report, out)?;
+    ranks::write(report, out)?;
     overview(report, out)?;
     call_graph(report, out)?;
     profiles::flat(report, out)?;
@@ -40,7 +42,10 @@ fn summary(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     for line in &report.summary.lines {
         prose(line, 2, out)?;
     }
-    Ok(())
+    match &report.shown {
+        Some(shown) => prose(&format!("Shown below: {shown}."), 2, out),
+        None => Ok(()),
+    }
 }
 
 fn general(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -72,7 +77,8 @@ fn overview(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
             line.text(" * ")
                 .text(&label.id)
                 .text(" ")
-                .text(&place(label));
+                .text(&place(label))
+                .text(&label.in_function());
             match execution {
                 Execution::Measured => {}
                 Execution::CountsWithSet => drop(line.text("  counts with what set the lock")),
@@ -152,6 +158,7 @@ fn call_graph(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         line.text(&label.id)
             .text(" ")
             .text(&place(label))
+            .text(&label.in_function())
             .end(out)?;
     }
     Ok(())
@@ -165,7 +172,11 @@ fn program_name(report: &Report<'_>) -> String {
     } else {
         "threads"
     };
-    format!("[{}: {} {noun}]", run.application, run.max_threads)
+    let ranks = match report.ranks.len() {
+        0 => String::new(),
+        ranks => format!(" of {ranks} ranks"),
+    };
+    format!("[{}: {} {noun}{ranks}]", run.application, run.max_threads)
 }
 
 fn times(line: &mut Line, times: Times, formats: [Format; 2]) {

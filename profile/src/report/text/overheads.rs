@@ -25,20 +25,18 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
     let sum = Some(&report.overheads.whole_sum);
     table(report, &report.overheads.of_whole, sum, out)?;
     writeln!(out)?;
-    for text in EXPLANATIONS {
-        prose(text, 10, out)?;
+    // A reader need not have ompP's manual.
+    prose(
+        "Total   = thread time of a region's teams, from fork to join",
+        10,
+        out,
+    )?;
+    for category in Category::ALL {
+        let text = format!("{:<8}= {}", category.name(), category.help());
+        prose(&text, 10, out)?;
     }
     Ok(())
 }
-
-/// What the names stand for; a reader need not have ompP's manual.
-const EXPLANATIONS: &[&str] = &[
-    "Total   = thread time of a region's teams, from fork to join",
-    "Synch   = waiting at barriers and for task groups, critical sections, locks, atomics and ordered parts",
-    "Imbal   = waiting at implicit barriers since work was spread unevenly",
-    "Limpar  = waiting at implicit barriers since there was too little parallel work",
-    "Mgmt    = starting and ending teams, handing out sections, leaving critical sections",
-];
 
 fn totals(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let overheads = &report.overheads;
@@ -52,7 +50,7 @@ fn totals(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         .number(overheads.duration_ns, format);
     line.text(&format!(" s [{} threads]", overheads.threads))
         .end(out)?;
-    let number = overheads.regions.len();
+    let number = overheads.parallel_regions;
     line.text(&format!("Number of parallel regions  : {number}"))
         .end(out)?;
     line.text("Parallel coverage           : ")

@@ -4,15 +4,19 @@ use std::io::{self, Write};
 
 use super::layout::{banner, paragraph};
 use super::place;
-use crate::analysis::{NEGLIGIBLE, Report};
+use crate::analysis::Report;
 
 pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     banner("Romp Performance Properties Report", out)?;
     let (shown, trifles): (Vec<_>, Vec<_>) = report
         .properties
         .iter()
-        .partition(|property| property.matters());
+        .partition(|property| property.severity.percent >= report.least_severity);
+    let least = report.least_severity;
     for (number, property) in shown.iter().enumerate() {
+        if number > 0 {
+            writeln!(out)?;
+        }
         let label = &report.labels[property.region];
         writeln!(
             out,
@@ -24,19 +28,18 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
             property.severity.percent
         )?;
         paragraph(&property.sentence, 4, out)?;
-        writeln!(out)?;
     }
     match (shown.len(), trifles.len()) {
         (0, _) => writeln!(
             out,
-            "None holds with a severity of {NEGLIGIBLE} percent or more."
+            "None holds with a severity of {least} percent or more."
         ),
         (_, 0) => Ok(()),
         (_, rest) => {
             let noun = if rest == 1 { "holds" } else { "hold" };
             writeln!(
                 out,
-                "{rest} more {noun} with less than {NEGLIGIBLE} percent; see CSV."
+                "\n{rest} more {noun} with less than {least} percent; --min-percent 0 shows them."
             )
         }
     }

@@ -107,7 +107,7 @@ fn lateness(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     for lateness in &report.lateness {
         writeln!(
             out,
-            "{}: {}, who is last is {}",
+            "{}: {}; who comes last: {}",
             name(report, lateness.region),
             count(lateness.instances, "barrier"),
             lateness.pattern.name()

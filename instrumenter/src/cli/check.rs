@@ -1,0 +1,163 @@
+//! `romp check`
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use profile::check::{Check, Checked, Overhead, Thresholds, check};
+use profile::merge::fold;
+use profile::model::Profile;
+use profile::units::{Factor, Percent};
+
+use super::{Failure, junit};
+use crate::diagnostic::file_error;
+
+/// Status if a threshold is violated.
+const VIOLATED: u8 = 1;
+/// Status if that can't be told; clap has the same for wrong usage.
+const ERROR: u8 = 2;
+
+/// Arguments of `romp check`.
+#[derive(Debug, Args)]
+#[command(after_help = include_str!("help/check.txt"))]
+pub(super) struct Arguments {
+    /// The saved profile, APP.N.romp.json
+    profile: PathBuf,
+    /// A saved profile to compare with
+    baseline: Option<PathBuf>,
+    /// File with thresholds (TOML); options override what it says
+    #[arg(short, long, value_name = "FILE")]
+    thresholds: Option<PathBuf>,
+    /// Largest part of the program's thread time that may be lost to a category
+    /// (synch, imbal, limpar, mgmt) or in total; may be given again
+    #[arg(long, value_name = "CATEGORY=PERCENT", value_parser = overhead)]
+    max_overhead: Vec<(Overhead, Percent)>,
+    /// Largest part of a region's thread time that threads may wait at its implicit barrier
+    #[arg(long, value_name = "PERCENT")]
+    max_imbalance: Option<Percent>,
+    /// Smallest part of the run that must be in parallel regions
+    #[arg(long, value_name = "PERCENT")]
+    min_coverage: Option<Percent>,
+    /// Largest duration, as a multiple of the baseline's
+    #[arg(long, value_name = "FACTOR")]
+    max_time_ratio: Option<Factor>,
+    /// Largest thread time of a region, as a multiple of the baseline's
+    #[arg(long, value_name = "FACTOR")]
+    max_region_ratio: Option<Factor>,
+    /// Regions with a smaller part of the thread time are not looked at one by one [default: 1%]
+    #[arg(long, value_name = "PERCENT")]
+    min_share: Option<Percent>,
+    /// Write the outcome as JUnit XML too
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+}
+
+/// Reads `CATEGORY=PERCENT`.
+fn overhead(text: &str) -> Result<(Overhead, Percent), String> {
+    let (category, percent) = text
+        .split_once('=')
+        .ok_or("say CATEGORY=PERCENT, such as synch=5%")?;
+    let percent: Percent = percent
+        .parse()
+        .map_err(|error: profile::units::UnitError| error.to_string())?;
+    Ok((category.parse()?, percent))
+}
+
+/// Runs the command; status 1 if a threshold is violated, 2 after an error.
+pub(super) fn run(arguments: &Arguments) -> ExitCode {
+    match checked(arguments) {
+        Ok(checked) if checked.violations().next().is_none() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::from(VIOLATED),
+        Err(failure) => {
+            eprintln!("{}", failure.message);
+            ExitCode::from(ERROR)
+        }
+    }
+}
+
+fn checked(arguments: &Arguments) -> Result<Checked, Failure> {
+    let thresholds = thresholds(arguments)?;
+    let profile = load(&arguments.profile)?;
+    let baseline = arguments.baseline.as_deref().map(load).transpose()?;
+    let checked = check(&profile, baseline.as_ref(), &thresholds)
+        .map_err(|error| format!("error: {error}"))?;
+    show(arguments, &checked)?;
+    if let Some(path) = &arguments.junit {
+        let written = junit::write(&arguments.profile, &checked, path);
+        written.map_err(|error| {
+            file_error(path, &error.to_string(), "choose another file with --junit")
+        })?;
+    }
+    Ok(checked)
+}
+
+fn load(path: &Path) -> Result<Profile, Failure> {
+    Ok(fold(&super::load(path)?))
+}
+
+/// The thresholds of the file and of the options together.
+fn thresholds(arguments: &Arguments) -> Result<Thresholds, Failure> {
+    let options = Thresholds {
+        max_overhead: BTreeMap::from_iter(arguments.max_overhead.iter().copied()),
+        max_imbalance: arguments.max_imbalance,
+        min_coverage: arguments.min_coverage,
+        max_time_ratio: arguments.max_time_ratio,
+        max_region_ratio: arguments.max_region_ratio,
+        min_share: arguments.min_share,
+    };
+    // A file may hold limits for later; an option is meant now.
+    if let (None, [limit, ..]) = (&arguments.baseline, options.comparing().as_slice()) {
+        let what = "compares with a baseline: give its saved profile as the second file";
+        return Err(format!("error: --{limit} {what}").into());
+    }
+    let Some(path) = &arguments.thresholds else {
+        return Ok(options);
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        file_error(
+            path,
+            &error.to_string(),
+            "give a readable file of thresholds",
+        )
+    })?;
+    let file: Thresholds = toml::from_str(&text).map_err(|error| {
+        let what = error.to_string();
+        let help = "romp check --help shows what a file of thresholds may say";
+        file_error(path, what.trim_end(), help)
+    })?;
+    Ok(file.overridden_by(options))
+}
+
+/// One line per violation and note, and one for all.
+fn show(arguments: &Arguments, checked: &Checked) -> Result<(), Failure> {
+    let profile = arguments.profile.display().to_string();
+    super::print(|out| {
+        for check in checked.violations() {
+            writeln!(out, "{}", line(check, &profile))?;
+        }
+        for note in &checked.notes {
+            writeln!(out, "note: {note}")?;
+        }
+        let (all, failed) = (checked.checks.len(), checked.violations().count());
+        match (failed, all) {
+            (0, 1) => writeln!(out, "{profile}: 1 check passed"),
+            (0, _) => writeln!(out, "{profile}: {all} checks passed"),
+            _ => writeln!(out, "{profile}: {failed} of {all} checks failed"),
+        }
+    })
+}
+
+/// `a.c:35: max-imbalance: waiting at ...`.
+fn line(check: &Check, profile: &str) -> String {
+    let Check {
+        threshold,
+        message,
+        place,
+        ..
+    } = check;
+    match place {
+        Some((file, line)) => format!("{file}:{line}: {threshold}: {message}"),
+        None => format!("{profile}: {threshold}: {message}"),
+    }
+}

@@ -1,0 +1,216 @@
+//! Directives that are written as attributes: `[[omp::directive(...)]]`,
+//! `[[omp::decl(...)]]`, `[[omp::sequence(...)]]`, also with `using omp:`.
+//!
+//! The directives of a sequence stand between the same brackets, where no
+//! statement fits. Each becomes a record of its own that says how the text
+//! around it has to change, so that each has brackets of its own:
+//!
+//! ```text
+//! [[omp::sequence(directive(parallel), directive(for))]]
+//! [[omp::directive (parallel)]] [[omp::directive(for)]]
+//! ```
+
+use std::ops::Range;
+
+use super::directives::{Record, words};
+use super::lexer::{Token, TokenKind};
+use super::text_of;
+use crate::find::{InSequence, Placement};
+use crate::openmp::directives::DIRECTIVES;
+use crate::openmp::{Association, Language};
+
+/// The directives of the attribute list that begins at a token, if one does.
+pub(super) fn from_attributes(text: &[u8], code: &[Token], at: usize) -> Vec<Record> {
+    let tokens = &code[at..];
+    let opens = tokens[0].is(b'[') && tokens.get(1).is_some_and(|token| token.is(b'['));
+    let end = opens.then(|| attributes_end(tokens)).flatten();
+    let Some(end) = end.filter(|end| *end >= 4) else {
+        return Vec::new();
+    };
+    let list = List { text, tokens, end };
+    list.records().unwrap_or_default()
+}
+
+/// A list of attributes: `[[`, items, `]]`.
+struct List<'t> {
+    text: &'t [u8],
+    /// From the first bracket on.
+    tokens: &'t [Token],
+    /// The index behind the last bracket.
+    end: usize,
+}
+
+/// A directive in a list.
+struct Member {
+    /// Indices of what names it: its own name and those of the sequences that
+    /// begin with it.
+    head: Range<usize>,
+    /// Indices of what stands in its parentheses.
+    arguments: Range<usize>,
+}
+
+impl List<'_> {
+    fn is(&self, at: usize, word: &str) -> bool {
+        self.tokens
+            .get(at)
+            .is_some_and(|token| text_of(self.text, token) == word)
+    }
+
+    /// None if no attribute is OpenMP's.
+    fn records(&self) -> Option<Vec<Record>> {
+        let inner = 2..self.end - 2;
+        let using = self.is(2, "using") && self.is(3, "omp") && self.tokens[4].is(b':');
+        let from = if using { 5 } else { 2 };
+        let items = self.items(from..inner.end);
+        let own = |item: &Range<usize>| {
+            let prefixed = self.is(item.start, "omp");
+            let qualified = |token: &Token| token.kind == TokenKind::DoubleColon;
+            using || prefixed && self.tokens.get(item.start + 1).is_some_and(qualified)
+        };
+        let mut members = Vec::new();
+        for item in items.iter().filter(|item| own(item)) {
+            self.members(item.clone(), item.start, &mut members)?;
+        }
+        let shared = (items.len() > 1).then_some("other attributes stand between its brackets");
+        let sequence = members.len() > 1 || self.holds_sequence(&members);
+        let (start, end) = (self.tokens[0].start(), self.tokens[self.end - 1].end());
+        let semicolon = self.tokens.get(self.end).filter(|token| token.is(b';'));
+        let records = members.iter().enumerate().map(|(number, member)| {
+            let next = members.get(number + 1);
+            let offset = |member: &Member| self.tokens[member.head.start].start();
+            let from = if number == 0 { start } else { offset(member) };
+            Record {
+                range: from..next.map_or(end, offset),
+                empty_statement: semicolon
+                    .filter(|_| next.is_none())
+                    .map(|token| token.end()),
+                sentinel: "omp",
+                table: DIRECTIVES,
+                words: words(self.text, &self.tokens[member.arguments.clone()]),
+                placement: Placement::Inline,
+                frozen: shared,
+                sequence: sequence.then(|| InSequence {
+                    begin: start,
+                    edits: self.edits(member, number == 0, next),
+                }),
+            }
+        });
+        Some(records.collect()).filter(|records: &Vec<Record>| !records.is_empty())
+    }
+
+    /// The parts of a list between its commas.
+    fn items(&self, inner: Range<usize>) -> Vec<Range<usize>> {
+        let mut items = Vec::new();
+        let mut from = inner.start;
+        let mut at = inner.start;
+        while at < inner.end {
+            match self.tokens[at].kind {
+                TokenKind::Punctuation(b'(' | b'[' | b'{') => {
+                    at += closing(&self.tokens[at..]).unwrap_or(inner.end - at);
+                    continue;
+                }
+                TokenKind::Punctuation(b',') => {
+                    items.push(from..at);
+                    from = at + 1;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        items.push(from..inner.end);
+        items.retain(|item| !item.is_empty());
+        items
+    }
+
+    /// Adds the directives of an item; `head` is where what names the first of
+    /// them begins.
+    fn members(&self, item: Range<usize>, head: usize, members: &mut Vec<Member>) -> Option<()> {
+        let name = match self.is(item.start, "omp") {
+            true => item.start + 2,
+            false => item.start,
+        };
+        let open = name + 1;
+        let close = open + closing(self.tokens.get(open..item.end)?)? - 1;
+        if self.is(name, "directive") || self.is(name, "decl") {
+            members.push(Member {
+                head: head..open,
+                arguments: open + 1..close,
+            });
+        } else if self.is(name, "sequence") {
+            for (number, inner) in self.items(open + 1..close).into_iter().enumerate() {
+                let head = if number == 0 { head } else { inner.start };
+                self.members(inner, head, members)?;
+            }
+        }
+        Some(())
+    }
+
+    fn holds_sequence(&self, members: &[Member]) -> bool {
+        let in_head = |member: &Member| member.head.clone().any(|at| self.is(at, "sequence"));
+        members.iter().any(in_head)
+    }
+
+    /// What gives a directive brackets of its own. White space stays as it is:
+    /// there may be lines in it.
+    fn edits(&self, member: &Member, first: bool, next: Option<&Member>) -> Edits {
+        let mut head = member.head.clone();
+        let mut edits = Edits::new();
+        let opening = match first {
+            // `[[omp::` and `[[using omp:` stay.
+            true => {
+                head.start += if self.is(head.start, "omp") { 2 } else { 0 };
+                "directive"
+            }
+            false => "[[omp::directive",
+        };
+        self.replace(head, opening, &mut edits);
+        let behind = member.arguments.end + 1;
+        let closing = match () {
+            () if next.is_none() => "]]",
+            // One that stands alone ends with an empty statement.
+            () if self.stands_alone(member) => "]];",
+            () => "]]",
+        };
+        let until = next.map_or(self.end, |next| next.head.start);
+        self.replace(behind..until, closing, &mut edits);
+        edits
+    }
+
+    /// Puts a text in the place of some tokens.
+    fn replace(&self, tokens: Range<usize>, text: &'static str, edits: &mut Edits) {
+        let ranges = self.tokens[tokens].iter().map(|token| token.range());
+        let texts = std::iter::once(text).chain(std::iter::repeat(""));
+        edits.extend(ranges.zip(texts));
+    }
+
+    fn stands_alone(&self, member: &Member) -> bool {
+        let words = words(self.text, &self.tokens[member.arguments.clone()]);
+        crate::openmp::parse::parse(&words, DIRECTIVES, Language::Cxx)
+            .is_ok_and(|directive| directive.association() == Association::Standalone)
+    }
+}
+
+type Edits = Vec<(Range<usize>, &'static str)>;
+
+/// The index behind the `]]` that closes a list of attributes.
+fn attributes_end(tokens: &[Token]) -> Option<usize> {
+    let end = closing(tokens)?;
+    (end >= 2 && tokens[end - 2].is(b']')).then_some(end)
+}
+
+/// The index behind the bracket that closes the first one.
+fn closing(tokens: &[Token]) -> Option<usize> {
+    let mut depth = 0usize;
+    for (index, token) in tokens.iter().enumerate() {
+        match token.kind {
+            TokenKind::Punctuation(b'[' | b'(' | b'{') => depth += 1,
+            TokenKind::Punctuation(b']' | b')' | b'}') => depth = depth.checked_sub(1)?,
+            TokenKind::Punctuation(b';') => return None,
+            _ => {}
+        }
+        if depth == 0 {
+            return (index > 0).then_some(index + 1);
+        }
+    }
+    None
+}

@@ -1,0 +1,43 @@
+//! The cross-check of what is taken from the tokens alone: where a construct's
+//! statement is plain, the tree is not asked while instrumenting, which would
+//! take longer than everything else. `--verify` and the tests ask it.
+
+use super::Finder;
+use super::tree::is_statement;
+use crate::find::tree::TreeAnswer;
+use crate::openmp::Association;
+
+impl Finder<'_> {
+    /// The first directive whose end the tokens and the tree see differently.
+    pub(super) fn disagreement(&self) -> Option<usize> {
+        let governs = |index: &usize| {
+            let directive = self.records[*index].parse(self.language);
+            let association = directive.map(|directive| directive.association());
+            matches!(association, Ok(Association::Block | Association::LoopNest))
+        };
+        (0..self.records.len())
+            .filter(governs)
+            .find(|index| self.is_disputed(*index))
+            .map(|index| self.records[index].range.start)
+    }
+
+    fn is_disputed(&self, index: usize) -> bool {
+        let record = &self.records[index].range;
+        let view = self.view_at(record.start);
+        let first = view.token_from(record.end);
+        let Some(start) = view.tokens.get(first).map(super::lexer::Token::start) else {
+            return false;
+        };
+        let Some(matched) = view.match_statement(self, first) else {
+            return false;
+        };
+        let tokens_say = view.tokens[matched.behind - 1].end();
+        match view
+            .tree(self, start)
+            .statement_end(record.end, start, is_statement)
+        {
+            TreeAnswer::Ends(tree_says) => matched.plain && tree_says != tokens_say,
+            TreeAnswer::Unknown => false,
+        }
+    }
+}

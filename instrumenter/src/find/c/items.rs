@@ -1,0 +1,433 @@
+//! What stands at the top level of a file, from tokens alone: which function an
+//! offset is in, and which part of the file the grammar has to read where only
+//! the grammar can say more.
+//!
+//! A function is told by its head: specifiers, a name, one pair of parentheses,
+//! and a brace. Blocks with any other head that might hold functions are left
+//! to the syntax tree.
+
+use std::ops::Range;
+
+use super::brackets::Brackets;
+use super::is_word;
+use super::lexer::{Token, TokenKind};
+use super::tree::maybe_extern_inline;
+use crate::find::Function;
+use crate::openmp::Language;
+
+/// The items of one configuration, in order and disjoint.
+#[derive(Debug, Default)]
+pub(super) struct Items {
+    items: Vec<Item>,
+}
+
+#[derive(Debug)]
+struct Item {
+    /// From its first to its last byte.
+    range: Range<usize>,
+    /// What the grammar must read to understand it.
+    whole: Range<usize>,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// A function: the bytes of its specifiers and of its name.
+    Function(Range<usize>, Range<usize>),
+    /// The tree knows.
+    Unclear,
+}
+
+/// What is known of the function around an offset.
+#[derive(Debug)]
+pub(super) enum Around {
+    /// There is none, or this one.
+    Known(Option<Function>),
+    /// The tree knows.
+    Unclear,
+}
+
+impl Items {
+    /// Looks through the visible tokens of a text.
+    pub(super) fn new(text: &[u8], tokens: &[Token], brackets: &Brackets, lang: Language) -> Self {
+        let mut scan = Scan {
+            text,
+            tokens,
+            brackets,
+            cxx: lang == Language::Cxx,
+            items: Vec::new(),
+            whole: None,
+        };
+        scan.run();
+        Self { items: scan.items }
+    }
+
+    /// The function around an offset.
+    pub(super) fn function_at(&self, text: &[u8], offset: usize) -> Around {
+        Around::Known(match self.at(offset).map(|item| &item.kind) {
+            None => None,
+            Some(Kind::Unclear) => return Around::Unclear,
+            Some(Kind::Function(specifiers, name)) => Some(Function {
+                name: String::from_utf8_lossy(&text[name.clone()]).into_owned(),
+                maybe_extern_inline: maybe_extern_inline(text, specifiers.clone()),
+            }),
+        })
+    }
+
+    /// What the grammar must read to say something about an offset; all, if
+    /// that can't be told.
+    pub(super) fn around(&self, offset: usize) -> Option<Range<usize>> {
+        self.at(offset).map(|item| item.whole.clone())
+    }
+
+    fn at(&self, offset: usize) -> Option<&Item> {
+        let behind = self
+            .items
+            .partition_point(|item| item.range.start <= offset);
+        let item = self.items.get(behind.checked_sub(1)?)?;
+        item.range.contains(&offset).then_some(item)
+    }
+}
+
+/// What a block is, by its head.
+enum Head {
+    /// A function: the first token of its specifiers, its name's first and last.
+    Function(usize, usize, usize),
+    /// A namespace or linkage specification: its content stands at top level.
+    Transparent,
+    /// A class: its content is like that of the top level.
+    Class,
+    /// It holds no function.
+    Data,
+    Unclear,
+}
+
+struct Scan<'a> {
+    text: &'a [u8],
+    tokens: &'a [Token],
+    brackets: &'a Brackets,
+    cxx: bool,
+    items: Vec<Item>,
+    /// The bytes and the last token of the outermost class that is open.
+    whole: Option<(Range<usize>, usize)>,
+}
+
+impl Scan<'_> {
+    fn run(&mut self) {
+        let (mut at, mut start) = (0, 0);
+        while at < self.tokens.len() {
+            if self.whole.as_ref().is_some_and(|(_, last)| *last < at) {
+                self.whole = None;
+            }
+            match self.tokens[at].kind {
+                TokenKind::Punctuation(b';' | b'}') => start = at + 1,
+                TokenKind::Punctuation(b'(' | b'[') => match self.brackets.closing(at) {
+                    Some(close) => at = close,
+                    None => return self.give_up(start),
+                },
+                TokenKind::Punctuation(b'{') => {
+                    let Some(close) = self.brackets.closing(at) else {
+                        return self.give_up(start);
+                    };
+                    let opaque = self.block(start, at, close);
+                    if opaque {
+                        at = close;
+                    }
+                    // What follows data still belongs to its declaration.
+                    if !opaque || self.ends_item(close) {
+                        start = at + 1;
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
+    /// Whether the block that ends here was the last part of an item.
+    fn ends_item(&self, close: usize) -> bool {
+        let end = self.tokens[close].end();
+        self.items.last().is_some_and(|item| item.range.end == end)
+    }
+
+    /// Nothing is known from a token on.
+    fn give_up(&mut self, start: usize) {
+        let from = self.tokens[start].start();
+        self.items.push(Item {
+            range: from..self.text.len(),
+            whole: 0..self.text.len(),
+            kind: Kind::Unclear,
+        });
+    }
+
+    /// Records what a block is; whether its content is to be passed over.
+    fn block(&mut self, start: usize, open: usize, close: usize) -> bool {
+        let end = self.tokens[close].end();
+        let range = self.tokens[start].start()..end;
+        let kind = match self.head(start..open) {
+            Head::Transparent => return false,
+            Head::Class => {
+                self.whole.get_or_insert((range, close));
+                return false;
+            }
+            Head::Data => return true,
+            Head::Function(specifiers, first, last) if !self.holds_functions(open..close) => {
+                let (first, last) = (self.tokens[first].start(), self.tokens[last].end());
+                Kind::Function(self.tokens[specifiers].start()..first, first..last)
+            }
+            Head::Function(..) | Head::Unclear => Kind::Unclear,
+        };
+        let whole = match &self.whole {
+            Some((whole, _)) => whole.clone(),
+            // The declarations of parameters in front of it end with semicolons.
+            None if start == open => 0..self.text.len(),
+            None => range.clone(),
+        };
+        self.items.push(Item { range, whole, kind });
+        true
+    }
+
+    fn head(&self, head: Range<usize>) -> Head {
+        let from = self.behind_template(head.start);
+        let Some(first) = from.filter(|from| *from < head.end) else {
+            return Head::Unclear;
+        };
+        let mut groups = Vec::new();
+        let mut at = first;
+        while at < head.end {
+            match self.tokens[at].kind {
+                TokenKind::Punctuation(b'=') if !self.says(first..at, &["operator"]) => {
+                    return Head::Data;
+                }
+                TokenKind::Punctuation(b'(') => {
+                    let Some(close) = self.brackets.closing(at) else {
+                        return Head::Unclear;
+                    };
+                    let attribute = at > 0 && self.is(at - 1, "__attribute__");
+                    groups.extend((!attribute).then_some((at, close)));
+                    at = close;
+                }
+                TokenKind::Punctuation(b'[') => match self.brackets.closing(at) {
+                    Some(close) => at = close,
+                    None => return Head::Unclear,
+                },
+                _ => {}
+            }
+            at += 1;
+        }
+        match groups.as_slice() {
+            [] => self.head_without_parameters(first..head.end),
+            [(open, close)] => self.function_head(first, *open, *close, head.end),
+            _ => Head::Unclear,
+        }
+    }
+
+    fn head_without_parameters(&self, head: Range<usize>) -> Head {
+        let linkage = self.is(head.start, "extern")
+            && head.len() == 2
+            && self.tokens[head.start + 1].kind == TokenKind::Literal;
+        let class = ["class", "struct", "union"];
+        match () {
+            () if linkage => Head::Transparent,
+            () if self.cxx && self.says(head.clone(), &["namespace"]) => Head::Transparent,
+            () if self.says(head.clone(), &["enum"]) => Head::Data,
+            () if self.cxx && self.says(head.clone(), &class) => Head::Class,
+            () if self.says(head, &class) => Head::Data,
+            () => Head::Unclear,
+        }
+    }
+
+    /// `specifiers name (parameters)`
+    fn function_head(&self, first: usize, open: usize, close: usize, end: usize) -> Head {
+        let named = open > first && self.tokens[open - 1].kind == TokenKind::Identifier;
+        if !self.is_plain_end(close + 1, end)
+            || !named
+            || self.says(first..open, &["operator", "requires", "decltype"])
+        {
+            return Head::Unclear;
+        }
+        let last = open - 1;
+        let mut name = last;
+        while self.cxx && name >= first + 2 && self.tokens[name - 1].kind == TokenKind::DoubleColon
+        {
+            if self.tokens[name - 2].kind != TokenKind::Identifier {
+                return Head::Unclear;
+            }
+            name -= 2;
+        }
+        let plain = (first..name).all(|at| match self.tokens[at].kind {
+            TokenKind::Identifier | TokenKind::Punctuation(b'*') => true,
+            TokenKind::DoubleColon | TokenKind::Number => self.cxx,
+            TokenKind::Punctuation(mark) => self.cxx && matches!(mark, b'&' | b'<' | b'>' | b','),
+            TokenKind::Literal => false,
+        });
+        match plain {
+            true => Head::Function(first, name, last),
+            false => Head::Unclear,
+        }
+    }
+
+    /// Whether nothing stands between the parameters and the body that could
+    /// have parts of its own.
+    fn is_plain_end(&self, mut at: usize, end: usize) -> bool {
+        const WORDS: &[&str] = &["const", "volatile", "noexcept", "override", "final"];
+        while at < end {
+            let attribute = self.is(at, "__attribute__");
+            if !attribute && !(self.cxx && WORDS.iter().any(|word| self.is(at, word))) {
+                return false;
+            }
+            at = match self.brackets.closing(at + 1).filter(|_| attribute) {
+                Some(close) => close + 1,
+                None => at + 1,
+            };
+        }
+        true
+    }
+
+    /// Behind `template <...>`, if it can be told where that ends.
+    fn behind_template(&self, mut at: usize) -> Option<usize> {
+        while self.cxx && self.is(at, "template") {
+            let mut depth = 0usize;
+            loop {
+                at += 1;
+                match self.tokens.get(at)?.kind {
+                    TokenKind::Punctuation(b'<') => depth += 1,
+                    TokenKind::Punctuation(b'>') => depth = depth.checked_sub(1)?,
+                    TokenKind::Identifier | TokenKind::DoubleColon | TokenKind::Number => {}
+                    TokenKind::Punctuation(b',' | b'.' | b'*' | b'&' | b'=') => {}
+                    _ => return None,
+                }
+                if depth == 0 {
+                    break;
+                }
+            }
+            at += 1;
+        }
+        Some(at)
+    }
+
+    /// Whether functions may be defined in the body of a function: GNU C has
+    /// them, and C++ has local classes.
+    fn holds_functions(&self, body: Range<usize>) -> bool {
+        body.clone().any(|at| match self.tokens[at].kind {
+            TokenKind::Identifier if self.cxx => self.opens_class(at, body.end),
+            TokenKind::Punctuation(b'(') if !self.cxx => self.opens_function(at),
+            _ => false,
+        })
+    }
+
+    /// `struct name : base {`
+    fn opens_class(&self, at: usize, end: usize) -> bool {
+        let keyword = ["class", "struct", "union"]
+            .iter()
+            .any(|word| self.is(at, word));
+        let name = |at: &usize| {
+            matches!(
+                self.tokens[*at].kind,
+                TokenKind::Identifier | TokenKind::DoubleColon
+            )
+        };
+        keyword
+            && (at + 1..end)
+                .find(|at| !name(at))
+                .is_some_and(|at| self.tokens[at].is(b'{') || self.tokens[at].is(b':'))
+    }
+
+    /// `type name (parameters) {`
+    fn opens_function(&self, open: usize) -> bool {
+        let close = self.brackets.closing(open);
+        let block = close.and_then(|close| self.tokens.get(close + 1));
+        let Some((name, before)) = open.checked_sub(1).zip(open.checked_sub(2)) else {
+            return false;
+        };
+        block.is_some_and(|token| token.is(b'{'))
+            && self.tokens[name].kind == TokenKind::Identifier
+            && !["if", "for", "while", "switch"]
+                .iter()
+                .any(|word| self.is(name, word))
+            && (self.tokens[before].is(b'*') || self.tokens[before].kind == TokenKind::Identifier)
+    }
+
+    fn is(&self, at: usize, word: &str) -> bool {
+        let token = self.tokens.get(at);
+        token.is_some_and(|token| is_word(self.text, token, word))
+    }
+
+    fn says(&self, tokens: Range<usize>, words: &[&str]) -> bool {
+        tokens
+            .into_iter()
+            .any(|at| words.iter().any(|word| self.is(at, word)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lexer::lex;
+    use super::*;
+
+    /// The function around the `@` in a text; `?` if that is unclear.
+    fn around(source: &str, language: Language) -> String {
+        let text = source.as_bytes();
+        let tokens = lex(text).code;
+        let brackets = Brackets::new(&tokens);
+        let items = Items::new(text, &tokens, &brackets, language);
+        let at = source.find('@').unwrap();
+        match items.function_at(text, at) {
+            Around::Unclear => "?".into(),
+            Around::Known(None) => "-".into(),
+            Around::Known(Some(function)) => match function.maybe_extern_inline {
+                true => format!("{} inline", function.name),
+                false => function.name,
+            },
+        }
+    }
+
+    #[test]
+    fn functions_of_c() {
+        for (source, name) in [
+            ("int f(void) { @ }", "f"),
+            (
+                "int a; static inline struct s *f(int (*g)(int)) { { @ } }",
+                "f",
+            ),
+            ("inline int f(void) { @ }", "f inline"),
+            ("API T f(void) { @ }", "f inline"),
+            ("int f(void) { } int @ b;", "-"),
+            ("struct s { int a; } f(void) { @ }", "?"),
+            ("int a[] = { 1 }; int f(void) { @ }", "f"),
+            ("enum e { a }; extern \"C\" { int f(void) { @ } }", "f"),
+            ("int f(void) __attribute__((noinline)) { @ }", "f"),
+            ("int f(a) int a; { @ }", "?"),
+            ("int (f)(void) { @ }", "?"),
+            ("MACRO(x) int f(void) { @ }", "?"),
+            ("int f(void) { int g(int a) { @ } }", "?"),
+            ("int f(void) { else if (a) { FOREACH(x) { @ } } }", "f"),
+            ("int f(void) { @ ", "?"),
+        ] {
+            assert_eq!(around(source, Language::C), name, "{source}");
+        }
+    }
+
+    #[test]
+    fn functions_of_cxx() {
+        for (source, name) in [
+            ("namespace a { void f() { @ } }", "f"),
+            (
+                "template <typename T, int n = 2> T A::f(T x) const { @ }",
+                "A::f",
+            ),
+            ("class A : public B { public: int f() { @ } };", "?"),
+            ("class A : B { int a; int f() const { @ } };", "f"),
+            ("class A { A() : x{1} { @ } };", "?"),
+            ("struct A { int f() { } }; @", "-"),
+            ("void f() { struct A { void g() { @ } }; }", "?"),
+            ("void f() { struct A a; auto b = [&](int c) { @ }; }", "f"),
+            ("bool A::operator==(A b) { @ }", "?"),
+            ("int *&f(int a = 3) noexcept { @ }", "f"),
+            ("auto f() -> int { @ }", "?"),
+            ("template <bool b = (1 > 2)> void f() { @ }", "?"),
+        ] {
+            assert_eq!(around(source, Language::Cxx), name, "{source}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Parts of a program unit where no call may stand.
+
+use std::ops::Range;
+
+use super::Finder;
+use super::classify::UnitKind;
+use super::directives::Meaning;
+use super::structure::Unit;
+use super::view::View;
+use crate::find::c::preprocessed;
+use crate::openmp::{Directive, Leaf};
+
+/// A part and the reason.
+type Closed = (Range<usize>, &'static str);
+
+impl Finder<'_> {
+    /// The closed parts of every view that a directive or a call was seen in.
+    pub(super) fn closed(&self) -> Vec<Closed> {
+        let mut closed = self.closed.take();
+        let system = preprocessed::system_ranges(&self.source.text, &self.preprocessor);
+        closed.extend(
+            system
+                .into_iter()
+                .map(|range| (range, preprocessed::SYSTEM_HEADER)),
+        );
+        closed.sort_by_key(|(range, _)| (range.start, range.end));
+        closed.dedup();
+        closed
+    }
+
+    /// The closed parts of a view.
+    pub(super) fn closed_in(&self, view: &View) -> Vec<Closed> {
+        let structure = &view.structure;
+        let mut closed = Vec::new();
+        closed.extend(
+            structure
+                .interfaces
+                .iter()
+                .map(|range| (range.clone(), "it stands in an interface block")),
+        );
+        closed.extend(
+            structure
+                .concurrent_loops
+                .iter()
+                .map(|range| (range.clone(), "it stands in a do concurrent loop")),
+        );
+        for unit in &structure.units {
+            let reason = if unit.head.pure {
+                "it stands in a pure procedure"
+            } else if unit.head.kind == UnitKind::BlockData {
+                "it stands in block data"
+            } else if self.is_device_code(view, unit) {
+                "it stands in device code"
+            } else {
+                continue;
+            };
+            closed.push((unit.range.clone(), reason));
+        }
+        closed
+    }
+
+    /// Whether a `declare target` in a procedure, but not in one inside of it,
+    /// names no procedure: then it means this one.
+    fn is_device_code(&self, view: &View, unit: &Unit) -> bool {
+        let innermost = |at: usize| {
+            let mut units = view.structure.units.iter();
+            units.find(|unit| unit.range.contains(&at)) == Some(unit)
+        };
+        let is_procedure = matches!(
+            unit.head.kind,
+            UnitKind::Subroutine | UnitKind::Function | UnitKind::ModuleProcedure
+        );
+        is_procedure && self.records.iter().any(|record| {
+            let declares =
+                matches!(&record.meaning, Meaning::Begin(directive) if names_nothing(directive));
+            declares && innermost(record.range.start)
+        })
+    }
+}
+
+/// A `declare target` without a list.
+fn names_nothing(directive: &Directive) -> bool {
+    const LISTS: [&str; 4] = ["to", "enter", "link", "local"];
+    directive.has_leaf(Leaf::DeclareTarget)
+        && directive.argument.is_none()
+        && LISTS.iter().all(|name| directive.clause(name).is_none())
+}

@@ -1,0 +1,230 @@
+//! Conditions of the preprocessor that hold or fail together: a directive and
+//! the one that ends it often stand in conditionals of their own with the same
+//! condition.
+
+use std::ops::Range;
+
+use crate::find::c::groups::{Configuration, Group, Groups, word};
+use crate::find::c::lexer::PreprocessorLine;
+
+/// A condition, known to hold or to fail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Fact {
+    /// Without its negation.
+    text: String,
+    holds: bool,
+}
+
+/// The conditions of a text's groups: what must hold for each branch whose
+/// conditions in front have failed; nothing for `#else`.
+#[derive(Debug, Default)]
+pub(super) struct Conditions {
+    of: Vec<Vec<Option<Fact>>>,
+}
+
+/// Which branch some facts choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    /// This one, or none.
+    Certain(Option<usize>),
+    /// This one, unless one in front of it holds.
+    Likely(usize),
+    /// They say nothing.
+    Open,
+}
+
+impl Conditions {
+    pub(super) fn new(text: &[u8], lines: &[PreprocessorLine], groups: &Groups) -> Self {
+        let line_at = |start: usize| {
+            let at = lines.binary_search_by_key(&start, |line| line.range.start);
+            at.ok().map(|at| &lines[at])
+        };
+        let conditions = |group: &Group| {
+            let others = group.branches.iter().map(|branch| branch.end);
+            let starts = std::iter::once(group.range.start).chain(others);
+            let lines = starts.take(group.branches.len()).map(line_at);
+            lines.map(|line| Fact::read(text, line?)).collect()
+        };
+        Self {
+            of: groups.groups.iter().map(conditions).collect(),
+        }
+    }
+
+    /// The most likely choice that shows `offset` and does not contradict itself.
+    pub(super) fn configuration_for(&self, groups: &Groups, offset: usize) -> Configuration {
+        let mut configuration = groups.configuration_for(offset);
+        self.follow(&mut configuration, &self.facts_at(groups, offset));
+        // What is around the offset has the last word.
+        for (number, group) in groups.groups.iter().enumerate() {
+            configuration[number] = group.branch_of(offset).or(configuration[number]);
+        }
+        configuration
+    }
+
+    /// The other choices, seen from the begin of a part, of the groups that
+    /// overlap it, each with the number of its group.
+    pub(super) fn alternatives(
+        &self,
+        groups: &Groups,
+        part: Range<usize>,
+        matters: impl Fn(Range<usize>) -> bool,
+    ) -> Vec<(usize, Configuration)> {
+        let base = self.configuration_for(groups, part.start);
+        let facts = self.facts_at(groups, part.start);
+        let mut alternatives = Vec::new();
+        for (number, group) in groups.groups.iter().enumerate() {
+            let overlaps = group.range.start < part.end && group.range.end > part.start;
+            let decided = group.branch_of(part.start).is_some()
+                || matches!(self.choice(number, &facts), Choice::Certain(_));
+            if !overlaps || decided || !matters(group.range.clone()) {
+                continue;
+            }
+            for choice in group.choices().filter(|choice| *choice != base[number]) {
+                let mut other = base.clone();
+                let mut facts = facts.clone();
+                facts.extend(self.facts_of(number, choice));
+                self.follow(&mut other, &facts);
+                other[number] = choice;
+                alternatives.push((number, other));
+            }
+        }
+        alternatives
+    }
+
+    /// Chooses what facts say for every group.
+    fn follow(&self, configuration: &mut Configuration, facts: &[Fact]) {
+        for (number, chosen) in configuration.iter_mut().enumerate() {
+            match self.choice(number, facts) {
+                Choice::Certain(branch) => *chosen = branch,
+                Choice::Likely(branch) => *chosen = Some(branch),
+                Choice::Open => {}
+            }
+        }
+    }
+
+    fn choice(&self, number: usize, facts: &[Fact]) -> Choice {
+        let mut certain = true;
+        for (branch, condition) in self.of[number].iter().enumerate() {
+            let holds = match condition {
+                None => certain.then_some(true),
+                Some(condition) => condition.is_true(facts),
+            };
+            match holds {
+                Some(true) if certain => return Choice::Certain(Some(branch)),
+                Some(true) => return Choice::Likely(branch),
+                Some(false) => {}
+                None => certain = false,
+            }
+        }
+        match certain {
+            true => Choice::Certain(None),
+            false => Choice::Open,
+        }
+    }
+
+    /// What must hold around an offset; OpenMP is on where it matters.
+    fn facts_at(&self, groups: &Groups, offset: usize) -> Vec<Fact> {
+        let mut facts = Vec::new();
+        for (number, group) in groups.groups.iter().enumerate() {
+            if let Some(branch) = group.branch_of(offset) {
+                facts.extend(self.facts_of(number, Some(branch)));
+            }
+        }
+        facts.push(Fact {
+            text: "_OPENMP".into(),
+            holds: true,
+        });
+        facts
+    }
+
+    /// What must hold for a choice.
+    fn facts_of(&self, number: usize, choice: Option<usize>) -> Vec<Fact> {
+        let conditions = &self.of[number];
+        let failed = choice.unwrap_or(conditions.len());
+        let fails = conditions[..failed].iter().flatten().map(|condition| Fact {
+            text: condition.text.clone(),
+            holds: !condition.holds,
+        });
+        let holds = choice.and_then(|branch| conditions[branch].clone());
+        fails.chain(holds).collect()
+    }
+}
+
+impl Fact {
+    /// What a line demands; nothing for `#else`.
+    fn read(text: &[u8], line: &PreprocessorLine) -> Option<Self> {
+        let words: Vec<String> = (0..line.tokens.len())
+            .map(|at| word(text, line, at))
+            .collect();
+        let mut words = words.iter().map(String::as_str);
+        let directive = words.next()?;
+        let mut holds = !directive.ends_with("ndef");
+        let mut words: Vec<&str> = words.collect();
+        if let ["!", "defined", ..] = words.as_slice() {
+            words.remove(0);
+            holds = !holds;
+        }
+        let text = match (directive, words.as_slice()) {
+            ("else", _) => return None,
+            (_, ["defined", name] | ["defined", "(", name, ")"]) => (*name).to_owned(),
+            ("if" | "elif", words) => format!("if {}", words.join(" ")),
+            (_, words) => words.join(" "),
+        };
+        Some(Self { text, holds })
+    }
+
+    /// Whether it holds, if facts tell.
+    fn is_true(&self, facts: &[Self]) -> Option<bool> {
+        let known = facts.iter().find(|fact| fact.text == self.text)?;
+        Some(known.holds == self.holds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::find::c::lexer::lex;
+    use crate::openmp::Language;
+
+    /// What is chosen for every group around the mark `@`.
+    fn chosen(text: &str) -> String {
+        let lines = lex(text.as_bytes()).lines;
+        let groups = Groups::new(text.as_bytes(), &lines, Language::Fortran);
+        let conditions = Conditions::new(text.as_bytes(), &lines, &groups);
+        let at = text.find('@').unwrap();
+        let configuration = conditions.configuration_for(&groups, at);
+        let show = |choice: &Option<usize>| choice.map_or("-".into(), |branch| branch.to_string());
+        configuration.iter().map(show).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn the_same_condition_is_the_same_choice() {
+        for (text, expected) in [
+            (
+                "#ifdef A\n@\n#endif\n#if defined(A)\n#else\n#endif\n",
+                "0 0",
+            ),
+            ("#ifdef A\n@\n#endif\n#ifndef A\n#endif\n", "0 -"),
+            (
+                "#ifdef A\n#else\n@\n#endif\n#ifdef A\n#else\n#endif\n",
+                "1 1",
+            ),
+            ("#if A > 1\n#else\n@\n#endif\n#if A > 1\n#endif\n", "1 -"),
+            (
+                "#if X\n#elif defined(A)\n@\n#endif\n#ifdef A\n#endif\n",
+                "1 0",
+            ),
+            ("#if X\n#elif defined(A)\n@\n#endif\n#if X\n#endif\n", "1 -"),
+            (
+                "#if X\n#elif defined(A)\n#endif\n#ifdef A\n@\n#endif\n",
+                "1 0",
+            ),
+            (
+                "@\n#ifdef _OPENMP\n#else\n#endif\n#ifdef B\n#else\n#endif\n",
+                "0 0",
+            ),
+        ] {
+            assert_eq!(chosen(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Where a construct begins and ends: the tree's answer and the tokens' answer,
+//! and what to make of both.
+
+use std::ops::Range;
+
+use super::Finder;
+use super::directives::{Meaning, Record};
+use super::frames::Wants;
+use super::structure::{Item, Span};
+use super::view::View;
+use crate::find::tree::TreeAnswer;
+use crate::find::{Body, Closing, EndDirective, Extent, Position};
+use crate::openmp::directives::Association;
+use crate::openmp::{Directive, Leaf};
+use crate::source::LineIndex;
+
+/// Bytes that are read to try other choices of the conditionals of one source;
+/// real ones need a few times their length.
+const MAX_TRIED: usize = 1 << 27;
+
+impl Finder<'_> {
+    /// The extent of the directive with this index; it takes the clauses of the
+    /// directive that ends it.
+    pub(super) fn extent(&self, index: usize, directive: &mut Directive, view: &View) -> Extent {
+        match directive.association() {
+            Association::Block | Association::LoopNest => {}
+            _ => return Extent::None,
+        }
+        match self.body(index, directive, view) {
+            Ok(body) => Extent::Body(body),
+            Err(reason) => Extent::Unclear(reason),
+        }
+    }
+
+    fn body(&self, index: usize, directive: &mut Directive, view: &View) -> Result<Body, String> {
+        let record = &self.records[index];
+        let span = view.span(index)?;
+        self.check_tree(view, span, directive)?;
+        let begin = Position {
+            at: record.after,
+            line_start: true,
+        };
+        let (closing, end, outside) = match span.end {
+            Some(end) => self.ended(view, end, directive)?,
+            None => {
+                let end = self.behind(view, span.last)?;
+                (Closing::Omitted, end, end)
+            }
+        };
+        let last = view.range(&self.records, span.last).end;
+        let construct_end = span
+            .end
+            .map_or(last, |end| view.range(&self.records, end).end);
+        self.check_branches(index, directive, construct_end)?;
+        let guarded = self
+            .branches(record.range.start)
+            .iter()
+            .any(|branch| branch.end <= construct_end);
+        let range = match span.last > span.own {
+            true => view.range(&self.records, span.own + 1).start..last,
+            false => begin.at..begin.at,
+        };
+        let sections = match directive.has_leaf(Leaf::Sections) {
+            true => self.sections(view, span),
+            false => Vec::new(),
+        };
+        Ok(Body {
+            range,
+            begin,
+            end,
+            outside,
+            closing,
+            sections,
+            guarded,
+        })
+    }
+
+    /// The end of a construct with a directive at its end, whose clauses are the
+    /// construct's.
+    fn ended(
+        &self,
+        view: &View,
+        end: usize,
+        directive: &mut Directive,
+    ) -> Result<(Closing, Position, Position), String> {
+        let Item::Directive(index) = view.items[end] else {
+            return Err("where it ends can't be told".into());
+        };
+        let record = &self.records[index];
+        let Meaning::End(ending) = &record.meaning else {
+            return Err("where it ends can't be told".into());
+        };
+        if let Some(reason) = record.unusable {
+            return Err(format!(
+                "the directive that ends it can't be used: {reason}"
+            ));
+        }
+        directive.clauses.extend(ending.clauses.iter().cloned());
+        let line_start = |at| Position {
+            at,
+            line_start: true,
+        };
+        let closing = Closing::Directive(EndDirective {
+            range: record.range.clone(),
+            words: record.words.clone(),
+            name_ranges: ending.name_ranges.clone(),
+        });
+        Ok((
+            closing,
+            line_start(record.range.start),
+            line_start(record.after),
+        ))
+    }
+
+    /// Behind an item: where the next line or the next statement of its line
+    /// begins.
+    pub(super) fn behind(&self, view: &View, item: usize) -> Result<Position, String> {
+        let next = match view.items[item] {
+            Item::Statement(index) => view.statements[index].next_in_line,
+            Item::Directive(_) => None,
+        };
+        if let Some(at) = next {
+            return Ok(Position {
+                at,
+                line_start: false,
+            });
+        }
+        let text = &self.source.text;
+        let at = view.after(&self.records, item);
+        if at == text.len() && !text.ends_with(b"\n") {
+            return Err("the file ends with it".into());
+        }
+        Ok(Position {
+            at,
+            line_start: true,
+        })
+    }
+
+    /// The tree must not contradict the tokens on where a loop ends.
+    fn check_tree(&self, view: &View, span: &Span, directive: &Directive) -> Result<(), String> {
+        if Wants::of(directive, span.end.is_some()) != Some(Wants::Loop) {
+            return Ok(());
+        }
+        let (Some(Item::Statement(first)), Item::Statement(last)) =
+            (view.items.get(span.own + 1), view.items[span.last])
+        else {
+            // Another directive stands between; it is checked itself.
+            return Ok(());
+        };
+        let first = &view.statements[*first];
+        let from = self.records[match view.items[span.own] {
+            Item::Directive(index) => index,
+            Item::Statement(_) => return Ok(()),
+        }]
+        .range
+        .end;
+        let tree = view.tree(self);
+        let starts = [first.range.start, first.keyword];
+        let answer = starts
+            .into_iter()
+            .map(|start| tree.statement_end(from, start, |kind| kind == "do_loop"))
+            .find(|answer| *answer != TreeAnswer::Unknown);
+        let Some(TreeAnswer::Ends(end)) = answer else {
+            return Ok(());
+        };
+        let text = &self.source.text[..end];
+        let end = text.trim_ascii_end().len();
+        match view.statements[last].range.contains(&end.saturating_sub(1)) {
+            true => Ok(()),
+            false => Err("two ways of finding its end do not agree, so it is not touched".into()),
+        }
+    }
+
+    /// Every other choice of the conditionals that overlap the construct must
+    /// give the same end.
+    fn check_branches(
+        &self,
+        index: usize,
+        directive: &Directive,
+        end: usize,
+    ) -> Result<(), String> {
+        let part = self.records[index].range.start..end;
+        // What is one statement long depends on every statement.
+        let any = matches!(Wants::of(directive, false), Some(Wants::Statements(_)));
+        let matters = |group: Range<usize>| any || self.is_structural(group);
+        let alternatives = self
+            .conditions
+            .alternatives(&self.groups, part.clone(), matters);
+        self.tried
+            .set(self.tried.get() + alternatives.len() * part.len());
+        if self.tried.get() > MAX_TRIED {
+            return Err("too many conditionals stand in it to try all of their branches".into());
+        }
+        for (number, configuration) in alternatives {
+            let view = View::new(self, &configuration, Some(part.clone()));
+            if view.end_of(&self.records, index) != Some(end) {
+                let group = &self.groups.groups[number].range;
+                return Err(format!(
+                    "it ends in different places in the branches of the conditional at line {}; \
+                     preprocess the file first",
+                    LineIndex::new(&self.source.text).line(group.start)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the nesting depends on a part.
+    fn is_structural(&self, part: Range<usize>) -> bool {
+        let next = self
+            .structural
+            .partition_point(|line| line.end <= part.start);
+        self.structural
+            .get(next)
+            .is_some_and(|line| line.start < part.end)
+    }
+}
+
+impl View {
+    /// Where the construct of a record ends.
+    fn end_of(&self, records: &[Record], index: usize) -> Option<usize> {
+        let span = self.span(index).ok()?;
+        let last = span.end.unwrap_or(span.last);
+        Some(self.range(records, last).end)
+    }
+}

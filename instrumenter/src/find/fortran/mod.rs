@@ -1,0 +1,305 @@
+//! The front end for Fortran, free and fixed form.
+//!
+//! physical lines -> logical lines -> statements and directive records -> per
+//! configuration of the conditionals, a token-level matcher, checked by a syntax
+//! tree of the statements alone. Form, sentinels, labels, continuations and the
+//! column limit are the lexer's; everything behind it is the same in both forms.
+
+mod calls;
+mod card;
+mod classify;
+mod closed;
+mod conditions;
+mod directives;
+mod extents;
+mod frames;
+mod glue;
+mod logical;
+mod physical;
+#[cfg(test)]
+mod properties;
+mod sections;
+mod squeezed;
+mod statements;
+mod structure;
+#[cfg(test)]
+mod tests;
+mod tokens;
+mod view;
+mod words;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::c::groups::{Configuration, Groups};
+use super::c::lexer::{PreprocessorLine, lex_part};
+use super::c::{line_directives, preprocessed};
+use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Function, Placement, Traits};
+use crate::openmp::Language;
+use crate::openmp::parse::joined;
+use crate::source::{Form, Source};
+use classify::StatementKind;
+use conditions::Conditions;
+use directives::{Meaning, Record};
+use logical::{Logical, logical_lines};
+use physical::{Kind, Physical};
+use statements::{Statement, statements};
+use structure::Item;
+use view::View;
+
+/// What Fortran says that changes how constructs are planned.
+const TRAITS: Traits = Traits {
+    folds_case: true,
+    private_by_rule: true,
+    declares_in_procedures: true,
+    types_functions: true,
+};
+
+/// Views that are kept: what stands next to each other is seen in the same one.
+const MAX_VIEWS: usize = 8;
+
+/// The front end for Fortran; the source says in which form.
+#[derive(Debug, Default)]
+pub struct FortranFrontEnd;
+
+impl FrontEnd for FortranFrontEnd {
+    fn find(&self, source: &Source) -> Found {
+        Finder::new(source).find()
+    }
+
+    fn text_begin(&self, text: &[u8]) -> usize {
+        preprocessed::begin(text).unwrap_or_else(|| physical::first_byte(text))
+    }
+
+    fn is_preprocessed(&self, text: &[u8]) -> bool {
+        preprocessed::is_preprocessed(text)
+    }
+
+    /// Sentinels and labels are tokens too.
+    fn token_ranges(&self, source: &Source) -> Vec<Range<usize>> {
+        let finder = Finder::new(source);
+        let all = logical_lines(&source.text, finder.lines.iter(), finder.form);
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        for line in &all {
+            ranges.extend(line.tokens.iter().map(|token| line.source(token)));
+        }
+        for line in &finder.lines {
+            ranges.extend(physical::sentinel(&source.text, line));
+        }
+        let lines = finder.preprocessor.iter().flat_map(|line| &line.tokens);
+        ranges.extend(lines.map(|token| token.range()));
+        ranges.sort_by_key(|range| range.start);
+        ranges
+    }
+
+    /// As the most likely branches of its conditionals show it.
+    fn syntax_errors(&self, source: &Source) -> usize {
+        let finder = Finder::new(source);
+        let configuration = finder
+            .groups
+            .guarded_configuration(&source.text, &finder.preprocessor);
+        let view = View::new(&finder, &configuration, None);
+        view.tree(&finder).error_count()
+    }
+}
+
+/// Everything that is known of one source while its constructs are looked up.
+struct Finder<'s> {
+    source: &'s Source,
+    form: Form,
+    lines: Vec<Physical>,
+    preprocessor: Vec<PreprocessorLine>,
+    groups: Groups,
+    conditions: Conditions,
+    records: Vec<Record>,
+    /// The bytes of lines that the nesting depends on.
+    structural: Vec<Range<usize>>,
+    /// The views that were asked for last.
+    views: RefCell<Vec<Rc<View>>>,
+    /// Where no call may stand, in any of them.
+    closed: RefCell<Vec<(Range<usize>, &'static str)>>,
+    /// How many bytes were read to try other choices of conditionals.
+    tried: Cell<usize>,
+}
+
+impl<'s> Finder<'s> {
+    fn new(source: &'s Source) -> Self {
+        let (text, form) = (&source.text, source.layout.form);
+        let lines = physical::lines(text, source.layout);
+        let preprocessor: Vec<PreprocessorLine> = lines
+            .iter()
+            .filter(|line| line.kind == Kind::Preprocessor)
+            .map(|line| PreprocessorLine {
+                range: line.range.clone(),
+                tokens: lex_part(text, line.range.start + 1..line.range.end),
+            })
+            .collect();
+        let groups = match source.layout.preprocessed_by_compiler {
+            true => Groups::new(text, &preprocessor, Language::Fortran),
+            // Whoever reads the text next ignores them.
+            false => Groups::default(),
+        };
+        let conditions = Conditions::new(text, &preprocessor, &groups);
+        let all = logical_lines(text, lines.iter(), form);
+        let records = all
+            .iter()
+            .filter_map(|line| Some(Record::new(text, line, line.sentinel?, form)))
+            .collect();
+        Self {
+            source,
+            form,
+            lines,
+            preprocessor,
+            conditions,
+            groups,
+            records,
+            structural: all
+                .iter()
+                .filter(|line| is_structural(line, form))
+                .map(|line| line.range.clone())
+                .collect(),
+            views: RefCell::default(),
+            closed: RefCell::default(),
+            tried: Cell::new(0),
+        }
+    }
+
+    fn find(self) -> Found {
+        let text = &self.source.text;
+        let lines =
+            line_directives::line_map(&self.source.name, text, &self.preprocessor, &self.groups);
+        if self.records.is_empty() && !calls::may_have_some(text) {
+            return Found {
+                directives: Vec::new(),
+                calls: Vec::new(),
+                closed: Vec::new(),
+                lines,
+                traits: TRAITS,
+            };
+        }
+        Found {
+            directives: self.directives(),
+            calls: self.calls(),
+            closed: self.closed(),
+            lines,
+            traits: TRAITS,
+        }
+    }
+
+    fn directives(&self) -> Vec<FoundDirective> {
+        let ends = self.ends();
+        let mut directives = Vec::new();
+        // The place of each record in the list.
+        let mut places = Vec::new();
+        for index in 0..self.records.len() {
+            let directive = (!ends.contains(&index)).then(|| self.directive(index));
+            places.push(directive.is_some().then_some(directives.len()));
+            directives.extend(directive);
+        }
+        for directive in &mut directives {
+            if let Extent::Body(body) = &mut directive.extent {
+                for section in &mut body.sections {
+                    section.directive = section.directive.and_then(|record| places[record]);
+                }
+            }
+        }
+        directives
+    }
+
+    /// The records that end a construct.
+    fn ends(&self) -> HashSet<usize> {
+        let end = |index: usize| {
+            let view = self.view_at(self.records[index].range.start);
+            match view.items[view.span(index).ok()?.end?] {
+                Item::Directive(end) => Some(end),
+                Item::Statement(_) => None,
+            }
+        };
+        (0..self.records.len()).filter_map(end).collect()
+    }
+
+    /// The index of the record that begins at an offset.
+    fn record_at(&self, start: usize) -> Option<usize> {
+        self.records
+            .binary_search_by_key(&start, |record| record.range.start)
+            .ok()
+    }
+
+    /// The view of a configuration.
+    fn view(&self, configuration: &Configuration) -> Rc<View> {
+        let mut views = self.views.borrow_mut();
+        let known = views
+            .iter()
+            .find(|view| view.configuration == *configuration);
+        if let Some(view) = known {
+            return Rc::clone(view);
+        }
+        let view = Rc::new(View::new(self, configuration, None));
+        self.closed.borrow_mut().extend(self.closed_in(&view));
+        if views.len() == MAX_VIEWS {
+            views.remove(0);
+        }
+        views.push(Rc::clone(&view));
+        view
+    }
+
+    /// The view that shows `offset`.
+    fn view_at(&self, offset: usize) -> Rc<View> {
+        self.view(&self.conditions.configuration_for(&self.groups, offset))
+    }
+
+    fn directive(&self, index: usize) -> FoundDirective {
+        let record = &self.records[index];
+        let view = self.view_at(record.range.start);
+        let mut extent = Extent::None;
+        let directive = match (&record.meaning, record.unusable) {
+            (Meaning::Unknown(reason), _) => Err(reason.clone()),
+            (_, Some(reason)) => Err(reason.to_owned()),
+            (Meaning::End(_), _) => Err("it ends no construct".to_owned()),
+            (Meaning::Begin(directive), _) => {
+                let mut directive = directive.clone();
+                extent = self.extent(index, &mut directive, &view);
+                Ok(directive)
+            }
+        };
+        FoundDirective {
+            directive,
+            range: record.range.clone(),
+            text: format!("{} {}", record.sentinel_text(), joined(&record.words)),
+            words: record.words.clone(),
+            placement: Placement::Lines {
+                before: record.range.start,
+                after: record.after,
+            },
+            extent,
+            function: view.function_at(record.range.start),
+            branches: self.branches(record.range.start),
+            sequence: None,
+        }
+    }
+
+    fn branches(&self, offset: usize) -> Vec<Branch> {
+        self.groups.branches_at(offset)
+    }
+}
+
+/// Whether the nesting depends on a line.
+fn is_structural(line: &Logical, form: Form) -> bool {
+    let moves =
+        |statement: Statement| statement.kind != StatementKind::Other || statement.label.is_some();
+    line.sentinel.is_some() || statements(line, form).into_iter().any(moves)
+}
+
+impl View {
+    /// The program unit or subprogram around an offset.
+    fn function_at(&self, offset: usize) -> Option<Function> {
+        let mut units = self.structure.units.iter();
+        let unit = units.find(|unit| unit.range.contains(&offset))?;
+        Some(Function {
+            name: unit.head.name.clone()?,
+            maybe_extern_inline: false,
+        })
+    }
+}

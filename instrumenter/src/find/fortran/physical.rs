@@ -1,0 +1,270 @@
+//! Physical lines and what each of them is (Fortran 2018, section 6.3; OpenMP
+//! 5.2, sections 3.1.1 to 3.3.2), in both source forms.
+
+use std::ops::Range;
+
+use super::card::Card;
+use crate::source::{Form, Layout};
+
+/// The sentinels of directives that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sentinel {
+    /// `!$omp`
+    Omp,
+    /// `!$pomp`
+    Pomp,
+}
+
+/// How the name of a sentinel is written.
+const SENTINELS: [(&[u8], Sentinel); 2] = [(b"omp", Sentinel::Omp), (b"pomp", Sentinel::Pomp)];
+
+/// What a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A comment or nothing.
+    Comment,
+    /// A line of the preprocessor, or one that it wrote.
+    Preprocessor,
+    /// A part of a directive.
+    Directive(Sentinel),
+    /// A part of the program, `!$` lines included.
+    Code,
+}
+
+impl Kind {
+    /// Whether its text counts.
+    pub(super) fn is_read(self) -> bool {
+        !matches!(self, Self::Comment | Self::Preprocessor)
+    }
+}
+
+/// A physical line; one of the preprocessor's with its continuations.
+#[derive(Clone, Debug)]
+pub(super) struct Physical {
+    /// Its bytes without the newline.
+    pub(super) range: Range<usize>,
+    /// Behind its newline.
+    pub(super) after: usize,
+    pub(super) kind: Kind,
+    /// The columns for labels, in fixed form.
+    pub(super) label: Range<usize>,
+    /// Its text: without sentinel and columns that have a meaning of their own.
+    pub(super) content: Range<usize>,
+    /// Whether column 6 marks it as a continuation, in fixed form.
+    pub(super) continues: bool,
+    /// Whether its text reaches the last column, in fixed form, so that a word
+    /// may go on in the next line.
+    pub(super) full: bool,
+}
+
+/// The lines of a text.
+pub(super) fn lines(text: &[u8], layout: Layout) -> Vec<Physical> {
+    let mut lines = Vec::new();
+    let mut start = first_byte(text);
+    while start < text.len() {
+        let line = line(text, start, layout);
+        start = line.after;
+        lines.push(line);
+    }
+    lines
+}
+
+/// Past a byte-order mark.
+pub(super) fn first_byte(text: &[u8]) -> usize {
+    match text.starts_with(b"\xef\xbb\xbf") {
+        true => 3,
+        false => 0,
+    }
+}
+
+fn line(text: &[u8], start: usize, layout: Layout) -> Physical {
+    let (mut end, mut after) = bounds(text, start);
+    let comment = |range: Range<usize>, after: usize, kind: Kind| Physical {
+        label: range.start..range.start,
+        content: range.end..range.end,
+        range,
+        after,
+        kind,
+        continues: false,
+        full: false,
+    };
+    if text.get(start) == Some(&b'#') {
+        while layout.preprocessed_by_compiler && text[start..end].ends_with(b"\\") && after > end {
+            (end, after) = bounds(text, after);
+        }
+        return comment(start..end, after, Kind::Preprocessor);
+    }
+    if layout.preprocessed_by_compiler && text[start..end].trim_ascii_start().starts_with(b"/*") {
+        // The preprocessor removes it, however many lines it has.
+        let close = find(&text[start..], b"*/").map_or(text.len(), |at| start + at);
+        (end, after) = bounds(text, close);
+        return comment(start..end, after, Kind::Comment);
+    }
+    let read = match layout.form {
+        Form::Free => free(text, start..end),
+        Form::Fixed => fixed(text, start..end, layout.line_length),
+    };
+    let Some(read) = read else {
+        return comment(start..end, after, Kind::Comment);
+    };
+    Physical {
+        range: start..end,
+        after,
+        kind: read.kind,
+        label: read.label,
+        content: read.content,
+        continues: read.continues,
+        full: read.full,
+    }
+}
+
+/// Where a line ends, without and with its newline.
+fn bounds(text: &[u8], start: usize) -> (usize, usize) {
+    let newline = text[start..].iter().position(|byte| *byte == b'\n');
+    let Some(newline) = newline.map(|at| start + at) else {
+        return (text.len(), text.len());
+    };
+    let carriage_return = newline > start && text[newline - 1] == b'\r';
+    (newline - usize::from(carriage_return), newline + 1)
+}
+
+fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+    text.windows(part.len()).position(|window| window == part)
+}
+
+/// A line that is no comment.
+struct Read {
+    kind: Kind,
+    label: Range<usize>,
+    content: Range<usize>,
+    continues: bool,
+    full: bool,
+}
+
+/// Columns do not count in free form. What stands behind the last column is
+/// read too: compilers reject a line that would have to be cut.
+fn free(text: &[u8], line: Range<usize>) -> Option<Read> {
+    let blanks = text[line.clone()]
+        .iter()
+        .take_while(|byte| is_blank(**byte))
+        .count();
+    let first = line.start + blanks;
+    let rest = &text[first..line.end];
+    let read = |kind, skipped: usize| {
+        Some(Read {
+            kind,
+            label: first..first,
+            content: first + skipped..line.end,
+            continues: false,
+            full: false,
+        })
+    };
+    match rest.first()? {
+        b'!' => {
+            let (sentinel, length) = free_sentinel(rest)?;
+            read(sentinel.map_or(Kind::Code, Kind::Directive), length)
+        }
+        _ => read(Kind::Code, 0),
+    }
+}
+
+/// The sentinel that a line begins with and its length: none of a directive
+/// means conditional compilation.
+fn free_sentinel(rest: &[u8]) -> Option<(Option<Sentinel>, usize)> {
+    let behind = rest.strip_prefix(b"!$")?;
+    if ends_sentinel(behind) {
+        return Some((None, 2));
+    }
+    let name = |(name, sentinel): (&[u8], Sentinel)| {
+        let same = behind.get(..name.len())?.eq_ignore_ascii_case(name);
+        let whole = same && ends_sentinel(&behind[name.len()..]);
+        whole.then_some((Some(sentinel), 2 + name.len()))
+    };
+    SENTINELS.into_iter().find_map(name)
+}
+
+fn ends_sentinel(rest: &[u8]) -> bool {
+    rest.first()
+        .is_none_or(|byte| is_blank(*byte) || *byte == b'&')
+}
+
+fn fixed(text: &[u8], line: Range<usize>, line_length: Option<usize>) -> Option<Read> {
+    let card = Card::new(text, line, line_length);
+    let comment_mark = matches!(card.head[0], b'c' | b'C' | b'*' | b'!');
+    let kind = match comment_mark && card.head[1] == b'$' {
+        true => fixed_sentinel(&card)?,
+        false => {
+            let is_comment = comment_mark || matches!(card.head[0], b'd' | b'D');
+            (!is_comment && !is_comment_behind_blanks(text, &card)).then_some(Kind::Code)?
+        }
+    };
+    let labelled = match kind {
+        Kind::Code if comment_mark => 2,
+        _ => 0,
+    };
+    let mark = card.head[5];
+    let may_continue = match kind {
+        Kind::Code => card.head[labelled..5].iter().all(|byte| *byte == b' '),
+        _ => kind == Kind::Directive(Sentinel::Omp),
+    };
+    let label = match kind {
+        Kind::Code => card.label(labelled),
+        _ => card.body.start..card.body.start,
+    };
+    Some(Read {
+        kind,
+        label,
+        full: line_length.is_some_and(|length| card.body.len() + 6 >= length),
+        content: card.body,
+        continues: mark != b' ' && mark != b'0' && may_continue,
+    })
+}
+
+/// What a line with `!$`, `c$` or `*$` in its first columns is.
+fn fixed_sentinel(card: &Card) -> Option<Kind> {
+    let name = card.head[2..5].to_ascii_lowercase();
+    if name
+        .iter()
+        .all(|byte| *byte == b' ' || byte.is_ascii_digit())
+    {
+        return Some(Kind::Code);
+    }
+    match name.as_slice() {
+        b"omp" => Some(Kind::Directive(Sentinel::Omp)),
+        // One column longer than the label field; it has no continuations.
+        b"pom" if card.head[5].eq_ignore_ascii_case(&b'p') => Some(Kind::Directive(Sentinel::Pomp)),
+        _ => None,
+    }
+}
+
+/// Nothing, or a `!` that does not stand in column 6.
+fn is_comment_behind_blanks(text: &[u8], card: &Card) -> bool {
+    match card.head.iter().position(|byte| *byte != b' ') {
+        Some(5) => false,
+        Some(column) => card.head[column] == b'!',
+        None => {
+            let mut body = text[card.body.clone()].iter();
+            let first = body.find(|byte| !is_blank(**byte));
+            first.is_none_or(|first| *first == b'!')
+        }
+    }
+}
+
+/// The bytes of a directive line's sentinel.
+pub(super) fn sentinel(text: &[u8], line: &Physical) -> Option<Range<usize>> {
+    let length = match line.kind {
+        Kind::Directive(Sentinel::Omp) => 5,
+        Kind::Directive(Sentinel::Pomp) => 6,
+        _ => return None,
+    };
+    let first = text[line.range.clone()]
+        .iter()
+        .position(|byte| !is_blank(*byte))?;
+    let start = line.range.start + first;
+    Some(start..(start + length).min(line.range.end))
+}
+
+/// What counts as a blank within a line.
+pub(super) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)
+}

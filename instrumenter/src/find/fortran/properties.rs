@@ -1,0 +1,215 @@
+//! Properties of what is found in any text, most of it no Fortran.
+
+use std::ops::Range;
+
+use proptest::prelude::*;
+
+use super::FortranFrontEnd;
+use crate::find::{Closing, Extent, Found, FrontEnd, Placement, Position};
+use crate::openmp::Language;
+use crate::source::{Form, Layout, Source};
+
+/// Fragments from which texts are thrown together.
+const FRAGMENTS: &[&str] = &[
+    "!$omp parallel\n",
+    "!$omp parallel do private(a)\n",
+    "!$omp do\n",
+    "!$omp sections\n",
+    "!$omp section\n",
+    "!$omp atomic\n",
+    "!$omp atomic capture\n",
+    "!$omp tile sizes(2)\n",
+    "!$omp end parallel\n",
+    "!$omp end do nowait\n",
+    "!$omp end sections\n",
+    "!$omp end atomic\n",
+    "!$omp barrier\n",
+    "!$omp single &\n",
+    "!$omp&copyprivate(x)\n",
+    "c$omp+private(x)\n",
+    "!$omp end single\n",
+    "!$omp nonsense(\n",
+    "!$pomp inst begin(a)\n",
+    "!$ x = 1\n",
+    "      do 10 i = 1, n\n",
+    "      do i = 1, n\n",
+    "      end do\n",
+    " 10   continue\n",
+    "      if (a) then\n",
+    "      end if\n",
+    "      block\n",
+    "      end block\n",
+    "      pure subroutine s\n",
+    "      contains\n",
+    "      end\n",
+    "      call omp_set_lock(l)\n",
+    "      x = 'a &\n",
+    "     & b'; ",
+    "x = 1; ",
+    "end do; ",
+    "#ifdef A\n",
+    "#ifndef A\n",
+    "#else\n",
+    "#elif B\n",
+    "#endif\n",
+    "# 7 \"x.f90\"\n",
+    "#define X \\\n",
+    "/* ",
+    "*/\n",
+    "! c\n",
+    "\t1 x\r\n",
+    "\n",
+    "&\n",
+    "\u{e9}",
+    "'",
+    "(",
+];
+
+fn thrown_together() -> impl Strategy<Value = Vec<u8>> {
+    proptest::collection::vec(proptest::sample::select(FRAGMENTS), 0..40)
+        .prop_map(|parts| parts.concat().into_bytes())
+}
+
+fn layouts() -> impl Strategy<Value = Layout> {
+    (
+        any::<bool>(),
+        any::<bool>(),
+        proptest::option::of(0usize..140),
+    )
+        .prop_map(|(fixed, preprocessed_by_compiler, line_length)| Layout {
+            form: if fixed { Form::Fixed } else { Form::Free },
+            line_length,
+            preprocessed_by_compiler,
+        })
+}
+
+/// Everything points into the text, at the right side of everything else.
+fn check(text: Vec<u8>, layout: Layout) -> Result<(), TestCaseError> {
+    let source = Source {
+        name: "t.f90".into(),
+        language: Language::Fortran,
+        text,
+        layout,
+    };
+    let found = FortranFrontEnd.find(&source);
+    let text = &source.text;
+    let mut last = 0;
+    for directive in &found.directives {
+        prop_assert!(directive.range.start >= last && directive.range.end <= text.len());
+        last = directive.range.start;
+        let Placement::Lines { before, after } = directive.placement else {
+            return Err(TestCaseError::fail("a directive without lines"));
+        };
+        prop_assert!(before <= directive.range.start && directive.range.end <= after);
+        prop_assert!(is_line_start(text, before) && is_line_start(text, after));
+        in_order(
+            directive.words.iter().map(|word| word.range.clone()),
+            &directive.range,
+        )?;
+        check_extent(&found, &directive.extent, text, after)?;
+    }
+    for call in &found.calls {
+        prop_assert!(call.name.end < call.arguments && call.arguments <= text.len());
+    }
+    // A token that is split at a continuation reaches over the next sentinel.
+    let tokens = FortranFrontEnd.token_ranges(&source);
+    prop_assert!(tokens.is_sorted_by_key(|token| token.start));
+    prop_assert!(
+        tokens
+            .iter()
+            .all(|token| token.start < token.end && token.end <= text.len())
+    );
+    Ok(())
+}
+
+fn check_extent(
+    found: &Found,
+    extent: &Extent,
+    text: &[u8],
+    after: usize,
+) -> Result<(), TestCaseError> {
+    let Extent::Body(body) = extent else {
+        return Ok(());
+    };
+    prop_assert!(after <= body.begin.at && body.begin.at <= body.range.start);
+    prop_assert!(body.range.start <= body.range.end && body.range.end <= body.end.at);
+    prop_assert!(body.end.at <= body.outside.at && body.outside.at <= text.len());
+    for position in [body.begin, body.end, body.outside] {
+        check_position(text, position)?;
+    }
+    if let Closing::Directive(end) = &body.closing {
+        prop_assert!(body.end.at <= end.range.start && end.range.end <= body.outside.at);
+    }
+    let mut from = body.begin.at;
+    for section in &body.sections {
+        prop_assert!(from <= section.begin.at && section.end.at <= body.end.at);
+        prop_assert!(
+            section
+                .directive
+                .is_none_or(|index| index < found.directives.len())
+        );
+        from = section.end.at;
+    }
+    Ok(())
+}
+
+fn check_position(text: &[u8], position: Position) -> Result<(), TestCaseError> {
+    prop_assert!(!position.line_start || is_line_start(text, position.at));
+    Ok(())
+}
+
+fn is_line_start(text: &[u8], at: usize) -> bool {
+    at == 0 || at == text.len() || text[at - 1] == b'\n' || text[..at] == *b"\xef\xbb\xbf"
+}
+
+fn in_order(
+    ranges: impl Iterator<Item = Range<usize>>,
+    inside: &Range<usize>,
+) -> Result<(), TestCaseError> {
+    let mut end = inside.start;
+    for range in ranges {
+        prop_assert!(end <= range.start && range.start < range.end && range.end <= inside.end);
+        end = range.end;
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn any_bytes(text in proptest::collection::vec(any::<u8>(), 0..300), layout in layouts()) {
+        check(text, layout)?;
+    }
+
+    #[test]
+    fn fragments(text in thrown_together(), layout in layouts()) {
+        check(text, layout)?;
+    }
+}
+
+/// What is open is looked through from the inside; deep nesting that never ends
+/// must not take time for every pair of lines.
+#[test]
+fn long_and_deep_texts_end_in_time() {
+    for line in [
+        "!$omp parallel\n",
+        "!$omp parallel\nblock\n",
+        "do 10 i = 1, n\n",
+        "!$omp do\ndo 10 i = 1, n\n10 continue\n",
+        "#ifdef A\n!$omp parallel\n",
+        "#ifndef A\n!$omp parallel\n#endif\n!$omp end parallel\n",
+        "!$omp end parallel\n",
+        "p a r a l l e l ",
+        "x = (((",
+    ] {
+        let text = line.repeat(20_000 / line.len());
+        for layout in [Layout::FREE, Layout::FIXED] {
+            let layout = Layout {
+                preprocessed_by_compiler: true,
+                ..layout
+            };
+            assert!(check(text.clone().into_bytes(), layout).is_ok(), "{line}");
+        }
+    }
+}

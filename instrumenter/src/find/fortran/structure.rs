@@ -1,0 +1,430 @@
+//! The token-level matcher: one pass over statements and directives that keeps
+//! what is open on a stack. It says where each construct ends and which program
+//! units there are.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::classify::{Compound, StatementKind, UnitHead, UnitKind};
+use super::directives::{Meaning, Record};
+use super::frames::{Construct, Frame, OpenDirective, OpenUnit, Wants};
+use super::statements::Statement;
+use crate::openmp::{Association, Directive, Leaf};
+
+/// A statement or a directive, in source order.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Item {
+    /// Index of a statement.
+    Statement(usize),
+    /// Index of a record.
+    Directive(usize),
+}
+
+/// What a directive governs, as items.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    /// The directive itself.
+    pub(super) own: usize,
+    /// The last item of what it governs; itself if that is nothing.
+    pub(super) last: usize,
+    /// The directive that ends it.
+    pub(super) end: Option<usize>,
+    /// The `section` directives that separate its parts.
+    pub(super) sections: Vec<usize>,
+}
+
+/// A program unit or subprogram.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Unit {
+    /// From its first to its last statement.
+    pub(super) range: Range<usize>,
+    pub(super) head: UnitHead,
+}
+
+/// What the pass finds.
+#[derive(Debug, Default)]
+pub(super) struct Structure {
+    /// What each record governs, or why that can't be told, by record.
+    pub(super) spans: Vec<(usize, Result<Span, &'static str>)>,
+    /// Program units and subprograms, inner ones first.
+    pub(super) units: Vec<Unit>,
+    /// Interface blocks and bodies of `do concurrent`.
+    pub(super) interfaces: Vec<Range<usize>>,
+    pub(super) concurrent_loops: Vec<Range<usize>>,
+}
+
+/// Reasons why what a directive governs can't be told.
+const NOT_ENDED: &str = "no directive ends it";
+const NO_LOOP: &str = "no loop follows it";
+const UNFINISHED: &str = "its loop does not end before the directive that ends it";
+const TWO_ENDS: &str = "it may end with its block construct or with a directive later";
+const NOTHING: &str = "nothing follows it";
+const SHARED_LABEL: &str = "its last statement also ends a loop that begins outside of it";
+
+/// Runs the pass.
+pub(super) fn structure(items: &[Item], statements: &[Statement], records: &[Record]) -> Structure {
+    let mut pass = Pass {
+        items,
+        statements,
+        records,
+        frames: Vec::new(),
+        strict: HashMap::new(),
+        labels: HashMap::new(),
+        found: Structure::default(),
+    };
+    for at in 0..items.len() {
+        pass.item(at);
+    }
+    pass.settle(None);
+    pass.finish();
+    pass.found
+}
+
+struct Pass<'a> {
+    items: &'a [Item],
+    statements: &'a [Statement],
+    records: &'a [Record],
+    frames: Vec<Frame>,
+    /// By name, the last directive with a strictly structured block that no
+    /// directive ended, as an index of its span.
+    strict: HashMap<String, usize>,
+    /// How many open loops end at each label.
+    labels: HashMap<Option<u64>, usize>,
+    found: Structure,
+}
+
+impl Pass<'_> {
+    fn item(&mut self, at: usize) {
+        if self.settle(Some(at)) {
+            return;
+        }
+        match self.items[at] {
+            Item::Statement(index) => self.statement(at, &self.statements[index]),
+            Item::Directive(index) => match &self.records[index].meaning {
+                Meaning::Begin(directive) => self.begin(at, index, directive),
+                Meaning::End(directive) => self.end(at, directive),
+                Meaning::Unknown(_) => {}
+            },
+        }
+    }
+
+    /// Closes the constructs that were complete before the item `next`; says
+    /// whether it is a directive that ends one of them.
+    fn settle(&mut self, next: Option<usize>) -> bool {
+        while let Some(Frame::Directive(open)) = self.frames.last()
+            && let Some(last) = open.complete
+        {
+            let ends = next.is_some_and(|next| self.is_end_of(next, open));
+            let Some(Frame::Directive(open)) = self.frames.pop() else {
+                return false;
+            };
+            let end = next.filter(|_| ends);
+            self.close(open, last, end);
+            self.completed(end.unwrap_or(last));
+            if ends {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn is_end_of(&self, item: usize, open: &OpenDirective) -> bool {
+        let Item::Directive(index) = self.items[item] else {
+            return false;
+        };
+        matches!(&self.records[index].meaning, Meaning::End(directive) if directive.name() == open.name)
+    }
+
+    fn close(&mut self, open: OpenDirective, last: usize, end: Option<usize>) {
+        if end.is_none() && open.strict {
+            self.strict.insert(open.name, self.found.spans.len());
+        }
+        let span = Span {
+            own: open.item,
+            last,
+            end,
+            sections: open.sections,
+        };
+        self.found.spans.push((open.record, Ok(span)));
+    }
+
+    fn fail(&mut self, open: &OpenDirective, reason: &'static str) {
+        self.found.spans.push((open.record, Err(reason)));
+    }
+
+    /// A directive that begins something or stands alone.
+    fn begin(&mut self, at: usize, record: usize, directive: &Directive) {
+        if let Some(wants) = Wants::of(directive, self.is_ended_next(at, directive)) {
+            self.first_item(wants == Wants::Loop, None);
+            self.frames.push(Frame::Directive(OpenDirective {
+                record,
+                item: at,
+                name: directive.name(),
+                wants,
+                begun: false,
+                strict: false,
+                complete: None,
+                sections: Vec::new(),
+            }));
+        } else if directive.association() == Association::Standalone {
+            self.first_item(false, None);
+            self.completed(at);
+        } else if directive.has_leaf(Leaf::Section)
+            && let Some(Frame::Directive(open)) = self.frames.last_mut()
+        {
+            open.sections.push(at);
+        }
+    }
+
+    /// Whether, of the directives that follow, the next one ends this one.
+    fn is_ended_next(&self, at: usize, directive: &Directive) -> bool {
+        let mut following = self.items[at + 1..].iter();
+        let next = following.find_map(|item| match item {
+            Item::Directive(index) => Some(&self.records[*index].meaning),
+            Item::Statement(_) => None,
+        });
+        matches!(next, Some(Meaning::End(end)) if end.name() == directive.name())
+    }
+
+    /// A directive that ends a construct.
+    fn end(&mut self, at: usize, directive: &Directive) {
+        let name = directive.name();
+        let unit = self.frames.iter().rposition(Frame::is_unit);
+        let from = unit.map_or(0, |unit| unit + 1);
+        let partner = self.frames[from..]
+            .iter()
+            .rposition(|frame| matches!(frame, Frame::Directive(open) if open.name == name));
+        let Some(partner) = partner.map(|partner| from + partner) else {
+            self.orphan(&name);
+            return;
+        };
+        self.drop_frames(partner + 1, NOT_ENDED, at);
+        if let Some(Frame::Directive(open)) = self.frames.pop() {
+            // A loop that is not complete is none that could be measured.
+            match open.wants {
+                Wants::Loop => self.fail(&open, UNFINISHED),
+                _ => self.close(open, at - 1, Some(at)),
+            }
+            self.completed(at);
+        }
+    }
+
+    /// A directive that ends nothing. Where a strictly structured block of that
+    /// name was taken to end before, compilers may see it either way.
+    fn orphan(&mut self, name: &str) {
+        if let Some(span) = self.strict.remove(name) {
+            self.found.spans[span].1 = Err(TWO_ENDS);
+        }
+    }
+
+    fn statement(&mut self, at: usize, statement: &Statement) {
+        self.implied_program(statement);
+        self.first_item(false, Some(&statement.kind));
+        let ended_by_label = statement
+            .label
+            .filter(|_| statement.kind != StatementKind::EndDo)
+            .and_then(|label| self.outermost_loop(label));
+        match &statement.kind {
+            StatementKind::Do { label, concurrent } => {
+                *self.labels.entry(*label).or_default() += 1;
+                self.frames.push(Frame::Construct(Construct {
+                    compound: None,
+                    label: *label,
+                    concurrent: *concurrent,
+                    start: statement.range.start,
+                }));
+            }
+            StatementKind::Open(compound) => self.frames.push(Frame::Construct(Construct {
+                compound: Some(*compound),
+                label: None,
+                concurrent: false,
+                start: statement.range.start,
+            })),
+            StatementKind::EndDo => self.close_construct(at, None),
+            StatementKind::Close(compound) => self.close_construct(at, Some(*compound)),
+            StatementKind::Unit(head) => self.open_unit(head, statement),
+            StatementKind::EndUnit(kind) => self.close_unit(at, *kind),
+            StatementKind::Other => self.completed(at),
+        }
+        if let Some(outermost) = ended_by_label.filter(|outermost| *outermost < self.frames.len()) {
+            self.close_labelled(at, outermost, statement.label);
+        }
+    }
+
+    /// Tells the innermost directive, if it waits for what it governs, that this
+    /// begins here.
+    fn first_item(&mut self, is_loop_directive: bool, statement: Option<&StatementKind>) {
+        let Some(Frame::Directive(open)) = self.frames.last_mut() else {
+            return;
+        };
+        if std::mem::replace(&mut open.begun, true) {
+            return;
+        }
+        let is_loop = matches!(statement, Some(StatementKind::Do { .. })) || is_loop_directive;
+        match (open.wants, statement) {
+            (Wants::Loop, _) if !is_loop => {
+                if let Some(Frame::Directive(open)) = self.frames.pop() {
+                    self.fail(&open, NO_LOOP);
+                }
+            }
+            // OpenMP 5.2, section 4.1: a strictly structured block, which needs
+            // no directive at its end.
+            (Wants::End, Some(StatementKind::Open(Compound::Block))) => {
+                open.wants = Wants::Statements(1);
+                open.strict = true;
+            }
+            _ => {}
+        }
+    }
+
+    /// A statement, a construct or what a directive governs ended with an item.
+    fn completed(&mut self, at: usize) {
+        let Some(Frame::Directive(open)) = self.frames.last_mut() else {
+            return;
+        };
+        match &mut open.wants {
+            Wants::End => {}
+            Wants::Loop => open.complete = Some(at),
+            Wants::Statements(count) => {
+                *count = count.saturating_sub(1);
+                open.complete = (*count == 0).then_some(at);
+            }
+        }
+    }
+
+    /// `end do`, `end if`, ...: closes the innermost construct of that kind, and
+    /// what is still open in it.
+    fn close_construct(&mut self, at: usize, compound: Option<Compound>) {
+        let same =
+            |frame: &Frame| matches!(frame, Frame::Construct(open) if open.compound == compound);
+        let stop = self
+            .frames
+            .iter()
+            .rposition(|frame| same(frame) || frame.is_unit());
+        if let Some(partner) = stop.filter(|stop| same(&self.frames[*stop])) {
+            self.drop_frames(partner, NOT_ENDED, at);
+        }
+        self.completed(at);
+    }
+
+    /// The outermost loop of the unit that ends at a label.
+    fn outermost_loop(&self, label: u64) -> Option<usize> {
+        if self
+            .labels
+            .get(&Some(label))
+            .is_none_or(|count| *count == 0)
+        {
+            return None;
+        }
+        let unit = self.frames.iter().rposition(Frame::is_unit);
+        let from = unit.map_or(0, |unit| unit + 1);
+        let ends =
+            |frame: &Frame| matches!(frame, Frame::Construct(open) if open.label == Some(label));
+        self.frames[from..]
+            .iter()
+            .position(ends)
+            .map(|position| from + position)
+    }
+
+    /// Closes every loop that ends at a label. A directive between two of them
+    /// governs an inner one.
+    fn close_labelled(&mut self, at: usize, outermost: usize, label: Option<u64>) {
+        while self.frames.len() > outermost {
+            let is_loop =
+                |frame: &Frame| matches!(frame, Frame::Construct(open) if open.label == label);
+            let inner = self.frames.iter().rposition(is_loop).unwrap_or(outermost);
+            self.drop_frames(inner.max(outermost), SHARED_LABEL, at);
+            if self.frames.len() <= outermost {
+                break;
+            }
+        }
+        self.completed(at);
+    }
+
+    /// Drops the frames from an index on; the directives among them fail.
+    fn drop_frames(&mut self, from: usize, reason: &'static str, at: usize) {
+        let end = self.end_of(at);
+        for frame in self.frames.split_off(from).into_iter().rev() {
+            match frame {
+                Frame::Directive(open) => self.fail(&open, reason),
+                Frame::Construct(open) => self.leave_construct(&open, end),
+                Frame::Unit(open) => self.leave_unit(open, end),
+            }
+        }
+    }
+
+    fn end_of(&self, at: usize) -> usize {
+        match self.items.get(at) {
+            Some(Item::Statement(index)) => self.statements[*index].range.end,
+            Some(Item::Directive(index)) => self.records[*index].range.end,
+            None => usize::MAX,
+        }
+    }
+
+    fn leave_construct(&mut self, open: &Construct, end: usize) {
+        if open.compound.is_none()
+            && let Some(count) = self.labels.get_mut(&open.label)
+        {
+            *count -= 1;
+        }
+        if open.concurrent {
+            self.found.concurrent_loops.push(open.start..end);
+        }
+        if open.compound == Some(Compound::Interface) {
+            self.found.interfaces.push(open.start..end);
+        }
+    }
+
+    fn leave_unit(&mut self, open: OpenUnit, end: usize) {
+        self.strict.clear();
+        self.found.units.push(Unit {
+            range: open.start..end,
+            head: open.head,
+        });
+    }
+
+    fn open_unit(&mut self, head: &UnitHead, statement: &Statement) {
+        let in_interface = self.frames.last().is_some_and(Frame::is_interface);
+        if in_interface && head.kind == UnitKind::ModuleProcedure {
+            return;
+        }
+        self.frames.push(Frame::Unit(OpenUnit {
+            head: head.clone(),
+            start: statement.range.start,
+        }));
+    }
+
+    /// A main program may begin without a statement of its own.
+    fn implied_program(&mut self, statement: &Statement) {
+        let is_unit = matches!(
+            statement.kind,
+            StatementKind::Unit(_) | StatementKind::EndUnit(_)
+        );
+        if is_unit || self.frames.iter().any(Frame::is_unit) {
+            return;
+        }
+        let head = UnitHead {
+            kind: UnitKind::Program,
+            name: None,
+            pure: false,
+        };
+        let start = statement.range.start;
+        self.frames.insert(0, Frame::Unit(OpenUnit { head, start }));
+    }
+
+    fn close_unit(&mut self, at: usize, kind: Option<UnitKind>) {
+        let same = |frame: &Frame| match frame {
+            Frame::Unit(open) => kind.is_none_or(|kind| kind == open.head.kind),
+            _ => false,
+        };
+        let innermost = self.frames.iter().rposition(Frame::is_unit);
+        let partner = self.frames.iter().rposition(same).or(innermost);
+        if let Some(partner) = partner {
+            self.drop_frames(partner, NOT_ENDED, at);
+        }
+    }
+
+    fn finish(&mut self) {
+        self.drop_frames(0, NOTHING, self.items.len());
+    }
+}

@@ -1,0 +1,525 @@
+//! What is found in whole sources, in both forms.
+
+use super::FortranFrontEnd;
+use crate::find::{Body, Closing, Extent, Found, FoundDirective, FrontEnd, Position};
+use crate::openmp::Language;
+use crate::source::{Layout, Source};
+
+const FREE: Layout = Layout::FREE;
+const FIXED: Layout = Layout::FIXED;
+const PREPROCESSED: Layout = Layout {
+    preprocessed_by_compiler: true,
+    ..Layout::FREE
+};
+
+fn find(text: &str, layout: Layout) -> Found {
+    FortranFrontEnd.find(&Source {
+        name: "t.f90".into(),
+        language: Language::Fortran,
+        text: text.as_bytes().to_vec(),
+        layout,
+    })
+}
+
+/// Every directive: its name, its clauses if it has some, and `begin-end`, with
+/// `!outside` where a directive ends it; all in lines, `+` in mid-line.
+fn outline(text: &str, layout: Layout) -> String {
+    let found = find(text, layout);
+    let show = |directive| one(&found, directive);
+    found
+        .directives
+        .iter()
+        .map(show)
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+fn one(found: &Found, directive: &FoundDirective) -> String {
+    let parsed = match &directive.directive {
+        Ok(parsed) => parsed,
+        Err(reason) => return format!("{}: {reason}", directive.text),
+    };
+    let clauses: String = parsed
+        .clauses
+        .iter()
+        .map(|clause| format!(" {}", clause.text()))
+        .collect();
+    let extent = match &directive.extent {
+        Extent::None => String::new(),
+        Extent::Unclear(reason) => format!(": {reason}"),
+        Extent::Body(body) => lines(found, body),
+    };
+    format!("{}{clauses}{extent}", parsed.name())
+}
+
+fn lines(found: &Found, body: &Body) -> String {
+    let line = |position: Position| {
+        let mid = if position.line_start { "" } else { "+" };
+        format!("{}{mid}", found.lines.physical(position.at))
+    };
+    let closing = match &body.closing {
+        Closing::Directive(_) => format!("!{}", line(body.outside)),
+        Closing::Omitted => String::new(),
+        Closing::Block => "?".into(),
+    };
+    format!(" {}-{}{closing}", line(body.begin), line(body.end))
+}
+
+fn check(layout: Layout, cases: &[(&str, &str)]) {
+    for (text, expected) in cases {
+        let text = format!("{text}\n");
+        assert_eq!(outline(&text, layout), *expected, "{text}");
+    }
+}
+
+#[test]
+fn loops_end_with_or_without_a_directive() {
+    check(
+        FREE,
+        &[
+            ("!$omp do\ndo i = 1, n\nend do\nend", "do 2-4"),
+            (
+                "!$omp do\ndo i = 1, n\nend do\n!$omp end do nowait\nend",
+                "do nowait 2-4!5",
+            ),
+            (
+                "!$omp do\n\n! c\ndo i = 1, n\nend do\n! c\n\n!$omp end do\nend",
+                "do 2-8!9",
+            ),
+            (
+                "!$omp do\no: do i = 1, n\ndo\nend do\nend do o\nend do\nend",
+                "do 2-6",
+            ),
+            (
+                "!$omp do\ndo i = 1, n; x = 1; end do; y = 2\nend",
+                "do 2-2+",
+            ),
+            ("!$omp do\ndo 10 i = 1, n\n10 x = 1\nend", "do 2-4"),
+            (
+                "!$omp do\ndo 10 i = 1, n\ndo 10 j = 1, n\n10 continue\nend",
+                "do 2-5",
+            ),
+            (
+                "!$omp do\ndo 10 i = 1, n\n10 end do\n!$omp end do\nend",
+                "do 2-4!5",
+            ),
+            (
+                "!$omp parallel do\n!$omp tile sizes(2)\ndo i = 1, n\nend do\nend",
+                "parallel do 2-5; tile sizes(2) 3-5",
+            ),
+            (
+                "!$omp parallel do\n!$omp tile sizes(2)\ndo i = 1, n\nend do\n!$omp end tile\n!$omp end parallel do\nend",
+                "parallel do 2-6!7; tile sizes(2) 3-5!6",
+            ),
+            ("!$omp do\ndo concurrent (i = 1:n)\nend do\nend", "do 2-4"),
+            (
+                "!$omp do\nx = 1\ndo i = 1, n\nend do\nend",
+                "do: no loop follows it",
+            ),
+            ("!$omp do\nend", "do: no loop follows it"),
+            (
+                "do 10 i = 1, n\n!$omp do\ndo 10 j = 1, n\n10 continue\nend",
+                "do: its last statement also ends a loop that begins outside of it",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn blocks_end_with_a_directive() {
+    check(
+        FREE,
+        &[
+            (
+                "!$omp parallel\nx = 1\n!$omp end parallel\nend",
+                "parallel 2-3!4",
+            ),
+            ("!$omp parallel\n!$omp end parallel\nend", "parallel 2-2!3"),
+            (
+                "!$omp parallel\n!$omp parallel\n!$omp end parallel\n!$omp end parallel\nend",
+                "parallel 2-4!5; parallel 3-3!4",
+            ),
+            (
+                "!$omp single\nx = 1\n!$omp end single copyprivate(x) nowait\nend",
+                "single copyprivate(x) nowait 2-3!4",
+            ),
+            (
+                "!$omp critical (c)\nx = 1\n!$omp end critical (c)\nend",
+                "critical 2-3!4",
+            ),
+            (
+                "!$omp parallel\nif (a) then\n!$omp barrier\nend if\n!$omp end parallel\nend",
+                "parallel 2-5!6; barrier",
+            ),
+            (
+                "!$omp parallel\nx = 1\nend",
+                "parallel: no directive ends it",
+            ),
+            (
+                "!$omp end parallel\nend",
+                "!$omp end parallel: it ends no construct",
+            ),
+            (
+                "!$omp parallel\n!$omp do\ndo i = 1, n\nend do\n!$omp end parallel\nend",
+                "parallel 2-5!6; do 3-5",
+            ),
+            (
+                "!$omp ordered depend(source)\nend",
+                "ordered depend(source)",
+            ),
+            (
+                "!$omp workshare\na = b\n!$omp end workshare\nend",
+                "workshare 2-3!4",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_block_construct_needs_no_directive_at_its_end() {
+    check(
+        FREE,
+        &[
+            (
+                "!$omp parallel\nblock\nx = 1\nend block\ny = 1\nend",
+                "parallel 2-5",
+            ),
+            (
+                "!$omp parallel\nblock\nend block\n!$omp end parallel\nend",
+                "parallel 2-4!5",
+            ),
+            (
+                "!$omp parallel\n!$omp single\nblock\nend block\n!$omp end single\ny = 1\n!$omp end parallel\nend",
+                "parallel 2-7!8; single 3-5!6",
+            ),
+            (
+                "!$omp parallel\n!$omp barrier\nblock\nend block\n!$omp end parallel\nend",
+                "parallel 2-5!6; barrier",
+            ),
+            (
+                "!$omp parallel\nblock\nend block\ny = 1\n!$omp end parallel\nend",
+                "parallel: it may end with its block construct or with a directive later; \
+             !$omp end parallel: it ends no construct",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn atomic_ends_after_its_statements() {
+    check(
+        FREE,
+        &[
+            ("!$omp atomic\nx = x + 1\ny = 1\nend", "atomic 2-3"),
+            (
+                "!$omp atomic\nx = x + 1\n!$omp end atomic\nend",
+                "atomic 2-3!4",
+            ),
+            (
+                "!$omp atomic capture\nv = x\nx = x + 1\ny = 1\nend",
+                "atomic capture 2-4",
+            ),
+            (
+                "!$omp atomic capture\nv = x\nx = x + 1\n!$omp end atomic\nend",
+                "atomic capture 2-4!5",
+            ),
+            (
+                "!$omp atomic compare\nif (x == e) then\nx = d\nend if\ny = 1\nend",
+                "atomic compare 2-5",
+            ),
+            ("!$omp atomic\nx = 1; y = 2\nend", "atomic 2-2+"),
+            (
+                "do 10 i = 1, n\n!$omp atomic\n10 x = x + 1\nend",
+                "atomic: its last statement also ends a loop that begins outside of it",
+            ),
+            (
+                "!$omp critical\n!$omp atomic\nx = x + 1\n!$omp end critical\nend",
+                "critical 2-4!5; atomic 3-4",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn sections() {
+    let show = |text: &str| {
+        let found = find(&format!("{text}\n"), FREE);
+        let Extent::Body(body) = &found.directives[0].extent else {
+            return "none".to_owned();
+        };
+        let line = |at| found.lines.physical(at);
+        let sections = body.sections.iter().map(|section| {
+            let directive = section
+                .directive
+                .map_or("-".into(), |index| index.to_string());
+            format!(
+                "{directive} {}-{}",
+                line(section.begin.at),
+                line(section.end.at)
+            )
+        });
+        sections.collect::<Vec<_>>().join("; ")
+    };
+    let implied =
+        "!$omp sections\nx = 1\n!$omp section\n!$omp barrier\ny = 1\n!$omp end sections\nend";
+    assert_eq!(show(implied), "- 2-3; 1 4-6");
+    let nested = "!$omp parallel sections\n!$omp section\n!$omp sections\n!$omp section\nx = 1\n\
+                  !$omp end sections\n!$omp section\nx = 2\n!$omp end parallel sections\nend";
+    assert_eq!(show(nested), "1 3-7; 4 8-9");
+}
+
+#[test]
+fn names_without_blanks_and_continuations() {
+    check(
+        FREE,
+        &[
+            (
+                "!$OMP PARALLELDO PRIVATE(I)\ndo i = 1, n\nenddo\n!$omp endparalleldo\nend",
+                "parallel do private(I) 2-4!5",
+            ),
+            (
+                "  !$omp parallel do & ! c\n! c\n\n!$omp & private(a, &\n  !$omp&b)\ndo i = 1, n\nend do\nend",
+                "parallel do private(a, b) 6-8",
+            ),
+            (
+                "!$omp para&\n!$omp&llel\n!$omp end parallel\nend",
+                "parallel 3-3!4",
+            ),
+            ("!$omp threadprivate(/a/, b)\nend", "threadprivate"),
+            (
+                "!$omp parallel copyin(/a/)\n!$omp end parallel\nend",
+                "parallel copyin(/a/) 2-2!3",
+            ),
+            (
+                "!$ompx foo\n!$acc loop\n!$ompparallel\n!omp barrier\nend",
+                "",
+            ),
+            (
+                "!$pomp inst begin(a)\n!$POMP INST END(a)\nend",
+                "inst begin; inst end",
+            ),
+            (
+                "!$omp nonsense\nend",
+                "!$omp nonsense: 'nonsense' is no directive that is known",
+            ),
+            (
+                "x = 'a &\n!$omp barrier\n& b'\nend",
+                "!$omp barrier: it stands between the lines of a statement",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn fixed_form() {
+    check(
+        FIXED,
+        &[
+            (
+                "C$OMP PARALLEL DO\nc$omp+private(i)\nC comment\n\n*$omp&shared(a)\n      DO 10 I=1,N\n 10   CONTINUE\n      END",
+                "parallel do private(i) shared(a) 6-8",
+            ),
+            (
+                "!$OMP P A R A L L E L  D O\n      DO10I=1,N\n   10 CONTINUE\n!$OMP E N D PARALLEL DO\n      END",
+                "parallel do 2-4!5",
+            ),
+            (
+                "!$omp do\n      do i = 1,\n     & n\n      e n d d o\n      end",
+                "do 2-5",
+            ),
+            (
+                "!$omp do\n!$    do i = 1, n\nc$    end do\n      end",
+                "do 2-4",
+            ),
+            (
+                "!$omp do\nc$ 10 do i = 1, n\n!     end do\nd     end do\n      end do\n      end",
+                "do 2-6",
+            ),
+            (
+                "!$omp do                                                               d then\n      do i = 1, n                                                       then\n      end do\n      end",
+                "do d 2-4",
+            ),
+            (
+                "!$omp\tparallel\n\tx = 1\n\t1 + 2\n!$omp end parallel\n\tend",
+                "parallel 2-4!5",
+            ),
+            (
+                "      x = 'a ! b'; if (a) then ! c\n!$omp barrier\n      endif\n      end",
+                "barrier",
+            ),
+            (
+                "!$omp parallel\nc$omp&unknown\n!$omp end parallel\n      end",
+                "parallel unknown 3-3!4",
+            ),
+            (" !$omp barrier\nc$omp&nowait\n      end", ""),
+            ("c$pomp inst begin(a)\n      end", "inst begin"),
+            (
+                "!$omp critical\n      x = 'a\n     !b'\n!$omp end critical\n      end",
+                "critical 2-4!5",
+            ),
+            (
+                "!$omp do\n      do 1 0 i = 1, n\n 1 0  continue\n      end",
+                "do 2-4",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn the_column_limit_is_that_of_the_layout() {
+    let text = format!(
+        "!$omp parallel{}nowait\n!$omp end parallel\n      end\n",
+        " ".repeat(60)
+    );
+    assert_eq!(outline(&text, FIXED), "parallel 2-2!3");
+    let wide = Layout {
+        line_length: Some(132),
+        ..FIXED
+    };
+    assert_eq!(outline(&text, wide), "parallel nowait 2-2!3");
+}
+
+#[test]
+fn conditionals() {
+    check(
+        PREPROCESSED,
+        &[
+            // One of two directives; both have the same loop.
+            (
+                "#ifdef A\n!$omp do\n#else\n!$omp do schedule(static)\n#endif\ndo i = 1, n\nend do\nend",
+                "do 3-8; do schedule(static) 5-8",
+            ),
+            // The end is there whenever the begin is.
+            (
+                "#ifdef _OPENMP\n!$omp do\n#endif\ndo i = 1, n\nend do\n#ifdef _OPENMP\n!$omp end do\n#endif\nend",
+                "do 3-7!8",
+            ),
+            (
+                "#ifdef A\n!$omp do\n#endif\ndo i = 1, n\nend do\n#if defined(A)\n!$omp end do\n#endif\nend",
+                "do 3-7!8",
+            ),
+            (
+                "!$omp do\n#ifdef A\ndo i = 1, n\n#else\ndo i = 1, m\n#endif\nend do\nend",
+                "do 2-8",
+            ),
+            (
+                "!$omp do\ndo i = 1, n\n#ifdef A\nend do\n#endif\nx = 1\n#ifndef A\nend do\n#endif\nend",
+                "do: it ends in different places in the branches of the conditional at line 3; preprocess the file first",
+            ),
+            (
+                "!$omp do\ndo i = 1, n\nend do\n#ifdef A\n!$omp end do nowait\n#endif\nend",
+                "do nowait: it ends in different places in the branches of the conditional at line 4; preprocess the file first",
+            ),
+            (
+                "!$omp parallel &\n#ifdef A\n!$omp private(a)\n#endif\n!$omp end parallel\nend",
+                "!$omp parallel private(a): preprocessor lines stand inside of it",
+            ),
+            (
+                "#if 0\n!$omp barrier\n#endif\n#define X \\\n!$omp barrier\n/* c\n!$omp barrier\n*/\nend",
+                "barrier",
+            ),
+        ],
+    );
+    let guarded = |text: &str| match &find(text, PREPROCESSED).directives[0].extent {
+        Extent::Body(body) => body.guarded,
+        _ => false,
+    };
+    assert!(guarded(
+        "#ifdef A\n!$omp do\n#endif\ndo i = 1, n\nend do\nend\n"
+    ));
+    assert!(!guarded(
+        "#ifdef A\n!$omp do\ndo i = 1, n\nend do\n#endif\nend\n"
+    ));
+}
+
+#[test]
+fn units() {
+    let text = "module m\ncontains\nsubroutine a\n!$omp barrier\ncontains\nfunction b()\n!$omp barrier\n\
+                end function\nend subroutine\nend module\nprogram p\n!$omp barrier\nend\n\
+                subroutine c\n!$omp barrier\nend\n";
+    let found = find(text, FREE);
+    let name =
+        |directive: &FoundDirective| directive.function.as_ref().map(|unit| unit.name.clone());
+    let names: Vec<_> = found.directives.iter().filter_map(name).collect();
+    assert_eq!(names, ["a", "b", "p", "c"]);
+}
+
+#[test]
+fn where_no_call_may_stand() {
+    let closed = |text: &str| {
+        let found = find(text, FREE);
+        let line = |at| found.lines.physical(at);
+        let show = |(range, reason): &(std::ops::Range<usize>, &str)| {
+            format!("{}-{} {reason}", line(range.start), line(range.end))
+        };
+        found.closed.iter().map(show).collect::<Vec<_>>().join("; ")
+    };
+    for (text, expected) in [
+        (
+            "pure subroutine s\n!$omp simd\nend\n",
+            "1-3 it stands in a pure procedure",
+        ),
+        ("impure elemental subroutine s\n!$omp simd\nend\n", ""),
+        (
+            "subroutine s\ncontains\nsubroutine t\n!$omp declare target\nend\nend\n",
+            "3-5 it stands in device code",
+        ),
+        ("subroutine s\n!$omp declare target(t)\nend\n", ""),
+        (
+            "interface\npure subroutine s\n!$omp declare target\nend subroutine\nend interface\nend\n",
+            "1-5 it stands in an interface block; 2-4 it stands in a pure procedure",
+        ),
+        (
+            "!$omp barrier\ndo concurrent (i = 1:3)\nend do\nend\n",
+            "2-3 it stands in a do concurrent loop",
+        ),
+        (
+            "!$omp barrier\nend\nblock data\nend\n",
+            "3-4 it stands in block data",
+        ),
+    ] {
+        assert_eq!(closed(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn calls_of_lock_routines() {
+    let calls = |text: &str| {
+        let text = format!("{text}\n");
+        let found = find(&text, FREE);
+        let show = |call: &crate::find::FoundCall| {
+            format!(
+                "{} {}",
+                &text[call.name.clone()],
+                &text[call.arguments..=call.arguments]
+            )
+        };
+        found.calls.iter().map(show).collect::<Vec<_>>().join("; ")
+    };
+    for (text, expected) in [
+        ("call OMP_Set_Lock (l)\nend", "OMP_Set_Lock l"),
+        (
+            "if (omp_test_lock(l)) call omp_unset_lock(k)\nend",
+            "omp_test_lock l; omp_unset_lock k",
+        ),
+        ("logical omp_test_lock\nexternal omp_set_lock\nend", ""),
+        (
+            "x = a%omp_test_lock(l)\n! call omp_set_lock(l)\ny = 'omp_test_lock(l)'\nend",
+            "",
+        ),
+        (
+            "call omp_set_lock(l)\nend\nsubroutine omp_set_lock(l)\nend",
+            "",
+        ),
+        (
+            "interface\nsubroutine omp_set_lock(l)\nend subroutine\nend interface\ncall omp_set_lock(l)\nend",
+            "omp_set_lock l",
+        ),
+        (
+            "call omp_set_lock(l); call omp_set_nest_lock(m)\nend",
+            "omp_set_lock l; omp_set_nest_lock m",
+        ),
+    ] {
+        assert_eq!(calls(text), expected, "{text}");
+    }
+}

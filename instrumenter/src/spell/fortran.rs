@@ -1,0 +1,257 @@
+//! Fortran: what probes and rewritten directives look like, in free and fixed
+//! form.
+//!
+//! A probe names its region by a character literal, which needs no declaration,
+//! no `use` and no `include`, and passes `implicit none`: the text of the
+//! descriptor in a region's first probe, its short key in the others. The
+//! library knows a literal again by its address.
+//!
+//! Everything stands on lines of its own, and a line marker behind it lets the
+//! compiler go on counting the user's lines.
+
+use std::collections::HashMap;
+
+use super::fortran_lines::Lines;
+use super::{Group, Speller, Surroundings};
+use crate::edit::EditSet;
+use crate::openmp::Event;
+use crate::openmp::events::{MEMBER, TEAM, USER};
+use crate::plan::{
+    AddedClause, CallEdit, DirectiveEdit, EditedDirective, Guard, Insertion, Item, Plan,
+};
+use crate::source::Layout;
+
+/// Compilers limit the number of continuation lines, down to 19; the text of a
+/// directive is cut so that a descriptor stays within.
+const LONGEST_LITERAL: usize = 900;
+
+/// The speller for Fortran.
+pub struct FortranSpeller<'a> {
+    plan: &'a Plan,
+    around: Surroundings<'a>,
+    layout: Layout,
+    /// The insertion and item of each region's first probe.
+    first: HashMap<usize, *const Item>,
+}
+
+impl<'a> FortranSpeller<'a> {
+    /// A speller for one plan.
+    #[must_use]
+    pub fn new(plan: &'a Plan, around: Surroundings<'a>, layout: Layout) -> Self {
+        Self {
+            plan,
+            around,
+            layout,
+            first: first_probes(plan),
+        }
+    }
+
+    fn lines(&self) -> Lines {
+        Lines::new(self.layout)
+    }
+
+    fn key(&self, region: usize) -> String {
+        format!("{}:{region}", self.around.unique)
+    }
+
+    /// The descriptor of a region as a text.
+    fn descriptor(&self, region: usize) -> String {
+        let mut descriptor = self.plan.regions[region].descriptor.clone();
+        descriptor.id = Some(self.key(region));
+        let text = descriptor.to_text();
+        let excess = text.len().saturating_sub(LONGEST_LITERAL);
+        match descriptor.directive.take().filter(|_| excess > 0) {
+            Some(mut directive) => {
+                let mut kept = directive.len().saturating_sub(excess);
+                while !directive.is_char_boundary(kept) {
+                    kept -= 1;
+                }
+                directive.truncate(kept);
+                descriptor.directive = Some(directive);
+                descriptor.to_text()
+            }
+            None => text,
+        }
+    }
+
+    fn guard(&self, region: usize) -> String {
+        format!("romp_if_{}_{region}", self.around.unique)
+    }
+
+    /// A line marker for what follows at an offset.
+    fn marker(&self, at: usize) -> String {
+        match self.around.lines.presumed(at) {
+            Some(line) => self.marker_text(line.line, &line.file),
+            None => String::new(),
+        }
+    }
+
+    /// The preprocessor of the compiler wants `#line`, the compiler itself `#`.
+    fn marker_text(&self, line: u32, file: &str) -> String {
+        let word = match self.layout.preprocessed_by_compiler {
+            true => "#line",
+            false => "#",
+        };
+        let file = file.replace('\\', "\\\\").replace('"', "\\\"");
+        format!("{word} {line} \"{file}\"\n")
+    }
+
+    fn probe(&self, item: &Item, event: Event, region: usize, lines: &mut Lines) {
+        let literal = match self.first.get(&region) {
+            Some(first) if std::ptr::eq(*first, item) => self.descriptor(region),
+            _ => self.key(region),
+        };
+        lines.call(function(event), &literal);
+    }
+
+    fn items(&self, items: &[Item], lines: &mut Lines) {
+        for item in items {
+            match item {
+                // A block of statements needs no marks here, and there is no table
+                // of regions that only those that are compiled may stand in.
+                Item::Open | Item::Close | Item::Mark(_) => {}
+                Item::Probe(event, region) => self.probe(item, *event, *region, lines),
+                Item::AlternateEnd(region) => self.probe(item, USER.closing(), *region, lines),
+                Item::Call(name) => lines.plain_call(name),
+                Item::Barrier => lines.directive(&["barrier".to_owned()]),
+                Item::Directive {
+                    ends,
+                    name,
+                    clauses,
+                } => {
+                    let end = ends.then(|| "end".to_owned());
+                    let names = name.split(' ').map(str::to_owned);
+                    let words = end.into_iter().chain(names).chain(clauses.iter().cloned());
+                    lines.directive(&words.collect::<Vec<_>>());
+                }
+            }
+        }
+    }
+
+    fn insertion(&self, insertion: &Insertion, lines: &mut Lines) {
+        let Some(guard) = insertion.guard else {
+            return self.items(&insertion.items, lines);
+        };
+        match guard {
+            Guard::Sets(region) => {
+                lines.raw(&format!("#define {}", self.guard(region)));
+                self.items(&insertion.items, lines);
+            }
+            Guard::Tests(region) | Guard::Clears(region) => {
+                lines.raw(&format!("#ifdef {}", self.guard(region)));
+                if matches!(guard, Guard::Clears(_)) {
+                    lines.raw(&format!("#undef {}", self.guard(region)));
+                }
+                self.items(&insertion.items, lines);
+                lines.raw("#endif");
+            }
+        }
+    }
+
+    fn clause(clause: &AddedClause) -> Option<String> {
+        match clause {
+            AddedClause::Nowait => Some("nowait".into()),
+            AddedClause::Shared(items) => Some(format!("shared({})", items.join(","))),
+            // The library tells teams apart without a handle.
+            AddedClause::Team(_) => None,
+        }
+    }
+}
+
+/// The function that reports an event; no handle of a team is passed.
+fn function(event: Event) -> &'static str {
+    match event {
+        event if event == TEAM.opening() => "Parallel_fork",
+        event if event == MEMBER.opening() => "Parallel_begin",
+        event => event.name(),
+    }
+}
+
+/// The first probe of each region in the order of the text, which is also the
+/// first to be executed.
+fn first_probes(plan: &Plan) -> HashMap<usize, *const Item> {
+    let mut insertions: Vec<&Insertion> = plan.insertions.iter().collect();
+    insertions.sort_by_key(|insertion| (insertion.at, insertion.order));
+    let mut first = HashMap::new();
+    for item in insertions
+        .into_iter()
+        .flat_map(|insertion| &insertion.items)
+    {
+        if let Item::Probe(_, region) = item {
+            first.entry(*region).or_insert(std::ptr::from_ref(item));
+        }
+    }
+    first
+}
+
+impl Speller for FortranSpeller<'_> {
+    fn group(&self, group: &Group<'_>) -> String {
+        let mut lines = self.lines();
+        for insertion in &group.insertions {
+            self.insertion(insertion, &mut lines);
+        }
+        let text = lines.text();
+        if text.is_empty() {
+            return text;
+        }
+        let marker = self.marker(group.at);
+        if group.line_start {
+            return format!("{text}{marker}");
+        }
+        // A statement follows in the same line.
+        format!("\n{text}{marker}{}", Lines::INDENT)
+    }
+
+    /// A changed directive is written anew: what is removed may have been a
+    /// whole continuation line.
+    fn directive(&self, edited: &EditedDirective, edits: &mut EditSet) {
+        let removed = |at: usize| {
+            edited
+                .edits
+                .iter()
+                .any(|edit| matches!(edit, DirectiveEdit::Remove(range) if range.contains(&at)))
+        };
+        let mut words: Vec<String> = Vec::new();
+        let mut end = None;
+        for word in &edited.words {
+            if removed(word.range.start) {
+                continue;
+            }
+            match words.last_mut().filter(|_| end == Some(word.range.start)) {
+                Some(last) => last.push_str(&word.text),
+                None => words.push(word.text.clone()),
+            }
+            end = Some(word.range.end);
+        }
+        words.extend(edited.edits.iter().filter_map(|edit| match edit {
+            DirectiveEdit::Add { clause, .. } => Self::clause(clause),
+            DirectiveEdit::Remove(_) | DirectiveEdit::Replace(..) => None,
+        }));
+        let mut lines = self.lines();
+        lines.directive(&words);
+        let mut text = lines.text();
+        text.push_str(&self.marker(edited.range.end + 1));
+        text.truncate(text.trim_end_matches('\n').len());
+        edits.replace(edited.range.clone(), text);
+    }
+
+    fn call(&self, call: &CallEdit) -> (String, String) {
+        let lines = self.lines();
+        // In C the wrappers are told from OPARI's by this ending.
+        let wrapper = call.routine.wrapper.trim_end_matches("_at");
+        let name = format!("{}POMPF_{wrapper}", lines.before_name());
+        let column = self.around.lines.column(call.arguments) as usize - 1;
+        let literal = self.descriptor(call.region);
+        let first_argument = lines.argument(column, &literal, &self.marker(call.arguments));
+        (name, first_argument)
+    }
+
+    fn prologue(&self) -> String {
+        // Without it the end of a program unit would be booked to our file.
+        self.marker_text(1, self.around.name)
+    }
+
+    fn epilogue(&self) -> String {
+        String::new()
+    }
+}

@@ -1,0 +1,256 @@
+//! Lines of Fortran that fit the line length in force.
+
+use crate::source::{Form, Layout};
+
+/// Wider lines than this are not written, even where they are allowed.
+const WIDEST: usize = 100;
+/// Narrower limits can't be kept.
+const NARROWEST: usize = 50;
+
+/// Writes lines in one of the source forms.
+pub(super) struct Lines {
+    form: Form,
+    width: usize,
+    text: String,
+}
+
+impl Lines {
+    /// What stands in front of a statement, in either form.
+    pub(super) const INDENT: &'static str = "      ";
+
+    pub(super) fn new(layout: Layout) -> Self {
+        let limit = layout.line_length.unwrap_or(WIDEST);
+        Self {
+            form: layout.form,
+            width: limit.clamp(NARROWEST, WIDEST),
+            text: String::new(),
+        }
+    }
+
+    pub(super) fn text(self) -> String {
+        self.text
+    }
+
+    /// A line as it is.
+    pub(super) fn raw(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// A call of a function that takes nothing.
+    pub(super) fn plain_call(&mut self, name: &str) {
+        self.raw(&format!("{}call POMPF_{name}()", Self::INDENT));
+    }
+
+    /// A call of a probe with its literal.
+    pub(super) fn call(&mut self, name: &str, literal: &str) {
+        let head = format!("{}call POMPF_{name}(", Self::INDENT);
+        let literal = self.literal(head.len(), literal, ")");
+        self.raw(&format!("{head}{literal})"));
+    }
+
+    /// A break in the middle of a statement.
+    pub(super) fn broken(&self) -> String {
+        match self.form {
+            Form::Free => format!("&\n{}", Self::INDENT),
+            Form::Fixed => "\n     &".to_owned(),
+        }
+    }
+
+    /// What stands in front of a name that is longer than the one it replaces.
+    pub(super) fn before_name(&self) -> String {
+        match self.form {
+            Form::Free => String::new(),
+            // There may be no column left for it.
+            Form::Fixed => self.broken(),
+        }
+    }
+
+    /// A literal as the first of several arguments, in front of the one in
+    /// column `column` (from 0). That stands behind `marker`, on a line of its
+    /// own, where it also was: what is behind the last column stays there.
+    pub(super) fn argument(&self, column: usize, literal: &str, marker: &str) -> String {
+        let blanks = " ".repeat(column.saturating_sub(Self::INDENT.len()));
+        match self.form {
+            Form::Free => {
+                // The name in front of it has grown.
+                let literal = self.literal(column + GROWTH, literal, ", &");
+                format!("{literal}, &\n{marker}{}{blanks}", Self::INDENT)
+            }
+            Form::Fixed => {
+                let begin = self.broken();
+                let literal = self.literal(Self::INDENT.len(), literal, ",");
+                format!("{begin}{literal},\n{marker}     &{blanks}")
+            }
+        }
+    }
+
+    /// A character literal that begins in column `column` (from 0) and is
+    /// followed by `behind`. It is continued by concatenation: then each line
+    /// has balanced quotes, and no preprocessor reads part of it as code.
+    fn literal(&self, column: usize, literal: &str, behind: &str) -> String {
+        // Quotes, and the operator and mark that continue it.
+        let around = "'' // &".len() + behind.len();
+        let room = |column: usize| self.width.saturating_sub(column + around);
+        let mut text = String::new();
+        let mut free = room(column);
+        if free < literal.len().min(MIN_CHUNK) {
+            text.push_str(&self.broken());
+            free = room(Self::INDENT.len());
+        }
+        text.push('\'');
+        for c in literal.chars() {
+            let width = if c == '\'' { 2 } else { c.len_utf8() };
+            if width > free {
+                text.push_str("' // ");
+                text.push_str(&self.broken());
+                text.push('\'');
+                free = room(Self::INDENT.len());
+            }
+            free -= width.min(free);
+            text.push(c);
+            if c == '\'' {
+                text.push(c);
+            }
+        }
+        text.push('\'');
+        text
+    }
+
+    /// A directive of the given words, in one line or several.
+    pub(super) fn directive(&mut self, words: &[String]) {
+        let mut line = String::from("!$omp");
+        let end = match self.form {
+            Form::Free => " &",
+            Form::Fixed => "",
+        };
+        for piece in words.iter().flat_map(|word| pieces(word)) {
+            let mut rest = piece.text;
+            if line.len() + 1 + rest.len() + end.len() > self.width && line.len() > SENTINEL {
+                self.raw(&format!("{line}{end}"));
+                line = String::from("!$omp&");
+            }
+            if piece.begins {
+                line.push(' ');
+            }
+            // A word wider than a line goes on in the column behind the mark.
+            while let Some((now, later)) = split_at_width(rest, self.width - line.len() - 1) {
+                self.raw(&format!("{line}{now}{}", end.trim_start()));
+                line = String::from("!$omp&");
+                rest = later;
+            }
+            line.push_str(rest);
+        }
+        self.raw(&line);
+    }
+}
+
+/// By how much the name of a wrapper is longer than that of its routine.
+const GROWTH: usize = "POMPF_".len() - "omp_".len();
+
+/// The width of a directive's sentinel with its continuation mark.
+const SENTINEL: usize = "!$omp&".len();
+
+/// A first piece of a literal shorter than this is not worth a line.
+const MIN_CHUNK: usize = 20;
+
+fn split_at_width(text: &str, width: usize) -> Option<(&str, &str)> {
+    if text.len() <= width {
+        return None;
+    }
+    let at = (1..=width).rev().find(|at| text.is_char_boundary(*at))?;
+    Some(text.split_at(at))
+}
+
+/// A part of a word behind which a line may end.
+struct Piece<'a> {
+    text: &'a str,
+    /// Whether a blank stands in front of it.
+    begins: bool,
+}
+
+/// Splits a word at its blanks and behind its commas, outside of character
+/// literals.
+fn pieces(word: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let (mut from, mut begins, mut quote) = (0, true, None);
+    for (at, c) in word.char_indices() {
+        let (end, next) = match (quote, c) {
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                continue;
+            }
+            (Some(open), c) if open == c => {
+                quote = None;
+                continue;
+            }
+            (None, ',') => (at + 1, false),
+            (None, ' ') => (at, true),
+            _ => continue,
+        };
+        if end > from {
+            let text = &word[from..end];
+            pieces.push(Piece { text, begins });
+        }
+        (from, begins) = (at + 1, next);
+    }
+    if from < word.len() {
+        let text = &word[from..];
+        pieces.push(Piece { text, begins });
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(layout: Layout) -> Lines {
+        Lines::new(layout)
+    }
+
+    #[test]
+    fn every_line_fits_and_keeps_its_text() {
+        let literal = "it's a text ".repeat(40);
+        for layout in [Layout::FREE, Layout::FIXED] {
+            let mut lines = lines(layout);
+            lines.call("For_enter", &literal);
+            let text = lines.text();
+            let limit = layout.line_length.unwrap_or(132);
+            assert!(text.lines().all(|line| line.len() <= limit), "{text}");
+            let quoted: String = text.split('\'').skip(1).step_by(2).collect();
+            // A doubled quote reads as the end of one text and the begin of the next.
+            assert_eq!(quoted, literal.replace('\'', ""), "{text}");
+        }
+    }
+
+    #[test]
+    fn directives_are_continued_behind_commas_and_between_clauses() {
+        let words = [
+            "do",
+            "private(aaaaaaaaaaaaaaaaaaaaaaaa,bbbbbbbbbbbbbbbbbbbbbbbbbbb,c)",
+            "x",
+        ];
+        let mut fixed = lines(Layout::FIXED);
+        fixed.directive(&words.map(str::to_owned));
+        let expected = "!$omp do\n!$omp& private(aaaaaaaaaaaaaaaaaaaaaaaa,bbbbbbbbbbbbbbbbbbbbbbbbbbb,c)\n!$omp& x\n";
+        let text = fixed.text();
+        assert!(text.lines().all(|line| line.len() <= 72), "{text}");
+        assert_eq!(
+            text.replace("\n!$omp&", ""),
+            expected.replace("\n!$omp&", "")
+        );
+    }
+
+    #[test]
+    fn a_word_wider_than_a_line_is_broken_between_marks() {
+        for layout in [Layout::FREE, Layout::FIXED] {
+            let mut lines = lines(layout);
+            let word = "x".repeat(200);
+            lines.directive(&[format!("if({word})")]);
+            let text = lines.text();
+            assert!(text.lines().all(|line| line.len() <= 100), "{text}");
+            assert_eq!(text.matches('x').count(), 200, "{text}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! How a member finds its team where it is not handed it: by the place of the
+//! thread that forked, which is its own place without its own number.
+//!
+//! A place tells all threads apart that descend from one initial thread, and at
+//! each place at most one team of a region is open at a time. Initial threads,
+//! such as those that the program makes itself, look alike: where several have
+//! a team of one region open at the same place, the one wins that the member
+//! was last known to descend from. If that is not known either, it is a guess,
+//! which is counted.
+
+use super::region::Region;
+use super::shared::{Link, leak};
+use super::stack::Role;
+use super::team::Team;
+use super::thread::Thread;
+
+/// Where a thread stands in the tree of teams that an initial thread has forked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    level: u32,
+    /// The member numbers on the way. Each step is reversible, so that only
+    /// long ways could meet, and those by chance of one in 2^64.
+    way: u64,
+}
+
+impl Place {
+    /// The place that is reached as member `numbers` of nested teams.
+    #[inline(always)]
+    pub(crate) fn of(numbers: impl Iterator<Item = u32>) -> Self {
+        let start = Self { level: 0, way: 0 };
+        numbers.fold(start, |outer, number| Self {
+            level: outer.level + 1,
+            way: outer
+                .way
+                .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+                .wrapping_add(u64::from(number) + 1),
+        })
+    }
+}
+
+/// Those who have forked teams of a region. Grows at the front only.
+#[derive(Debug)]
+pub(super) struct Forkers(Link<Forker>);
+
+/// One who has: the thread at a place below an initial thread.
+#[derive(Debug)]
+pub(super) struct Forker {
+    place: Place,
+    initial: u64,
+    next: Link<Forker>,
+    open: Open,
+}
+
+/// The team that is open. On cache lines of its own, since it changes with each
+/// fork while others look for their places.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Open(Link<Team>);
+
+impl Forkers {
+    pub(super) const fn none() -> Self {
+        Self(Link::none())
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &'static Forker> {
+        std::iter::successors(self.0.get(), |forker| forker.next.get())
+    }
+
+    /// The entry of one; made at its first fork.
+    fn entry(&self, place: Place, initial: u64) -> Option<&'static Forker> {
+        self.iter()
+            .find(|forker| forker.place == place && forker.initial == initial)
+            .or_else(|| self.add(place, initial))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add(&self, place: Place, initial: u64) -> Option<&'static Forker> {
+        let forker = leak(Forker {
+            place,
+            initial,
+            next: Link::none(),
+            open: Open::default(),
+        })?;
+        loop {
+            let first = self.0.get();
+            forker.next.set(first);
+            if self.0.replace_if(first, forker) {
+                return Some(forker);
+            }
+        }
+    }
+}
+
+impl Forker {
+    /// The team was joined.
+    pub(super) fn close(&self, team: &'static Team) {
+        if self.open.0.is(team) {
+            self.open.0.set(None);
+        }
+    }
+}
+
+impl Thread {
+    /// As `fork`, where the members cannot be handed the team.
+    pub(crate) fn fork_announced(
+        &'static self,
+        region: &'static Region,
+        place: Place,
+        now: impl Fn() -> u64,
+    ) {
+        let Some(team) = self.fork(region, now) else {
+            return;
+        };
+        if let Some(forker) = region.forkers.entry(place, self.initial.get()) {
+            forker.open.0.set(Some(team));
+            team.announce(forker);
+        }
+    }
+
+    /// The team of a region that this thread begins in. `may_have_forked`: it
+    /// is the team's first member. `forked` gives the place of the thread that
+    /// forked.
+    #[inline(always)]
+    pub(crate) fn announced_team(
+        &self,
+        region: &'static Region,
+        may_have_forked: bool,
+        forked: impl FnOnce() -> Place,
+    ) -> Option<&'static Team> {
+        let top = self.top().filter(|_| may_have_forked);
+        match top.filter(|top| top.is(Role::Fork, region)) {
+            Some(fork) => fork.team.get(),
+            None => self.team_forked_at(region, forked()),
+        }
+    }
+
+    fn team_forked_at(&self, region: &'static Region, place: Place) -> Option<&'static Team> {
+        let mut open = region
+            .forkers
+            .iter()
+            .filter(|forker| forker.place == place)
+            .filter_map(|forker| Some((forker.initial, forker.open.0.get()?)));
+        let first = open.next()?;
+        let (initial, team) = match open.next() {
+            None => first,
+            Some(second) => {
+                let mut all = [first, second].into_iter().chain(open);
+                match all.find(|(initial, _)| *initial == self.home.get()) {
+                    Some(known) => known,
+                    None => {
+                        self.guessed.add(1);
+                        return Some(first.1);
+                    }
+                }
+            }
+        };
+        self.home.set(initial);
+        Some(team)
+    }
+}

@@ -1,0 +1,151 @@
+//! The lock routines of the OpenMP runtime as Fortran calls them. They are not
+//! those of C: locks that nest have another size.
+
+pub(crate) use runtime::*;
+
+#[cfg(not(test))]
+mod runtime {
+    use std::ffi::{CStr, c_char, c_int, c_void};
+    use std::sync::atomic::{AtomicPtr, Ordering};
+
+    unsafe extern "C" {
+        pub(crate) fn omp_init_lock_(lock: *mut c_void);
+        pub(crate) fn omp_destroy_lock_(lock: *mut c_void);
+        pub(crate) fn omp_set_lock_(lock: *mut c_void);
+        pub(crate) fn omp_unset_lock_(lock: *mut c_void);
+        pub(crate) fn omp_init_nest_lock_(lock: *mut c_void);
+        pub(crate) fn omp_destroy_nest_lock_(lock: *mut c_void);
+        pub(crate) fn omp_set_nest_lock_(lock: *mut c_void);
+        pub(crate) fn omp_unset_nest_lock_(lock: *mut c_void);
+
+        static romp_fortran_init_with_hint: Option<InitWithHint>;
+        static romp_fortran_init_nest_with_hint: Option<InitWithHint>;
+        static romp_dlsym: Option<Lookup>;
+    }
+
+    type InitWithHint = unsafe extern "C" fn(*mut c_void, *const c_int);
+    type Lookup = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
+    type Test = unsafe extern "C" fn(*mut c_void) -> c_int;
+
+    #[cfg(target_arch = "x86_64")]
+    macro_rules! jump {
+        () => {
+            "jmp"
+        };
+    }
+    #[cfg(target_arch = "aarch64")]
+    macro_rules! jump {
+        () => {
+            "b"
+        };
+    }
+
+    // Weak references, as in `omp`. The two functions are weak definitions: in a
+    // static executable those of the runtime win, and are not measured. `dlsym`
+    // is not needed then, and the linker would warn of it.
+    std::arch::global_asm!(
+        ".weak omp_init_lock_with_hint_",
+        ".weak omp_init_nest_lock_with_hint_",
+        ".weak dlsym",
+        ".pushsection .data.rel.ro.romp_fortran_omp, \"aw\"",
+        ".balign 8",
+        ".hidden romp_fortran_init_with_hint",
+        ".globl romp_fortran_init_with_hint",
+        "romp_fortran_init_with_hint: .8byte omp_init_lock_with_hint_",
+        ".hidden romp_fortran_init_nest_with_hint",
+        ".globl romp_fortran_init_nest_with_hint",
+        "romp_fortran_init_nest_with_hint: .8byte omp_init_nest_lock_with_hint_",
+        ".hidden romp_dlsym",
+        ".globl romp_dlsym",
+        "romp_dlsym: .8byte dlsym",
+        ".popsection",
+        ".pushsection .text.romp_fortran_omp, \"ax\"",
+        ".weak omp_test_lock_",
+        ".type omp_test_lock_, %function",
+        "omp_test_lock_:",
+        concat!(jump!(), " romp_fortran_test_lock"),
+        ".weak omp_test_nest_lock_",
+        ".type omp_test_nest_lock_, %function",
+        "omp_test_nest_lock_:",
+        concat!(jump!(), " romp_fortran_test_nest_lock"),
+        ".popsection",
+    );
+
+    pub(crate) unsafe fn omp_init_lock_with_hint_(lock: *mut c_void, hint: *const c_int) {
+        // SAFETY: the statics are never written; otherwise as the caller promises.
+        unsafe {
+            match romp_fortran_init_with_hint {
+                Some(routine) => routine(lock, hint),
+                None => omp_init_lock_(lock),
+            }
+        }
+    }
+
+    pub(crate) unsafe fn omp_init_nest_lock_with_hint_(lock: *mut c_void, hint: *const c_int) {
+        // SAFETY: as above.
+        unsafe {
+            match romp_fortran_init_nest_with_hint {
+                Some(routine) => routine(lock, hint),
+                None => omp_init_nest_lock_(lock),
+            }
+        }
+    }
+
+    pub(crate) unsafe fn omp_test_lock_(lock: *mut c_void) -> c_int {
+        static FOUND: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+        // SAFETY: the name is that of such a function; otherwise as the caller promises.
+        unsafe { test(&FOUND, c"omp_test_lock_", lock) }
+    }
+
+    pub(crate) unsafe fn omp_test_nest_lock_(lock: *mut c_void) -> c_int {
+        static FOUND: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+        // SAFETY: as above.
+        unsafe { test(&FOUND, c"omp_test_nest_lock_", lock) }
+    }
+
+    /// Calls the runtime's function of a name that stands for ours at first.
+    /// Without one the lock is not set.
+    unsafe fn test(found: &AtomicPtr<c_void>, name: &CStr, lock: *mut c_void) -> c_int {
+        // SAFETY: the lookup is that of the C library, and a null pointer is
+        // the `None` of a function pointer.
+        unsafe {
+            if found.load(Ordering::Acquire).is_null()
+                && let Some(lookup) = romp_dlsym
+            {
+                found.store(lookup(libc::RTLD_NEXT, name.as_ptr()), Ordering::Release);
+            }
+            let function: Option<Test> = std::mem::transmute(found.load(Ordering::Acquire));
+            function.map_or(0, |function| function(lock))
+        }
+    }
+}
+
+/// A runtime that the unit tests can link, which never call it.
+#[cfg(test)]
+#[allow(clippy::missing_safety_doc)]
+mod runtime {
+    use std::ffi::{c_int, c_void};
+
+    macro_rules! stubs {
+        ($($name:ident($($hint:ident: *const c_int)?) -> $result:ty = $value:expr;)+) => {$(
+            pub(crate) unsafe fn $name(_: *mut c_void $(, $hint: *const c_int)?) -> $result {
+                $(let _ = $hint;)?
+                $value
+            }
+        )+};
+    }
+    stubs! {
+        omp_init_lock_() -> () = ();
+        omp_init_lock_with_hint_(hint: *const c_int) -> () = ();
+        omp_destroy_lock_() -> () = ();
+        omp_set_lock_() -> () = ();
+        omp_unset_lock_() -> () = ();
+        omp_test_lock_() -> c_int = 0;
+        omp_init_nest_lock_() -> () = ();
+        omp_init_nest_lock_with_hint_(hint: *const c_int) -> () = ();
+        omp_destroy_nest_lock_() -> () = ();
+        omp_set_nest_lock_() -> () = ();
+        omp_unset_nest_lock_() -> () = ();
+        omp_test_nest_lock_() -> c_int = 0;
+    }
+}

@@ -1,0 +1,97 @@
+//! POMP from Fortran: `call POMPF_<Construct>_<event>('...')`, one subroutine
+//! per function of [`super::pomp`], with the region's literal as argument.
+//!
+//! Compilers spell the names of subroutines in lower case, with an underscore
+//! behind, with two (`-fsecond-underscore`) or with none (`-fno-underscoring`),
+//! and pass the length of a literal behind all other arguments. There is
+//! nothing to declare in the program, whatever `implicit` says.
+
+use std::ffi::c_char;
+
+use super::boundary::{caught, event_of, lasting_event_of};
+use super::literal::Literal;
+use super::pomp::{begin_announced, begin_task, for_simple_events, fork_announced, report};
+use crate::measure::clock::now;
+use crate::measure::event::Event;
+use crate::measure::{life_cycle, pause};
+
+/// Defines a subroutine under each name that a compiler may give it.
+macro_rules! subroutine {
+    ($(#[$about:meta])* $name:literal ($($argument:ident: $type:ty),*) $body:block) => {
+        subroutine!(@ $(#[$about])* $name, "_" ($($argument: $type),*) $body);
+        subroutine!(@ $(#[$about])* $name, "__" ($($argument: $type),*) $body);
+        subroutine!(@ $(#[$about])* $name, "" ($($argument: $type),*) $body);
+    };
+    (@ $(#[$about:meta])* $name:literal, $end:literal ($($argument:ident: $type:ty),*) $body:block) => {
+        const _: () = {
+            $(#[$about])*
+            ///
+            /// # Safety
+            /// The arguments are what a compiler for Fortran passes.
+            #[unsafe(export_name = concat!("pompf_", $name, $end))]
+            unsafe extern "C" fn subroutine($($argument: $type),*) $body
+        };
+    };
+}
+pub(super) use subroutine;
+
+/// Defines the subroutines that report one event of the literal's region.
+macro_rules! probes {
+    ($($function:ident, $name:literal => $event:ident,)+) => {
+        probes! { $($name => |thread, region| report(Event::$event, thread, region),)+ }
+    };
+    ($($name:literal => $action:expr,)+) => {$(
+        subroutine! {
+            /// Reports the event that it is named after.
+            $name(text: *const c_char, length: usize) {
+                // SAFETY: a compiler passes the literal and its length.
+                let literal = unsafe { Literal::new(text, length) };
+                event_of(|thread| literal.region(thread), $action);
+            }
+        }
+    )+};
+}
+
+for_simple_events!(probes);
+
+probes! {
+    "task_begin" => begin_task,
+    "parallel_fork" => fork_announced,
+    "parallel_begin" => begin_announced,
+    "parallel_end" => |thread, region| thread.end_member(region, now()),
+    "parallel_join" => |thread, region| thread.join(region, now()),
+}
+
+subroutine! {
+    /// A region that the user marked ends, also while measurement is off.
+    "end"(text: *const c_char, length: usize) {
+        // SAFETY: a compiler passes the literal and its length.
+        let literal = unsafe { Literal::new(text, length) };
+        lasting_event_of(
+            |thread| literal.region(thread),
+            |thread, region| report(Event::UserEnd, thread, region),
+        );
+    }
+}
+
+/// Defines the subroutines by which the program steers its measurement.
+macro_rules! controls {
+    ($($name:literal => $action:path,)+) => {$(
+        subroutine! {
+            /// Does what it is named after.
+            $name() {
+                caught(|| {
+                    $action();
+                    Some(())
+                });
+            }
+        }
+    )+};
+}
+
+controls! {
+    "init" => life_cycle::ensure_started,
+    "finalize" => life_cycle::finish_now,
+    "on" => pause::switch_on,
+    "off" => super::pomp::switch_off,
+}

@@ -1,0 +1,114 @@
+//! The lock routines in Fortran, with their call site. Each calls the routine of
+//! the same name exactly once, as [`super::locks`] does in C.
+//!
+//! `call omp_set_lock(l)` becomes `call POMPF_Set_lock('...', l)`, which needs no
+//! declaration. A function would need one. So calls of `omp_test_lock` and
+//! `omp_test_nest_lock` stay as they are, and arrive here because the library
+//! defines these names too, weakly, in front of the OpenMP runtime. The call site
+//! is the one that this thread has named last: `call POMPF_Lock_site('...')`.
+
+use std::ffi::{c_char, c_int, c_void};
+
+use super::boundary::event_of;
+use super::fortran::subroutine;
+use super::literal::Literal;
+use super::locks::{begin, called, release, released, tried};
+use crate::measure::fortran_omp as omp;
+
+/// Defines the routines of one kind of lock.
+macro_rules! routines {
+    (called: { $($called:literal => $called_omp:ident($($hint:ident)?),)+ },
+     set: $set:literal => $set_omp:ident,
+     unset: $unset:literal => $unset_omp:ident,
+     test: $test:ident => $test_omp:ident,) => {
+        $(subroutine! {
+            /// Calls the routine.
+            $called(
+                text: *const c_char, lock: *mut c_void $(, $hint: *const c_int)?, length: usize
+            ) {
+                // SAFETY: a compiler passes the literal and its length, and
+                // otherwise what the routine demands.
+                unsafe {
+                    let literal = Literal::new(text, length);
+                    let call = begin(|thread| literal.region(thread));
+                    omp::$called_omp(lock $(, $hint)?);
+                    called(call);
+                }
+            }
+        })+
+
+        subroutine! {
+            /// Calls the routine.
+            $set(text: *const c_char, lock: *mut c_void, length: usize) {
+                // SAFETY: as above.
+                unsafe {
+                    let literal = Literal::new(text, length);
+                    let call = begin(|thread| literal.region(thread));
+                    omp::$set_omp(lock);
+                    tried(call, lock, true);
+                }
+            }
+        }
+
+        subroutine! {
+            /// Calls the routine. What it ends is credited to the call that set.
+            $unset(text: *const c_char, lock: *mut c_void, length: usize) {
+                // SAFETY: as above.
+                unsafe {
+                    let literal = Literal::new(text, length);
+                    let set = release(|thread| literal.region(thread), lock);
+                    omp::$unset_omp(lock);
+                    released(set);
+                }
+            }
+        }
+
+        /// Calls the function of the OpenMP runtime, at the latest call site
+        /// of this thread. The result fits a logical of every size.
+        ///
+        /// # Safety
+        /// As the function demands.
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $test(lock: *mut c_void) -> i64 {
+            let call = begin(|thread| thread.lock_site.get());
+            // SAFETY: as the caller promises.
+            let result = unsafe { omp::$test_omp(lock) };
+            tried(call, lock, result != 0);
+            i64::from(result)
+        }
+    };
+}
+
+routines! {
+    called: {
+        "init_lock" => omp_init_lock_(),
+        "init_lock_with_hint" => omp_init_lock_with_hint_(hint),
+        "destroy_lock" => omp_destroy_lock_(),
+    },
+    set: "set_lock" => omp_set_lock_,
+    unset: "unset_lock" => omp_unset_lock_,
+    test: romp_fortran_test_lock => omp_test_lock_,
+}
+
+routines! {
+    called: {
+        "init_nest_lock" => omp_init_nest_lock_(),
+        "init_nest_lock_with_hint" => omp_init_nest_lock_with_hint_(hint),
+        "destroy_nest_lock" => omp_destroy_nest_lock_(),
+    },
+    set: "set_nest_lock" => omp_set_nest_lock_,
+    unset: "unset_nest_lock" => omp_unset_nest_lock_,
+    test: romp_fortran_test_nest_lock => omp_test_nest_lock_,
+}
+
+subroutine! {
+    /// The call site of the functions in the statement that follows.
+    "lock_site"(text: *const c_char, length: usize) {
+        // SAFETY: a compiler passes the literal and its length.
+        let literal = unsafe { Literal::new(text, length) };
+        event_of(
+            |thread| literal.region(thread),
+            |thread, region| thread.lock_site.set(Some(region)),
+        );
+    }
+}

@@ -1,0 +1,233 @@
+//! How a probe in Fortran finds its region: by the address of its literal.
+//!
+//! A literal stands at one address as long as its program part is loaded. So
+//! a table from address to region answers at once, without a lock, and what
+//! the text says is read only where an address is new. Another text at a known
+//! address (a library was unloaded, and another one loaded in its place) is
+//! noticed by its first and last bytes.
+//!
+//! A region's first probe carries its record, the others its id. An id whose
+//! record was not seen has no region yet: its region's first probe was not
+//! measured, so neither is what follows.
+
+use std::collections::BTreeMap;
+use std::ffi::c_char;
+use std::sync::Mutex;
+
+use profile::descriptor::{DescriptorError, Literal as Content};
+
+use crate::measure::mutex::lock;
+use crate::measure::region::{Region, register};
+use crate::measure::shared::{Link, leak, leak_slice};
+use crate::measure::thread::Thread;
+use crate::measure::{errno, message};
+
+/// Slots of the first table; a power of two.
+const FIRST_SLOTS: usize = 1024;
+
+/// The argument of a probe.
+#[derive(Clone, Copy)]
+pub(super) struct Literal<'a>(&'a [u8]);
+
+/// A literal whose text has been read. Fills a cache line.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Known {
+    address: usize,
+    length: usize,
+    print: Print,
+    region: Link<Region>,
+}
+
+/// First and last bytes of a text: all of a short one; of a record the end,
+/// where its id stands.
+type Print = [u64; 3];
+
+/// All that is known, found by address. Never full.
+#[derive(Debug)]
+struct Table {
+    slots: &'static [Link<Known>],
+}
+
+/// The table in force. Those it replaced stay, for threads that still read them.
+static TABLE: Link<Table> = Link::none();
+
+/// What only those need to know who read a text.
+struct Book {
+    /// Every literal that was ever known.
+    known: BTreeMap<(usize, Vec<u8>), &'static Known>,
+    regions: BTreeMap<String, &'static Region>,
+    /// Literals that hold the id of a record that was not seen yet.
+    waiting: BTreeMap<String, Vec<&'static Known>>,
+}
+
+static BOOK: Mutex<Book> = Mutex::new(Book {
+    known: BTreeMap::new(),
+    regions: BTreeMap::new(),
+    waiting: BTreeMap::new(),
+});
+
+impl<'a> Literal<'a> {
+    /// # Safety
+    /// `text` is null or points to `length` bytes that stay as they are for
+    /// as long as `'a`.
+    #[inline(always)]
+    pub(super) unsafe fn new(text: *const c_char, length: usize) -> Self {
+        if text.is_null() {
+            return Self(&[]);
+        }
+        // SAFETY: as the caller promises.
+        Self(unsafe { std::slice::from_raw_parts(text.cast(), length) })
+    }
+
+    /// The region that it names. If there is none, that is counted.
+    #[inline(always)]
+    pub(super) fn region(self, thread: &Thread) -> Option<&'static Region> {
+        let known = TABLE.get().and_then(|table| table.find(self));
+        let region = known.or_else(|| self.read())?.region.get();
+        if region.is_none() {
+            thread.unmatched.add(1);
+        }
+        region
+    }
+
+    /// Reads the text, which no thread has seen at this address.
+    #[cold]
+    #[inline(never)]
+    fn read(self) -> Option<&'static Known> {
+        errno::keep(|| lock(&BOOK).enter(self))
+    }
+
+    #[inline(always)]
+    fn address(self) -> usize {
+        self.0.as_ptr().addr()
+    }
+
+    #[inline(always)]
+    fn print(self) -> Print {
+        let Some(end) = self.0.len().checked_sub(8) else {
+            return [
+                self.0
+                    .iter()
+                    .fold(0, |word, byte| word << 8 | u64::from(*byte)),
+                0,
+                0,
+            ];
+        };
+        [0, end.saturating_sub(8), end].map(|at| self.word(at))
+    }
+
+    #[inline(always)]
+    fn word(self, at: usize) -> u64 {
+        let bytes = self.0.get(at..).and_then(|rest| rest.first_chunk());
+        bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+    }
+}
+
+impl Table {
+    fn new(slots: usize) -> Option<&'static Self> {
+        let slots = leak_slice(slots, Link::none)?;
+        leak(Self { slots })
+    }
+
+    /// The slots where a literal at an address can stand, in order.
+    #[inline(always)]
+    fn slots_of(&self, address: usize) -> impl Iterator<Item = &'static Link<Known>> {
+        let mixed = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        let mask = self.slots.len().wrapping_sub(1);
+        let slots = self.slots;
+        (mixed as usize..).map_while(move |slot| slots.get(slot & mask))
+    }
+
+    #[inline(always)]
+    fn find(&self, literal: Literal) -> Option<&'static Known> {
+        for slot in self.slots_of(literal.address()) {
+            let known = slot.get()?;
+            if known.is_at(literal) {
+                return Some(known).filter(|known| known.print == literal.print());
+            }
+        }
+        None
+    }
+
+    /// Enters a literal, in the place of one that stood at its address.
+    fn enter(&self, known: &'static Known) {
+        let slot = self.slots_of(known.address).find(|slot| {
+            slot.get()
+                .is_none_or(|old| old.address == known.address && old.length == known.length)
+        });
+        if let Some(slot) = slot {
+            slot.set(Some(known));
+        }
+    }
+}
+
+impl Known {
+    #[inline(always)]
+    fn is_at(&self, literal: Literal) -> bool {
+        self.address == literal.address() && self.length == literal.0.len()
+    }
+}
+
+impl Book {
+    fn enter(&mut self, literal: Literal) -> Option<&'static Known> {
+        let key = (literal.address(), literal.0.to_vec());
+        let known = match self.known.get(&key) {
+            Some(known) => known,
+            None => {
+                let known = leak(Known {
+                    address: literal.address(),
+                    length: literal.0.len(),
+                    print: literal.print(),
+                    region: Link::none(),
+                })?;
+                self.known.insert(key, known);
+                let text = String::from_utf8_lossy(literal.0);
+                if let Err(error) = self.resolve(&text, known) {
+                    message::say(&format!(
+                        "one region is not measured, since {error}; was the source instrumented \
+                         by another version of Romp?"
+                    ));
+                }
+                known
+            }
+        };
+        self.table()?.enter(known);
+        Some(known)
+    }
+
+    /// Finds the region that a text names.
+    fn resolve(&mut self, text: &str, known: &'static Known) -> Result<(), DescriptorError> {
+        match Content::parse(text)? {
+            Content::Id(id) => match self.regions.get(id) {
+                Some(region) => known.region.set(Some(region)),
+                None => self.waiting.entry(id.to_owned()).or_default().push(known),
+            },
+            Content::Record(mut record) => {
+                // Regions that say the same are one, whatever their ids.
+                let id = record.id.take();
+                known.region.set(register(*record));
+                if let (Some(id), Some(region)) = (id, known.region.get()) {
+                    for waiting in self.waiting.remove(&id).unwrap_or_default() {
+                        waiting.region.set(Some(region));
+                    }
+                    self.regions.insert(id, region);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The table, with room for one more.
+    fn table(&self) -> Option<&'static Table> {
+        let table = TABLE.get();
+        let slots = table.map_or(0, |table| table.slots.len());
+        if let Some(table) = table.filter(|_| self.known.len() * 2 < slots) {
+            return Some(table);
+        }
+        let larger = Table::new((slots * 2).max(FIRST_SLOTS))?;
+        self.known.values().for_each(|known| larger.enter(known));
+        TABLE.set(Some(larger));
+        Some(larger)
+    }
+}

@@ -1,0 +1,326 @@
+//! POMP2, version 3.0: what OPARI2 emits, in C and in Fortran.
+//!
+//! A region is named by the variable that the program keeps for its handle. Its
+//! text comes with the first event, so that objects link and run without the
+//! code that OPARI2's users have to generate for the registration; where they
+//! did, that registers the same regions before.
+//!
+//! Compilers for Fortran pass everything by reference and the length of a text
+//! behind all other arguments. What differs else (task handles, values of
+//! clauses) fits one register and is not needed: the library tells tasks and
+//! teams apart by itself.
+
+use std::ffi::{CStr, c_char, c_int};
+use std::sync::atomic::{AtomicI64, AtomicPtr, Ordering};
+
+use profile::descriptor::Descriptor;
+
+use super::boundary::{caught, event_of, lasting_event_of};
+use super::pomp::{begin_announced, begin_task, fork_announced, report, switch_off};
+use crate::measure::clock::now;
+use crate::measure::event::Event;
+use crate::measure::region::{Region, register};
+use crate::measure::{errno, life_cycle, omp, pause, thread};
+
+/// The program's variable for a region's handle.
+#[repr(transparent)]
+struct Handle(AtomicPtr<Region>);
+
+/// A word of the interface that is not needed.
+type Ignored = usize;
+
+/// The text of a region.
+#[derive(Clone, Copy)]
+enum Text {
+    /// None: the region is known.
+    None,
+    /// Ends with a null byte.
+    C(*const c_char),
+    /// Of a length.
+    Fortran(*const c_char, usize),
+}
+
+impl Text {
+    /// Reads it.
+    ///
+    /// # Safety
+    /// It is null or as its variant says.
+    unsafe fn read(self) -> Option<Descriptor> {
+        let text = match self {
+            Self::None => return None,
+            Self::C(text) | Self::Fortran(text, _) if text.is_null() => return None,
+            // SAFETY: as the caller promises.
+            Self::C(text) => unsafe { CStr::from_ptr(text) }.to_bytes(),
+            // SAFETY: as the caller promises.
+            Self::Fortran(text, length) => unsafe {
+                std::slice::from_raw_parts(text.cast(), length)
+            },
+        };
+        Descriptor::parse(String::from_utf8_lossy(text).trim_end()).ok()
+    }
+}
+
+/// The region of a handle.
+///
+/// # Safety
+/// `handle` is null or points to a handle that is zero or was set here; `text`
+/// is as [`Text::read`] demands.
+#[inline(always)]
+unsafe fn region_of(handle: *const Handle, text: Text) -> Option<&'static Region> {
+    // SAFETY: as the caller promises; regions are never freed.
+    unsafe {
+        let handle = handle.as_ref()?;
+        match handle.0.load(Ordering::Acquire).as_ref() {
+            Some(region) => Some(region),
+            None => assign(handle, text),
+        }
+    }
+}
+
+/// # Safety
+/// As [`region_of`].
+#[cold]
+#[inline(never)]
+unsafe fn assign(handle: &Handle, text: Text) -> Option<&'static Region> {
+    errno::keep(|| {
+        // SAFETY: as the caller promises.
+        let region = register(unsafe { text.read() }?)?;
+        let pointer = std::ptr::from_ref(region).cast_mut();
+        handle.0.store(pointer, Ordering::Release);
+        Some(region)
+    })
+}
+
+/// Defines a function under each name that a compiler for Fortran may give it.
+macro_rules! fortran {
+    ($name:literal ($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
+        fortran!(@ $name, "_" ($($argument: $type),*) $(-> $result)? $body);
+        fortran!(@ $name, "__" ($($argument: $type),*) $(-> $result)? $body);
+    };
+    (@ $name:literal, $end:literal ($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
+        const _: () = {
+            /// The twin for Fortran of the function that it is named after.
+            ///
+            /// # Safety
+            /// The arguments are what a compiler for Fortran passes.
+            #[unsafe(export_name = concat!("pomp2_", $name, $end))]
+            unsafe extern "C" fn twin($($argument: $type),*) $(-> $result)? $body
+        };
+    };
+}
+pub(super) use fortran;
+
+/// Defines functions that come with the region's text.
+macro_rules! with_text {
+    ($($function:ident, $name:literal ($($ignored:ident),*) => $action:expr,)+) => {$(
+        /// Reports the event that it is named after.
+        ///
+        /// # Safety
+        /// As [`region_of`].
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $function(
+            handle: *const Handle, $($ignored: Ignored,)* text: *const c_char,
+        ) {
+            let _ = ($($ignored,)*);
+            // SAFETY: as the caller promises.
+            event_of(|_| unsafe { region_of(handle, Text::C(text)) }, $action);
+        }
+        fortran! {
+            $name(
+                handle: *const Handle, $($ignored: Ignored,)*
+                text: *const c_char, length: usize
+            ) {
+                let _ = ($($ignored,)*);
+                let text = Text::Fortran(text, length);
+                // SAFETY: a compiler passes the text and its length.
+                event_of(|_| unsafe { region_of(handle, text) }, $action);
+            }
+        }
+    )+};
+}
+
+/// Defines functions of a region that is known.
+macro_rules! without_text {
+    ($($function:ident, $name:literal ($($ignored:ident),*) => $action:expr,)+) => {$(
+        /// Reports the event that it is named after.
+        ///
+        /// # Safety
+        /// As [`region_of`].
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $function(handle: *const Handle $(, $ignored: Ignored)*) {
+            let _ = ($($ignored,)*);
+            // SAFETY: as the caller promises.
+            event_of(|_| unsafe { region_of(handle, Text::None) }, $action);
+        }
+        fortran! {
+            $name(handle: *const Handle $(, $ignored: Ignored)*) {
+                let _ = ($($ignored,)*);
+                // SAFETY: the handle is the program's.
+                event_of(|_| unsafe { region_of(handle, Text::None) }, $action);
+            }
+        }
+    )+};
+}
+
+/// An action that reports one event.
+macro_rules! event {
+    ($event:ident) => {
+        |thread, region| report(Event::$event, thread, region)
+    };
+}
+
+with_text! {
+    POMP2_Atomic_enter, "atomic_enter"() => event!(AtomicEnter),
+    POMP2_Barrier_enter, "barrier_enter"(_old) => event!(BarrierEnter),
+    POMP2_Critical_enter, "critical_enter"() => event!(CriticalEnter),
+    POMP2_Flush_enter, "flush_enter"() => event!(FlushEnter),
+    POMP2_For_enter, "do_enter"() => event!(LoopEnter),
+    POMP2_Master_begin, "master_begin"() => event!(MasterBegin),
+    POMP2_Ordered_enter, "ordered_enter"() => event!(OrderedEnter),
+    POMP2_Parallel_fork, "parallel_fork"(_if, _threads, _old) => fork_announced,
+    POMP2_Section_begin, "section_begin"() => event!(SectionBegin),
+    POMP2_Sections_enter, "sections_enter"() => event!(SectionsEnter),
+    POMP2_Single_enter, "single_enter"() => event!(SingleEnter),
+    POMP2_Task_create_begin, "task_create_begin"(_new, _old, _if) => event!(TaskCreateEnter),
+    POMP2_Untied_task_create_begin, "untied_task_create_begin"(_new, _old, _if)
+        => event!(TaskCreateEnter),
+    POMP2_Taskwait_begin, "taskwait_begin"(_old) => event!(TaskwaitEnter),
+    POMP2_Workshare_enter, "workshare_enter"() => event!(WorkshareEnter),
+    POMP2_Begin, "begin"() => event!(UserBegin),
+}
+
+without_text! {
+    POMP2_Atomic_exit, "atomic_exit"() => event!(AtomicExit),
+    POMP2_Barrier_exit, "barrier_exit"(_old) => event!(BarrierExit),
+    POMP2_Implicit_barrier_enter, "implicit_barrier_enter"(_old) => event!(ImplicitBarrierEnter),
+    POMP2_Implicit_barrier_exit, "implicit_barrier_exit"(_old) => event!(ImplicitBarrierExit),
+    POMP2_Critical_begin, "critical_begin"() => event!(CriticalBegin),
+    POMP2_Critical_end, "critical_end"() => event!(CriticalEnd),
+    POMP2_Critical_exit, "critical_exit"() => event!(CriticalExit),
+    POMP2_Flush_exit, "flush_exit"() => event!(FlushExit),
+    POMP2_For_exit, "do_exit"() => event!(LoopExit),
+    POMP2_Master_end, "master_end"() => event!(MasterEnd),
+    POMP2_Ordered_begin, "ordered_begin"() => event!(OrderedBegin),
+    POMP2_Ordered_end, "ordered_end"() => event!(OrderedEnd),
+    POMP2_Ordered_exit, "ordered_exit"() => event!(OrderedExit),
+    POMP2_Parallel_begin, "parallel_begin"() => begin_announced,
+    POMP2_Parallel_end, "parallel_end"() => |thread, region| thread.end_member(region, now()),
+    POMP2_Parallel_join, "parallel_join"(_old) => |thread, region| thread.join(region, now()),
+    POMP2_Section_end, "section_end"() => event!(SectionEnd),
+    POMP2_Sections_exit, "sections_exit"() => event!(SectionsExit),
+    POMP2_Single_begin, "single_begin"() => event!(SingleBegin),
+    POMP2_Single_end, "single_end"() => event!(SingleEnd),
+    POMP2_Single_exit, "single_exit"() => event!(SingleExit),
+    POMP2_Task_create_end, "task_create_end"(_old) => event!(TaskCreateExit),
+    POMP2_Task_begin, "task_begin"(_new) => begin_task,
+    POMP2_Task_end, "task_end"() => event!(TaskEnd),
+    POMP2_Untied_task_create_end, "untied_task_create_end"(_old) => event!(TaskCreateExit),
+    POMP2_Untied_task_begin, "untied_task_begin"(_new) => begin_task,
+    POMP2_Untied_task_end, "untied_task_end"() => event!(TaskEnd),
+    POMP2_Taskwait_end, "taskwait_end"(_old) => event!(TaskwaitExit),
+    POMP2_Workshare_exit, "workshare_exit"() => event!(WorkshareExit),
+}
+
+/// A region that the user marked ends, also while measurement is off.
+///
+/// # Safety
+/// As [`region_of`].
+#[unsafe(no_mangle)]
+unsafe extern "C" fn POMP2_End(handle: *const Handle) {
+    // SAFETY: as the caller promises.
+    lasting_event_of(
+        |_| unsafe { region_of(handle, Text::None) },
+        event!(UserEnd),
+    );
+}
+
+fortran! {
+    "end"(handle: *const Handle) {
+        // SAFETY: the handle is the program's.
+        unsafe { POMP2_End(handle) }
+    }
+}
+
+/// Registers a region before its first event.
+///
+/// # Safety
+/// As [`region_of`].
+unsafe fn assigned(handle: *const Handle, text: Text) {
+    caught(|| {
+        life_cycle::ensure_started();
+        // SAFETY: as the caller promises.
+        thread::inside(|| unsafe { region_of(handle, text) });
+        Some(())
+    });
+}
+
+/// Defines the functions that register a region.
+macro_rules! registering {
+    ($($function:ident, $name:literal,)+) => {$(
+        /// Registers a region before its first event.
+        ///
+        /// # Safety
+        /// As [`region_of`].
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $function(handle: *const Handle, text: *const c_char) {
+            // SAFETY: as the caller promises.
+            unsafe { assigned(handle, Text::C(text)) }
+        }
+        fortran! {
+            $name(handle: *const Handle, text: *const c_char, length: usize) {
+                // SAFETY: a compiler passes the text and its length.
+                unsafe { assigned(handle, Text::Fortran(text, length)) }
+            }
+        }
+    )+};
+}
+
+registering! {
+    POMP2_Assign_handle, "assign_handle",
+    POMP2_USER_Assign_handle, "user_assign_handle",
+}
+
+/// Defines the functions by which the program steers its measurement.
+macro_rules! controls {
+    ($($function:ident, $name:literal => $action:path,)+) => {$(
+        /// Does what it is named after.
+        #[unsafe(no_mangle)]
+        extern "C" fn $function() {
+            caught(|| {
+                $action();
+                Some(())
+            });
+        }
+        fortran! { $name() { $function() } }
+    )+};
+}
+
+controls! {
+    POMP2_Init, "init" => life_cycle::ensure_started,
+    POMP2_Finalize, "finalize" => life_cycle::finish_now,
+    POMP2_On, "on" => pause::switch_on,
+    POMP2_Off, "off" => switch_off,
+}
+
+/// The latest handle of a task.
+static TASKS: AtomicI64 = AtomicI64::new(0);
+
+/// A handle for a task that no other has.
+#[unsafe(no_mangle)]
+extern "C" fn POMP2_Get_new_task_handle() -> i64 {
+    TASKS.fetch_add(1, Ordering::Relaxed) + 1
+}
+
+fortran! {
+    "get_new_task_handle"() -> i64 { POMP2_Get_new_task_handle() }
+}
+
+/// What OPARI2 makes the number of threads of a `parallel` without the clause.
+#[unsafe(no_mangle)]
+extern "C" fn POMP2_Lib_get_max_threads() -> c_int {
+    omp::omp_get_max_threads()
+}
+
+fortran! {
+    "lib_get_max_threads"() -> c_int { POMP2_Lib_get_max_threads() }
+}

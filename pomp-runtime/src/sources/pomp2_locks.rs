@@ -1,0 +1,119 @@
+//! POMP2's lock routines: OPARI2 renames the calls and says nothing of where
+//! they stand, so that all calls of one routine are one region.
+
+use std::ffi::{c_int, c_void};
+
+use profile::descriptor::Descriptor;
+
+use super::locks::{begin, called, release, released, tried};
+use super::pomp2::fortran;
+use crate::measure::region::{Region, register};
+use crate::measure::shared::Link;
+use crate::measure::{errno, fortran_omp, omp};
+
+/// The region of a routine.
+struct Routine {
+    name: &'static str,
+    region: Link<Region>,
+}
+
+impl Routine {
+    const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            region: Link::none(),
+        }
+    }
+
+    #[inline(always)]
+    fn region(&self) -> Option<&'static Region> {
+        self.region.get().or_else(|| self.register())
+    }
+
+    /// Threads that come at once are given one region by the registration.
+    #[cold]
+    #[inline(never)]
+    fn register(&self) -> Option<&'static Region> {
+        errno::keep(|| {
+            let region = register(Descriptor {
+                region_type: "lock".into(),
+                name: Some(self.name.into()),
+                ..Descriptor::default()
+            });
+            self.region.set(region);
+            region
+        })
+    }
+}
+
+/// Defines one routine in both languages; `$around` calls what it is given.
+macro_rules! routines {
+    ($($function:ident, $name:literal, $c:ident, $f:ident -> ($($result:ty)?)
+       => $around:ident as $routine:ident($omp:literal);)+) => {$(
+        static $routine: Routine = Routine::new($omp);
+
+        /// Calls the routine.
+        ///
+        /// # Safety
+        /// As the routine demands.
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $function(lock: *mut c_void) $(-> $result)? {
+            // SAFETY: as the caller promises.
+            $around(&$routine, lock, || unsafe { omp::$c(lock) })
+        }
+        fortran! {
+            $name(lock: *mut c_void) $(-> $result)? {
+                // SAFETY: as the routine demands.
+                $around(&$routine, lock, || unsafe { fortran_omp::$f(lock) })
+            }
+        }
+    )+};
+}
+
+fn plain(routine: &'static Routine, _: *mut c_void, call: impl FnOnce()) {
+    let begun = begin(|_| routine.region());
+    call();
+    called(begun);
+}
+
+fn setting(routine: &'static Routine, lock: *mut c_void, call: impl FnOnce()) {
+    let begun = begin(|_| routine.region());
+    call();
+    tried(begun, lock, true);
+}
+
+fn unsetting(routine: &'static Routine, lock: *mut c_void, call: impl FnOnce()) {
+    let set = release(|_| routine.region(), lock);
+    call();
+    released(set);
+}
+
+fn testing(routine: &'static Routine, lock: *mut c_void, call: impl FnOnce() -> c_int) -> c_int {
+    let begun = begin(|_| routine.region());
+    let result = call();
+    tried(begun, lock, result != 0);
+    result
+}
+
+routines! {
+    POMP2_Init_lock, "init_lock", omp_init_lock, omp_init_lock_ -> ()
+        => plain as INIT("omp_init_lock");
+    POMP2_Destroy_lock, "destroy_lock", omp_destroy_lock, omp_destroy_lock_ -> ()
+        => plain as DESTROY("omp_destroy_lock");
+    POMP2_Set_lock, "set_lock", omp_set_lock, omp_set_lock_ -> ()
+        => setting as SET("omp_set_lock");
+    POMP2_Unset_lock, "unset_lock", omp_unset_lock, omp_unset_lock_ -> ()
+        => unsetting as UNSET("omp_unset_lock");
+    POMP2_Test_lock, "test_lock", omp_test_lock, omp_test_lock_ -> (c_int)
+        => testing as TEST("omp_test_lock");
+    POMP2_Init_nest_lock, "init_nest_lock", omp_init_nest_lock, omp_init_nest_lock_ -> ()
+        => plain as INIT_NEST("omp_init_nest_lock");
+    POMP2_Destroy_nest_lock, "destroy_nest_lock", omp_destroy_nest_lock, omp_destroy_nest_lock_ -> ()
+        => plain as DESTROY_NEST("omp_destroy_nest_lock");
+    POMP2_Set_nest_lock, "set_nest_lock", omp_set_nest_lock, omp_set_nest_lock_ -> ()
+        => setting as SET_NEST("omp_set_nest_lock");
+    POMP2_Unset_nest_lock, "unset_nest_lock", omp_unset_nest_lock, omp_unset_nest_lock_ -> ()
+        => unsetting as UNSET_NEST("omp_unset_nest_lock");
+    POMP2_Test_nest_lock, "test_nest_lock", omp_test_nest_lock, omp_test_nest_lock_ -> (c_int)
+        => testing as TEST_NEST("omp_test_nest_lock");
+}

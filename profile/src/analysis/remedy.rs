@@ -1,0 +1,45 @@
+//! What explains a wait, before a table's advice is given: tasks that ran out,
+//! or work that is too short to be what threads waited for.
+
+use super::tables::Table;
+use crate::columns::Quantity;
+use crate::overheads::Category;
+
+/// The quantities that are waits in which tasks can be executed.
+const WAITS: [Quantity; 2] = [Quantity::BarrierTime, Quantity::WaitTime];
+/// The quantities that are work in front of a barrier.
+const WORK: [Quantity; 3] = [
+    Quantity::WorkTime,
+    Quantity::BodyTime,
+    Quantity::SectionTime,
+];
+
+/// The column with the work in front of the barrier.
+pub(super) fn work_column(table: &Table) -> Option<usize> {
+    WORK.into_iter().find_map(|quantity| table.column(quantity))
+}
+
+/// How long threads executed tasks while they lost time in this way.
+pub(super) fn tasks_while_waiting(table: &Table, lost: Quantity) -> Option<u64> {
+    if !WAITS.contains(&lost) {
+        return None;
+    }
+    let tasks = table.sum[table.column(Quantity::TaskTime)?];
+    (tasks > 0).then_some(tasks)
+}
+
+/// The work of all threads, if it is too little to be what they waited for. In
+/// one execution nobody waits for longer than the longest work takes, so all
+/// but one wait for no longer than all work. What is beyond that was waiting
+/// for threads that came late: their team had only started, or they had no
+/// processor.
+pub(super) fn too_little_work(table: &Table, category: Category, lost: Quantity) -> Option<u64> {
+    if category != Category::Imbal || lost != Quantity::BarrierTime {
+        return None;
+    }
+    let sum = |column: usize| table.sum[column];
+    let waited = table.column(Quantity::BarrierTime).map(sum)?;
+    let work = work_column(table).map(sum)? + table.column(Quantity::TaskTime).map_or(0, sum);
+    let others = (table.threads.len() as u64).saturating_sub(1);
+    (work.saturating_mul(others) < waited).then_some(work)
+}

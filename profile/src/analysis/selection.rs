@@ -1,0 +1,329 @@
+//! Which part of a report is shown: some regions, some threads, in an order
+//! that the user chose. Sums and shares stay those of the whole run, but for
+//! the `SUM` of a table, which is that of the rows above it.
+
+use std::cmp::Reverse;
+
+use super::{CallGraph, Label, NEGLIGIBLE, Report, Share, Table};
+use crate::columns::Quantity;
+use crate::overheads::Category;
+
+/// What to show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Selection {
+    /// Only regions that match one of these. A pattern matches the number
+    /// (`R00002`), kind, name, function, file, or `file:line` of a region, upper
+    /// or lower case; as a whole if it holds `*` or `?`, else any part of it.
+    pub regions: Vec<String>,
+    /// Only rows of these threads, by path (`0->3`) or pattern (`0->*`).
+    pub threads: Vec<String>,
+    /// Only what has at least this share, in percent: regions and call paths
+    /// of the time, properties of the severity.
+    pub min_percent: Option<f64>,
+    /// The column by whose sum regions are sorted, largest first.
+    pub sort: Option<String>,
+    /// Only so many regions.
+    pub top: Option<usize>,
+}
+
+/// Why nothing can be selected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SelectionError {
+    /// No table has such a column.
+    #[error("no region has a column '{name}': try one of {}", columns.join(", "))]
+    Column {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        columns: Vec<&'static str>,
+    },
+    /// No region matches.
+    #[error("no region matches: see the region overview for names, lines and kinds")]
+    NoRegion,
+    /// No thread matches.
+    #[error("no thread matches: there are {}", threads.join(", "))]
+    NoThread {
+        /// What there is, or the first of them.
+        threads: Vec<String>,
+    },
+}
+
+/// Threads that a message names.
+const MOST_NAMED: usize = 8;
+
+impl Selection {
+    /// Whether everything is shown.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What is shown, in words.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let quoted = |what: &str, patterns: &[String]| {
+            (!patterns.is_empty()).then(|| format!("{what} {}", patterns.join(" or ")))
+        };
+        let parts = [
+            quoted("regions like", &self.regions),
+            quoted("threads", &self.threads),
+            self.min_percent.map(|least| format!("at least {least} %")),
+            self.sort
+                .as_ref()
+                .map(|column| format!("sorted by {column}")),
+            self.top.map(|top| format!("the first {top} regions")),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    fn matches_region(&self, label: &Label) -> bool {
+        let line = label.first;
+        let names = [
+            label.id.as_str(),
+            label.kind.row().full_name,
+            label.name.as_deref().unwrap_or_default(),
+            label.function.as_deref().unwrap_or_default(),
+            &label.file,
+            &label.short_file,
+            &format!("{}:{line}", label.file),
+            &format!("{}:{line}", label.short_file),
+        ];
+        let matches = |pattern: &String| names.iter().any(|name| is_like(pattern, name));
+        self.regions.is_empty() || self.regions.iter().any(matches)
+    }
+
+    fn matches_thread(&self, name: &str) -> bool {
+        let whole = |pattern: &String| glob(pattern.as_bytes(), name.as_bytes());
+        self.threads.is_empty() || self.threads.iter().any(whole)
+    }
+}
+
+/// Whether a pattern matches all of a text, or a plain one any part of it.
+fn is_like(pattern: &str, text: &str) -> bool {
+    let (pattern, text) = (pattern.to_lowercase(), text.to_lowercase());
+    if pattern.contains(['*', '?']) {
+        glob(pattern.as_bytes(), text.as_bytes())
+    } else {
+        text.contains(&pattern)
+    }
+}
+
+/// Whether the text is the pattern, where `*` stands for anything and `?` for
+/// one byte. Goes back to the last `*` alone, so it takes no exponential time.
+fn glob(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut p, mut t) = (0, 0);
+    let mut last_star = None;
+    while t < text.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                last_star = Some((p, t));
+                p += 1;
+            }
+            Some(&c) if c == b'?' || c == text[t] => {
+                p += 1;
+                t += 1;
+            }
+            _ => match last_star {
+                Some((star, from)) => {
+                    last_star = Some((star, from + 1));
+                    p = star + 1;
+                    t = from + 1;
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == b'*')
+}
+
+impl Report<'_> {
+    /// Leaves out what is not selected.
+    ///
+    /// # Errors
+    /// If nothing is left, or the column to sort by does not exist.
+    pub fn select(&mut self, selection: &Selection) -> Result<(), SelectionError> {
+        if selection.is_all() {
+            return Ok(());
+        }
+        if let Some(column) = &selection.sort {
+            self.sort_by(column)?;
+        }
+        let kept = self.kept_regions(selection);
+        if !kept.contains(&true) {
+            return Err(SelectionError::NoRegion);
+        }
+        let threads: Vec<bool> = self
+            .threads
+            .iter()
+            .map(|name| selection.matches_thread(name))
+            .collect();
+        if !selection.threads.is_empty() && !threads.contains(&true) {
+            let threads = self.threads.iter().take(MOST_NAMED).cloned().collect();
+            return Err(SelectionError::NoThread { threads });
+        }
+        self.keep_regions(&kept);
+        self.keep_paths(&kept, selection.min_percent.unwrap_or(0.0));
+        if !selection.threads.is_empty() {
+            self.keep_threads(&threads);
+        }
+        let least = selection.min_percent.unwrap_or(0.0);
+        self.properties.retain(|it| it.severity.percent >= least);
+        self.least_severity = selection.min_percent.unwrap_or(NEGLIGIBLE);
+        self.shown = Some(selection.in_words());
+        Ok(())
+    }
+
+    /// Sorts regions by a column of theirs, or by a category of overhead.
+    fn sort_by(&mut self, name: &str) -> Result<(), SelectionError> {
+        let is_it = |other: &str| other.eq_ignore_ascii_case(name);
+        let category = Category::ALL.into_iter().find(|of| is_it(of.name()));
+        if let Some(category) = category {
+            let lost = |of: &super::OverheadRow| Reverse(of.by_category[category as usize].ns);
+            self.overheads.of_whole.sort_by_key(lost);
+            self.overheads.of_each.sort_by_key(lost);
+            return Ok(());
+        }
+        let value = |table: &Table| {
+            let column = table.columns.iter().position(|column| is_it(column.name));
+            column.map(|column| table.sum[column])
+        };
+        if !self.flat.iter().any(|table| value(table).is_some()) {
+            let columns = self.flat.iter().flat_map(|table| &table.columns);
+            let mut columns: Vec<&str> = columns.map(|column| column.name).collect();
+            columns.extend(Category::ALL.map(Category::name));
+            columns.sort_unstable();
+            columns.dedup();
+            let name = name.to_owned();
+            return Err(SelectionError::Column { name, columns });
+        }
+        self.flat.sort_by_key(|table| Reverse(value(table)));
+        Ok(())
+    }
+
+    /// Per region whether it is shown.
+    fn kept_regions(&self, selection: &Selection) -> Vec<bool> {
+        let labels = self.labels.iter();
+        let mut kept: Vec<bool> = labels
+            .map(|label| selection.matches_region(label))
+            .collect();
+        if selection.min_percent.is_none() && selection.top.is_none() {
+            return kept;
+        }
+        let least = selection.min_percent.unwrap_or(0.0);
+        let mut ran = vec![false; kept.len()];
+        let enough = self.flat.iter().filter(|table| {
+            let time = table.column(Quantity::ExecTime);
+            let time = time.map_or(0, |column| table.sum[column]);
+            let share = Share::of(time, self.overheads.thread_time_ns);
+            kept[table.region] && share.percent >= least
+        });
+        for table in enough.take(selection.top.unwrap_or(usize::MAX)) {
+            ran[table.region] = true;
+        }
+        std::mem::swap(&mut kept, &mut ran);
+        kept
+    }
+
+    fn keep_regions(&mut self, kept: &[bool]) {
+        self.flat.retain(|table| kept[table.region]);
+        for group in &mut self.overview {
+            group.regions.retain(|(region, _)| kept[*region]);
+        }
+        self.overview.retain(|group| !group.regions.is_empty());
+        let all = kept.iter().all(|kept| *kept);
+        let overheads = &mut self.overheads;
+        overheads.regions.retain(|row| kept[row.region]);
+        overheads.places.retain(|row| kept[row.region]);
+        for rows in [&mut overheads.of_each, &mut overheads.of_whole] {
+            rows.retain(|row| row.region.map_or(all, |region| kept[region]));
+        }
+        self.properties.retain(|row| kept[row.region]);
+        self.efficiency.regions.retain(|(region, _)| kept[*region]);
+        self.decomposition.retain(|row| kept[row.region]);
+        if let Some(dilation) = &mut self.dilation {
+            dilation.regions.retain(|row| kept[row.region]);
+        }
+        self.spreads.retain(|row| kept[row.region]);
+        self.lateness.retain(|row| kept[row.region]);
+        for contended in &mut self.contention {
+            contended.guard.sites.retain(|site| kept[site.region]);
+        }
+        self.contention.retain(|of| !of.guard.sites.is_empty());
+    }
+
+    /// Keeps the call paths to regions that are shown.
+    fn keep_paths(&mut self, kept: &[bool], least: f64) {
+        let paths = &self.call_graph.paths;
+        let mut needed: Vec<bool> = paths
+            .iter()
+            .map(|path| kept[path.region] && path.times.inclusive.percent >= least)
+            .collect();
+        // Callers stand before callees.
+        for index in (0..paths.len()).rev() {
+            if let Some(caller) = paths[index].caller.filter(|_| needed[index]) {
+                needed[caller] = true;
+            }
+        }
+        keep(&mut self.on_call_paths, &needed);
+        keep(&mut self.own_times, &needed);
+        self.call_graph.keep(&needed);
+    }
+
+    fn keep_threads(&mut self, kept: &[bool]) {
+        for table in self.flat.iter_mut().chain(&mut self.on_call_paths) {
+            table.keep(|thread| kept[thread]);
+        }
+        self.flat.retain(|table| !table.threads.is_empty());
+        for row in &mut self.decomposition {
+            row.threads.retain(|parts| kept[parts.thread]);
+        }
+        for row in &mut self.lateness {
+            row.threads.retain(|latecomer| kept[latecomer.thread]);
+        }
+    }
+}
+
+/// Keeps the values whose flag is set.
+fn keep<T>(values: &mut Vec<T>, flags: &[bool]) {
+    let mut flags = flags.iter();
+    values.retain(|_| flags.next().is_none_or(|kept| *kept));
+}
+
+impl CallGraph {
+    fn keep(&mut self, kept: &[bool]) {
+        let mut places: Vec<usize> = Vec::with_capacity(kept.len());
+        let mut next = 0;
+        for &kept in kept {
+            places.push(next);
+            next += usize::from(kept);
+        }
+        keep(&mut self.paths, kept);
+        let mut last_of = std::collections::HashMap::new();
+        for (index, path) in self.paths.iter_mut().enumerate() {
+            path.caller = path.caller.map(|caller| places[caller]);
+            path.is_last = false;
+            last_of.insert(path.caller, index);
+        }
+        for index in last_of.into_values() {
+            self.paths[index].is_last = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_parts_or_wholes() {
+        assert!(is_like("work", "do_Work"));
+        assert!(!is_like("work*", "do_work"));
+        assert!(is_like("*.c:1?", "src/a.c:15"));
+        assert!(is_like("a*b*c", "aXbYbZc"));
+        assert!(!is_like("a*b*c", "aXbYbZ"));
+        assert!(!is_like(
+            &format!("{}x", "a*".repeat(30)),
+            &"a".repeat(5000)
+        ));
+    }
+}

@@ -1,0 +1,130 @@
+//! A comparison to read.
+
+use std::io::{self, Write};
+
+use super::{Change, Diff, Place, Side, Status};
+use crate::analysis::words::{count, time};
+
+const TITLES: [&str; 5] = ["before", "after", "change", "ratio", "time"];
+
+/// Writes both runs, the changes of the whole program, and those of regions.
+pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "before: {}", side(&diff.before))?;
+    writeln!(out, "after:  {}", side(&diff.after))?;
+    for note in &diff.notes {
+        writeln!(out, "note:   {note}")?;
+    }
+    writeln!(out)?;
+    let program = diff.program.iter().map(|change| {
+        // That a category did not change is worth knowing too.
+        (cells(change), "the whole program".to_owned())
+    });
+    let regions = diff.regions.iter().filter(|change| !change.noise);
+    let mut edited = Vec::new();
+    let regions = regions.filter_map(|change| {
+        let region = change.region.as_ref()?;
+        let mut text = place(region);
+        // Said once for all times of the region.
+        if !edited.contains(&region) {
+            text += &edit(region);
+            edited.push(region);
+        }
+        Some((cells(change), text))
+    });
+    table(program.chain(regions).collect(), out)?;
+    let noise = diff.regions.iter().filter(|change| change.noise).count() as u64;
+    if noise > 0 {
+        let changes = count(noise, "change");
+        writeln!(out, "\n{changes} of regions within the noise not shown.")?;
+    }
+    writeln!(
+        out,
+        "\nwallT is the duration; execT is thread time in the region with all that is below;\n\
+         the others are thread time lost: synchronisation, imbalance, too little parallel\n\
+         work, management."
+    )
+}
+
+fn side(side: &Side) -> String {
+    let ranks = match side.processes {
+        1 => String::new(),
+        processes => format!(", {}", count(processes, "rank")),
+    };
+    format!(
+        "{}, {}{ranks}, {}, started {}",
+        side.application,
+        count(side.threads, "thread"),
+        time(side.duration_ns),
+        side.start
+    )
+}
+
+fn cells(change: &Change) -> [String; 5] {
+    let status = change.region.as_ref().map(|region| region.status);
+    let sign = if change.change_ns < 0 { "-" } else { "+" };
+    let size = change.before_ns.abs_diff(change.after_ns);
+    let ratio = match change.ratio {
+        Some(ratio) => format!("{ratio:.2}"),
+        None => "-".to_owned(),
+    };
+    [
+        match status {
+            Some(Status::New) => "new".to_owned(),
+            _ => time(change.before_ns),
+        },
+        match status {
+            Some(Status::Vanished) => "vanished".to_owned(),
+            _ => time(change.after_ns),
+        },
+        match size {
+            0 => "0 s".to_owned(),
+            size => format!("{sign}{}", time(size)),
+        },
+        ratio,
+        change.subject.name().to_owned(),
+    ]
+}
+
+/// `LOOP a.c:35 (in main)`.
+fn place(place: &Place) -> String {
+    let mut text = place.kind.row().full_name.to_owned();
+    if let Some(name) = &place.name {
+        text += &format!(" \"{name}\"");
+    }
+    text += &format!(" {}:{}", place.short_file, place.line);
+    let line = place.line_before.filter(|line| *line != place.line);
+    if let Some(line) = line {
+        text += &format!(" (was {line})");
+    }
+    if let Some(function) = &place.function {
+        text += &format!(" in {function}");
+    }
+    text
+}
+
+/// How the directive was edited, if it was.
+fn edit(place: &Place) -> String {
+    match (&place.directive_before, &place.directive) {
+        (Some(before), Some(now)) => format!(", '{before}' became '{now}'"),
+        _ => String::new(),
+    }
+}
+
+fn table(rows: Vec<([String; 5], String)>, out: &mut dyn Write) -> io::Result<()> {
+    let mut widths = TITLES.map(str::len);
+    for (cells, _) in &rows {
+        for (width, cell) in widths.iter_mut().zip(cells) {
+            *width = cell.len().max(*width);
+        }
+    }
+    let titles = (TITLES.map(str::to_owned), "where".to_owned());
+    for (cells, place) in std::iter::once(titles).chain(rows) {
+        let [before, after, change, ratio, subject] = cells;
+        let [a, b, c, d, e] = widths;
+        writeln!(
+            out,
+            "{before:>a$}  {after:>b$}  {change:>c$}  {ratio:>d$}  {subject:<e$}  {place}"
+        )?;
+    }
+    Ok(())
+}

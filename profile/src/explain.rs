@@ -1,0 +1,276 @@
+//! What a name in a report means: columns, overheads, properties and terms,
+//! each from the table that defines it.
+
+use crate::columns::{self, Quantity};
+use crate::overheads::{self, Category, Charge};
+use crate::properties::{Condition, FREQUENT_PER_SECOND, PROPERTIES};
+use crate::region_kind::{KINDS, RegionKind};
+
+/// Terms of reports that belong to no other table.
+const TERMS: &[(&str, &str)] = &[
+    (
+        "TID",
+        "The thread, by its path: 0->3->2 is thread 2 of the team that was forked by thread 3 of \
+         the team that thread 0 forked.",
+    ),
+    ("SUM", "The sum of the rows above."),
+    (
+        "Inclusive",
+        "What a call path adds to the duration, with what it calls: the time of its threads, \
+         divided by their number.",
+    ),
+    ("Exclusive", "The same as inclusive without what is called."),
+    (
+        "Coverage",
+        "The part of the duration in parallel regions; the rest is serial.",
+    ),
+    (
+        "Total",
+        "The thread time of a region's teams, from fork to join.",
+    ),
+    (
+        "Ovhds",
+        "The thread time that was lost: the sum of Synch, Imbal, Limpar and Mgmt.",
+    ),
+    (
+        "Effic.",
+        "Parallel efficiency: the part of the thread time that was no overhead, from 0 to 1. It \
+         is Balance times Rest.",
+    ),
+    (
+        "Balance",
+        "Load balance: the mean useful time of a thread divided by the largest. It tells what \
+         an even spread of work would win.",
+    ),
+    (
+        "Rest",
+        "What is left of the efficiency when load is balanced: lost to waiting in turns, \
+         contention, management, and serial parts.",
+    ),
+    ("Useful", "Thread time that was no overhead."),
+    (
+        "Work",
+        "POMPROF's work of a thread: its time without barrier and runtime; tasks executed \
+         while waiting are work.",
+    ),
+    (
+        "Imbal %",
+        "POMPROF's load imbalance of a thread: how much more work it had than the thread with \
+         least, in percent of that one's.",
+    ),
+    (
+        "Barrier",
+        "POMPROF's barrier time of a thread. It is measured where the instrumenter made the \
+         implicit barrier explicit. Where it could not, the last thread is taken not to wait: \
+         the shortest time to leave is the runtime's, and the rest of each thread's is waiting.",
+    ),
+    (
+        "Runtime",
+        "POMPROF's runtime overhead of a thread: what the OpenMP runtime takes before and after \
+         the work.",
+    ),
+    (
+        "severity",
+        "The thread time that a property costs, in percent of duration x largest number of \
+         threads.",
+    ),
+];
+
+/// What a name means, as paragraphs; none if nothing has this name. Upper and
+/// lower case are the same, and several tables may know a name.
+#[must_use]
+pub fn explain(name: &str) -> Option<Vec<String>> {
+    let mut paragraphs: Vec<String> = [column(name), category(name), property(name), kind(name)]
+        .into_iter()
+        .flatten()
+        .collect();
+    let terms = TERMS.iter().filter(|(term, _)| is(term, name));
+    paragraphs.extend(terms.map(|(term, help)| format!("{term}: {help}")));
+    (!paragraphs.is_empty()).then_some(paragraphs)
+}
+
+/// Every name that can be explained.
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    let columns = KINDS
+        .iter()
+        .flat_map(|row| columns::flat(row.kind))
+        .map(|column| column.name);
+    let mut names: Vec<&str> = columns.collect();
+    names.sort_unstable();
+    names.dedup();
+    names.extend(Category::ALL.map(Category::name));
+    names.extend(TERMS.iter().map(|(term, _)| *term));
+    names.extend(PROPERTIES.iter().map(|row| row.name));
+    names
+}
+
+fn is(name: &str, asked: &str) -> bool {
+    name.eq_ignore_ascii_case(asked)
+}
+
+fn column(name: &str) -> Option<String> {
+    let (name, suffix) = match name.split_once('/') {
+        Some((name, suffix)) => (name, suffix),
+        None => (name, ""),
+    };
+    let below = match suffix {
+        "" => "",
+        "I" | "i" => " Here with what was called.",
+        "E" | "e" => " Here without what was called.",
+        _ => return None,
+    };
+    let mut found: Vec<(Quantity, &'static str, Vec<RegionKind>)> = Vec::new();
+    for row in KINDS {
+        let flat = columns::flat(row.kind);
+        let on_paths = columns::on_call_path(row.kind);
+        let Some(column) = flat
+            .iter()
+            .chain(&on_paths)
+            .find(|column| is(column.name.split('/').next().unwrap_or_default(), name))
+        else {
+            continue;
+        };
+        match found
+            .iter_mut()
+            .find(|(known, _, _)| *known == column.quantity)
+        {
+            Some((_, _, kinds)) => kinds.push(row.kind),
+            None => found.push((column.quantity, column.name, vec![row.kind])),
+        }
+    }
+    let name = found.first()?.1;
+    let all = found.iter().map(|(quantity, _, kinds)| {
+        let unit = if quantity.is_count() {
+            "a count"
+        } else {
+            "in seconds"
+        };
+        let of = if kinds.len() == KINDS.len() {
+            "every construct".to_owned()
+        } else {
+            full_names(kinds)
+        };
+        let charge = charges(*quantity, kinds);
+        format!(
+            "{name}, {unit}: {}{below} Of {of}.{charge}",
+            quantity.help()
+        )
+    });
+    Some(all.collect::<Vec<_>>().join("\n"))
+}
+
+/// To which overheads a quantity goes.
+fn charges(quantity: Quantity, kinds: &[RegionKind]) -> String {
+    let mut text = String::new();
+    for category in Category::ALL {
+        let charged: Vec<RegionKind> = kinds
+            .iter()
+            .copied()
+            .filter(|kind| {
+                overheads::of(*kind)
+                    .any(|cost| cost.quantity == quantity && may_be(cost.charge, category))
+            })
+            .collect();
+        if !charged.is_empty() {
+            let name = category.name();
+            text.push_str(&format!(" Counts as {name} of {}.", full_names(&charged)));
+        }
+    }
+    text
+}
+
+fn may_be(charge: Charge, category: Category) -> bool {
+    match charge {
+        Charge::To(to) => to == category,
+        Charge::BySections => matches!(category, Category::Imbal | Category::Limpar),
+    }
+}
+
+fn full_names(kinds: &[RegionKind]) -> String {
+    let names = kinds.iter().map(|kind| kind.row().full_name);
+    names.collect::<Vec<_>>().join(", ")
+}
+
+fn category(name: &str) -> Option<String> {
+    let category = Category::ALL.into_iter().find(|of| is(of.name(), name))?;
+    let costs = overheads::COSTS
+        .iter()
+        .filter(|cost| may_be(cost.charge, category));
+    let places = costs.map(|cost| format!("{} {}", cost.place, cost.kind.row().full_name));
+    let places = places.collect::<Vec<_>>().join("; ");
+    Some(format!(
+        "{}, an overhead: {}. Time {places}.",
+        category.name(),
+        category.help()
+    ))
+}
+
+fn property(name: &str) -> Option<String> {
+    let row = PROPERTIES.iter().find(|row| is(row.name, name))?;
+    let condition = match row.condition {
+        Condition::Always | Condition::SectionsUneven => String::new(),
+        Condition::SectionsUnevenlySpread => {
+            " It holds if there are more sections than executions by threads, and some threads \
+             execute more of them."
+                .to_owned()
+        }
+        Condition::TooFewSections => {
+            " It holds if there are fewer sections than executions by threads.".to_owned()
+        }
+        Condition::Frequent => format!(
+            " It holds if there are more than {FREQUENT_PER_SECOND} executions per second of \
+             the program's thread time."
+        ),
+        Condition::LittleWork => {
+            " It holds if starting and ending the team takes longer than the work.".to_owned()
+        }
+    };
+    Some(format!(
+        "{}, a performance property of {}: {}{condition}",
+        row.name,
+        full_names(row.kinds),
+        row.help
+    ))
+}
+
+fn kind(name: &str) -> Option<String> {
+    let row = KINDS
+        .iter()
+        .find(|row| is(row.short_name, name) || is(row.full_name, name))?;
+    let columns = columns::flat(row.kind);
+    let columns: Vec<&str> = columns.iter().map(|column| column.name).collect();
+    Some(format!(
+        "{} ({}), a kind of region: regions of type {}. Columns: {}.",
+        row.full_name,
+        row.short_name,
+        row.region_types.join(", "),
+        columns.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_explained() {
+        for name in names() {
+            assert!(explain(name).is_some(), "{name}");
+            assert!(explain(&name.to_uppercase()).is_some(), "{name}");
+        }
+        assert_eq!(explain("papyrus"), None);
+        assert_eq!(explain("bodyT/X"), None);
+    }
+
+    #[test]
+    fn a_column_says_where_it_stands_and_what_it_costs() {
+        let text = explain("exitBarT").unwrap_or_default().join("\n");
+        assert!(text.contains("PARALLEL LOOP"), "{text}");
+        assert!(
+            text.contains("Counts as Limpar of PARALLEL SECTIONS, SECTIONS, SINGLE."),
+            "{text}"
+        );
+        assert_ne!(explain("bodyT/I"), explain("bodyT/E"));
+    }
+}

@@ -1,0 +1,145 @@
+//! Groups of constructs that are switched off together: `romp instrument
+//! --disable`, `ROMP_INSTRUMENT_DISABLE` and `ROMP_DISABLE`.
+
+use std::fmt;
+
+use crate::environment::distance;
+use crate::region_kind::RegionKind;
+
+/// The groups: name, and what is in it.
+pub const GROUPS: &[(&str, &str)] = &[
+    ("parallel", "parallel regions, also combined ones"),
+    ("loop", "for, do, loop"),
+    ("sections", "sections and section"),
+    ("single", "single"),
+    ("workshare", "workshare"),
+    ("scope", "scope"),
+    ("critical", "critical sections"),
+    ("ordered", "ordered regions"),
+    ("atomic", "atomic"),
+    ("sync", "barrier"),
+    ("flush", "flush"),
+    ("master", "master and masked"),
+    (
+        "task",
+        "task, taskloop, taskgroup, taskwait, taskyield and the execution of tasks",
+    ),
+    (
+        "target",
+        "target and its data directives, teams, distribute",
+    ),
+    ("cancel", "cancel, cancellation point"),
+    ("region", "regions that the user marked"),
+    ("lock", "calls of lock routines"),
+];
+
+/// The group of a kind of region.
+#[must_use]
+pub fn of(kind: RegionKind) -> &'static str {
+    use RegionKind as K;
+    match kind {
+        K::Parallel | K::ParallelLoop | K::ParallelSections | K::ParallelWorkshare => "parallel",
+        K::Loop | K::GenericLoop => "loop",
+        K::Sections | K::Section => "sections",
+        K::Single => "single",
+        K::Workshare => "workshare",
+        K::Scope => "scope",
+        K::Critical => "critical",
+        K::Ordered => "ordered",
+        K::Atomic => "atomic",
+        K::Barrier => "sync",
+        K::Flush => "flush",
+        K::Master => "master",
+        K::Task | K::TaskExec | K::UntiedTask | K::UntiedTaskExec => "task",
+        K::Taskwait | K::Taskgroup | K::Taskyield | K::Taskloop => "task",
+        K::Distribute | K::Teams | K::Target | K::TargetData => "target",
+        K::TargetEnterData | K::TargetExitData | K::TargetUpdate => "target",
+        K::Taskgraph | K::Depobj => "task",
+        K::Dispatch | K::Interop => "target",
+        K::Cancel | K::CancellationPoint => "cancel",
+        K::User => "region",
+        K::Lock => "lock",
+    }
+}
+
+/// A set of groups.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Groups(Vec<&'static str>);
+
+/// A name that is no group's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct UnknownGroup(String);
+
+impl fmt::Display for UnknownGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = GROUPS.iter().map(|(name, _)| *name);
+        write!(f, "'{}' is no group", self.0)?;
+        let near = names.clone().min_by_key(|name| distance(&self.0, name));
+        if let Some(near) = near.filter(|name| distance(&self.0, name) <= 2) {
+            write!(f, "; is {near} meant?")?;
+        }
+        let all: Vec<&str> = names.collect();
+        write!(f, " The groups are: {}", all.join(", "))
+    }
+}
+
+impl Groups {
+    /// Reads names separated by commas.
+    ///
+    /// # Errors
+    /// If one of them is no group.
+    pub fn parse(list: &str) -> Result<Self, UnknownGroup> {
+        let words = list.split(',').map(|word| word.trim().to_ascii_lowercase());
+        words
+            .filter(|word| !word.is_empty())
+            .map(|word| {
+                let group = GROUPS.iter().find(|(name, _)| *name == word);
+                group.map(|(name, _)| *name).ok_or(UnknownGroup(word))
+            })
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+
+    /// Whether a group is in the set.
+    #[must_use]
+    pub fn contain(&self, group: &str) -> bool {
+        self.0.contains(&group)
+    }
+
+    /// Whether the set is empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::region_kind::KINDS;
+
+    #[test]
+    fn every_kind_is_in_a_group_that_is_listed() {
+        for row in KINDS {
+            assert!(GROUPS.iter().any(|(name, _)| *name == of(row.kind)));
+        }
+        for (name, _) in GROUPS {
+            assert!(KINDS.iter().any(|row| of(row.kind) == *name), "{name}");
+        }
+    }
+
+    #[test]
+    fn lists_are_read_and_slips_are_named() {
+        let groups = Groups::parse("atomic, Flush,").unwrap();
+        assert!(groups.contain("atomic") && groups.contain("flush") && !groups.contain("task"));
+        assert!(Groups::parse("").unwrap().is_empty());
+        let message = Groups::parse("atomics").unwrap_err().to_string();
+        assert!(
+            message
+                .starts_with("'atomics' is no group; is atomic meant? The groups are: parallel,"),
+            "{message}"
+        );
+        let message = Groups::parse("everything").unwrap_err().to_string();
+        assert!(!message.contains("meant"), "{message}");
+    }
+}

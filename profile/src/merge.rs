@@ -1,0 +1,384 @@
+//! Several profiles in one: the ranks of an MPI job.
+//!
+//! Every thread keeps its rows: it is named by rank and path, so that nothing is
+//! summed up and [`of_rank`] gives each rank back. Regions are one if their
+//! [identities](crate::identity) are, call paths if their regions are.
+//!
+//! The run of a merged profile lasts as long as that of the slowest rank, and
+//! has the threads of all of them; the runs of the ranks are kept beside it.
+
+mod waits;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use crate::identity::{Identity, identities};
+use crate::model::{
+    Arrivals, Contention, Distribution, Node, Profile, Region, Run, SCHEMA, Thread, VERSION,
+};
+use crate::region_kind::PseudoRegion;
+
+/// A profile to be merged.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The file that it was read from.
+    pub path: PathBuf,
+    /// What was read.
+    pub profile: Profile,
+}
+
+/// Why profiles cannot be merged.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MergeError {
+    /// A profile does not say which rank it is of.
+    #[error(
+        "'{}' is not of a rank of an MPI job: neither the profile nor its name (.r<rank>.) says \
+         which; to number the files in the order in which they are given, say --number",
+        path.display()
+    )]
+    NoRank {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Two profiles are of the same rank.
+    #[error(
+        "'{}' and '{}' are both of rank {rank}: give the files of one job",
+        first.display(), second.display()
+    )]
+    SameRank {
+        /// The rank.
+        rank: u32,
+        /// A file.
+        first: PathBuf,
+        /// Another one.
+        second: PathBuf,
+    },
+}
+
+/// Merges the ranks of a job. Parts that were merged before are taken apart.
+///
+/// # Errors
+/// If a rank is not known, or there twice.
+pub fn merge(parts: &[Part]) -> Result<Profile, MergeError> {
+    let mut ranks: BTreeMap<u32, (&Part, Run)> = BTreeMap::new();
+    for part in parts {
+        for (rank, run) in runs(part)? {
+            if let Some((first, _)) = ranks.insert(rank, (part, run)) {
+                return Err(MergeError::SameRank {
+                    rank,
+                    first: first.path.clone(),
+                    second: part.path.clone(),
+                });
+            }
+        }
+    }
+    let mut builder = Builder::default();
+    for (&rank, (part, _)) in &ranks {
+        builder.add(&part.profile, Select::Rank(rank));
+    }
+    let ranks: Vec<Run> = ranks.into_values().map(|(_, run)| run).collect();
+    Ok(builder.finish(job(&ranks), ranks))
+}
+
+/// Numbers the parts in their order, whatever rank they say.
+pub fn number(parts: &mut [Part]) {
+    for (rank, part) in (0..).zip(parts) {
+        part.profile.run.rank = Some(rank);
+        part.profile.ranks.clear();
+        for thread in &mut part.profile.threads {
+            thread.rank = None;
+        }
+    }
+}
+
+/// The same profile with one region where several had one identity, such as a
+/// construct in a header that two translation units include.
+#[must_use]
+pub fn fold(profile: &Profile) -> Profile {
+    let mut builder = Builder::default();
+    builder.add(profile, Select::All);
+    builder.finish(profile.run.clone(), profile.ranks.clone())
+}
+
+/// What one rank contributed to a merged profile, as a profile of its own.
+#[must_use]
+pub fn of_rank(profile: &Profile, rank: u32) -> Option<Profile> {
+    let run = profile.ranks.iter().find(|run| run.rank == Some(rank))?;
+    let mut builder = Builder::default();
+    builder.add(profile, Select::OnlyRank(rank));
+    Some(builder.finish(run.clone(), Vec::new()))
+}
+
+/// The runs of a part, by rank.
+fn runs(part: &Part) -> Result<Vec<(u32, Run)>, MergeError> {
+    let no_rank = || MergeError::NoRank {
+        path: part.path.clone(),
+    };
+    let profile = &part.profile;
+    if profile.ranks.is_empty() {
+        let rank = profile.run.rank.or_else(|| rank_in_name(&part.path));
+        let rank = rank.ok_or_else(no_rank)?;
+        let run = Run {
+            rank: Some(rank),
+            ..profile.run.clone()
+        };
+        return Ok(vec![(rank, run)]);
+    }
+    let runs = profile.ranks.iter();
+    runs.map(|run| Ok((run.rank.ok_or_else(no_rank)?, run.clone())))
+        .collect()
+}
+
+/// The rank in a name such as `app.r3.0.romp.json`.
+fn rank_in_name(path: &Path) -> Option<u32> {
+    let name = path.file_name()?.to_str()?;
+    let mut parts = name.strip_suffix(".romp.json")?.rsplit('.');
+    let _number: u64 = parts.next()?.parse().ok()?;
+    parts.next()?.strip_prefix('r')?.parse().ok()
+}
+
+/// The run of all ranks together.
+fn job(ranks: &[Run]) -> Run {
+    let all = |of: fn(&Run) -> &String| {
+        let values: BTreeSet<&str> = ranks.iter().map(|run| of(run).as_str()).collect();
+        let values: Vec<&str> = values.into_iter().filter(|v| !v.is_empty()).collect();
+        values.join(", ")
+    };
+    let times = |of: fn(&Run) -> &String| ranks.iter().map(of).filter(|time| !time.is_empty());
+    Run {
+        application: all(|run| &run.application),
+        romp_version: all(|run| &run.romp_version),
+        // Times in UTC of one length sort as texts.
+        start: times(|run| &run.start).min().cloned().unwrap_or_default(),
+        end: times(|run| &run.end).max().cloned().unwrap_or_default(),
+        duration_ns: ranks.iter().map(|run| run.duration_ns).max().unwrap_or(0),
+        user_ns: ranks.iter().map(|run| run.user_ns).sum(),
+        system_ns: ranks.iter().map(|run| run.system_ns).sum(),
+        max_threads: ranks.iter().map(|run| run.max_threads).sum(),
+        host: all(|run| &run.host),
+        pid: 0,
+        rank: None,
+        clock: all(|run| &run.clock),
+        pair_cost_ps: ranks.iter().map(|run| run.pair_cost_ps).max().unwrap_or(0),
+        incremental: ranks.iter().any(|run| run.incremental),
+        annotations: annotations(ranks),
+        notes: notes(ranks),
+    }
+}
+
+/// What all ranks say alike; what differs stays with the ranks.
+fn annotations(ranks: &[Run]) -> BTreeMap<String, String> {
+    let mut common = ranks
+        .first()
+        .map_or_else(BTreeMap::new, |first| first.annotations.clone());
+    common.retain(|key, value| {
+        ranks
+            .iter()
+            .all(|run| run.annotations.get(key) == Some(value))
+    });
+    common
+}
+
+/// The notes of the ranks, equal ones once, and which ranks are missing.
+fn notes(ranks: &[Run]) -> Vec<String> {
+    let mut by_text: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for run in ranks {
+        for note in &run.notes {
+            by_text.entry(note).or_default().extend(run.rank);
+        }
+    }
+    let known: BTreeSet<u32> = ranks.iter().filter_map(|run| run.rank).collect();
+    let last = known.last().copied().unwrap_or(0);
+    let missing: Vec<u32> = (0..last).filter(|rank| !known.contains(rank)).collect();
+    let missing = (!missing.is_empty()).then(|| {
+        let number = missing.len();
+        format!(
+            "ranks of which no profile was given, {number}: {}",
+            list(&missing)
+        )
+    });
+    by_text
+        .into_iter()
+        .map(|(note, ranks)| match ranks.as_slice() {
+            [rank] => format!("rank {rank}: {note}"),
+            ranks => format!("ranks {}: {note}", list(ranks)),
+        })
+        .chain(missing)
+        .collect()
+}
+
+/// `0, 2-5, 9`, of numbers in rising order.
+fn list(numbers: &[u32]) -> String {
+    let runs = numbers.chunk_by(|one, next| one + 1 == *next);
+    let shown: Vec<String> = runs
+        .map(|run| match run {
+            [first, .., last] => format!("{first}-{last}"),
+            run => run.iter().map(u32::to_string).collect(),
+        })
+        .collect();
+    shown.join(", ")
+}
+
+/// Whose threads are taken, and what becomes of their names.
+#[derive(Clone, Copy, Debug)]
+enum Select {
+    /// All, as they are.
+    All,
+    /// Those of this rank in a merged profile or all of a profile of one
+    /// process, which are of this rank.
+    Rank(u32),
+    /// Those of this rank in a merged profile, as in a profile of one process.
+    OnlyRank(u32),
+}
+
+impl Select {
+    /// The new name of a thread; none if it is not taken.
+    fn rename(self, thread: &Thread) -> Option<Thread> {
+        let (takes, rank) = match self {
+            Self::All => (true, thread.rank),
+            Self::Rank(rank) => (thread.rank.is_none_or(|of| of == rank), Some(rank)),
+            Self::OnlyRank(rank) => (thread.rank == Some(rank), None),
+        };
+        takes.then(|| Thread {
+            rank,
+            path: thread.path.clone(),
+        })
+    }
+}
+
+/// Identity of a node: parent, region, pseudo-region of the parent.
+type NodeKey = (Option<usize>, usize, PseudoRegion);
+
+/// A profile in the making.
+#[derive(Debug, Default)]
+struct Builder {
+    regions: Vec<Region>,
+    by_identity: HashMap<Identity, usize>,
+    threads: Vec<Thread>,
+    by_name: HashMap<Thread, usize>,
+    nodes: Vec<Node>,
+    by_key: HashMap<NodeKey, usize>,
+    distributions: Vec<Distribution>,
+    arrivals: Vec<Arrivals>,
+    contention: Vec<Contention>,
+}
+
+impl Builder {
+    /// Adds the regions of a profile, and what the selected threads did.
+    fn add(&mut self, profile: &Profile, select: Select) {
+        let regions: Vec<usize> = profile
+            .regions
+            .iter()
+            .zip(identities(&profile.regions))
+            .map(|(region, identity)| self.region(region, identity))
+            .collect();
+        let threads: Vec<Option<usize>> = profile
+            .threads
+            .iter()
+            .map(|thread| Some(self.thread(select.rename(thread)?)))
+            .collect();
+        self.add_waits(profile, select, &regions, &threads);
+        let mut places: Vec<Option<usize>> = Vec::with_capacity(profile.nodes.len());
+        let wanted = wanted(profile, &threads);
+        for (node, wanted) in profile.nodes.iter().zip(wanted) {
+            let place = wanted.then(|| {
+                let parent = node.parent.and_then(|parent| places[parent]);
+                self.node((parent, regions[node.region], node.within))
+            });
+            places.push(place);
+            let Some(place) = place else { continue };
+            let rows = node.rows.iter().filter_map(|row| {
+                let mut row = row.clone();
+                row.thread = threads[row.thread]?;
+                Some(row)
+            });
+            self.nodes[place].rows.extend(rows);
+        }
+    }
+
+    fn region(&mut self, region: &Region, identity: Identity) -> usize {
+        *self.by_identity.entry(identity).or_insert_with(|| {
+            self.regions.push(region.clone());
+            self.regions.len() - 1
+        })
+    }
+
+    fn thread(&mut self, thread: Thread) -> usize {
+        *self.by_name.entry(thread).or_insert_with_key(|thread| {
+            self.threads.push(thread.clone());
+            self.threads.len() - 1
+        })
+    }
+
+    fn node(&mut self, key: NodeKey) -> usize {
+        *self.by_key.entry(key).or_insert_with(|| {
+            let (parent, region, within) = key;
+            self.nodes.push(Node {
+                parent,
+                region,
+                within,
+                rows: Vec::new(),
+            });
+            self.nodes.len() - 1
+        })
+    }
+
+    fn finish(mut self, run: Run, ranks: Vec<Run>) -> Profile {
+        for node in &mut self.nodes {
+            node.rows.sort_by_key(|row| row.thread);
+            node.rows.dedup_by(|next, row| {
+                let is_same = next.thread == row.thread;
+                if is_same {
+                    *row += next;
+                }
+                is_same
+            });
+        }
+        Profile {
+            schema: SCHEMA.to_owned(),
+            version: VERSION,
+            run,
+            ranks,
+            regions: self.regions,
+            threads: self.threads,
+            nodes: self.nodes,
+            distributions: self.distributions,
+            arrivals: self.arrivals,
+            contention: self.contention,
+        }
+    }
+}
+
+/// Which nodes have rows of the taken threads, or lead to such nodes.
+fn wanted(profile: &Profile, threads: &[Option<usize>]) -> Vec<bool> {
+    let mut wanted = vec![false; profile.nodes.len()];
+    // Children stand behind their parents.
+    for (index, node) in profile.nodes.iter().enumerate().rev() {
+        wanted[index] |= node.rows.iter().any(|row| threads[row.thread].is_some());
+        if let Some(parent) = node.parent.filter(|_| wanted[index]) {
+            wanted[parent] = true;
+        }
+    }
+    wanted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rank_stands_in_the_name() {
+        let rank = |name: &str| rank_in_name(Path::new(name));
+        assert_eq!(rank("out/app.r12.0.romp.json"), Some(12));
+        assert_eq!(rank("app.r1.r3.4.romp.json"), Some(3));
+        for none in ["app.0.romp.json", "app.r1.romp.json", "app.r.0.romp.json"] {
+            assert_eq!(rank(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn lists_of_ranks_are_short() {
+        assert_eq!(list(&[0, 2, 3, 4, 5, 9]), "0, 2-5, 9");
+        assert_eq!(list(&[7]), "7");
+    }
+}

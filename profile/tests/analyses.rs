@@ -1,0 +1,569 @@
+//! The formulas of the analyses, each on a small run whose result is worked out
+//! by hand: 100 s with two threads, so 2 s of thread time are one percent.
+
+// The lint lets tests unwrap, but not what helps them.
+#![allow(clippy::unwrap_used)]
+
+mod by_hand;
+
+use by_hand::{SECOND, node, row, run};
+use profile::analysis::{Barrier, Pattern, Report, Selection, SelectionError};
+use profile::model::{
+    Arrivals, Bucket, Contention, ContentionSite, Distribution, GuardKind, Holder, Profile, Row,
+    Span,
+};
+use profile::region_kind::{PseudoRegion, RegionKind};
+use profile::report::writer;
+
+use PseudoRegion::{Body, Enter, Exit, Ibarr, Main, Seq};
+use RegionKind as Kind;
+
+const THREADS: &[&[u32]] = &[&[0], &[0, 0], &[0, 1]];
+
+/// A parallel region of 80 s with one construct in it that both members execute.
+fn inside(kind: Kind, rows: [Row; 2]) -> Profile {
+    let mut profile = run(&[Kind::Parallel, kind], THREADS);
+    let team = |thread| row(thread, &[(Main, 80), (Body, 80)]);
+    profile.nodes = vec![
+        node(None, 0, Body, vec![row(0, &[(Seq, 80)]), team(1), team(2)]),
+        node(Some(0), 1, Body, rows.into()),
+    ];
+    profile
+}
+
+/// A combined region of 80 s, forked once.
+fn combined(kind: Kind, rows: [Row; 2]) -> Profile {
+    let mut profile = run(&[kind], THREADS);
+    let [first, second] = rows;
+    profile.nodes = vec![node(
+        None,
+        0,
+        Body,
+        vec![row(0, &[(Seq, 80)]), first, second],
+    )];
+    profile
+}
+
+/// Sections, as many per thread, of which each takes a second.
+fn sections(kind: Kind, counts: [u64; 2]) -> Profile {
+    let mut profile = if kind == Kind::Sections {
+        inside(
+            kind,
+            [1, 2].map(|thread| row(thread, &[(Main, 10), (Ibarr, 5)])),
+        )
+    } else {
+        let member = |thread| row(thread, &[(Main, 80), (Body, 75), (Ibarr, 5)]);
+        combined(kind, [1, 2].map(member))
+    };
+    let above = profile.nodes.len() - 1;
+    let mut section = profile.regions[0].clone();
+    section.kind = Kind::Section;
+    profile.regions.push(section);
+    let rows = [1, 2]
+        .into_iter()
+        .zip(counts)
+        .filter(|(_, count)| *count > 0);
+    let rows = rows.map(|(thread, count)| Row {
+        thread,
+        main: Span {
+            count,
+            ns: count * SECOND,
+        },
+        ..Row::default()
+    });
+    let region = profile.regions.len() - 1;
+    profile
+        .nodes
+        .push(node(Some(above), region, Body, rows.collect()));
+    profile
+}
+
+/// The properties that hold: name and severity.
+fn properties(profile: &Profile) -> Vec<(&'static str, f64)> {
+    let report = Report::new(profile);
+    let found = report.properties.iter();
+    found
+        .map(|property| (property.row.name, property.severity.percent))
+        .collect()
+}
+
+fn wait(kind: Kind) -> Profile {
+    let [first, second] = [(1, 6), (2, 0)]
+        .map(|(thread, wait)| row(thread, &[(Main, 20), (Body, 20 - wait), (Ibarr, wait)]));
+    inside(kind, [first, second])
+}
+
+#[test]
+fn waits_are_properties_of_their_construct() {
+    for (profile, name, severity) in [
+        (wait(Kind::Loop), "ImbalanceInParallelLoop", 3.0),
+        (wait(Kind::Workshare), "ImbalanceInParallelWorkshare", 3.0),
+        (wait(Kind::Single), "UnparallelizedInSingleRegion", 3.0),
+        (wait(Kind::Barrier), "WaitAtBarrier", 20.0),
+        (wait(Kind::Master), "UnparallelizedInMasterRegion", 20.0),
+    ] {
+        assert_eq!(properties(&profile), [(name, severity)]);
+    }
+    for kind in [Kind::Parallel, Kind::ParallelLoop, Kind::ParallelWorkshare] {
+        let member = |thread, wait| row(thread, &[(Main, 80), (Body, 80 - wait), (Ibarr, wait)]);
+        let profile = combined(kind, [member(1, 0), member(2, 40)]);
+        let name = match kind {
+            Kind::Parallel => "ImbalanceInParallelRegion",
+            Kind::ParallelLoop => "ImbalanceInParallelLoop",
+            _ => "ImbalanceInParallelWorkshare",
+        };
+        assert_eq!(properties(&profile), [(name, 20.0)]);
+    }
+}
+
+#[test]
+fn queues_are_properties_of_what_is_queued_for() {
+    for (kind, name) in [
+        (Kind::Critical, "CriticalSectionContention"),
+        (Kind::Lock, "LockContention"),
+    ] {
+        let queue = |thread, wait| {
+            let parts = [(Main, wait + 3), (Enter, wait), (Body, 2), (Exit, 1)];
+            row(thread, &parts)
+        };
+        let profile = inside(kind, [queue(1, 8), queue(2, 2)]);
+        assert_eq!(properties(&profile), [(name, 5.0)]);
+    }
+}
+
+#[test]
+fn sections_are_told_apart_by_who_executed_how_many() {
+    let [uneven, few, same] = [
+        "ImbalanceDueToUnevenSectionDistribution",
+        "ImbalanceDueToNotEnoughSections",
+        "ImbalanceInParallelSections",
+    ];
+    for kind in [Kind::Sections, Kind::ParallelSections] {
+        for (counts, name) in [
+            ([2, 1], uneven),
+            ([1, 0], few),
+            ([1, 1], same),
+            ([2, 2], same),
+            // As many as there are threads, but one executed both.
+            ([2, 0], same),
+        ] {
+            assert_eq!(
+                properties(&sections(kind, counts)),
+                [(name, 5.0)],
+                "{counts:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_atomic_is_frequent_by_its_rate() {
+    // 200 s of thread time, so 200,000 is the limit.
+    let atomic = |count| {
+        let mut each = row(1, &[(Main, 4)]);
+        each.main.count = count;
+        inside(Kind::Atomic, [each, row(2, &[])])
+    };
+    assert_eq!(properties(&atomic(200_000)), []);
+    assert_eq!(properties(&atomic(200_001)), [("FrequentAtomic", 2.0)]);
+}
+
+#[test]
+fn a_parallel_loop_has_little_work_if_its_team_costs_more() {
+    let name = "InsufficienWorkInParallelLoop";
+    let member = |thread, enter, work| {
+        row(
+            thread,
+            &[
+                (Main, enter + work + 1),
+                (Enter, enter),
+                (Body, work),
+                (Exit, 1),
+            ],
+        )
+    };
+    let little = combined(Kind::ParallelLoop, [member(1, 3, 4), member(2, 5, 4)]);
+    assert_eq!(properties(&little), [(name, 5.0)]);
+    let enough = combined(Kind::ParallelLoop, [member(1, 3, 6), member(2, 5, 4)]);
+    assert_eq!(properties(&enough), []);
+}
+
+#[test]
+fn properties_are_ranked_and_say_where_and_what_to_try() {
+    let profile = wait(Kind::Loop);
+    let report = Report::new(&profile);
+    assert_eq!(
+        report.properties[0].sentence,
+        "For 6.00 s of thread time (3.0 %) threads waited for the one with the longest \
+         iterations at the implicit barrier of the LOOP at a.c:15 (in f); try schedule(dynamic) \
+         or schedule(guided), so that iterations go to the thread that is free."
+    );
+}
+
+/// A team that worked 30 and 20 s; `exit` is what is known of its end.
+fn team(kind: Kind, unsplit: bool) -> Profile {
+    let member = |thread, work, exit| {
+        let enter = 1;
+        row(
+            thread,
+            &[
+                (Main, enter + work + exit),
+                (Enter, enter),
+                (Body, work),
+                (Exit, exit),
+            ],
+        )
+    };
+    let mut profile = combined(kind, [member(1, 30, 2), member(2, 20, 12)]);
+    profile.regions[0].unsplit = unsplit.then(|| "it can be cancelled".to_owned());
+    profile
+}
+
+#[test]
+fn a_barrier_that_is_not_separate_is_estimated_from_the_last_thread() {
+    let profile = team(Kind::ParallelLoop, true);
+    let report = Report::new(&profile);
+    let parts = &report.decomposition[0];
+    assert_eq!(parts.barrier, Barrier::Estimated);
+    let seconds = |thread: usize| {
+        let of = &parts.threads[thread];
+        [of.before_ns, of.work_ns, of.barrier_ns, of.after_ns].map(|ns| ns / SECOND)
+    };
+    assert_eq!([seconds(0), seconds(1)], [[1, 30, 0, 2], [1, 20, 10, 2]]);
+    let imbalance = [0, 1].map(|thread| parts.threads[thread].imbalance);
+    assert_eq!(imbalance, [Some(50.0), Some(0.0)]);
+    assert_eq!(parts.threads[1].runtime_ns(), 3 * SECOND);
+}
+
+#[test]
+fn without_a_barrier_all_of_the_exit_is_the_runtime() {
+    let profile = team(Kind::ParallelLoop, false);
+    let report = Report::new(&profile);
+    let parts = &report.decomposition[0];
+    assert_eq!(parts.barrier, Barrier::None);
+    assert_eq!(parts.threads[1].after_ns, 12 * SECOND);
+    assert_eq!(parts.threads[1].barrier_ns, 0);
+}
+
+#[test]
+fn a_loop_that_was_not_split_shows_no_imbalance() {
+    let mut profile = inside(Kind::Loop, [1, 2].map(|thread| row(thread, &[(Main, 20)])));
+    profile.regions[1].unsplit = Some("a clause is unknown".to_owned());
+    let report = Report::new(&profile);
+    let parts = report
+        .decomposition
+        .iter()
+        .find(|of| of.region == 1)
+        .unwrap();
+    assert_eq!(
+        (parts.barrier, parts.highest_imbalance()),
+        (Barrier::Hidden, None)
+    );
+    profile.regions[1].unsplit = None;
+    let report = Report::new(&profile);
+    let parts = report
+        .decomposition
+        .iter()
+        .find(|of| of.region == 1)
+        .unwrap();
+    assert_eq!(
+        (parts.barrier, parts.highest_imbalance()),
+        (Barrier::None, Some(0.0))
+    );
+}
+
+#[test]
+fn a_measured_barrier_is_measured() {
+    let profile = wait(Kind::Loop);
+    let report = Report::new(&profile);
+    let parts = report
+        .decomposition
+        .iter()
+        .find(|of| of.region == 1)
+        .unwrap();
+    assert_eq!(parts.barrier, Barrier::Measured);
+    assert_eq!(parts.threads[0].barrier_ns, 6 * SECOND);
+    assert!((parts.highest_imbalance().unwrap() - 600.0 / 14.0).abs() < 1e-9);
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1e-9
+}
+
+#[test]
+fn efficiency_is_balance_times_the_rest() {
+    // Useful: 80 and 60 of 80 s each.
+    let member = |thread, wait| row(thread, &[(Main, 80), (Body, 80 - wait), (Ibarr, wait)]);
+    let profile = combined(Kind::ParallelLoop, [member(1, 0), member(2, 20)]);
+    let report = Report::new(&profile);
+    let (_, region) = report.efficiency.regions[0];
+    assert!(close(region.total, 140.0 / 160.0), "{region:?}");
+    assert!(close(region.load_balance, 70.0 / 80.0), "{region:?}");
+    assert!(close(region.rest, 1.0), "{region:?}");
+    // The program: 20 s serial, so 100 and 60 useful of 100 each.
+    let program = report.efficiency.program.unwrap();
+    assert!(close(program.total, 160.0 / 200.0), "{program:?}");
+    assert!(close(program.load_balance, 80.0 / 100.0), "{program:?}");
+    assert!(close(program.rest, 1.0), "{program:?}");
+}
+
+#[test]
+fn what_threads_lose_in_turns_is_the_rest() {
+    let member = |thread| row(thread, &[(Main, 80), (Body, 60), (Ibarr, 20)]);
+    let profile = combined(Kind::ParallelLoop, [member(1), member(2)]);
+    let report = Report::new(&profile);
+    let (_, region) = report.efficiency.regions[0];
+    assert!(
+        close(region.load_balance, 1.0) && close(region.rest, 0.75),
+        "{region:?}"
+    );
+}
+
+#[test]
+fn each_level_of_nesting_has_its_efficiency() {
+    let paths: &[&[u32]] = &[&[0], &[0, 0], &[0, 1], &[0, 0, 0], &[0, 0, 1]];
+    let mut profile = run(&[Kind::Parallel, Kind::Parallel], paths);
+    let member =
+        |thread, time, wait| row(thread, &[(Main, time), (Body, time - wait), (Ibarr, wait)]);
+    let mut forker = member(1, 80, 0);
+    forker.thread = 1;
+    profile.nodes = vec![
+        node(
+            None,
+            0,
+            Body,
+            vec![row(0, &[(Seq, 80)]), forker, member(2, 80, 40)],
+        ),
+        node(
+            Some(0),
+            1,
+            Body,
+            vec![row(1, &[(Seq, 50)]), member(3, 50, 0), member(4, 50, 25)],
+        ),
+    ];
+    profile.run.max_threads = 3;
+    let report = Report::new(&profile);
+    let levels = &report.efficiency.levels;
+    assert_eq!(levels.len(), 2);
+    assert!(close(levels[0].total, 120.0 / 160.0), "{levels:?}");
+    assert!(close(levels[1].total, 75.0 / 100.0), "{levels:?}");
+    // Thread 0: 20 serial, 30 in the outer team, 50 in the inner; then 40 and 25.
+    let program = report.efficiency.program.unwrap();
+    assert_eq!(program.useful_ns, 165 * SECOND);
+    assert!(close(program.load_balance, 55.0 / 100.0), "{program:?}");
+}
+
+#[test]
+fn events_cost_what_they_were_calibrated_to() {
+    let mut profile = wait(Kind::Loop);
+    assert!(Report::new(&profile).dilation.is_none());
+    profile.run.pair_cost_ps = 1_000_000_000;
+    let report = Report::new(&profile);
+    let dilation = report.dilation.as_ref().unwrap();
+    // The fork, two bodies; and for each thread the loop and its barrier, whose
+    // body has no events but is a row's part here: 3 + 6.
+    assert_eq!(dilation.pairs, 9);
+    assert_eq!(dilation.cost.ns, 9_000_000);
+}
+
+/// Everything that a profile can hold beside its tree.
+fn with_waits() -> Profile {
+    let mut profile = inside(
+        Kind::Critical,
+        [1, 2].map(|thread| row(thread, &[(Main, 9), (Enter, 4), (Body, 4), (Exit, 1)])),
+    );
+    let bucket = |from_ns, below_ns, count| Bucket {
+        from_ns,
+        below_ns,
+        count,
+    };
+    let part = |thread, min_ns, max_ns, histogram| Distribution {
+        region: 1,
+        thread: Some(thread),
+        part: Main,
+        min_ns,
+        max_ns,
+        histogram,
+    };
+    profile.distributions = vec![
+        part(
+            1,
+            1_000,
+            9_000,
+            vec![bucket(512, 1024, 3), bucket(8192, 16384, 1)],
+        ),
+        part(2, 600, 700, vec![bucket(512, 1024, 5)]),
+    ];
+    let late = |thread, last| Arrivals {
+        region: 0,
+        part: Ibarr,
+        thread,
+        last,
+        late_ns: last * 1_000,
+        after_first_ns: last * 5_000,
+    };
+    profile.arrivals = vec![late(1, 90), late(2, 10)];
+    profile.contention = vec![Contention {
+        kind: GuardKind::Critical,
+        name: "stack".to_owned(),
+        members: 1,
+        sites: vec![ContentionSite {
+            region: 1,
+            acquisitions: 100,
+            waited: 40,
+            wait_ns: 8 * SECOND,
+            max_wait_ns: SECOND,
+            hold_ns: 50 * SECOND,
+            holders: vec![Holder {
+                region: 1,
+                thread: Some(2),
+                waited: 40,
+                wait_ns: 8 * SECOND,
+            }],
+        }],
+    }];
+    profile.run.pair_cost_ps = 20_000;
+    profile
+}
+
+#[test]
+fn parts_of_a_distribution_are_one() {
+    let profile = with_waits();
+    let report = Report::new(&profile);
+    let spread = &report.spreads[0];
+    assert_eq!(
+        (spread.count, spread.min_ns, spread.max_ns),
+        (9, 600, 9_000)
+    );
+    assert_eq!(spread.mean_ns, 9 * SECOND);
+    let counts: Vec<u64> = spread.histogram.iter().map(|bucket| bucket.count).collect();
+    assert_eq!(counts, [8, 1]);
+}
+
+#[test]
+fn who_is_late_again_and_again_is_told_from_chance() {
+    let mut profile = with_waits();
+    let report = Report::new(&profile);
+    let lateness = &report.lateness[0];
+    assert_eq!(
+        (lateness.instances, lateness.pattern),
+        (100, Pattern::Systematic)
+    );
+    assert_eq!(
+        (lateness.threads[0].thread, lateness.threads[0].late_ns),
+        (1, 1_000)
+    );
+    profile.arrivals[0].last = 12;
+    assert_eq!(Report::new(&profile).lateness[0].pattern, Pattern::Random);
+}
+
+#[test]
+fn waits_stand_in_the_text_report() {
+    let profile = with_waits();
+    let mut out = Vec::new();
+    (writer("text").unwrap().write)(&Report::new(&profile), &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let from = text.find("----     Romp Instance Times").unwrap();
+    insta::assert_snapshot!("waits.txt", &text[from..]);
+}
+
+fn selected<'p>(profile: &'p Profile, selection: &Selection) -> Report<'p> {
+    let mut report = Report::new(profile);
+    report.select(selection).unwrap();
+    report
+}
+
+#[test]
+fn a_selection_keeps_what_matches_and_its_callers() {
+    let profile = wait(Kind::Loop);
+    let selection = Selection {
+        regions: vec!["*:15".to_owned(), "nobody".to_owned()],
+        threads: vec!["0->1".to_owned()],
+        ..Selection::default()
+    };
+    let report = selected(&profile, &selection);
+    assert_eq!(report.flat.len(), 2);
+    assert!(report.flat.iter().all(|table| table.threads == [2]));
+    let selection = Selection {
+        regions: vec!["R00002".to_owned()],
+        ..Selection::default()
+    };
+    let report = selected(&profile, &selection);
+    assert_eq!(report.flat.len(), 1);
+    assert_eq!(
+        (report.call_graph.paths.len(), report.on_call_paths.len()),
+        (2, 2)
+    );
+    assert_eq!(report.decomposition.len(), 1);
+    assert_eq!(report.overheads.whole_sum.overhead.ns, 6 * SECOND);
+}
+
+#[test]
+fn a_selection_sorts_and_cuts() {
+    let profile = sections(Kind::Sections, [2, 1]);
+    let sorted = |column: &str, top| Selection {
+        sort: Some(column.to_owned()),
+        top: Some(top),
+        ..Selection::default()
+    };
+    let report = selected(&profile, &sorted("exitbart", 1));
+    let regions: Vec<usize> = report.flat.iter().map(|table| table.region).collect();
+    assert_eq!(regions, [1]);
+    let cut = Selection {
+        min_percent: Some(50.0),
+        ..Selection::default()
+    };
+    let report = selected(&profile, &cut);
+    let regions: Vec<usize> = report.flat.iter().map(|table| table.region).collect();
+    assert_eq!(regions, [0]);
+}
+
+#[test]
+fn a_selection_of_nothing_is_refused() {
+    let profile = wait(Kind::Loop);
+    let refused = |selection: Selection| Report::new(&profile).select(&selection).unwrap_err();
+    let regions = Selection {
+        regions: vec!["papyrus".to_owned()],
+        ..Selection::default()
+    };
+    assert_eq!(refused(regions), SelectionError::NoRegion);
+    let threads = Selection {
+        threads: vec!["7".to_owned()],
+        ..Selection::default()
+    };
+    assert!(matches!(refused(threads), SelectionError::NoThread { .. }));
+    let sort = Selection {
+        sort: Some("papyrus".to_owned()),
+        ..Selection::default()
+    };
+    assert!(refused(sort).to_string().contains("exitBarT"));
+}
+
+#[test]
+fn waits_that_work_does_not_explain_are_not_blamed_on_it() {
+    let member = |thread, work, wait| {
+        row(
+            thread,
+            &[
+                (Main, 80),
+                (Enter, 80 - work - wait),
+                (Body, work),
+                (Ibarr, wait),
+            ],
+        )
+    };
+    let sentence = |profile: &Profile| {
+        let report = Report::new(profile);
+        let named = |name: &str| {
+            let found = report.properties.iter();
+            let mut found = found.filter(|property| property.row.name == name);
+            found.next().unwrap().sentence.clone()
+        };
+        named("ImbalanceInParallelLoop")
+    };
+    let little = combined(Kind::ParallelLoop, [member(1, 1, 5), member(2, 2, 0)]);
+    assert!(sentence(&little).contains("no more threads than processors"));
+    // One thread may have waited for all of the other one's work.
+    let enough = combined(Kind::ParallelLoop, [member(1, 0, 5), member(2, 5, 0)]);
+    assert!(sentence(&enough).contains("schedule(dynamic)"));
+}

@@ -1,0 +1,75 @@
+//! Small runs that tests put together by hand.
+
+use profile::model::{Node, Profile, Region, Row, Run, SCHEMA, Span, Thread, VERSION};
+use profile::region_kind::{PseudoRegion, RegionKind};
+
+pub(crate) const SECOND: u64 = 1_000_000_000;
+
+/// A run of 100 s whose regions are of these kinds, with these threads.
+pub(crate) fn run(kinds: &[RegionKind], threads: &[&[u32]]) -> Profile {
+    let region = |&kind: &RegionKind| Region {
+        kind,
+        region_type: kind.row().region_types[0].to_owned(),
+        file: "/src/a.c".to_owned(),
+        begin: [15, 15],
+        end: [18, 18],
+        column: 0,
+        name: None,
+        function: Some("f".to_owned()),
+        directive: None,
+        ordinal: 0,
+        schedule: None,
+        num_sections: None,
+        unsplit: None,
+    };
+    Profile {
+        schema: SCHEMA.to_owned(),
+        version: VERSION,
+        run: Run {
+            application: "app".to_owned(),
+            duration_ns: 100 * SECOND,
+            max_threads: 2,
+            ..Run::default()
+        },
+        regions: kinds.iter().map(region).collect(),
+        threads: threads
+            .iter()
+            .map(|path| Thread {
+                rank: None,
+                path: path.to_vec(),
+            })
+            .collect(),
+        nodes: Vec::new(),
+        ..Profile::default()
+    }
+}
+
+/// A row whose pseudo-regions took so many seconds, once each.
+pub(crate) fn row(thread: usize, parts: &[(PseudoRegion, u64)]) -> Row {
+    let mut row = Row {
+        thread,
+        ..Row::default()
+    };
+    for &(part, seconds) in parts {
+        *row.span_mut(part) = Span {
+            count: 1,
+            ns: seconds * SECOND,
+        };
+    }
+    row
+}
+
+/// A node of the call-path tree.
+pub(crate) fn node(
+    parent: Option<usize>,
+    region: usize,
+    within: PseudoRegion,
+    rows: Vec<Row>,
+) -> Node {
+    Node {
+        parent,
+        region,
+        within,
+        rows,
+    }
+}

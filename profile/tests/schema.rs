@@ -1,0 +1,194 @@
+//! The schema of saved profiles, in `profile/schema`, says what we write: no
+//! less, and no more.
+
+// The lint lets tests unwrap, but not what helps them.
+#![allow(clippy::unwrap_used)]
+
+mod generated;
+
+use std::path::Path;
+
+use jsonschema::Validator;
+use profile::model::{
+    Arrivals, Bucket, Contention, ContentionSite, Distribution, GuardKind, Holder, Profile, VERSION,
+};
+use profile::region_kind::{KINDS, PseudoRegion};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn schema() -> Value {
+    let file = format!("schema/romp-profile-{VERSION}.schema.json");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// The schema that knows every field: a field that it does not know is wrong.
+fn closed(mut schema: Value) -> Validator {
+    close(&mut schema);
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            fields.values_mut().for_each(close);
+            if fields.get("properties").is_some_and(Value::is_object) {
+                fields.insert("additionalProperties".to_owned(), false.into());
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(close),
+        _ => {}
+    }
+}
+
+fn problems(validator: &Validator, value: &Value) -> Vec<String> {
+    let errors = validator.iter_errors(value);
+    errors
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect()
+}
+
+fn as_json(profile: &Profile) -> Value {
+    serde_json::to_value(profile).unwrap()
+}
+
+fn saved() -> Vec<Value> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/profiles");
+    let files = std::fs::read_dir(folder).unwrap();
+    let text = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
+    text.map(|text| serde_json::from_str(&text).unwrap())
+        .collect()
+}
+
+/// A profile with every field that there is.
+fn full() -> Profile {
+    let fixture = saved().remove(0);
+    let mut profile: Profile = serde_json::from_value(fixture).unwrap();
+    profile.run.pair_cost_ps = 20_500;
+    profile.run.incremental = true;
+    profile.run.notes = vec!["a note".to_owned()];
+    for (region, row) in profile.regions.iter_mut().zip(KINDS.iter().cycle()) {
+        region.name = Some("a".to_owned());
+        region.function = Some("f".to_owned());
+        region.directive = Some("omp for".to_owned());
+        region.schedule = Some("static".to_owned());
+        region.num_sections = Some(2);
+        region.unsplit = Some("why".to_owned());
+        region.kind = row.kind;
+    }
+    profile.distributions = vec![Distribution {
+        region: 0,
+        thread: Some(0),
+        part: PseudoRegion::Main,
+        min_ns: 1,
+        max_ns: 2,
+        histogram: vec![Bucket {
+            from_ns: 1,
+            below_ns: 4,
+            count: 2,
+        }],
+    }];
+    profile.arrivals = vec![Arrivals {
+        region: 0,
+        part: PseudoRegion::Ibarr,
+        thread: 0,
+        last: 1,
+        late_ns: 5,
+        after_first_ns: 7,
+    }];
+    profile.contention = vec![Contention {
+        kind: GuardKind::Critical,
+        name: "stack".to_owned(),
+        members: 2,
+        sites: vec![ContentionSite {
+            region: 0,
+            acquisitions: 2,
+            waited: 1,
+            wait_ns: 3,
+            max_wait_ns: 2,
+            hold_ns: 4,
+            holders: vec![Holder {
+                region: 0,
+                thread: Some(0),
+                waited: 1,
+                wait_ns: 2,
+            }],
+        }],
+    }];
+    profile
+}
+
+#[test]
+fn it_is_a_schema() {
+    assert!(jsonschema::meta::is_valid(&schema()));
+}
+
+#[test]
+fn saved_profiles_follow_it_and_have_no_other_field() {
+    let validator = closed(schema());
+    for value in saved().into_iter().chain([as_json(&full())]) {
+        assert_eq!(problems(&validator, &value), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn every_field_that_it_names_is_written() {
+    let written = as_json(&full()).to_string();
+    fn walk(schema: &Value, written: &str) {
+        if let Some(fields) = schema.get("properties").and_then(Value::as_object) {
+            for name in fields.keys() {
+                assert!(written.contains(&format!("\"{name}\":")), "{name}");
+            }
+        }
+        match schema {
+            Value::Object(fields) => fields.values().for_each(|value| walk(value, written)),
+            Value::Array(values) => values.iter().for_each(|value| walk(value, written)),
+            _ => {}
+        }
+    }
+    // The parts of a row occur or not, and are tried on generated profiles.
+    let mut schema = schema();
+    schema["$defs"]["row"]["properties"] = json!({ "thread": {} });
+    walk(&schema, &written);
+}
+
+#[test]
+fn it_knows_every_kind() {
+    let known = schema()["$defs"]["kind"]["enum"].clone();
+    let kinds: Vec<Value> = KINDS.iter().map(|row| json!(row.kind)).collect();
+    assert_eq!(known, Value::from(kinds));
+}
+
+#[test]
+fn what_is_wrong_does_not_follow_it() {
+    let validator = jsonschema::validator_for(&schema()).unwrap();
+    let right = as_json(&full());
+    assert_eq!(problems(&validator, &right), Vec::<String>::new());
+    for (place, wrong) in [
+        ("/schema", json!("another")),
+        ("/version", json!(0)),
+        ("/regions/0/kind", json!("papyrus")),
+        ("/threads/0/path", json!([])),
+        ("/nodes/0/parent", json!(-1)),
+        ("/run/duration_ns", json!(0.5)),
+        ("/contention/0/sites/0/waited", json!("often")),
+    ] {
+        let mut value = right.clone();
+        *value.pointer_mut(place).unwrap() = wrong;
+        assert_ne!(
+            problems(&validator, &value),
+            Vec::<String>::new(),
+            "{place}"
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(50))]
+
+    #[test]
+    fn generated_profiles_follow_it(profile in generated::profiles()) {
+        let validator = closed(schema());
+        prop_assert_eq!(problems(&validator, &as_json(&profile)), Vec::<String>::new());
+    }
+}

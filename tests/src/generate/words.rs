@@ -1,0 +1,121 @@
+//! Random choices, and the parts that a program is put together from.
+
+use std::fmt::Write as _;
+
+use super::Dialect;
+
+/// What is written so far.
+pub(super) struct Writer {
+    state: u64,
+    pub(super) dialect: Dialect,
+    /// Names of global variables, with their initial values.
+    globals: Vec<(String, i64)>,
+    /// Functions in front of `main`.
+    pub(super) functions: Vec<String>,
+    /// Number of the next construct.
+    next: usize,
+}
+
+impl Writer {
+    pub(super) fn new(seed: u64, dialect: Dialect) -> Self {
+        Self {
+            state: seed.wrapping_mul(2).wrapping_add(1),
+            dialect,
+            globals: Vec::new(),
+            functions: Vec::new(),
+            next: 0,
+        }
+    }
+
+    /// A number below `end` (splitmix64).
+    pub(super) fn below(&mut self, end: u64) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % end
+    }
+
+    /// True once in `times`.
+    pub(super) fn once_in(&mut self, times: u64) -> bool {
+        self.below(times) == 0
+    }
+
+    pub(super) fn one_of<'t>(&mut self, texts: &[&'t str]) -> &'t str {
+        texts[self.below(texts.len() as u64) as usize]
+    }
+
+    /// A new number.
+    pub(super) fn number(&mut self) -> usize {
+        self.next += 1;
+        self.next
+    }
+
+    /// A new global variable.
+    pub(super) fn global(&mut self, value: i64) -> String {
+        let name = format!("g{}", self.number());
+        self.globals.push((name.clone(), value));
+        name
+    }
+
+    /// A directive with lines of its own, in one of the spellings.
+    pub(super) fn directive(&mut self, words: &str) -> String {
+        match self.below(12) {
+            0 => format!("\n_Pragma(\"omp {words}\")\n"),
+            1 => format!("\n#ifdef _OPENMP\n#pragma omp {words}\n#endif\n"),
+            2 => format!(
+                "\n#  pragma omp {}\n",
+                words.replacen(' ', " \\\n      ", 1)
+            ),
+            3 => format!("\n#pragma omp {words} // {words} {{\n"),
+            _ => format!("\n#pragma omp {words}\n"),
+        }
+    }
+
+    /// The clauses `default(none)` and `shared` for what a text refers to.
+    pub(super) fn default_none(&self, text: &str) -> String {
+        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let used: Vec<&str> = words.collect();
+        let globals = self.globals.iter().map(|(name, _)| name.as_str());
+        let shared: Vec<&str> = globals
+            .chain(["sum", "yes", "no", "lock"])
+            .filter(|name| used.contains(name))
+            .collect();
+        match shared.is_empty() {
+            true => " default(none)".into(),
+            false => format!(" default(none) shared({})", shared.join(", ")),
+        }
+    }
+
+    /// The whole program.
+    pub(super) fn finish(self, body: &str) -> String {
+        let mut text = String::from(
+            "#include <omp.h>\n#include <stdio.h>\n\
+             #define LOOP(i, n) for (int i = 0; i < (n); i++)\n\
+             #define ADD(k, v) add((k), (v))\n",
+        );
+        let _ = writeln!(text, "static long sum[{}];", self.next + 1);
+        text.push_str("static volatile int yes = 1, no = 0;\nstatic omp_lock_t lock;\n");
+        for (name, value) in &self.globals {
+            let _ = writeln!(text, "static long {name} = {value};");
+        }
+        text.push_str(
+            "static void add(int k, long v)\n{\n    \
+             __atomic_fetch_add(&sum[k], v, __ATOMIC_RELAXED);\n}\n",
+        );
+        for function in &self.functions {
+            text.push_str(function);
+        }
+        let _ = write!(text, "int main(void)\n{{\nomp_init_lock(&lock);\n{body}");
+        let _ = writeln!(
+            text,
+            "    LOOP(k, {}) printf(\"%ld\\n\", sum[k]);",
+            self.next + 1
+        );
+        for (name, _) in &self.globals {
+            let _ = writeln!(text, "    printf(\"{name} %ld\\n\", {name});");
+        }
+        text.push_str("    ADD(0, no);\n    return 0;\n}\n");
+        text
+    }
+}

@@ -1,0 +1,89 @@
+//! Many small inputs, one construct each, where source instrumenters went wrong:
+//! every one compiles with `rompcc` as it does without, with the same messages,
+//! and what becomes of its directives is a reviewed snapshot.
+//!
+//! `INSTA_UPDATE=always cargo test -p tests --test small` rewrites it.
+
+#![allow(clippy::unwrap_used)] // A test fails by panicking.
+
+use std::path::Path;
+use std::process::Command;
+
+use instrumenter::list::{FileListing, listing, write_text};
+use instrumenter::verify::verify;
+use instrumenter::{Options, Source, instrument};
+use tests::fixture::Fixture;
+use tests::toolchain::{Compiler, romp_bin_dir};
+
+#[test]
+fn every_directive_is_measured_or_left_for_a_reason() {
+    let listings: Vec<FileListing> = Fixture::all_in("small").unwrap().iter().map(list).collect();
+    let mut text = Vec::new();
+    write_text(&listings, &mut text).unwrap();
+    insta::assert_snapshot!("small_list", String::from_utf8(text).unwrap());
+}
+
+fn list(fixture: &Fixture) -> FileListing {
+    let name = fixture.path.file_name().unwrap().to_string_lossy();
+    let source = Source {
+        name: name.into_owned(),
+        language: Source::language_of(&fixture.path),
+        text: fixture.text.clone().into_bytes(),
+    };
+    let options = Options {
+        host_only: true,
+        ..Options::default()
+    };
+    let result = instrument(&source, &options);
+    assert_eq!(verify(&source, &result), Ok(()), "{}", source.name);
+    listing(&source.name, &result)
+}
+
+#[test]
+fn every_input_compiles_as_it_does_without() {
+    let bin = romp_bin_dir().unwrap();
+    let mut failures = Vec::new();
+    for fixture in Fixture::all_in("small").unwrap() {
+        for name in &fixture.header.compilers {
+            let name = match (fixture.path.extension().unwrap() == "cpp", name.as_str()) {
+                (true, "gcc") => "g++",
+                (true, "clang") => "clang++",
+                (_, name) => name,
+            };
+            failures.extend(difference(&fixture, &Compiler::find(name).unwrap(), &bin));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
+
+/// What the compiler says with us and does not say without, or the other way.
+fn difference(fixture: &Fixture, compiler: &Compiler, bin: &Path) -> Option<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let wrapper = if compiler.is_cxx() {
+        "rompcxx"
+    } else {
+        "rompcc"
+    };
+    let run = |program: &Path, object: &str| {
+        let output = Command::new(program)
+            .env("ROMP_CC", &compiler.name)
+            .env("ROMP_CXX", &compiler.name)
+            .env("ROMP_STRICT", "1")
+            .args(&fixture.header.flags)
+            .args(["-fopenmp", "-O1", "-c", "-o"])
+            .arg(folder.path().join(object))
+            .arg(std::fs::canonicalize(&fixture.path).unwrap())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.success(), said)
+    };
+    let plain = run(compiler.name.as_ref(), "plain.o");
+    let measured = run(&bin.join(wrapper), "measured.o");
+    let about = || format!("{} with {}", fixture.name(), compiler.name);
+    match (plain, measured) {
+        ((false, said), _) => Some(format!("{}: without us: {said}", about())),
+        (plain, measured) if plain == measured => None,
+        (_, (_, said)) => Some(format!("{}: {said}", about())),
+    }
+}
