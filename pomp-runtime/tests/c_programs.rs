@@ -245,31 +245,6 @@ fn libraries_may_come_and_go() {
 }
 
 #[test]
-fn a_library_may_bring_the_measurement_along() {
-    for compiler in compilers() {
-        let program = Program::build_plain(compiler, "host.c", &["-ldl"]);
-        let plugin = program.directory.path().join("plugin.so");
-        let library = programs::library();
-        let options = ["-fPIC", "-shared", library.to_str().unwrap()];
-        compile(compiler, "plugin.c", &plugin, &options);
-        for signals in ["on", "off"] {
-            let settings = [("ROMP_SIGNALS", signals)];
-            let run = program.run(&[plugin.to_str().unwrap()], &settings);
-            assert_eq!(run.stdout(), "6\n", "{compiler} {}", run.stderr());
-            // Each load is a run, or all are one: that depends on whether the
-            // system unloads a library that has made a thread.
-            let counts: Vec<_> = run.profiles.iter().map(|p| counts(p)[0].clone()).collect();
-            let each = vec!["parallel@20 0: seq 1".to_owned(); 3];
-            let together = ["parallel@20 0: seq 3".to_owned()];
-            assert!(
-                counts == each || counts == together,
-                "{compiler} {counts:?}"
-            );
-        }
-    }
-}
-
-#[test]
 fn static_programs_are_measured_too() {
     // GCC warns of `dlopen` in its own runtime; the warning is no error.
     let program = Program::build(compilers()[0], "ends.c", &["-static", "-Wl,--no-warnings"]);

@@ -73,7 +73,10 @@ impl Thread {
         now: impl Fn() -> u64,
     ) -> Option<LockCall> {
         let Some((_, node)) = self.next_frame(region) else {
-            self.folded.add(1);
+            // Without a node it is outside of all that is measured.
+            if self.top().is_some_and(|top| top.node().is_some()) {
+                self.folded.add(1);
+            }
             return None;
         };
         Some(LockCall { node, start: now() })
