@@ -1,9 +1,11 @@
 //! The POMP measurement library.
 //!
 //! ```text
-//! sources    a foreign call -> one event          pomp, fortran, locks; all pass `boundary`
+//! sources    a foreign call -> one event          pomp, fortran, locks, control; all pass
+//!                                                 `boundary`
 //! measure    the event gets time, thread, region  clock, thread, stack, team, task, lock, region
-//! sinks      what becomes of it                   profile (call paths), merge (at the end)
+//!            when it begins and ends              life_cycle, helper, signals, fork, pause, still
+//! sinks      what becomes of it                   profile (call paths), log, merge (at the end)
 //! ```
 //!
 //! Invariants, as absences:
@@ -14,9 +16,10 @@
 //!   ends needs no cooperation of the threads;
 //! - no panic, no error and no wrong order of events reaches the program: its
 //!   output, exit status, errno and working directory are its own;
+//! - a signal handler of ours does nothing but wake a thread;
 //! - `unsafe` stands only in `sources`, in `measure` where memory is per thread
 //!   (`shared`, `thread`), and where the system is asked (`clock`, `facts`,
-//!   `life_cycle`).
+//!   `fork`, `life_cycle`, `signals`, `still`).
 
 #![deny(clippy::unwrap_used, clippy::expect_used)]
 

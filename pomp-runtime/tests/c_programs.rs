@@ -86,15 +86,6 @@ fn exit_inside_a_region_closes_what_is_open() {
 }
 
 #[test]
-fn a_forked_child_writes_nothing() {
-    for compiler in compilers() {
-        let run = Program::build(compiler, "ends.c", &[]).run(&["fork"], &[]);
-        assert_eq!(run.stdout(), "child 4\n");
-        assert_eq!(counts(run.profile()), WORK);
-    }
-}
-
-#[test]
 fn threads_of_the_program_may_fork_teams() {
     for compiler in compilers() {
         let run = Program::build(compiler, "ends.c", &[]).run(&["pthreads"], &[]);

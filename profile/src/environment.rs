@@ -5,6 +5,7 @@
 //! one, are reported and ignored. To add a variable, add a row.
 
 use std::ffi::{OsStr, OsString};
+use std::time::Duration;
 
 /// Who reads a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,10 @@ pub enum Kind {
     Switch,
     /// One of these words, in any case.
     Choice(&'static [&'static str]),
+    /// A positive time in seconds, such as `0.5`; see [`seconds`].
+    Seconds,
+    /// A number of bytes, such as `64M`; see [`bytes`].
+    Bytes,
     /// Any text that is not empty, such as a name, a path or a command.
     Text,
     /// Names of groups of constructs, separated by commas; see [`crate::group`].
@@ -71,7 +76,7 @@ const fn same_as(ompp: &'static str, variable: Variable) -> Variable {
     }
 }
 
-use Kind::{Choice, Groups, Switch, Text};
+use Kind::{Bytes, Choice, Groups, Seconds, Switch, Text};
 use Reader::{Both, Library, Wrapper};
 
 /// The variables.
@@ -120,6 +125,36 @@ pub const VARIABLES: &[Variable] = &[
     same_as(
         "OMPP_QUIET",
         row(Both, "ROMP_QUIET", Switch, "off", "Print nothing."),
+    ),
+    row(
+        Library,
+        "ROMP_SIGNALS",
+        Switch,
+        "on",
+        "Write the profile at SIGTERM, SIGINT and SIGXCPU before the program dies of them, and at \
+         SIGUSR1; only where the program does not handle them itself.",
+    ),
+    row(
+        Library,
+        "ROMP_DUMP_INTERVAL",
+        Seconds,
+        "never",
+        "Write the profile every so many seconds while the program runs, each time over the last.",
+    ),
+    row(
+        Library,
+        "ROMP_MEMORY",
+        Bytes,
+        "1G",
+        "Limit of the memory for records, with K, M or G; call paths beyond it count for what surrounds them.",
+    ),
+    row(
+        Library,
+        "ROMP_THROTTLE",
+        Switch,
+        "off",
+        "Count regions without timing them after 100000 executions of less than 1 us on average; \
+         not those that wait at a barrier.",
     ),
     row(
         Wrapper,
@@ -234,6 +269,28 @@ pub fn truth(word: &str) -> Option<bool> {
     }
 }
 
+/// Seconds as a time; none if that is no positive time that a clock can reach.
+#[must_use]
+pub fn seconds(word: &str) -> Option<Duration> {
+    let seconds = word.trim().parse().ok()?;
+    Duration::try_from_secs_f64(seconds)
+        .ok()
+        .filter(|time| !time.is_zero() && *time < Duration::from_secs(u64::from(u32::MAX)))
+}
+
+/// A number of bytes with one of the letters K, M, G or none.
+#[must_use]
+pub fn bytes(word: &str) -> Option<u64> {
+    let word = word.trim();
+    let (digits, unit) = match word.char_indices().next_back()? {
+        (at, 'k' | 'K') => (&word[..at], 1 << 10),
+        (at, 'm' | 'M') => (&word[..at], 1 << 20),
+        (at, 'g' | 'G') => (&word[..at], 1 << 30),
+        _ => (word, 1),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(unit)
+}
+
 /// The setting that a value makes. An empty value counts as not set.
 fn accept(variable: &Variable, value: &OsStr) -> Result<Option<Setting>, String> {
     if value.is_empty() {
@@ -248,6 +305,8 @@ fn accept(variable: &Variable, value: &OsStr) -> Result<Option<Setting>, String>
             Err(unknown) => return Err(format!("{name}={text} is ignored: {unknown}")),
         },
         Switch => truth(&text).map(|_| value.to_owned()),
+        Seconds => seconds(&text).map(|_| value.to_owned()),
+        Bytes => bytes(&text).map(|_| value.to_owned()),
         Choice(words) => words
             .iter()
             .find(|word| word.eq_ignore_ascii_case(text.trim()))
@@ -267,6 +326,8 @@ fn forms(name: &str, kind: Kind) -> String {
     let words: &[&str] = match kind {
         Switch => &["on", "off"],
         Choice(words) => words,
+        Seconds => &["10", "0.5"],
+        Bytes => &["500M", "2G"],
         Text => &["TEXT"],
         Groups => &["GROUP,..."],
     };
@@ -402,6 +463,19 @@ mod tests {
         );
         let (settings, _) = read_all(&[("OMPP_APPNAME", "theirs"), ("ROMP_APPNAME", "ours")]);
         assert_eq!(settings, [("ROMP_APPNAME", "ours".into())]);
+    }
+
+    #[test]
+    fn times_and_sizes_have_units() {
+        assert_eq!(seconds("0.5"), Some(Duration::from_millis(500)));
+        for word in ["0", "-1", "soon", "inf", "1e300"] {
+            assert_eq!(seconds(word), None, "{word}");
+        }
+        assert_eq!(bytes("64M"), Some(64 << 20));
+        assert_eq!(bytes(" 7 "), Some(7));
+        for word in ["", "M", "1T", "-1", "99999999999G"] {
+            assert_eq!(bytes(word), None, "{word}");
+        }
     }
 
     #[test]

@@ -6,6 +6,8 @@
 //! thread. A worker's rows stand under the call path of the thread that forked
 //! its team, so one tree spans all teams.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::region_kind::{PseudoRegion, RegionKind};
@@ -86,6 +88,9 @@ pub struct Run {
     /// Whether the program went on after this was saved.
     #[serde(skip_serializing_if = "is_false")]
     pub incremental: bool,
+    /// What the program said about its run, by key.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub annotations: BTreeMap<String, String>,
     /// What a reader should know: unmatched events, regions still open, ...
     pub notes: Vec<String>,
 }

@@ -67,22 +67,57 @@ pub enum SaveError {
     },
 }
 
-/// Saves a profile and its text report.
+/// Saves a profile and its text report under new names.
 ///
 /// # Errors
 /// If the directory cannot be made, or a file cannot be written there. Then
 /// neither file exists.
 pub fn save(profile: &Profile, options: &SaveOptions) -> Result<Saved, SaveError> {
+    let (json, text, headline) = write(profile, options)?;
+    let (json, text) = publish(&json, &text, options).map_err(|source| refused(options, source))?;
+    Ok(Saved {
+        json,
+        text,
+        headline,
+    })
+}
+
+/// Saves a later state of the same run in the place of an earlier one.
+///
+/// # Errors
+/// As [`save`]; what was saved earlier is left alone.
+pub fn save_over(
+    profile: &Profile,
+    options: &SaveOptions,
+    earlier: &Saved,
+) -> Result<Saved, SaveError> {
+    let (json, text, headline) = write(profile, options)?;
+    fs::rename(&json.path, &earlier.json)
+        .and_then(|()| fs::rename(&text.path, &earlier.text))
+        .map_err(|source| refused(options, source))?;
+    Ok(Saved {
+        headline,
+        ..earlier.clone()
+    })
+}
+
+fn refused(options: &SaveOptions, source: io::Error) -> SaveError {
+    SaveError::Write {
+        path: options.directory.clone(),
+        source,
+    }
+}
+
+/// Writes both files under temporary names, with the headline.
+fn write(
+    profile: &Profile,
+    options: &SaveOptions,
+) -> Result<(Temporary, Temporary, String), SaveError> {
     let directory = &options.directory;
     fs::create_dir_all(directory).map_err(|source| SaveError::Directory {
         path: directory.clone(),
         source,
     })?;
-    let refused = |source| SaveError::Write {
-        path: directory.clone(),
-        source,
-    };
-
     let write_json = || Temporary::write(directory, |out| report::json::write(profile, out));
     let write_text = || {
         let analysed = Report::new(profile);
@@ -96,14 +131,9 @@ pub fn save(profile: &Profile, options: &SaveOptions) -> Result<Saved, SaveError
         .sum::<usize>()
         > LARGE;
     let (json, text) = both(is_large, write_json, write_text);
-    let json = json.map_err(refused)?;
-    let (text, headline) = text.map_err(refused)?;
-    let (json, text) = publish(&json, &text, options).map_err(refused)?;
-    Ok(Saved {
-        json,
-        text,
-        headline,
-    })
+    let json = json.map_err(|source| refused(options, source))?;
+    let (text, headline) = text.map_err(|source| refused(options, source))?;
+    Ok((json, text, headline))
 }
 
 /// Writes a file that is not there yet, whole or not at all.

@@ -47,6 +47,7 @@ pub fn contradictions(profile: &Profile) -> Vec<String> {
         }
     }
     found.extend(tree_contradictions(profile));
+    found.extend(crate::waits::contradictions(profile));
     found
 }
 

@@ -51,6 +51,7 @@ pub mod project;
 pub mod run;
 pub mod shares;
 pub mod toolchain;
+mod waits;
 
 /// What a step of the harness gives, or a sentence about why it failed.
 pub type Outcome<T> = Result<T, String>;

@@ -3,10 +3,12 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use profile::environment::{self, Setting};
 
 use super::clock::ClockChoice;
+use super::memory;
 
 /// The application's name where nothing tells it.
 const UNKNOWN: &str = "unknown";
@@ -20,6 +22,14 @@ pub(crate) struct Config {
     pub(crate) application: String,
     pub(crate) quiet: bool,
     pub(crate) clock: ClockChoice,
+    /// Whether signals that end the program are handled.
+    pub(crate) signals: bool,
+    /// Limit of the memory for records, in bytes.
+    pub(crate) memory: u64,
+    /// Whether regions that are many and short are no longer timed.
+    pub(crate) throttle: bool,
+    /// How often the profile is written while the program runs.
+    pub(crate) dump_interval: Option<Duration>,
     /// Rank in an MPI program.
     pub(crate) rank: Option<u32>,
 }
@@ -58,6 +68,12 @@ impl Config {
                 Some("monotonic") => ClockChoice::Monotonic,
                 _ => ClockChoice::Automatic,
             },
+            signals: is_on("ROMP_SIGNALS", true),
+            memory: text("ROMP_MEMORY")
+                .and_then(|text| environment::bytes(&text))
+                .unwrap_or(memory::DEFAULT),
+            throttle: is_on("ROMP_THROTTLE", false),
+            dump_interval: text("ROMP_DUMP_INTERVAL").and_then(|text| environment::seconds(&text)),
             rank: rank(get),
         }
     }
@@ -119,9 +135,10 @@ mod tests {
     #[test]
     fn nothing_need_be_set() {
         let config = config(&[]);
-        assert!(config.measure && !config.quiet);
+        assert!(config.measure && config.signals && !config.quiet);
         assert_eq!(config.clock, ClockChoice::Automatic);
         assert_eq!(config.output, std::env::current_dir().unwrap());
+        assert_eq!((config.memory, config.throttle), (memory::DEFAULT, false));
         assert_eq!(config.rank, None);
     }
 
@@ -133,6 +150,10 @@ mod tests {
             ("ROMP_APPNAME", "app"),
             ("ROMP_QUIET", "yes"),
             ("ROMP_CLOCK", "monotonic"),
+            ("ROMP_SIGNALS", "off"),
+            ("ROMP_DUMP_INTERVAL", "1.5"),
+            ("ROMP_MEMORY", "64M"),
+            ("ROMP_THROTTLE", "on"),
             ("PMI_RANK", "3"),
         ]);
         let expected = Config {
@@ -141,6 +162,10 @@ mod tests {
             application: "app".into(),
             quiet: true,
             clock: ClockChoice::Monotonic,
+            signals: false,
+            memory: 64 << 20,
+            throttle: true,
+            dump_interval: Some(Duration::from_millis(1500)),
             rank: Some(3),
         };
         assert_eq!(config, expected);

@@ -3,30 +3,64 @@
 //! It starts with the first table that is registered or the first event, and
 //! ends with the exit handlers. Ours is registered at the start, so it runs
 //! after those that the program registers, and their events are measured.
+//!
+//! The profile can be written before, any number of times: each time the state
+//! of the run takes the place of what was written last, so that one run leaves
+//! one pair of files.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, SystemTime};
 
-use profile::save::{SaveOptions, Saved, save};
+use profile::model::Profile;
+use profile::save::{SaveOptions, Saved, save, save_over};
 
 use super::config::Config;
 use super::mutex::lock;
-use super::{clock, config, errno, facts, message, region, state, thread};
-use crate::sinks::merge::{self, Ending};
+use super::{
+    annotations, clock, config, cost, errno, facts, fork, helper, memory, message, region, signals,
+    silent, state, still, thread,
+};
+use crate::sinks::merge::{self, Ending, Snapshot};
 
 /// What must be remembered from the start.
-struct Start {
+#[derive(Clone)]
+pub(super) struct Start {
     config: Config,
     time: SystemTime,
     clock: clock::Pair,
-    pid: u32,
+    /// Whether this process was forked by one that is measured.
+    is_child: bool,
 }
 
 static START: Mutex<Option<Start>> = Mutex::new(None);
 
+/// The files that were written last. Locked while they are written.
+static SAVED: Mutex<Option<Saved>> = Mutex::new(None);
+
+/// The process that is measured. A child that `vfork` or `clone` made runs no
+/// fork handlers, and must write nothing.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
 /// Set when measurement failed, so that nothing is written.
 static FAILED: AtomicBool = AtomicBool::new(false);
+
+/// What a dump says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Saying {
+    /// Where it was written.
+    Where,
+    /// Nothing, unless it failed.
+    Nothing,
+}
+
+/// What the helper is there for.
+pub(super) struct Wanted {
+    /// Dumps that the program does not ask for.
+    pub(super) interval: Option<Duration>,
+    /// Whether signals are handled.
+    pub(super) signals: bool,
+}
 
 /// Starts, unless that was tried before. Whether measurement is on then.
 #[cold]
@@ -56,13 +90,19 @@ fn start() -> bool {
     }
     set_panic_hook();
     clock::choose(config.clock);
+    still::prepare();
+    memory::limit(config.memory);
+    if config.throttle {
+        silent::throttle();
+    }
     let start = Start {
         config,
         time: SystemTime::now(),
         clock: clock::Pair::read(),
-        pid: std::process::id(),
+        is_child: false,
     };
-    *lock(&START) = Some(start);
+    PROCESS.store(std::process::id(), Ordering::Relaxed);
+    *started() = Some(start);
     register_handlers();
     true
 }
@@ -77,8 +117,34 @@ fn register_handlers() {
     unsafe {
         libc::atexit(at_exit);
         at_quick_exit(at_exit);
-        libc::pthread_atfork(None, None, Some(in_forked_child));
     }
+    fork::watch();
+}
+
+/// What is remembered from the start, locked.
+pub(super) fn started() -> MutexGuard<'static, Option<Start>> {
+    lock(&START)
+}
+
+/// The files that were written last, locked.
+pub(super) fn saved() -> MutexGuard<'static, Option<Saved>> {
+    lock(&SAVED)
+}
+
+/// Whether this is the process that is measured.
+pub(super) fn is_own_process() -> bool {
+    PROCESS.load(Ordering::Relaxed) == std::process::id()
+}
+
+/// What a helper would be for; none if it is for nothing.
+pub(super) fn wanted_from_helper() -> Option<Wanted> {
+    let start = started();
+    let config = &start.as_ref()?.config;
+    let wanted = Wanted {
+        interval: config.dump_interval,
+        signals: config.signals,
+    };
+    (wanted.signals || wanted.interval.is_some()).then_some(wanted)
 }
 
 /// The program ends measurement before it ends itself.
@@ -86,15 +152,47 @@ pub(crate) fn finish_now() {
     thread::inside(|| errno::keep(finish));
 }
 
+/// The program wants the profile as it is now.
+pub(crate) fn dump_now() {
+    thread::inside(|| errno::keep(|| dump(Saying::Where)));
+}
+
+/// The program ends at once, without exit handlers.
+#[cfg(not(test))]
+pub(crate) fn finish_at_once() {
+    if is_own_process() && state::is_on_or_paused() {
+        helper::finish();
+    }
+}
+
 extern "C" fn at_exit() {
-    if std::panic::catch_unwind(finish).is_err() {
+    let finished = std::panic::catch_unwind(|| {
+        if is_own_process() {
+            finish();
+            helper::stop();
+            signals::uninstall();
+        }
+        thread::unwatch();
+    });
+    if finished.is_err() {
         fail("an internal error prevented the profile from being written");
     }
 }
 
-/// A forked child has the parent's data but is not the parent: it is not
-/// measured and writes nothing.
-unsafe extern "C" fn in_forked_child() {
+/// This process is a child that is measured from now on.
+pub(super) fn start_anew() {
+    PROCESS.store(std::process::id(), Ordering::Relaxed);
+    *saved() = None;
+    annotations::start_anew();
+    if let Some(start) = &mut *started() {
+        start.time = SystemTime::now();
+        start.clock = clock::Pair::read();
+        start.is_child = true;
+    }
+}
+
+/// This process is a child that cannot be measured.
+pub(super) fn give_up() {
     state::turn_off();
     FAILED.store(true, Ordering::Relaxed);
 }
@@ -115,38 +213,82 @@ fn set_panic_hook() {
 }
 
 /// Ends measurement and writes what was measured.
-fn finish() {
+pub(super) fn finish() {
     state::turn_off();
-    thread::unwatch();
-    let start = lock(&START).take();
+    let mut files = saved();
+    let start = started().take();
     let Some(start) = start else { return };
-    // `vfork` and `clone` run no fork handlers.
-    if FAILED.load(Ordering::Acquire) || start.pid != std::process::id() {
+    if FAILED.load(Ordering::Acquire) || !is_own_process() {
         return;
     }
-    let end_clock = clock::Pair::read();
-    let threads = thread::all();
-    if threads.is_empty() {
-        message::say("no OpenMP construct that is measured was reached; no profile is written");
+    match write(&start, true, files.as_ref()) {
+        Some(Ok(saved)) => {
+            message::say(&summary(&saved));
+            *files = Some(saved);
+        }
+        Some(Err(problem)) => message::say(&problem),
+        None if start.is_child => {}
+        None => {
+            message::say("no OpenMP construct that is measured was reached; no profile is written")
+        }
+    }
+}
+
+/// Writes what was measured so far, and goes on.
+pub(super) fn dump(saying: Saying) {
+    if !state::is_on_or_paused() || !is_own_process() {
         return;
     }
-    let ending = Ending {
-        at: end_clock.ticks,
-        scale: clock::Scale::between(start.clock, end_clock),
-    };
-    let mut profile = merge::merge(&threads, &region::all(), ending);
-    facts::describe(&mut profile.run, &start.config.application, start.time);
-    profile.run.rank = start.config.rank;
-    profile.run.duration_ns = end_clock.ns.saturating_sub(start.clock.ns);
+    let mut files = saved();
+    let start = started().clone();
+    let Some(start) = start else { return };
+    match write(&start, false, files.as_ref()) {
+        Some(Ok(saved)) => {
+            if saying == Saying::Where {
+                message::say(&summary(&saved));
+            }
+            *files = Some(saved);
+        }
+        Some(Err(problem)) => message::say(&problem),
+        None => {}
+    }
+}
+
+/// Writes what was measured; none if there is nothing.
+fn write(start: &Start, is_last: bool, before: Option<&Saved>) -> Option<Result<Saved, String>> {
+    let profile = profile(start, is_last)?;
     let options = SaveOptions {
-        directory: start.config.output,
-        application: start.config.application,
+        directory: start.config.output.clone(),
+        application: start.config.application.clone(),
         rank: start.config.rank,
     };
-    match save(&profile, &options) {
-        Ok(saved) => message::say(&summary(&saved)),
-        Err(error) => message::say(&format!("the profile is lost: {error}")),
+    let saved = match before {
+        Some(before) => save_over(&profile, &options, before),
+        None => save(&profile, &options),
+    };
+    Some(saved.map_err(|error| format!("the profile is lost: {error}")))
+}
+
+fn profile(start: &Start, is_last: bool) -> Option<Profile> {
+    let threads = thread::all();
+    if threads.is_empty() {
+        return None;
     }
+    let (snapshot, end) = still::while_still(&threads, || {
+        let end = clock::Pair::read();
+        (Snapshot::take(&threads, end.ticks), end)
+    });
+    let ending = Ending {
+        scale: clock::Scale::between(start.clock, end),
+        is_last,
+    };
+    let mut profile = merge::merge(&snapshot, &region::all(), ending);
+    facts::describe(&mut profile.run, &start.config.application, start.time);
+    annotations::describe(&mut profile.run);
+    profile.run.rank = start.config.rank;
+    profile.run.pair_cost_ps = cost::of_pair(ending.scale);
+    profile.run.duration_ns = end.ns.saturating_sub(start.clock.ns);
+    Some(profile)
 }
 
 fn summary(saved: &Saved) -> String {

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
+use super::holding::Got;
 use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::thread::Thread;
@@ -19,6 +20,13 @@ use crate::sinks::profile::Node;
 pub(crate) struct LockCall {
     node: &'static Node,
     start: u64,
+}
+
+/// A lock that is about to be unset: the call that set it, and what that got.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unset {
+    set: LockCall,
+    got: Got,
 }
 
 /// A lock that a thread holds, or an entry that is free for the next.
@@ -64,7 +72,13 @@ impl Thread {
         region: &'static Region,
         now: impl Fn() -> u64,
     ) -> Option<LockCall> {
-        let (_, node) = self.next_frame(region)?;
+        let Some((_, node)) = self.next_frame(region) else {
+            // Without a node it is outside of all that is measured.
+            if self.top().is_some_and(|top| top.node().is_some()) {
+                self.folded.add(1);
+            }
+            return None;
+        };
         Some(LockCall { node, start: now() })
     }
 
@@ -75,10 +89,7 @@ impl Thread {
             .add(at.wrapping_sub(call.start));
         if let Some(held) = self.held(address) {
             held.change_depth(|depth| depth.saturating_add(1));
-            return call
-                .node
-                .span(PseudoRegion::Main)
-                .add(at.wrapping_sub(call.start));
+            return self.add_instance(call.node, at.wrapping_sub(call.start));
         }
         if let Some(held) = self.held(0).or_else(|| self.new_held()) {
             held.node.set(Some(call.node));
@@ -86,6 +97,9 @@ impl Thread {
             held.acquired.set(at);
             held.depth.store(1, Ordering::Relaxed);
             held.address.store(address, Ordering::Release);
+        }
+        if let Some(waits) = call.node.waits() {
+            waits.set_address(address);
         }
     }
 
@@ -99,14 +113,12 @@ impl Thread {
 
     /// A call that neither sets nor unsets has returned.
     pub(crate) fn lock_called(&self, call: LockCall, at: u64) {
-        call.node
-            .span(PseudoRegion::Main)
-            .add(at.wrapping_sub(call.start));
+        self.add_instance(call.node, at.wrapping_sub(call.start));
     }
 
     /// The lock is about to be unset: the hold ends, unless it nests deeper.
     /// Gives the call that set it.
-    pub(crate) fn lock_release(&self, address: usize, at: u64) -> Option<LockCall> {
+    pub(crate) fn lock_release(&self, address: usize, at: u64) -> Option<Unset> {
         let Some(held) = self.held(address) else {
             self.unmatched.add(1);
             return None;
@@ -121,18 +133,25 @@ impl Thread {
         call.node
             .span(PseudoRegion::Body)
             .add(at.wrapping_sub(held.acquired.get()));
+        let got = Got {
+            guard: address,
+            node: call.node,
+            asked: call.start,
+            acquired: held.acquired.get(),
+        };
         held.address.store(0, Ordering::Relaxed);
-        Some(call)
+        self.let_go(got, at);
+        Some(Unset { set: call, got })
     }
 
     /// The unset call, which began at `start`, has returned.
-    pub(crate) fn lock_released(&self, set: LockCall, start: u64, at: u64) {
+    pub(crate) fn lock_released(&'static self, unset: Unset, start: u64, at: u64) {
+        let Unset { set, got } = unset;
         set.node
             .span(PseudoRegion::Exit)
             .add(at.wrapping_sub(start));
-        set.node
-            .span(PseudoRegion::Main)
-            .add(at.wrapping_sub(set.start));
+        self.add_instance(set.node, at.wrapping_sub(set.start));
+        self.account(got);
     }
 
     /// From now on this thread holds no lock that is known.

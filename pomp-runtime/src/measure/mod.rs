@@ -5,23 +5,33 @@
 //! it sees a call path, a depth or a thread for the first time, and writes to
 //! no cache line that another thread writes to.
 
+pub(crate) mod annotations;
+mod arrival;
 pub(crate) mod clock;
 pub(crate) mod config;
+mod cost;
 pub(crate) mod errno;
 pub(crate) mod event;
 pub(crate) mod facts;
+mod fork;
 pub(crate) mod forkers;
 pub(crate) mod fortran_omp;
+mod helper;
+pub(crate) mod holding;
 pub(crate) mod life_cycle;
 pub(crate) mod lock;
+pub(crate) mod memory;
 pub(crate) mod message;
 pub(crate) mod mutex;
 pub(crate) mod omp;
 pub(crate) mod pause;
 pub(crate) mod region;
 pub(crate) mod shared;
+mod signals;
+pub(crate) mod silent;
 pub(crate) mod stack;
 pub(crate) mod state;
+mod still;
 pub(crate) mod task;
 pub(crate) mod team;
 pub(crate) mod thread;

@@ -5,26 +5,60 @@
 //! since their ends are seen also while measurement is off. Each thread closes
 //! its own, when it has its first event after the pause.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 use profile::region_kind::RegionKind;
 
 use super::mutex::lock;
 use super::stack::{Frame, Role};
 use super::thread::{self, Thread};
-use super::{clock, errno, state};
+use super::{clock, errno, state, still};
 
 /// When measurement was switched off, each time.
 static TIMES: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
-/// How often it was.
-static COUNT: AtomicU32 = AtomicU32::new(0);
+/// How often it was, and [`STILL`] while every thread must stand still.
+static MARK: AtomicU32 = AtomicU32::new(0);
+
+/// Set in the mark for as long as the threads' records are copied.
+const STILL: u32 = 1 << 31;
+
+/// What a thread compares at each event: any difference to what it saw last
+/// means that there is something to do first.
+#[inline(always)]
+pub(super) fn mark() -> u32 {
+    MARK.load(Ordering::Relaxed)
+}
 
 /// How often measurement was switched off.
-#[inline(always)]
 pub(crate) fn count() -> u32 {
-    COUNT.load(Ordering::Relaxed)
+    mark() & !STILL
+}
+
+/// Whether every thread must stand still.
+pub(super) fn is_still() -> bool {
+    mark() & STILL != 0
+}
+
+/// Makes threads stand still at their next event, or lets them go on.
+pub(super) fn set_still(still: bool) {
+    if still {
+        MARK.fetch_or(STILL, Ordering::SeqCst);
+    } else {
+        MARK.fetch_and(!STILL, Ordering::SeqCst);
+    }
+}
+
+/// The times, locked.
+pub(super) fn times() -> MutexGuard<'static, Vec<u64>> {
+    lock(&TIMES)
+}
+
+/// Forgets all pauses: a forked child is a run of its own.
+pub(super) fn start_anew() {
+    times().clear();
+    MARK.store(0, Ordering::Relaxed);
 }
 
 /// When measurement was switched off after so many times; none if it was not.
@@ -32,16 +66,16 @@ pub(crate) fn time(after: u32) -> Option<u64> {
     if after >= count() {
         return None;
     }
-    lock(&TIMES).get(after as usize).copied()
+    times().get(after as usize).copied()
 }
 
 /// The program switches measurement off.
 pub(crate) fn switch_off() {
     thread::inside(|| {
-        let mut times = lock(&TIMES);
+        let mut times = times();
         if state::is_on() && errno::keep(|| times.try_reserve(1)).is_ok() {
             times.push(clock::now());
-            COUNT.fetch_add(1, Ordering::Relaxed);
+            MARK.fetch_add(1, Ordering::Relaxed);
             state::pause();
         }
     });
@@ -53,14 +87,20 @@ pub(crate) fn switch_on() {
 }
 
 impl Thread {
-    /// There was a pause since this thread's last event.
+    /// There was a pause since this thread's last event, or threads must stand
+    /// still. Whether the event is to be measured then.
     #[cold]
     #[inline(never)]
-    pub(super) fn catch_up(&'static self) {
+    pub(super) fn catch_up(&'static self) -> bool {
+        still::stand(self);
+        if !state::is_on_or_paused() {
+            return false;
+        }
         if let Some(at) = time(self.pauses()) {
             self.leave_for_pause(at);
         }
         self.set_pauses(count());
+        true
     }
 
     /// Closes what does not go on over a pause that began at this time.
@@ -92,7 +132,7 @@ impl Frame {
         match self.role() {
             Role::Base => true,
             Role::Construct => region.is_some_and(|region| region.kind == RegionKind::User),
-            Role::Fork | Role::Member => false,
+            Role::Fork | Role::Member | Role::Silent => false,
         }
     }
 }

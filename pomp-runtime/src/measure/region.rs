@@ -5,7 +5,7 @@
 //! several sources include, or a library that is loaded twice.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use profile::descriptor::Descriptor;
 use profile::group::{self, Groups};
@@ -26,6 +26,8 @@ pub(crate) struct Region {
     /// Who forks teams of this region, for sources that have no handle to pass
     /// from fork to begin.
     pub(super) forkers: Forkers,
+    /// Of a critical section: what stands for all of its name; 0 of others.
+    pub(crate) guard: usize,
     /// The region of the sections in it, or of its executions if it is a task,
     /// for sources that give them none.
     part: Link<Region>,
@@ -90,28 +92,54 @@ impl Region {
 
 /// All regions in the order of their registration.
 #[derive(Default)]
-struct Registry {
+pub(super) struct Registry {
     regions: Vec<&'static Region>,
     by_text: BTreeMap<String, &'static Region>,
+    /// The names of critical sections, numbered from 1.
+    critical_names: Vec<Option<String>>,
+}
+
+impl Registry {
+    /// What stands for all critical sections of a name. Small numbers, which
+    /// are no address of a lock.
+    fn guard(&mut self, descriptor: &Descriptor) -> usize {
+        if descriptor.kind() != Some(RegionKind::Critical) {
+            return 0;
+        }
+        let known = self.critical_names.iter();
+        match known.clone().position(|name| *name == descriptor.name) {
+            Some(index) => index + 1,
+            None => {
+                self.critical_names.push(descriptor.name.clone());
+                self.critical_names.len()
+            }
+        }
+    }
 }
 
 static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
 
+/// The registry, locked.
+pub(super) fn locked() -> MutexGuard<'static, Option<Registry>> {
+    lock(&REGISTRY)
+}
+
 /// Registers what a descriptor says; none if memory is short.
 pub(crate) fn register(descriptor: Descriptor) -> Option<&'static Region> {
-    let mut guard = lock(&REGISTRY);
+    let mut guard = locked();
     let registry = guard.get_or_insert_default();
     let text = descriptor.to_text();
     if let Some(region) = registry.by_text.get(&text) {
         return Some(region);
     }
-    let region = new_region(descriptor)?;
+    let guard = registry.guard(&descriptor);
+    let region = new_region(descriptor, guard)?;
     registry.regions.push(region);
     registry.by_text.insert(text, region);
     Some(region)
 }
 
-fn new_region(descriptor: Descriptor) -> Option<&'static Region> {
+fn new_region(descriptor: Descriptor, guard: usize) -> Option<&'static Region> {
     let kind = descriptor
         .kind()
         .unwrap_or_else(|| nearest_kind(&descriptor.region_type));
@@ -120,8 +148,14 @@ fn new_region(descriptor: Descriptor) -> Option<&'static Region> {
         kind,
         off: disabled().contain(group::of(kind)),
         forkers: Forkers::none(),
+        guard,
         part: Link::none(),
     })
+}
+
+/// A region that is in no registry.
+pub(super) fn unregistered(descriptor: Descriptor) -> Option<&'static Region> {
+    new_region(descriptor, 0)
 }
 
 /// The groups that the user switched off. A value that can't be read is
@@ -146,7 +180,7 @@ fn nearest_kind(region_type: &str) -> RegionKind {
 
 /// All regions so far.
 pub(crate) fn all() -> Vec<&'static Region> {
-    lock(&REGISTRY)
+    locked()
         .as_ref()
         .map_or_else(Vec::new, |registry| registry.regions.clone())
 }
@@ -172,7 +206,14 @@ pub(crate) mod tests {
 
     /// A region that is in no registry.
     pub(crate) fn region(region_type: &str, line: u32) -> &'static Region {
-        new_region(descriptor(region_type, line)).unwrap()
+        new_region(descriptor(region_type, line), 0).unwrap()
+    }
+
+    /// A critical section that is in no registry, of a name with this number.
+    pub(crate) fn critical(name: usize, line: u32) -> &'static Region {
+        let mut descriptor = descriptor("critical", line);
+        descriptor.name = Some(format!("name{name}"));
+        new_region(descriptor, name).unwrap()
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl<T: Sync + 'static> Link<T> {
 
     #[inline(always)]
     pub(crate) fn get(&self) -> Option<&'static T> {
-        // SAFETY: only `set` and `replace_if` store here, and they take nothing
+        // SAFETY: only the methods of this type store here, and they take nothing
         // but `&'static T`; the release there and the acquire here order what
         // was written to the target before it was linked.
         unsafe { self.0.load(Ordering::Acquire).as_ref() }

@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
-use super::event::Action;
+use super::arrival::Slot;
+use super::event::{Action, Event};
 use super::region::Region;
 use super::shared::{Link, Word, leak_slice};
 use super::team::Team;
@@ -38,6 +39,39 @@ pub(crate) enum Role {
     Fork = 2,
     /// A parallel region as a member of its team sees it.
     Member = 3,
+    /// A construct that is not timed.
+    Silent = 4,
+}
+
+impl Role {
+    /// Whether it is a construct, timed or not.
+    #[inline(always)]
+    pub(crate) fn is_construct(self) -> bool {
+        matches!(self, Self::Construct | Self::Silent)
+    }
+}
+
+/// What the frame of a construct that is not timed stands for.
+#[derive(Debug, Default)]
+pub(super) struct Silent {
+    pub(super) region: Link<Region>,
+    /// The node at which it is counted, if it is.
+    pub(super) counted: Link<Node>,
+    phase: AtomicU8,
+}
+
+impl Silent {
+    pub(super) fn set_phase(&self, phase: PseudoRegion) {
+        self.phase.store(phase as u8, Ordering::Relaxed);
+    }
+
+    /// Counts the phase, which ends.
+    pub(super) fn count_phase(&self) {
+        let phase = self.phase.load(Ordering::Relaxed);
+        if let Some(node) = self.counted.get().filter(|_| phase != MAIN) {
+            node.span(pseudo_region(phase)).count.add(1);
+        }
+    }
 }
 
 /// One instance of a region that is open.
@@ -50,6 +84,12 @@ pub(crate) struct Frame {
     phase_start: Word,
     phase: AtomicU8,
     role: AtomicU8,
+    pub(super) silent: Silent,
+    /// Of a member frame: where it tells of its arrivals at barriers, and how
+    /// many there were, counted from the time of the fork on, so that the next
+    /// team has other numbers.
+    pub(super) slot: Link<Slot>,
+    pub(super) barriers: Word,
     pub(super) team_size: AtomicU32,
     /// Of a task's execution: where the machine's stack was.
     pub(super) stack: Word,
@@ -82,8 +122,22 @@ impl Frame {
         (phase != MAIN).then(|| (pseudo_region(phase), self.phase_start.get()))
     }
 
-    /// When the frame began, or its phase if that was later.
+    #[inline(always)]
+    pub(super) fn set_within(&self, within: u8) {
+        self.phase.store(within, Ordering::Relaxed);
+    }
+
+    /// Whether it is a construct of this region, timed or not.
+    fn is_construct_of(&self, region: &'static Region) -> bool {
+        self.is(Role::Construct, region)
+            || self.role() == Role::Silent && self.silent.region.is(region)
+    }
+
+    /// When the frame began, or its phase if that was later; 0 if unknown.
     pub(super) fn last_event(&self) -> u64 {
+        if self.role() == Role::Silent {
+            return 0;
+        }
         let phase = self.running_phase().map_or(0, |(_, start)| start);
         self.start().max(phase)
     }
@@ -99,6 +153,7 @@ impl Frame {
             1 => Role::Construct,
             2 => Role::Fork,
             3 => Role::Member,
+            4 => Role::Silent,
             _ => Role::Base,
         }
     }
@@ -153,9 +208,43 @@ pub(super) fn add_frames(below: Option<&'static Frame>) -> Option<&'static Frame
 }
 
 impl Thread {
+    /// An event of a region.
+    #[inline(always)]
+    pub(crate) fn report(
+        &'static self,
+        event: Event,
+        region: &'static Region,
+        now: impl Fn() -> u64,
+    ) {
+        match event {
+            Event::BarrierEnter | Event::ImplicitBarrierEnter => {
+                self.act(event.action(), region, now);
+                self.arrive();
+            }
+            Event::BarrierExit | Event::ImplicitBarrierExit => {
+                let node = self.node_on_top(region);
+                self.act(event.action(), region, now);
+                if let Some(node) = node {
+                    self.depart(node);
+                }
+            }
+            Event::CriticalEnd => self.end_critical(region, now()),
+            Event::CriticalExit => self.exit_critical(region, now()),
+            _ => self.act(event.action(), region, now),
+        }
+    }
+
+    /// The node of the region whose frame is on top.
+    #[inline(always)]
+    pub(super) fn node_on_top(&self, region: &'static Region) -> Option<&'static Node> {
+        let top = self.top()?;
+        let is_top = top.is(Role::Construct, region) || top.is(Role::Member, region);
+        top.node().filter(|_| is_top)
+    }
+
     /// Does what the event table says.
     #[inline(always)]
-    pub(crate) fn act(
+    pub(super) fn act(
         &'static self,
         action: Action,
         region: &'static Region,
@@ -178,8 +267,11 @@ impl Thread {
     #[inline(always)]
     fn open(&'static self, region: &'static Region, phase: PseudoRegion, now: impl Fn() -> u64) {
         let Some((frame, node)) = self.next_frame(region) else {
-            return;
+            return self.open_silently(region, phase, None);
         };
+        if node.is_throttled() {
+            return self.open_silently(region, phase, Some(node));
+        }
         let start = now();
         frame.begin(Role::Construct, node, start);
         frame.start_phase(phase, start);
@@ -199,6 +291,18 @@ impl Thread {
         };
         let node = self.tree.child(parent, region, top.within())?;
         Some((self.frame_above(top)?, node))
+    }
+
+    /// As `next_frame`, whatever memory that takes: without a node its team
+    /// would be lost.
+    pub(super) fn next_frame_for_team(
+        &'static self,
+        region: &'static Region,
+    ) -> Option<(&'static Frame, &'static Node)> {
+        match self.next_frame(region) {
+            Some(next) => Some(next),
+            None => self.tree.beyond_limit(|| self.next_frame(region)),
+        }
     }
 
     #[inline(always)]
@@ -227,6 +331,9 @@ impl Thread {
 
     #[inline(always)]
     fn turn_frame(&'static self, frame: &'static Frame, phase: PseudoRegion, at: u64) {
+        if frame.role() == Role::Silent {
+            return Self::turn_silently(frame, phase);
+        }
         if let Some(node) = frame.node() {
             frame.end_phase(node, at);
             frame.start_phase(phase, at);
@@ -245,8 +352,10 @@ impl Thread {
     #[cold]
     #[inline(never)]
     fn close_outer(&'static self, region: &'static Region, at: u64) {
-        if let Some(frame) = self.uncover(region, false, at) {
-            self.close_construct(frame, at);
+        match self.uncover(region, false, at) {
+            Some(frame) if frame.role() == Role::Silent => self.close_silently(frame),
+            Some(frame) => self.close_construct(frame, at),
+            None => {}
         }
     }
 
@@ -254,12 +363,18 @@ impl Thread {
     fn close_construct(&'static self, frame: &'static Frame, at: u64) {
         if let Some(node) = frame.node() {
             frame.end_phase(node, at);
-            node.span(PseudoRegion::Main)
-                .add(at.wrapping_sub(frame.start()));
+            self.add_instance(node, at.wrapping_sub(frame.start()));
         }
         if let Some(below) = frame.below() {
             self.set_top(below);
         }
+    }
+
+    /// Adds one instance of a whole region.
+    #[inline(always)]
+    pub(super) fn add_instance(&self, node: &'static Node, ticks: u64) {
+        node.span(PseudoRegion::Main).add(ticks);
+        self.log.add(node, ticks);
     }
 
     /// Closes a worksharing construct. In a combined region only the body ends,
@@ -277,7 +392,9 @@ impl Thread {
         let Some(frame) = self.uncover(region, true, at) else {
             return;
         };
-        if frame.role() == Role::Construct {
+        if frame.role() == Role::Silent {
+            self.close_silently(frame);
+        } else if frame.role() == Role::Construct {
             self.close_construct(frame, at);
         } else if frame.within() == PseudoRegion::Body as u8 {
             self.turn_frame(frame, PseudoRegion::Main, at);
@@ -302,15 +419,14 @@ impl Thread {
     ) -> Option<&'static Frame> {
         let mut frame = self.top();
         while let Some(candidate) = frame {
-            if candidate.is(Role::Construct, region)
-                || member_too && candidate.is(Role::Member, region)
+            if candidate.is_construct_of(region) || member_too && candidate.is(Role::Member, region)
             {
                 self.close_above(candidate, at);
                 return frame;
             }
             frame = candidate
                 .below()
-                .filter(|_| candidate.role() == Role::Construct);
+                .filter(|_| candidate.role().is_construct());
         }
         if region.kind.is_task_execution() {
             self.migrated.add(1);
@@ -327,6 +443,7 @@ impl Thread {
             self.skipped.add(1);
             match top.role() {
                 Role::Construct => self.close_construct(top, at),
+                Role::Silent => self.close_silently(top),
                 Role::Fork => self.close_fork(top, at),
                 Role::Member => self.close_member(top, at),
                 Role::Base => return,

@@ -29,7 +29,7 @@ impl Thread {
             self.close_above(below, now());
         }
         let Some((frame, node)) = self.next_frame(execution) else {
-            return;
+            return self.open_silently(execution, PseudoRegion::Main, None);
         };
         frame.stack.set(stack);
         let start = now();
@@ -53,7 +53,7 @@ impl Thread {
             .is_some_and(|region| region.has_part(execution));
         let mut below = None;
         let mut frame = self.top();
-        while let Some(open) = frame.filter(|frame| frame.role() == Role::Construct) {
+        while let Some(open) = frame.filter(|frame| frame.role().is_construct()) {
             frame = open.below();
             if open.is_task() {
                 let began = open.stack.get();
@@ -70,6 +70,7 @@ impl Thread {
 impl Frame {
     fn is_task(&self) -> bool {
         let region = self.node().and_then(|node| node.region());
-        region.is_some_and(|region| region.kind.is_task_execution())
+        self.role() == Role::Construct
+            && region.is_some_and(|region| region.kind.is_task_execution())
     }
 }

@@ -10,7 +10,9 @@ use std::sync::atomic::Ordering;
 
 use profile::region_kind::PseudoRegion;
 
+use super::arrival::Slots;
 use super::forkers::Forker;
+use super::helper;
 use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role};
@@ -36,6 +38,8 @@ pub(crate) struct Team {
     initial: Word,
     /// Where its members find it, if they are not handed it.
     forker: Link<Forker>,
+    /// Where the members tell of their arrivals at barriers.
+    pub(super) slots: Slots,
 }
 
 impl Thread {
@@ -45,7 +49,7 @@ impl Thread {
         region: &'static Region,
         now: impl Fn() -> u64,
     ) -> Option<&'static Team> {
-        let (frame, node) = self.next_frame(region)?;
+        let (frame, node) = self.next_frame_for_team(region)?;
         let team = team_of(frame)?;
         team.frame.set(Some(frame));
         team.node.set(Some(node));
@@ -91,6 +95,8 @@ impl Thread {
         let at = now();
         let fork = team.fork.get();
         frame.begin(Role::Member, root, at);
+        frame.slot.set(team.slots.of(number));
+        frame.barriers.set(fork);
         if root.region().is_some_and(Region::is_combined) {
             frame.start_phase(PseudoRegion::Enter, fork);
         } else {
@@ -110,7 +116,7 @@ impl Thread {
             }
             frame = candidate
                 .below()
-                .filter(|_| candidate.role() == Role::Construct);
+                .filter(|_| candidate.role().is_construct());
         }
         self.unmatched.add(1);
     }
@@ -134,8 +140,7 @@ impl Thread {
             if candidate.is(Role::Fork, region) {
                 return frame;
             }
-            let within_team =
-                candidate.role() == Role::Construct || candidate.is(Role::Member, region);
+            let within_team = candidate.role().is_construct() || candidate.is(Role::Member, region);
             frame = candidate.below().filter(|_| within_team);
         }
         None
@@ -155,6 +160,7 @@ impl Thread {
     pub(super) fn close_fork(&'static self, frame: &'static Frame, at: u64) {
         if let Some(node) = frame.node() {
             frame.end_phase(node, at);
+            self.log.add(node, at.wrapping_sub(frame.start()));
             node.add_join(frame.team_size.load(Ordering::Relaxed), at);
             if let Some(team) = frame.team.get()
                 && let Some(forker) = team.forker.get()
@@ -219,6 +225,7 @@ fn team_of(frame: &'static Frame) -> Option<&'static Team> {
 #[cold]
 #[inline(never)]
 fn new_team(frame: &'static Frame) -> Option<&'static Team> {
+    helper::ensure();
     let team = leak(Team::default())?;
     frame.team.set(Some(team));
     Some(team)

@@ -11,12 +11,14 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, compiler_fence};
 use std::sync::{Mutex, MutexGuard};
 
+use super::holding::Holds;
 use super::lock::Held;
 use super::mutex::lock;
 use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role, add_frames};
 use super::{clock, errno, omp, pause, state};
+use crate::sinks::log::Log;
 use crate::sinks::profile::{CallTree, Node};
 
 /// What one thread records. Two threads never share a cache line of it.
@@ -31,6 +33,10 @@ pub(crate) struct Thread {
     pauses: AtomicU32,
     base: Link<Frame>,
     pub(crate) tree: CallTree,
+    pub(crate) log: Log,
+    pub(super) holds: Holds,
+    /// The thread that was made before.
+    before: Link<Thread>,
     pub(super) held: Link<Held>,
     /// Where it calls the lock functions that cannot say so themselves.
     pub(crate) lock_site: Link<Region>,
@@ -44,6 +50,8 @@ pub(crate) struct Thread {
     pub(crate) unmatched: Word,
     /// Ends of tasks whose begin is not open on this thread.
     pub(crate) migrated: Word,
+    /// Executions without a record of their own, for want of memory.
+    pub(crate) folded: Word,
     /// Regions that were closed by the exit of one around them.
     pub(crate) skipped: Word,
 }
@@ -57,7 +65,7 @@ thread_local! {
 static INSIDE: Thread = Thread::new(true);
 
 /// All blocks, and those whose thread has ended.
-struct Blocks {
+pub(super) struct Blocks {
     all: Vec<&'static Thread>,
     free: Vec<&'static Thread>,
 }
@@ -67,11 +75,50 @@ static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks {
     free: Vec::new(),
 });
 
+/// The block that was made last; it leads to all others, without a lock.
+static LATEST: Link<Thread> = Link::none();
+
 /// Number of the next initial thread; 0 is the one that started the program.
 static NEXT_INITIAL: AtomicU32 = AtomicU32::new(1);
 
 fn blocks() -> MutexGuard<'static, Blocks> {
     lock(&BLOCKS)
+}
+
+/// The blocks, locked.
+pub(super) fn locked() -> MutexGuard<'static, Blocks> {
+    blocks()
+}
+
+/// A forked child has this thread alone, and is a run of its own. Blocks that
+/// its parent filled stay the parent's.
+pub(super) fn start_anew() {
+    let mut blocks = blocks();
+    blocks.all.clear();
+    blocks.free.clear();
+    drop(blocks);
+    LATEST.set(None);
+    NEXT_INITIAL.store(1, Ordering::Relaxed);
+    thread_end::forget();
+    CURRENT.set(None);
+}
+
+/// All blocks but one, without a lock.
+pub(super) fn others(one: &'static Thread) -> impl Iterator<Item = &'static Thread> {
+    std::iter::successors(LATEST.get(), |thread| thread.before.get())
+        .filter(move |thread| !std::ptr::eq(*thread, one))
+}
+
+/// Whether this thread is inside the library.
+pub(super) fn is_inside() -> bool {
+    CURRENT.get().is_some_and(Thread::is_busy)
+}
+
+/// Whether this is the block of the calling thread.
+pub(super) fn is_current(thread: &'static Thread) -> bool {
+    CURRENT
+        .get()
+        .is_some_and(|current| std::ptr::eq(current, thread))
 }
 
 /// All blocks so far.
@@ -94,12 +141,12 @@ pub(crate) fn with_current<R>(action: impl FnOnce(&'static Thread) -> R) -> Opti
     // `action` writes, and after it nothing half done.
     thread.busy.store(true, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
-    if thread.pauses() != pause::count() {
-        thread.catch_up();
+    if thread.pauses() != pause::mark() && !thread.catch_up() {
+        thread.set_busy(false);
+        return None;
     }
     let result = action(thread);
-    compiler_fence(Ordering::SeqCst);
-    thread.busy.store(false, Ordering::Relaxed);
+    thread.set_busy(false);
     Some(result)
 }
 
@@ -135,6 +182,8 @@ impl Blocks {
                 self.all.try_reserve(1).ok()?;
                 let thread = leak(Thread::new(false))?;
                 thread.prepare()?;
+                thread.before.set(LATEST.get());
+                LATEST.set(Some(thread));
                 self.all.push(thread);
                 thread
             }
@@ -169,6 +218,9 @@ impl Thread {
             pauses: AtomicU32::new(0),
             base: Link::none(),
             tree: CallTree::new(),
+            log: Log::new(),
+            holds: Holds::new(),
+            before: Link::none(),
             held: Link::none(),
             lock_site: Link::none(),
             initial: Word::new(0),
@@ -176,6 +228,7 @@ impl Thread {
             guessed: Word::new(0),
             unmatched: Word::new(0),
             migrated: Word::new(0),
+            folded: Word::new(0),
             skipped: Word::new(0),
         }
     }
@@ -185,6 +238,21 @@ impl Thread {
         self.base.set(Some(base));
         self.top.set(Some(base));
         Some(())
+    }
+
+    /// Whether an event is being recorded.
+    pub(super) fn is_busy(&self) -> bool {
+        self.busy.load(Ordering::Acquire)
+    }
+
+    /// Marks that an event is being recorded, or no longer is.
+    pub(super) fn set_busy(&self, busy: bool) {
+        if !busy {
+            self.busy.store(false, Ordering::Release);
+        } else {
+            self.busy.store(true, Ordering::Relaxed);
+            compiler_fence(Ordering::SeqCst);
+        }
     }
 
     #[inline(always)]
@@ -284,6 +352,16 @@ mod thread_end {
         }
     }
 
+    /// This thread's end does not matter: its block is a parent's.
+    pub(super) fn forget() {
+        if HAS_KEY.load(Ordering::Acquire) {
+            // SAFETY: the key exists until `unwatch`.
+            unsafe {
+                libc::pthread_setspecific(KEY.load(Ordering::Relaxed), std::ptr::null());
+            }
+        }
+    }
+
     unsafe extern "C" fn on_end(thread: *mut c_void) {
         // SAFETY: the value was set by `watch`, from a reference that is valid
         // for good.
@@ -293,20 +371,43 @@ mod thread_end {
     }
 }
 
-#[cfg(test)]
 impl Thread {
-    /// A block of no thread, for tests.
-    pub(crate) fn for_test() -> &'static Self {
-        let thread = leak(Self::new(false)).unwrap();
-        thread.prepare().unwrap();
-        thread
+    /// A block of no thread.
+    pub(crate) fn detached() -> Option<&'static Self> {
+        let thread = leak(Self::new(false))?;
+        thread.prepare()?;
+        Some(thread)
     }
 
     /// Takes the place of an initial thread.
     pub(crate) fn as_initial(&'static self, number: u32) -> &'static Self {
-        let root = self.tree.initial_root(number).unwrap();
-        self.base().unwrap().set_node(Some(root));
+        if let (Some(base), Some(root)) = (self.base(), self.tree.initial_root(number)) {
+            base.set_node(Some(root));
+        }
         self.initial.set(u64::from(number) + 1);
         self
+    }
+}
+
+#[cfg(test)]
+impl Thread {
+    /// A block of no thread, for tests.
+    pub(crate) fn for_test() -> &'static Self {
+        Self::detached().unwrap()
+    }
+
+    /// Whether it forked the team that it is in.
+    pub(crate) fn is_initial(&'static self) -> bool {
+        self.base().is_some_and(|base| base.node().is_some())
+    }
+
+    /// Lets threads find each other.
+    pub(crate) fn know(threads: &[&'static Self]) {
+        let blocks = blocks();
+        for thread in threads {
+            thread.before.set(LATEST.get());
+            LATEST.set(Some(thread));
+        }
+        drop(blocks);
     }
 }

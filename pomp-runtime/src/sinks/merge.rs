@@ -4,36 +4,37 @@
 //! of a team member merges with the fork node, so that a worker's call paths
 //! stand below those of the thread that forked; the row says which thread.
 
+use std::collections::BTreeSet;
+
+use profile::descriptor::Descriptor;
 use profile::model::{self, Profile, Row, SCHEMA, Span, VERSION};
 use profile::region_kind::PseudoRegion;
 
 use super::profile::Place;
-use super::snapshot::{Snapshot, Totals};
+pub(crate) use super::snapshot::Snapshot;
+use super::snapshot::Totals;
 use super::spread::Map;
+use super::waits;
 use crate::measure::clock::Scale;
 use crate::measure::region::Region;
-use crate::measure::thread::Thread;
 
-/// When measurement ended, and what a tick is.
+/// How the times of a profile are told, and whether more will come.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ending {
-    pub(crate) at: u64,
     pub(crate) scale: Scale,
+    /// Whether measurement has ended.
+    pub(crate) is_last: bool,
 }
 
 /// Merges what the threads recorded.
-pub(crate) fn merge(
-    threads: &[&'static Thread],
-    regions: &[&'static Region],
-    ending: Ending,
-) -> Profile {
-    let snapshot = Snapshot::take(threads, ending.at);
+pub(crate) fn merge(snapshot: &Snapshot, regions: &[&'static Region], ending: Ending) -> Profile {
     let mut regions = regions.to_vec();
     regions.sort_by_key(|region| position(region));
-    let mut tree = Tree::new(&snapshot, &regions);
+    let mut tree = Tree::new(snapshot, &regions);
     for index in 0..snapshot.nodes.len() {
         tree.add(index, ending.scale);
     }
+    let placed = tree.placed();
     let mut profile = Profile {
         schema: SCHEMA.to_owned(),
         version: VERSION,
@@ -41,8 +42,10 @@ pub(crate) fn merge(
         ..Profile::default()
     };
     profile.run.max_threads = tree.widest();
-    profile.run.notes = notes(&snapshot);
-    tree.write(&mut profile);
+    profile.run.incremental = !ending.is_last;
+    profile.run.notes = notes(snapshot);
+    let rank = tree.write(&mut profile);
+    waits::describe(&mut profile, snapshot, &placed, &rank, ending.scale);
     profile
 }
 
@@ -90,10 +93,10 @@ fn notes(snapshot: &Snapshot) -> Vec<String> {
             snapshot.pauses,
         ),
         (
-            "regions still open when the program ended, and closed at that moment",
+            "regions still open when this was written, and closed at that moment",
             snapshot.open,
         ),
-        ("locks still held when the program ended", snapshot.held),
+        ("locks still held when this was written", snapshot.held),
         (
             "regions left without their exit, and closed by one around them",
             surprising(snapshot.skipped),
@@ -113,6 +116,11 @@ fn notes(snapshot: &Snapshot) -> Vec<String> {
             snapshot.migrated,
         ),
         (
+            "executions on call paths for which ROMP_MEMORY left no room, and which count for \
+             what surrounds them",
+            snapshot.folded,
+        ),
+        (
             "team members without a shutdown time, since a join is missing",
             surprising(snapshot.unpaired),
         ),
@@ -121,7 +129,29 @@ fn notes(snapshot: &Snapshot) -> Vec<String> {
         .into_iter()
         .filter(|(_, count)| *count > 0)
         .map(|(what, count)| format!("{what}: {count}"))
+        .chain(throttled(snapshot))
         .collect()
+}
+
+/// What says which regions were throttled.
+fn throttled(snapshot: &Snapshot) -> Option<String> {
+    let nodes = snapshot.nodes.iter().filter(|node| node.is_throttled());
+    let names: BTreeSet<String> = nodes
+        .filter_map(|node| {
+            let Descriptor {
+                region_type, begin, ..
+            } = &node.region()?.descriptor;
+            Some(format!("{region_type} at {}:{}", begin.file, begin.first))
+        })
+        .collect();
+    let names: Vec<String> = names.into_iter().collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "regions that were counted but no longer timed after many short executions \
+             (ROMP_THROTTLE): {}",
+            names.join(", ")
+        )
+    })
 }
 
 /// Identity of a merged node: parent, region, pseudo-region of the parent.
@@ -154,6 +184,16 @@ struct Position {
     merged: Option<usize>,
     /// Index of the thread path.
     thread: usize,
+}
+
+/// Of which region and thread a node of the snapshot is.
+pub(super) struct Placed {
+    /// Index in the snapshot.
+    pub(super) node: usize,
+    /// Index among the regions of the profile.
+    pub(super) region: usize,
+    /// Index of the thread path, before the paths are sorted.
+    pub(super) thread: usize,
 }
 
 impl<'a> Tree<'a> {
@@ -189,6 +229,21 @@ impl<'a> Tree<'a> {
                 .rows
                 .push(row(thread, &totals, is_member, scale));
         }
+    }
+
+    /// Where the nodes of regions belong.
+    fn placed(&self) -> Vec<Placed> {
+        let places = self.places.iter().enumerate();
+        let placed = places.filter_map(|(node, position)| {
+            let Position { merged, thread } = (*position)?;
+            let (_, region, _) = self.merged[merged?].key;
+            Some(Placed {
+                node,
+                region,
+                thread,
+            })
+        });
+        placed.collect()
     }
 
     /// Where a node belongs; none if a thread that still runs has made part of
@@ -267,8 +322,9 @@ impl<'a> Tree<'a> {
     }
 
     /// Writes threads and nodes in an order that does not depend on the run:
-    /// threads by path, nodes by call path in source order.
-    fn write(mut self, profile: &mut Profile) {
+    /// threads by path, nodes by call path in source order. Gives the new index
+    /// of each thread path.
+    fn write(mut self, profile: &mut Profile) -> Vec<usize> {
         let mut threads: Vec<usize> = (0..self.paths.len()).collect();
         threads.sort_by_key(|thread| &self.paths[*thread]);
         let mut rank = vec![0; threads.len()];
@@ -291,6 +347,7 @@ impl<'a> Tree<'a> {
             below.sort_by_key(|child| std::cmp::Reverse(self.merged[*child].key));
             pending.extend(below.into_iter().map(|child| (Some(child), new)));
         }
+        rank
     }
 
     fn write_node(

@@ -1,8 +1,13 @@
 //! What becomes of events: today the call-path profile. A sink knows threads,
 //! regions and ticks; it does not know who reported an event.
 
+mod contention;
+mod distribution;
+pub(crate) mod log;
 pub(crate) mod merge;
+pub(crate) mod node_waits;
 pub(crate) mod profile;
 mod shortcuts;
 mod snapshot;
 mod spread;
+mod waits;

@@ -11,11 +11,14 @@
 //! has, per team size, the sum of the join times. Together they make the time
 //! from a member's end to the join without a write across threads.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
+use super::distribution::Instances;
+use super::node_waits::Waits;
 use super::shortcuts::{Shortcuts, hash_of_child, hash_of_root};
+use crate::measure::memory;
 use crate::measure::region::Region;
 use crate::measure::shared::{Link, Word, leak, leak_slice};
 
@@ -25,6 +28,9 @@ const LARGEST_CHUNK: usize = 4096;
 
 /// Siblings that are looked at before a shortcut is.
 const SHORT_SEARCH: usize = 4;
+
+/// Siblings that are looked at when there is no memory for more.
+const LONG_SEARCH: usize = 64;
 
 /// Count and ticks of one pseudo-region.
 #[derive(Debug, Default)]
@@ -68,11 +74,17 @@ pub(crate) struct Node {
     /// A `PseudoRegion`, `MEMBER` or `INITIAL`.
     within: AtomicU8,
     number: AtomicU32,
+    /// Whether its instances are counted only.
+    throttled: AtomicBool,
     /// Of a fork node: its team sizes.
     pub(crate) teams: Link<TeamSize>,
     /// Of a fork node: the latest join.
     pub(crate) last_join: Word,
+    /// What only some nodes have.
+    pub(super) waits: Link<Waits>,
     spans: [Span; PseudoRegion::COUNT],
+    /// Of `main`; of a fork node `seq`.
+    pub(crate) instances: Instances,
 }
 
 /// The teams of one size that a fork node had.
@@ -114,6 +126,17 @@ impl Node {
     #[inline(always)]
     pub(crate) fn span(&self, pseudo_region: PseudoRegion) -> &Span {
         &self.spans[pseudo_region as usize]
+    }
+
+    /// Whether its instances are counted only.
+    #[inline(always)]
+    pub(crate) fn is_throttled(&self) -> bool {
+        self.throttled.load(Ordering::Relaxed)
+    }
+
+    /// From now on its instances are counted only.
+    pub(crate) fn set_throttled(&self) {
+        self.throttled.store(true, Ordering::Relaxed);
     }
 
     /// Adds to the pseudo-region with this discriminant.
@@ -184,6 +207,10 @@ pub(crate) struct CallTree {
     /// The member root that was used last; it leads into the ring of them.
     last_root: Link<Node>,
     shortcuts: Shortcuts,
+    /// Set when memory was refused.
+    is_full: AtomicBool,
+    /// Set while memory is not refused.
+    is_unlimited: AtomicBool,
 }
 
 impl CallTree {
@@ -193,7 +220,17 @@ impl CallTree {
             last: Link::none(),
             last_root: Link::none(),
             shortcuts: Shortcuts::new(),
+            is_full: AtomicBool::new(false),
+            is_unlimited: AtomicBool::new(false),
         }
+    }
+
+    /// Runs `action` with memory beyond the limit.
+    pub(crate) fn beyond_limit<R>(&self, action: impl FnOnce() -> R) -> R {
+        self.is_unlimited.store(true, Ordering::Relaxed);
+        let result = action();
+        self.is_unlimited.store(false, Ordering::Relaxed);
+        result
     }
 
     /// The child of `parent` for a region entered in `within`; none if memory
@@ -258,7 +295,7 @@ impl CallTree {
         let hash = || hash_of_root(fork, number);
         let node = match self.find(last, hash, |node| node.is_member(fork, number)) {
             Some(node) => node,
-            None => self.add(|node| {
+            None => self.add_beyond_limit(|node| {
                 node.region.set(fork.region());
                 node.parent.set(Some(fork));
                 node.within.store(MEMBER, Ordering::Relaxed);
@@ -286,17 +323,30 @@ impl CallTree {
         if let Some(node) = self.shortcuts.get(hash).filter(|node| wanted(node)) {
             return Some(node);
         }
-        let node = ring().skip(SHORT_SEARCH).find(|node| wanted(node))?;
+        // Where most of what is looked for is not there, a search must be short.
+        let most = match self.is_full.load(Ordering::Relaxed) {
+            true => LONG_SEARCH,
+            false => usize::MAX,
+        };
+        let node = ring()
+            .take(most)
+            .skip(SHORT_SEARCH)
+            .find(|node| wanted(node))?;
         self.shortcuts.set(hash, node);
         Some(node)
     }
 
     /// A new root for initial thread `number`.
     pub(crate) fn initial_root(&self, number: u32) -> Option<&'static Node> {
-        self.add(|node| {
+        self.add_beyond_limit(|node| {
             node.within.store(INITIAL, Ordering::Relaxed);
             node.number.store(number, Ordering::Relaxed);
         })
+    }
+
+    /// Adds a node without which a whole thread would be lost.
+    fn add_beyond_limit(&self, fill: impl FnOnce(&'static Node)) -> Option<&'static Node> {
+        self.beyond_limit(|| self.add(fill))
     }
 
     fn add(&self, fill: impl FnOnce(&'static Node)) -> Option<&'static Node> {
@@ -315,6 +365,11 @@ impl CallTree {
         let size = last.map_or(FIRST_CHUNK, |chunk| {
             (chunk.nodes.len() * 2).min(LARGEST_CHUNK)
         });
+        let bytes = size * size_of::<Node>();
+        if !memory::take(bytes) && !self.is_unlimited.load(Ordering::Relaxed) {
+            self.is_full.store(true, Ordering::Relaxed);
+            return None;
+        }
         let nodes = leak_slice(size, Node::default)?;
         let chunk = leak(Chunk {
             nodes,

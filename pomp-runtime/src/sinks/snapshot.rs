@@ -1,13 +1,15 @@
 //! What all threads recorded, with everything settled that was still open:
 //! frames, held locks, and the times from the ends of team members to the joins.
 //!
-//! Threads may still run while it is taken. It writes to nothing of theirs: what
-//! must be added is kept beside, and what it reads is at worst one event old.
+//! Threads may still run, but they stand still while it is taken, and all that
+//! they change later is copied. It writes to nothing of theirs: what must be
+//! added is kept beside.
 
 use std::sync::atomic::Ordering;
 
 use profile::region_kind::PseudoRegion;
 
+use super::distribution::Distribution;
 use super::profile::{Node, Place};
 use super::spread::Map;
 use crate::measure::pause;
@@ -49,8 +51,13 @@ pub(super) type Totals = [Total; PseudoRegion::COUNT];
 
 /// Everything that was recorded, and what must be added to it.
 #[derive(Debug, Default)]
-pub(super) struct Snapshot {
+pub(crate) struct Snapshot {
     pub(super) nodes: Vec<&'static Node>,
+    /// Per node: what it held.
+    recorded: Vec<Totals>,
+    /// Per node: how the times of its instances were spread, those that are
+    /// open included.
+    pub(super) distributions: Vec<Distribution>,
     index: Map<*const Node, usize>,
     /// The member roots.
     members: Vec<usize>,
@@ -73,13 +80,14 @@ pub(super) struct Snapshot {
     pub(super) guessed: u64,
     pub(super) migrated: u64,
     pub(super) skipped: u64,
+    pub(super) folded: u64,
     /// How often measurement was switched off.
     pub(super) pauses: u64,
 }
 
 impl Snapshot {
     /// Takes in all nodes, with everything that is open closed at `at`.
-    pub(super) fn take(threads: &[&'static Thread], at: u64) -> Self {
+    pub(crate) fn take(threads: &[&'static Thread], at: u64) -> Self {
         let mut snapshot = Self {
             pauses: u64::from(pause::count()),
             ..Self::default()
@@ -90,12 +98,16 @@ impl Snapshot {
             snapshot.guessed += thread.guessed.get();
             snapshot.migrated += thread.migrated.get();
             snapshot.skipped += thread.skipped.get();
+            snapshot.folded += thread.folded.get();
         }
         snapshot.index.reserve(snapshot.nodes.len());
         for (index, node) in snapshot.nodes.iter().enumerate() {
             snapshot.index.insert(*node, index);
         }
         for thread in threads {
+            for (node, ticks) in thread.log.entries() {
+                snapshot.add_instance(Some(node), ticks);
+            }
             snapshot.close_frames(thread, at);
             snapshot.close_locks(thread, at);
         }
@@ -112,6 +124,11 @@ impl Snapshot {
             self.forks.push(index);
         }
         self.nodes.push(node);
+        self.recorded
+            .push(PseudoRegion::ALL.map(|pseudo_region| Total::of(node, pseudo_region)));
+        let mut distribution = Distribution::default();
+        distribution.add_all(&node.instances);
+        self.distributions.push(distribution);
     }
 
     /// Nodes that have forked teams of a known size; some may be named twice.
@@ -127,7 +144,7 @@ impl Snapshot {
     /// What a node amounts to.
     pub(super) fn totals(&self, index: usize) -> Totals {
         let node = self.nodes[index];
-        let mut totals = PseudoRegion::ALL.map(|pseudo_region| Total::of(node, pseudo_region));
+        let mut totals = self.recorded[index];
         if let Some(additions) = self.additions.get(&index) {
             for (total, addition) in totals.iter_mut().zip(additions) {
                 total.join(*addition);
@@ -183,18 +200,26 @@ impl Snapshot {
     }
 
     fn close_frame(&mut self, frame: &'static Frame, at: u64) {
+        if frame.role() == Role::Silent {
+            return;
+        }
         let Some(additions) = self.additions(frame.node()) else {
             return;
         };
         if let Some((phase, start)) = frame.running_phase() {
             additions[phase as usize].add(since(start, at));
         }
+        let ticks = since(frame.start(), at);
         match frame.role() {
-            Role::Base => {}
+            Role::Base | Role::Silent => {}
             Role::Construct => {
-                additions[PseudoRegion::Main as usize].add(since(frame.start(), at));
+                additions[PseudoRegion::Main as usize].add(ticks);
+                self.add_instance(frame.node(), ticks);
             }
-            Role::Fork => self.join_later(frame, at),
+            Role::Fork => {
+                self.join_later(frame, at);
+                self.add_instance(frame.node(), ticks);
+            }
             Role::Member => additions[EXIT].add(at.wrapping_neg()),
         }
     }
@@ -219,6 +244,14 @@ impl Snapshot {
                 additions[PseudoRegion::Body as usize].add(since(acquired, at));
                 additions[PseudoRegion::Main as usize].add(since(start, at));
             }
+            self.add_instance(Some(node), since(start, at));
+        }
+    }
+
+    fn add_instance(&mut self, node: Option<&'static Node>, ticks: u64) {
+        let index = node.and_then(|node| self.find(node));
+        if let Some(of) = index.and_then(|index| self.distributions.get_mut(index)) {
+            of.add(ticks);
         }
     }
 
@@ -247,7 +280,7 @@ impl Snapshot {
         }
         let mut count = 0;
         for root in roots {
-            let mut ends = Total::of(self.nodes[*root], PseudoRegion::Exit);
+            let mut ends = self.recorded[*root][EXIT];
             ends.join(
                 self.additions
                     .get(root)
@@ -272,7 +305,7 @@ impl Snapshot {
 /// the team of the member around it was joined.
 fn left_at(frame: &'static Frame) -> Option<u64> {
     let mut at = frame;
-    while at.role() == Role::Construct {
+    while at.role().is_construct() {
         at = at.below()?;
     }
     if at.role() == Role::Member {

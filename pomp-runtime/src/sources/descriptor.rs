@@ -92,8 +92,8 @@ impl OmpRegDescr {
     }
 }
 
-/// A copy of a C string.
-fn text(pointer: *const c_char) -> Option<String> {
+/// A copy of a C string, which is null or valid.
+pub(super) fn text(pointer: *const c_char) -> Option<String> {
     if pointer.is_null() {
         return None;
     }

@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 use super::boundary::{event_of, thread_event};
 use super::descriptor::{OmpRegDescr, region_of};
 use crate::measure::clock::now;
-use crate::measure::lock::LockCall;
+use crate::measure::lock::{LockCall, Unset};
 use crate::measure::omp;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
@@ -25,7 +25,7 @@ pub(super) fn begin(
 pub(super) fn release(
     find: impl FnOnce(&'static Thread) -> Option<&'static Region>,
     lock: *mut c_void,
-) -> Option<(LockCall, u64)> {
+) -> Option<(Unset, u64)> {
     let action = |thread: &'static Thread, _| {
         let at = now();
         thread.lock_release(lock.addr(), at).map(|set| (set, at))
@@ -44,7 +44,7 @@ pub(super) fn called(call: Option<LockCall>) {
 
 /// The unset call has returned.
 #[inline(always)]
-pub(super) fn released(set: Option<(LockCall, u64)>) {
+pub(super) fn released(set: Option<(Unset, u64)>) {
     if let Some((set, start)) = set {
         let at = now();
         thread_event(|thread| thread.lock_released(set, start, at));

@@ -2,7 +2,10 @@
 //! source decides nothing; every entry point passes [`boundary`].
 
 mod boundary;
+mod control;
 mod descriptor;
+#[cfg(not(test))]
+mod ends;
 mod fortran;
 mod fortran_locks;
 mod literal;

@@ -40,7 +40,7 @@ pub(super) fn report(event: Event, thread: &'static Thread, region: &'static Reg
         _ => Some(region),
     };
     if let Some(region) = region {
-        thread.act(event.action(), region, now);
+        thread.report(event, region, now);
     }
 }
 
@@ -304,3 +304,9 @@ unsafe extern "C" fn POMP_Parallel_join(descriptor: *const OmpRegDescr) {
     // SAFETY: as the caller promises.
     unsafe { event(descriptor, |thread, region| thread.join(region, now())) };
 }
+
+/// Has the parts linked that a program refers to weakly, or not by name.
+#[cfg(not(test))]
+#[used]
+static LINKED: ([extern "C" fn(); 3], extern "C" fn(c_int) -> !) =
+    (super::control::STEERING, super::ends::romp_end_process);

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "probes.h"
@@ -92,16 +91,6 @@ int main(int words, char **word)
   if (!strcmp(way, "quick_exit")) quick_exit(5);
   if (!strcmp(way, "chdir") && chdir("/")) return 1;
   if (!strcmp(way, "late")) atexit(late);
-  if (!strcmp(way, "fork")) {
-    pid_t child = fork();
-    if (child == 0) {
-      late();
-      exit(4);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    printf("child %d\n", WEXITSTATUS(status));
-  }
   if (!strcmp(way, "pthreads")) {
     for (int i = 0; i < 3; i++) {
       pthread_t thread;

@@ -10,6 +10,9 @@
 #define REGION(kind, line) \
   { { kind, "", 0, "test.c", line, line, line + 1, line + 1, 0, 0 }, 0 }
 
+#define CRITICAL_REGION(name, line) \
+  { { "critical", name, 0, "test.c", line, line, line + 1, line + 1, 0, 0 }, 0 }
+
 #define REGISTER(table)                                                             \
   __attribute__((constructor)) static void register_regions(void)                   \
   {                                                                                 \

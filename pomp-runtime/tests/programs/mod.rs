@@ -46,14 +46,16 @@ pub(crate) struct Run {
 
 impl Program {
     pub(crate) fn build(compiler: &str, source: &str, options: &[&str]) -> Self {
+        let library = library();
+        let options = [options, &[library.to_str().unwrap()]].concat();
+        Self::build_plain(compiler, source, &options)
+    }
+
+    /// Without the library.
+    pub(crate) fn build_plain(compiler: &str, source: &str, options: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("program");
-        compile(
-            compiler,
-            source,
-            &file,
-            &[options, &[library().to_str().unwrap()]].concat(),
-        );
+        compile(compiler, source, &file, options);
         Self { directory, file }
     }
 
@@ -72,9 +74,11 @@ impl Program {
             .collect();
         files.sort();
         let profiles = files.iter().map(|file| load(file).unwrap()).collect();
-        files
-            .iter()
-            .for_each(|file| std::fs::remove_file(file).unwrap());
+        for file in &files {
+            std::fs::remove_file(file).unwrap();
+            // Else the next run would take the next number.
+            let _ = std::fs::remove_file(file.with_extension("txt"));
+        }
         Run { output, profiles }
     }
 }

@@ -178,8 +178,22 @@ fn job(ranks: &[Run]) -> Run {
         clock: all(|run| &run.clock),
         pair_cost_ps: ranks.iter().map(|run| run.pair_cost_ps).max().unwrap_or(0),
         incremental: ranks.iter().any(|run| run.incremental),
+        annotations: annotations(ranks),
         notes: notes(ranks),
     }
+}
+
+/// What all ranks say alike; what differs stays with the ranks.
+fn annotations(ranks: &[Run]) -> BTreeMap<String, String> {
+    let mut common = ranks
+        .first()
+        .map_or_else(BTreeMap::new, |first| first.annotations.clone());
+    common.retain(|key, value| {
+        ranks
+            .iter()
+            .all(|run| run.annotations.get(key) == Some(value))
+    });
+    common
 }
 
 /// The notes of the ranks, equal ones once, and which ranks are missing.

@@ -256,7 +256,7 @@ fn regions_that_are_open_at_the_end_are_closed_then() {
     );
     assert_eq!(
         profile.run.notes,
-        ["regions still open when the program ended, and closed at that moment: 2"]
+        ["regions still open when this was written, and closed at that moment: 2"]
     );
     // It was a copy that was closed.
     t.on(CriticalEnd, critical, 21);

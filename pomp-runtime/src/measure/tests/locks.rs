@@ -107,6 +107,6 @@ fn locks_that_are_held_at_the_end_are_closed_then() {
     assert_eq!(lines(&profile), ["lock@1 0: main 1x20 enter 1x3 body 1x17"]);
     assert_eq!(
         profile.run.notes,
-        ["locks still held when the program ended: 1"]
+        ["locks still held when this was written: 1"]
     );
 }

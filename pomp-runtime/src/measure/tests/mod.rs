@@ -5,6 +5,7 @@ mod constructs;
 mod locks;
 mod tasks;
 mod teams;
+mod waits;
 
 use profile::model::{Node, Profile};
 use profile::region_kind::PseudoRegion;
@@ -15,12 +16,12 @@ use super::region::Region;
 use super::region::tests::region;
 use super::team::Team;
 use super::thread::Thread;
-use crate::sinks::merge::{Ending, merge};
+use crate::sinks::merge::{Ending, Snapshot, merge};
 
 impl Thread {
     /// Reports an event at a time.
     fn on(&'static self, event: Event, region: &'static Region, at: u64) {
-        self.act(event.action(), region, || at);
+        self.report(event, region, || at);
     }
 
     /// Begins to execute a task, so deep in the machine's stack.
@@ -50,14 +51,11 @@ impl Thread {
 
 /// What the threads have recorded when measurement ends at a time.
 fn profile_at(at: u64, threads: &[&'static Thread], regions: &[&'static Region]) -> Profile {
-    merge(
-        threads,
-        regions,
-        Ending {
-            at,
-            scale: Scale::one(),
-        },
-    )
+    let ending = Ending {
+        scale: Scale::one(),
+        is_last: true,
+    };
+    merge(&Snapshot::take(threads, at), regions, ending)
 }
 
 /// One line per node and thread:

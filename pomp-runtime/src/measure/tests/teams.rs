@@ -231,7 +231,7 @@ fn the_end_of_the_program_may_come_inside_a_team() {
     );
     assert_eq!(
         profile.run.notes,
-        ["regions still open when the program ended, and closed at that moment: 2"]
+        ["regions still open when this was written, and closed at that moment: 2"]
     );
 }
 

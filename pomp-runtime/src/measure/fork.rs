@@ -1,0 +1,72 @@
+//! `fork`: the child starts anew, with a profile of its own.
+//!
+//! The thread that forks holds every lock of ours meanwhile, so that none is
+//! inherited in the hands of a thread that the child does not have. If it is
+//! inside the library itself (a signal handler forks), the child is not
+//! measured.
+
+use std::cell::RefCell;
+use std::mem::ManuallyDrop;
+use std::sync::MutexGuard;
+use std::thread::JoinHandle;
+
+use super::life_cycle::{self, Start};
+use super::{helper, pause, region, thread};
+use profile::save::Saved;
+
+/// The locks, in the order in which they are taken.
+struct Locks {
+    helper: MutexGuard<'static, Option<JoinHandle<()>>>,
+    _saved: MutexGuard<'static, Option<Saved>>,
+    _start: MutexGuard<'static, Option<Start>>,
+    _threads: MutexGuard<'static, thread::Blocks>,
+    _regions: MutexGuard<'static, Option<region::Registry>>,
+    _pauses: MutexGuard<'static, Vec<u64>>,
+}
+
+thread_local! {
+    /// What this thread holds while it forks. Never dropped by the system, so
+    /// that threads can end in any way.
+    static HELD: RefCell<ManuallyDrop<Option<Locks>>> =
+        const { RefCell::new(ManuallyDrop::new(None)) };
+}
+
+/// Has the functions below called at each `fork`.
+pub(super) fn watch() {
+    // SAFETY: the functions are ours and may be called by any thread.
+    unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
+}
+
+unsafe extern "C" fn before() {
+    if thread::is_inside() {
+        return;
+    }
+    let locks = Locks {
+        helper: helper::handle(),
+        _saved: life_cycle::saved(),
+        _start: life_cycle::started(),
+        _threads: thread::locked(),
+        _regions: region::locked(),
+        _pauses: pause::times(),
+    };
+    HELD.with_borrow_mut(|held| **held = Some(locks));
+}
+
+fn held() -> Option<Locks> {
+    HELD.with_borrow_mut(|held| held.take())
+}
+
+unsafe extern "C" fn in_parent() {
+    drop(held());
+}
+
+unsafe extern "C" fn in_child() {
+    let Some(mut locks) = held() else {
+        return life_cycle::give_up();
+    };
+    helper::start_anew(&mut locks.helper);
+    drop(locks);
+    thread::start_anew();
+    pause::start_anew();
+    life_cycle::start_anew();
+}

@@ -1,0 +1,152 @@
+//! A thread of our own that writes the profile when the program cannot: from a
+//! signal handler, where nothing may be allocated, and every so often.
+//!
+//! It is made when the program forks its first team, which is when the program
+//! has threads anyway. It blocks all signals, so that it takes none that is
+//! meant for the program, and sleeps unless it is asked for something.
+
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::thread::{JoinHandle, Thread};
+use std::time::{Duration, Instant};
+
+use super::mutex::lock;
+use super::shared::{Link, leak};
+use super::{errno, life_cycle, signals, thread};
+
+const DUMP: u32 = 1;
+const FINISH: u32 = 2;
+const STOP: u32 = 4;
+
+/// What the helper has been asked for.
+static REQUESTS: AtomicU32 = AtomicU32::new(0);
+/// A signal that the process is to die of, or 0.
+static DEADLY: AtomicI32 = AtomicI32::new(0);
+/// Set when the helper has written the last profile.
+static FINISHED: AtomicBool = AtomicBool::new(false);
+
+/// How a signal handler wakes it. None if there is no helper.
+static HELPER: Link<Thread> = Link::none();
+static HANDLE: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
+
+/// Makes the helper, unless there is one. Called inside the library.
+#[cold]
+pub(super) fn ensure() {
+    let mut handle = handle();
+    if handle.is_some() {
+        return;
+    }
+    let Some(wanted) = life_cycle::wanted_from_helper() else {
+        return;
+    };
+    errno::keep(|| {
+        *handle = signals::with_all_blocked(|| {
+            std::thread::Builder::new()
+                .name("romp".to_owned())
+                .spawn(move || thread::inside(|| work(wanted.interval)).unwrap_or(()))
+                .ok()
+        });
+        if let Some(handle) = &*handle {
+            HELPER.set(leak(handle.thread().clone()));
+            if wanted.signals {
+                signals::install();
+            }
+        }
+    });
+}
+
+/// The handle, locked.
+pub(super) fn handle() -> MutexGuard<'static, Option<JoinHandle<()>>> {
+    lock(&HANDLE)
+}
+
+/// Asks for the profile as it is now. False if there is no helper. For signal
+/// handlers: it writes to memory and wakes a thread.
+pub(super) fn dump() -> bool {
+    ask(DUMP)
+}
+
+/// Asks for the last profile, and then death by this signal. As `dump`.
+pub(super) fn die_of(signal: libc::c_int) -> bool {
+    DEADLY.store(signal, Ordering::Relaxed);
+    ask(FINISH)
+}
+
+/// Has the last profile written, and waits for it. Callable from a signal
+/// handler: should the thread that it interrupted hold what the helper needs,
+/// the wait ends in time.
+#[cfg(not(test))]
+pub(super) fn finish() {
+    /// How long the program waits for the profile.
+    const PATIENCE: Duration = Duration::from_secs(5);
+    /// How often it looks.
+    const LOOK: Duration = Duration::from_millis(1);
+
+    let until = Instant::now() + PATIENCE;
+    if ask(FINISH) {
+        while !FINISHED.load(Ordering::Acquire) && Instant::now() < until {
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+/// Ends the helper, when it is done with what it does. Needed where the library
+/// is unloaded before the program ends.
+pub(super) fn stop() {
+    let handle = handle().take();
+    if let Some(handle) = handle {
+        ask(STOP);
+        // A panic in it has been dealt with there.
+        let _ = handle.join();
+        HELPER.set(None);
+    }
+}
+
+/// A forked child has no helper: threads are not inherited. Also takes what
+/// its parent's helper was asked for.
+pub(super) fn start_anew(handle: &mut Option<JoinHandle<()>>) {
+    HELPER.set(None);
+    REQUESTS.store(0, Ordering::Relaxed);
+    FINISHED.store(false, Ordering::Relaxed);
+    // Nothing may be done to the thread by this handle, which is the parent's.
+    std::mem::forget(handle.take());
+}
+
+fn ask(request: u32) -> bool {
+    let Some(helper) = HELPER.get() else {
+        return false;
+    };
+    REQUESTS.fetch_or(request, Ordering::AcqRel);
+    helper.unpark();
+    true
+}
+
+fn work(interval: Option<Duration>) {
+    let mut next = interval.map(|interval| Instant::now() + interval);
+    loop {
+        match next {
+            Some(next) => {
+                std::thread::park_timeout(next.saturating_duration_since(Instant::now()));
+            }
+            None => std::thread::park(),
+        }
+        let requests = REQUESTS.swap(0, Ordering::AcqRel);
+        if requests & FINISH != 0 {
+            life_cycle::finish();
+            FINISHED.store(true, Ordering::Release);
+            signals::die(DEADLY.swap(0, Ordering::Relaxed));
+        }
+        if requests & STOP != 0 {
+            return;
+        }
+        let is_due = next.is_some_and(|next| Instant::now() >= next);
+        if requests & DUMP != 0 {
+            life_cycle::dump(life_cycle::Saying::Where);
+        } else if is_due {
+            life_cycle::dump(life_cycle::Saying::Nothing);
+        }
+        if is_due {
+            next = interval.map(|interval| Instant::now() + interval);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Who had what others waited for.
+//!
+//! Each thread keeps the latest times that it held something, in memory that it
+//! alone writes to. A thread that has waited long looks, after it has let go
+//! itself, who held it when it began to wait. So nothing is added to what holds
+//! up others, and nothing at all where nobody waits.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use profile::region_kind::PseudoRegion;
+
+use super::event::Event;
+use super::region::Region;
+use super::shared::{Link, Word};
+use super::stack::Role;
+use super::thread::{self, Thread};
+use crate::sinks::profile::Node;
+
+/// Ticks from which on it is worth looking who had it: several times what an
+/// undisputed lock takes, less than the wake-up of a thread.
+pub(crate) const WAITED: u64 = 512;
+
+/// How many times are kept.
+const KEPT: usize = 8;
+
+/// The latest times that a thread held something.
+#[derive(Debug)]
+pub(crate) struct Holds {
+    count: AtomicUsize,
+    latest: [Hold; KEPT],
+}
+
+/// From when to when something was held.
+#[derive(Debug)]
+struct Hold {
+    /// What was held, by an address; 0 while the entry is written.
+    guard: AtomicUsize,
+    node: Link<Node>,
+    from: Word,
+    to: Word,
+}
+
+/// What a thread got, and when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Got {
+    pub(crate) guard: usize,
+    pub(crate) node: &'static Node,
+    /// When it began to wait, and when it had it.
+    pub(crate) asked: u64,
+    pub(crate) acquired: u64,
+}
+
+impl Holds {
+    pub(crate) const fn new() -> Self {
+        Self {
+            count: AtomicUsize::new(0),
+            latest: [const {
+                Hold {
+                    guard: AtomicUsize::new(0),
+                    node: Link::none(),
+                    from: Word::new(0),
+                    to: Word::new(0),
+                }
+            }; KEPT],
+        }
+    }
+
+    #[inline(always)]
+    fn add(&self, guard: usize, node: &'static Node, from: u64, to: u64) {
+        let count = self.count.load(Ordering::Relaxed);
+        let hold = &self.latest[count % KEPT];
+        hold.guard.store(0, Ordering::Relaxed);
+        hold.node.set(Some(node));
+        hold.from.set(from);
+        hold.to.set(to);
+        hold.guard.store(guard, Ordering::Release);
+        self.count.store(count.wrapping_add(1), Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn newest(&self) -> &Hold {
+        let count = self.count.load(Ordering::Relaxed);
+        &self.latest[count.wrapping_sub(1) % KEPT]
+    }
+
+    /// For how long of a time this thread held it, if it did: its node.
+    fn overlap(&self, got: Got) -> impl Iterator<Item = (u64, &'static Node)> {
+        self.latest.iter().filter_map(move |hold| {
+            if hold.guard.load(Ordering::Acquire) != got.guard {
+                return None;
+            }
+            let (from, to) = (hold.from.get(), hold.to.get());
+            let node = hold.node.get()?;
+            let is_whole = hold.guard.load(Ordering::Acquire) == got.guard;
+            let overlap = to.min(got.acquired).checked_sub(from.max(got.asked))?;
+            // Who held it when the wait began comes before all others.
+            let first = from <= got.asked;
+            (is_whole && overlap > 0).then_some((if first { u64::MAX } else { overlap }, node))
+        })
+    }
+}
+
+impl Thread {
+    /// This thread lets go of what it got.
+    #[inline(always)]
+    pub(super) fn let_go(&self, got: Got, at: u64) {
+        self.holds.add(got.guard, got.node, got.acquired, at);
+    }
+
+    /// This thread has let go of it, and is out of the way.
+    #[inline(always)]
+    pub(super) fn account(&'static self, got: Got) {
+        let waited = got.acquired.wrapping_sub(got.asked);
+        if waited > WAITED && i64::try_from(waited).is_ok() {
+            self.look_for_holder(got, waited);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_for_holder(&'static self, got: Got, waited: u64) {
+        let Some(waits) = got.node.waits() else {
+            return;
+        };
+        if waited > waits.longest.get() {
+            waits.longest.set(waited);
+        }
+        let holder = thread::others(self)
+            .flat_map(|thread| thread.holds.overlap(got))
+            .max_by_key(|(overlap, _)| *overlap);
+        // Without a holder the thread was merely slow.
+        if let Some((_, node)) = holder {
+            waits.waited.add(1);
+            waits.add_holder(node, waited);
+        }
+    }
+}
+
+/// Critical sections.
+impl Thread {
+    /// The body of a critical section ends.
+    #[inline(always)]
+    pub(super) fn end_critical(&'static self, region: &'static Region, at: u64) {
+        if let Some(top) = self.top().filter(|top| top.is(Role::Construct, region))
+            && let (Some(node), Some((PseudoRegion::Body, acquired))) =
+                (top.node(), top.running_phase())
+        {
+            self.holds.add(region.guard, node, acquired, at);
+        }
+        self.act(Event::CriticalEnd.action(), region, || at);
+    }
+
+    /// A critical section has been left.
+    #[inline(always)]
+    pub(super) fn exit_critical(&'static self, region: &'static Region, at: u64) {
+        let got = self.got_critical(region);
+        self.act(Event::CriticalExit.action(), region, || at);
+        if let Some(got) = got {
+            self.account(got);
+        }
+    }
+
+    /// What this thread got by the critical section on top, of which it has
+    /// just let go.
+    #[inline(always)]
+    fn got_critical(&'static self, region: &'static Region) -> Option<Got> {
+        let top = self.top().filter(|top| top.is(Role::Construct, region))?;
+        let node = top.node()?;
+        let hold = self.holds.newest();
+        hold.node.is(node).then(|| Got {
+            guard: region.guard,
+            node,
+            asked: top.start(),
+            acquired: hold.from.get(),
+        })
+    }
+}

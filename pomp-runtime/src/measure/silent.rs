@@ -1,0 +1,109 @@
+//! Regions that are open but not timed: their frames are there so that their
+//! exits match, and whatever they take counts for what surrounds them.
+//!
+//! Two kinds are: those whose call path came when the memory for records was
+//! used up, of which only the number is known; and, if the user asks for it,
+//! those that proved to be many and short, which are counted exactly.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use profile::region_kind::{PseudoRegion, RegionKind};
+
+use super::clock;
+use super::region::Region;
+use super::stack::{Frame, Role};
+use super::thread::Thread;
+use crate::sinks::profile::Node;
+
+/// From so many instances on a node can be throttled.
+const MANY: u64 = 100_000;
+/// The mean time under which it is, in nanoseconds: some fifty pairs of probes.
+const SHORT_NS: u64 = 1000;
+/// How long it takes to learn how fast the clock ticks.
+const CALIBRATION: Duration = Duration::from_millis(1);
+
+/// The mean time in ticks under which nodes are throttled; 0 if none is.
+static SHORT: AtomicU64 = AtomicU64::new(0);
+
+/// Has hot and tiny regions counted, rather than timed, from some time on.
+pub(super) fn throttle() {
+    let start = (Instant::now(), clock::now());
+    while start.0.elapsed() < CALIBRATION {
+        std::hint::spin_loop();
+    }
+    let ticks = clock::now().wrapping_sub(start.1);
+    let ns = u64::try_from(start.0.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    SHORT.store((ticks * SHORT_NS / ns).max(1), Ordering::Relaxed);
+}
+
+/// Throttles a node if it is hot and tiny. Looked at now and then.
+#[inline]
+pub(crate) fn consider(node: &Node) {
+    let short = SHORT.load(Ordering::Relaxed);
+    if short == 0 || node.is_throttled() {
+        return;
+    }
+    let main = node.span(PseudoRegion::Main);
+    let (count, ticks) = (main.count.get(), main.ticks.get());
+    if count >= MANY && ticks / count < short && node.region().is_some_and(may_be_throttled) {
+        node.set_throttled();
+    }
+}
+
+/// Waits are what the user wants to see, so constructs that end with a barrier
+/// or are one are always timed.
+fn may_be_throttled(region: &Region) -> bool {
+    matches!(
+        region.kind,
+        RegionKind::Atomic
+            | RegionKind::Critical
+            | RegionKind::Flush
+            | RegionKind::Master
+            | RegionKind::Ordered
+            | RegionKind::Section
+            | RegionKind::Taskyield
+            | RegionKind::User
+    )
+}
+
+impl Thread {
+    /// Opens a frame that is not timed; `counted` is the node if there is one.
+    #[inline(never)]
+    pub(super) fn open_silently(
+        &'static self,
+        region: &'static Region,
+        phase: PseudoRegion,
+        counted: Option<&'static Node>,
+    ) {
+        let Some(top) = self.top() else { return };
+        let (Some(parent), Some(frame)) = (top.node(), self.frame_above(top)) else {
+            return;
+        };
+        if counted.is_none() {
+            self.folded.add(1);
+        }
+        frame.begin(Role::Silent, parent, 0);
+        // What is entered in it is entered in what surrounds it.
+        frame.set_within(top.within());
+        frame.silent.region.set(Some(region));
+        frame.silent.counted.set(counted);
+        frame.silent.set_phase(phase);
+        self.set_top(frame);
+    }
+
+    pub(super) fn turn_silently(frame: &Frame, phase: PseudoRegion) {
+        frame.silent.count_phase();
+        frame.silent.set_phase(phase);
+    }
+
+    pub(super) fn close_silently(&'static self, frame: &'static Frame) {
+        frame.silent.count_phase();
+        if let Some(node) = frame.silent.counted.get() {
+            node.span(PseudoRegion::Main).count.add(1);
+        }
+        if let Some(below) = frame.below() {
+            self.set_top(below);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Making all threads stand still while their records are copied, so that a
+//! profile that is written while the program runs is exact.
+//!
+//! A thread marks itself busy and then looks whether it must stand still; the
+//! one that copies asks for stillness and then looks who is busy. Each must see
+//! what the other wrote. The fence that this takes would cost more than a probe,
+//! so the system is asked to put it into all threads, here and only here.
+//!
+//! Nobody waits for ever: a thread may be held up inside the library by a signal
+//! handler, and one that stands still may hold something that the copying needs.
+//! After a time both go on, and the copy is at worst one event old.
+
+use std::time::{Duration, Instant};
+
+use super::thread::{self, Thread};
+use super::{errno, pause};
+
+/// Commands of the system call `membarrier`, as in `linux/membarrier.h`.
+const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
+const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
+
+/// How long to wait for threads that are in the middle of an event.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// How long a thread stands still.
+const STAND: Duration = Duration::from_secs(1);
+
+/// Runs `action` while no thread records anything.
+pub(super) fn while_still<R>(threads: &[&'static Thread], action: impl FnOnce() -> R) -> R {
+    pause::set_still(true);
+    fence_all_threads();
+    let until = Instant::now() + PATIENCE;
+    for thread in threads.iter().filter(|thread| !thread::is_current(thread)) {
+        while thread.is_busy() && Instant::now() < until {
+            std::thread::yield_now();
+        }
+    }
+    let result = action();
+    pause::set_still(false);
+    result
+}
+
+/// Waits until threads may go on. The thread is not busy meanwhile.
+pub(super) fn stand(thread: &'static Thread) {
+    if !pause::is_still() {
+        return;
+    }
+    let until = Instant::now() + STAND;
+    errno::keep(|| {
+        while pause::is_still() && Instant::now() < until {
+            thread.set_busy(false);
+            std::thread::yield_now();
+            thread.set_busy(true);
+        }
+    });
+}
+
+/// Has the system do this in advance, since it is quick while there is one
+/// thread.
+pub(super) fn prepare() {
+    errno::keep(|| membarrier(REGISTER_PRIVATE_EXPEDITED));
+}
+
+/// Every thread of the process passes a memory fence. Where the system has no
+/// such call, what a thread wrote long ago is seen all the same.
+fn fence_all_threads() {
+    errno::keep(|| membarrier(PRIVATE_EXPEDITED));
+}
+
+fn membarrier(command: libc::c_int) {
+    // SAFETY: the call takes three numbers, and only orders memory accesses.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) };
+}

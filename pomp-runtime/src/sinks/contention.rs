@@ -1,0 +1,188 @@
+//! Who kept whom out of what: critical sections by name, locks by address,
+//! atomics by place.
+
+use std::collections::BTreeMap;
+
+use profile::model::{Contention, ContentionSite, GuardKind, Holder, Profile, Region, Row};
+use profile::region_kind::{PseudoRegion, RegionKind};
+
+use super::merge::Placed;
+use super::node_waits::SEVERAL;
+use super::snapshot::Snapshot;
+use super::spread::Map;
+use crate::measure::clock::Scale;
+use crate::measure::holding::WAITED;
+
+/// What sites share. Calls through which several locks were set share nothing
+/// with others that is known.
+type Guard = (GuardKind, String, Option<usize>);
+
+/// What the nodes of one region say about waiting.
+#[derive(Default)]
+struct Site {
+    waited: u64,
+    longest: u64,
+    /// Address of the lock, as of a node.
+    address: usize,
+    /// By region and thread: times, and ticks.
+    holders: BTreeMap<(usize, usize), (u64, u64)>,
+}
+
+/// What the nodes say, with the counts and times of the rows.
+pub(super) fn describe(
+    profile: &Profile,
+    snapshot: &Snapshot,
+    placed: &[Placed],
+    rank: &[usize],
+    scale: Scale,
+) -> Vec<Contention> {
+    let sites = sites(profile, snapshot, placed, rank, scale);
+    let rows = sums(profile);
+    let mut guards: BTreeMap<Guard, Vec<ContentionSite>> = BTreeMap::new();
+    for (region, site) in sites {
+        let described = describe_site(
+            &profile.regions[region],
+            region,
+            &rows[region],
+            &site,
+            scale,
+        );
+        if let Some((guard, described)) = described {
+            guards.entry(guard).or_default().push(described);
+        }
+    }
+    let described = guards.into_iter().map(|((kind, name, several), sites)| {
+        Contention {
+            kind,
+            name,
+            // How many there are is not known; two at least.
+            members: if kind == GuardKind::Lock && several.is_some() {
+                2
+            } else {
+                1
+            },
+            sites,
+        }
+    });
+    described.collect()
+}
+
+fn sites(
+    profile: &Profile,
+    snapshot: &Snapshot,
+    placed: &[Placed],
+    rank: &[usize],
+    scale: Scale,
+) -> BTreeMap<usize, Site> {
+    let mut places: Map<*const super::profile::Node, &Placed> = Map::default();
+    for place in placed {
+        places.insert(std::ptr::from_ref(snapshot.nodes[place.node]), place);
+    }
+    let mut sites: BTreeMap<usize, Site> = BTreeMap::new();
+    for place in placed {
+        let kind = profile.regions[place.region].kind;
+        if !matches!(
+            kind,
+            RegionKind::Critical | RegionKind::Lock | RegionKind::Atomic
+        ) {
+            continue;
+        }
+        let site = sites.entry(place.region).or_default();
+        if kind == RegionKind::Atomic {
+            let distribution = &snapshot.distributions[place.node];
+            site.waited += distribution.longer_than(WAITED);
+            site.longest = site.longest.max(distribution.longest());
+        }
+        let Some(waits) = snapshot.nodes[place.node].known_waits() else {
+            continue;
+        };
+        site.waited += waits.waited.get();
+        site.longest = site.longest.max(waits.longest.get());
+        site.address = match (site.address, waits.address()) {
+            (0, address) | (address, 0) => address,
+            (one, other) if one == other => one,
+            _ => SEVERAL,
+        };
+        for holder in waits.holders() {
+            let place = holder
+                .node
+                .get()
+                .and_then(|node| places.get(&std::ptr::from_ref(node)));
+            if let Some(place) = place {
+                let key = (place.region, rank[place.thread]);
+                let sum = site.holders.entry(key).or_default();
+                sum.0 += holder.times.get();
+                sum.1 += scale.to_ns(holder.ticks.get());
+            }
+        }
+    }
+    sites
+}
+
+/// The sum of all rows of each region.
+fn sums(profile: &Profile) -> Vec<Row> {
+    let mut sums = vec![Row::default(); profile.regions.len()];
+    for node in &profile.nodes {
+        for (row, part) in node
+            .rows
+            .iter()
+            .flat_map(|row| PseudoRegion::ALL.map(|part| (row, part)))
+        {
+            *sums[node.region].span_mut(part) += row.span(part);
+        }
+    }
+    sums
+}
+
+/// None if nothing happened there.
+fn describe_site(
+    about: &Region,
+    region: usize,
+    rows: &Row,
+    site: &Site,
+    scale: Scale,
+) -> Option<(Guard, ContentionSite)> {
+    let (kind, wait, hold) = match about.kind {
+        RegionKind::Critical => (
+            GuardKind::Critical,
+            PseudoRegion::Enter,
+            Some(PseudoRegion::Body),
+        ),
+        RegionKind::Lock => (
+            GuardKind::Lock,
+            PseudoRegion::Enter,
+            Some(PseudoRegion::Body),
+        ),
+        _ => (GuardKind::Atomic, PseudoRegion::Main, None),
+    };
+    let (name, several) = match (kind, site.address) {
+        (GuardKind::Critical, _) => (about.name.clone().unwrap_or_default(), None),
+        (GuardKind::Lock, SEVERAL) => (String::new(), Some(region)),
+        (GuardKind::Lock, address) => (format!("{address:#x}"), None),
+        (GuardKind::Atomic, _) => (String::new(), Some(region)),
+    };
+    let wait = rows.span(wait);
+    let hold = hold.map(|part| rows.span(part));
+    let acquisitions = hold.map_or(wait.count, |hold| hold.count);
+    let mut holders: Vec<Holder> = site
+        .holders
+        .iter()
+        .map(|((region, thread), (waited, wait_ns))| Holder {
+            region: *region,
+            thread: Some(*thread),
+            waited: *waited,
+            wait_ns: *wait_ns,
+        })
+        .collect();
+    holders.sort_by_key(|holder| std::cmp::Reverse(holder.waited));
+    let described = ContentionSite {
+        region,
+        acquisitions,
+        waited: site.waited,
+        wait_ns: wait.ns,
+        max_wait_ns: scale.to_ns(site.longest),
+        hold_ns: hold.map_or(0, |hold| hold.ns),
+        holders,
+    };
+    (acquisitions > 0).then_some(((kind, name, several), described))
+}

@@ -1,0 +1,60 @@
+/* More call paths than there is memory for, or more executions than anybody
+ * wants to have timed. */
+#include "probes.h"
+
+static struct romp_region r[] = { REGION("parallel", 1), REGION("userRegion", 2),
+                                  REGION("userRegion", 3), REGION("atomic", 4),
+                                  REGION("critical", 5), REGION("barrier", 6) };
+REGISTER(r)
+#define D(line) (&r[line - 1].descriptor)
+
+static int count;
+
+static void barrier(void)
+{
+  POMP_Barrier_enter(D(6));
+#pragma omp barrier
+  POMP_Barrier_exit(D(6));
+}
+
+/* Every sequence of the two marked regions is a call path. */
+static void walk(int depth)
+{
+  for (int line = 2; line < 4 && depth > 0; line++) {
+    POMP_Begin(D(line));
+    walk(depth - 1);
+    POMP_End(D(line));
+  }
+  if (depth == 0) ATOMIC(D(4), count);
+}
+
+static void repeat(long times)
+{
+  for (long i = 0; i < times; i++) {
+    POMP_Begin(D(2));
+    ATOMIC(D(4), count);
+    POMP_End(D(2));
+    POMP_Critical_enter(D(5));
+#pragma omp critical
+    {
+      POMP_Critical_begin(D(5));
+      count++;
+      POMP_Critical_end(D(5));
+    }
+    POMP_Critical_exit(D(5));
+  }
+}
+
+int main(int words, char **word)
+{
+  if (words < 3) return 2;
+  for (int i = 0; i < 3; i++)
+    PARALLEL(D(1), 2, {
+      if (word[1][0] == 'w') walk(atoi(word[2]));
+      if (word[1][0] == 'r') repeat(atol(word[2]));
+      barrier();
+      PARALLEL(D(1), 1, ATOMIC(D(4), count));
+    });
+  printf("%d\n", count);
+  return 0;
+}
