@@ -17,10 +17,6 @@ fn a_switch_alone_is_declared() {
         unique: "t".into(),
         ..Options::default()
     };
-    let options = Options {
-        unique: "t".into(),
-        ..Options::default()
-    };
     let result = instrument(&source, &options);
     let text = String::from_utf8_lossy(result.text());
     assert!(text.contains("extern void POMP_Off(void);"), "{text}");

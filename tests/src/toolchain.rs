@@ -89,7 +89,14 @@ pub fn romp_bin_dir() -> Outcome<PathBuf> {
         Some(folder) => folder.clone(),
         None => target_dir()?.join("release"),
     };
-    for tool in ["romp", "rompcc", "rompcxx", "rompfc", "libpomp.a", "libpomp.so"] {
+    for tool in [
+        "romp",
+        "rompcc",
+        "rompcxx",
+        "rompfc",
+        "libpomp.a",
+        "libpomp.so",
+    ] {
         let path = folder.join(tool);
         let fault = match modified(&path) {
             None => Some("not there".to_owned()),

@@ -29,6 +29,7 @@ fn list(fixture: &Fixture) -> FileListing {
         name: name.into_owned(),
         language: Source::language_of(&fixture.path),
         text: fixture.text.clone().into_bytes(),
+        layout: Source::layout_of(&fixture.path),
     };
     let options = Options {
         host_only: true,
@@ -59,11 +60,7 @@ fn every_input_compiles_as_it_does_without() {
 /// What the compiler says with us and does not say without, or the other way.
 fn difference(fixture: &Fixture, compiler: &Compiler, bin: &Path) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
-    let wrapper = if compiler.is_cxx() {
-        "rompcxx"
-    } else {
-        "rompcc"
-    };
+    let (wrapper, _) = compiler.wrapper();
     let run = |program: &Path, object: &str| {
         let output = Command::new(program)
             .env("ROMP_CC", &compiler.name)

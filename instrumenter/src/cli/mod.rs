@@ -1,15 +1,15 @@
 //! The command line of `romp`: one file per subcommand.
 
 mod check;
-mod diff;
 mod completions;
 mod config;
+mod diff;
 mod env;
 mod instrument;
 mod junit;
 mod list;
-mod merge;
 mod man;
+mod merge;
 mod report;
 mod wrap;
 

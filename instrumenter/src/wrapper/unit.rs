@@ -71,11 +71,7 @@ pub(crate) struct Unit {
 impl Unit {
     /// Reads and instruments the source at `index`. `None` leaves it to the
     /// compiler: there is nothing to read, or nothing that we can name.
-    pub(crate) fn read(
-        line: &CommandLine,
-        index: usize,
-        how: &Instrumenting<'_>,
-    ) -> Option<Self> {
+    pub(crate) fn read(line: &CommandLine, index: usize, how: &Instrumenting<'_>) -> Option<Self> {
         let argument = line.arguments.get(index)?;
         let Role::Input(Language::Measured(language)) = argument.role else {
             return None;

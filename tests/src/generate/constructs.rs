@@ -16,7 +16,7 @@ impl Writer {
             2 if place.free => self.task(inner),
             3 if place.free => self.group_of_tasks(inner),
             4 if place.shared => self.directive("master") + &self.statement(inner.apart()),
-            5 | 6 | 7 if place.shared => self.workshare(inner),
+            5..=7 if place.shared => self.workshare(inner),
             _ => self.block(inner),
         }
     }

@@ -7,8 +7,8 @@
 //! value behind `lastprivate`, the order of `ordered`). Variables that
 //! constructs share are global; each belongs to one construct.
 //!
-//! [`words`] makes the random choices and keeps the program's parts,
-//! [`statements`] the statements, [`constructs`] those with directives.
+//! `words` makes the random choices and keeps the program's parts,
+//! `statements` the statements, `constructs` those with directives.
 
 mod constructs;
 mod statements;

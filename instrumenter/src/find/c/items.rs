@@ -273,7 +273,7 @@ impl Scan<'_> {
         const WORDS: &[&str] = &["const", "volatile", "noexcept", "override", "final"];
         while at < end {
             let attribute = self.is(at, "__attribute__");
-            if !attribute && !(self.cxx && WORDS.iter().any(|word| self.is(at, word))) {
+            if !(attribute || self.cxx && WORDS.iter().any(|word| self.is(at, word))) {
                 return false;
             }
             at = match self.brackets.closing(at + 1).filter(|_| attribute) {
