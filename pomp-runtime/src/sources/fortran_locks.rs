@@ -5,7 +5,8 @@
 //! declaration. A function would need one. So calls of `omp_test_lock` and
 //! `omp_test_nest_lock` stay as they are, and arrive here because the library
 //! defines these names too, weakly, in front of the OpenMP runtime. The call site
-//! is the one that this thread has named last: `call POMPF_Lock_site('...')`.
+//! is the one that this thread has named last: `call POMPF_Lock_site('...')`; for
+//! a thread that has named none, the calls of a routine are one region.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -13,6 +14,7 @@ use super::boundary::event_of;
 use super::fortran::subroutine;
 use super::literal::Literal;
 use super::locks::{begin, called, release, released, tried};
+use super::routine::Routine;
 use crate::measure::fortran_omp as omp;
 
 /// Defines the routines of one kind of lock.
@@ -20,7 +22,7 @@ macro_rules! routines {
     (called: { $($called:literal => $called_omp:ident($($hint:ident)?),)+ },
      set: $set:literal => $set_omp:ident,
      unset: $unset:literal => $unset_omp:ident,
-     test: $test:ident => $test_omp:ident,) => {
+     test: $test:ident => $test_omp:ident($name:literal),) => {
         $(subroutine! {
             /// Calls the routine.
             $called(
@@ -70,7 +72,8 @@ macro_rules! routines {
         /// As the function demands.
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $test(lock: *mut c_void) -> i64 {
-            let call = begin(|thread| thread.lock_site.get());
+            static ROUTINE: Routine = Routine::new($name);
+            let call = begin(|thread| thread.lock_site.get().or_else(|| ROUTINE.region()));
             // SAFETY: as the caller promises.
             let result = unsafe { omp::$test_omp(lock) };
             tried(call, lock, result != 0);
@@ -87,7 +90,7 @@ routines! {
     },
     set: "set_lock" => omp_set_lock_,
     unset: "unset_lock" => omp_unset_lock_,
-    test: romp_fortran_test_lock => omp_test_lock_,
+    test: romp_fortran_test_lock => omp_test_lock_("omp_test_lock"),
 }
 
 routines! {
@@ -98,7 +101,7 @@ routines! {
     },
     set: "set_nest_lock" => omp_set_nest_lock_,
     unset: "unset_nest_lock" => omp_unset_nest_lock_,
-    test: romp_fortran_test_nest_lock => omp_test_nest_lock_,
+    test: romp_fortran_test_nest_lock => omp_test_nest_lock_("omp_test_nest_lock"),
 }
 
 subroutine! {

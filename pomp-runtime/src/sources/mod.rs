@@ -13,3 +13,4 @@ mod locks;
 mod pomp;
 mod pomp2;
 mod pomp2_locks;
+mod routine;

@@ -3,48 +3,10 @@
 
 use std::ffi::{c_int, c_void};
 
-use profile::descriptor::Descriptor;
-
 use super::locks::{begin, called, release, released, tried};
 use super::pomp2::fortran;
-use crate::measure::region::{Region, register};
-use crate::measure::shared::Link;
-use crate::measure::{errno, fortran_omp, omp};
-
-/// The region of a routine.
-struct Routine {
-    name: &'static str,
-    region: Link<Region>,
-}
-
-impl Routine {
-    const fn new(name: &'static str) -> Self {
-        Self {
-            name,
-            region: Link::none(),
-        }
-    }
-
-    #[inline(always)]
-    fn region(&self) -> Option<&'static Region> {
-        self.region.get().or_else(|| self.register())
-    }
-
-    /// Threads that come at once are given one region by the registration.
-    #[cold]
-    #[inline(never)]
-    fn register(&self) -> Option<&'static Region> {
-        errno::keep(|| {
-            let region = register(Descriptor {
-                region_type: "lock".into(),
-                name: Some(self.name.into()),
-                ..Descriptor::default()
-            });
-            self.region.set(region);
-            region
-        })
-    }
-}
+use super::routine::Routine;
+use crate::measure::{fortran_omp, omp};
 
 /// Defines one routine in both languages; `$around` calls what it is given.
 macro_rules! routines {

@@ -37,7 +37,6 @@ pub(crate) fn run(kinds: &[RegionKind], threads: &[&[u32]]) -> Profile {
             .map(|path| Thread {
                 rank: None,
                 path: path.to_vec(),
-                ..Thread::default()
             })
             .collect(),
         nodes: Vec::new(),

@@ -1,0 +1,43 @@
+//! Lock routines of which nobody says where they are called: all calls of one
+//! routine are one region.
+
+use profile::descriptor::Descriptor;
+
+use crate::measure::errno;
+use crate::measure::region::{Region, register};
+use crate::measure::shared::Link;
+
+/// A routine, whose region is made at its first call.
+pub(super) struct Routine {
+    name: &'static str,
+    region: Link<Region>,
+}
+
+impl Routine {
+    pub(super) const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            region: Link::none(),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn region(&self) -> Option<&'static Region> {
+        self.region.get().or_else(|| self.register())
+    }
+
+    /// Threads that come at once may each make one; the last stays.
+    #[cold]
+    #[inline(never)]
+    fn register(&self) -> Option<&'static Region> {
+        errno::keep(|| {
+            let region = register(Descriptor {
+                region_type: "lock".into(),
+                name: Some(self.name.into()),
+                ..Descriptor::default()
+            });
+            self.region.set(region);
+            region
+        })
+    }
+}
