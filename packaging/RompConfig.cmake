@@ -20,6 +20,7 @@ function(romp_measure)
     foreach(_language C CXX)
       set_property(TARGET ${_target} PROPERTY ${_language}_COMPILER_LAUNCHER "${ROMP_COMMAND};wrap")
     endforeach()
-    target_link_libraries(${_target} PRIVATE Romp::pomp)
+    # The target may have been linked with either signature of the command.
+    set_property(TARGET ${_target} APPEND PROPERTY LINK_LIBRARIES Romp::pomp)
   endforeach()
 endfunction()

@@ -29,7 +29,12 @@ fn compare(seed: u64, dialect: Dialect, compiler: &Compiler, std: &str) -> Outco
     let text = program(seed, dialect);
     let path: PathBuf = folder.path().join(format!("seed_{seed}.{extension}"));
     std::fs::write(&path, &text).map_err(|e| e.to_string())?;
-    let header = Header::default();
+    // Clang's remarks on code as nobody would write it.
+    let flags = ["-Wno-pass-failed", "-Wno-dangling-else"];
+    let header = Header {
+        flags: flags.map(str::to_owned).to_vec(),
+        ..Header::default()
+    };
     let fixture = Fixture { path, text, header };
     let bin = romp_bin_dir()?;
     let plain = build(&fixture, compiler, std, Build::Plain)?;

@@ -7,7 +7,8 @@ use profile::descriptor::Descriptor;
 
 use super::clock::{self, Scale};
 use super::event::Event;
-use super::region;
+use super::region::{self, Region};
+use super::shared::Link;
 use super::thread::Thread;
 
 /// The least of so many attempts counts: everything that disturbs makes them
@@ -26,11 +27,16 @@ pub(super) fn of_pair(scale: Scale) -> u64 {
 
 /// The time of an attempt, on a thread block that is nobody's.
 fn ticks_of_pairs() -> Option<u64> {
+    // In sight of tools that look for lost memory.
+    static THREAD: Link<Thread> = Link::none();
+    static REGION: Link<Region> = Link::none();
     let thread = Thread::detached()?.as_initial(0);
+    THREAD.set(Some(thread));
     let region = region::unregistered(Descriptor {
         region_type: "flush".to_owned(),
         ..Descriptor::default()
     })?;
+    REGION.set(Some(region));
     let attempts = (0..ATTEMPTS).map(|_| {
         let start = clock::now();
         for _ in 0..PAIRS {

@@ -27,6 +27,10 @@ static FINISHED: AtomicBool = AtomicBool::new(false);
 
 /// How a signal handler wakes it. None if there is no helper.
 static HELPER: Link<Thread> = Link::none();
+/// The latest helper, also when it is gone: what is never freed stays in sight
+/// of tools that look for lost memory.
+static LATEST: Link<Thread> = Link::none();
+
 static HANDLE: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
 /// Makes the helper, unless there is one. Called inside the library.
@@ -47,7 +51,9 @@ pub(super) fn ensure() {
                 .ok()
         });
         if let Some(handle) = &*handle {
-            HELPER.set(leak(handle.thread().clone()));
+            let helper = leak(handle.thread().clone());
+            LATEST.set(helper);
+            HELPER.set(helper);
             if wanted.signals {
                 signals::install();
             }
