@@ -37,6 +37,8 @@ fn ticks_of_pairs() -> Option<u64> {
         ..Descriptor::default()
     })?;
     REGION.set(Some(region));
+    // Else they are optimised away, since nobody reads them.
+    std::hint::black_box((&THREAD, &REGION));
     let attempts = (0..ATTEMPTS).map(|_| {
         let start = clock::now();
         for _ in 0..PAIRS {

@@ -53,6 +53,8 @@ pub(super) fn ensure() {
         if let Some(handle) = &*handle {
             let helper = leak(handle.thread().clone());
             LATEST.set(helper);
+            // Else it is optimised away, since nobody reads it.
+            std::hint::black_box(&LATEST);
             HELPER.set(helper);
             if wanted.signals {
                 signals::install();
