@@ -200,6 +200,37 @@ fn objects_of_opari_1_need_no_table() {
 }
 
 #[test]
+fn objects_of_opari_2_need_no_registration() {
+    for compiler in compilers() {
+        let run = Program::build(compiler, "pomp2.c", &["-Wno-uninitialized"]).run(&[], &[]);
+        assert_eq!(run.stdout(), "530\n");
+        let profile = run.profile();
+        assert_eq!(profile.run.notes, Vec::<String>::new());
+        let counts = counts(profile);
+        for expected in [
+            "parallel@1 0: seq 5",
+            "parallel@1 0->1: main 5 enter 5 body 5 exit 5",
+            "for@2 0->0: main 5 body 5 ibarr 5",
+        ] {
+            assert!(counts.iter().any(|line| line == expected), "{counts:#?}");
+        }
+        // Which thread gets the single, the task and the lock is up to the run.
+        let sum = |kind: &str, part: &str| -> u64 {
+            let lines = counts.iter().filter(|line| line.starts_with(kind));
+            let number = |line: &String| {
+                let mut words = line.split_whitespace().skip_while(|word| *word != part);
+                words.nth(1)?.parse::<u64>().ok()
+            };
+            lines.filter_map(number).sum()
+        };
+        assert_eq!(sum("single@4", "body"), 5, "{counts:#?}");
+        assert_eq!(sum("task@5", "main"), 5, "{counts:#?}");
+        let schedule = profile.regions.iter().find_map(|it| it.schedule.as_deref());
+        assert_eq!(schedule, Some("monotonic:dynamic,3"));
+    }
+}
+
+#[test]
 fn the_program_steers_its_measurement() {
     let paused = "times that the program switched measurement off, of which nothing is known";
     for compiler in compilers() {
