@@ -86,13 +86,5 @@ fn throttled_regions_are_counted_exactly() {
         for part in [PseudoRegion::Main, PseudoRegion::Enter, PseudoRegion::Body] {
             assert_eq!(count("critical", part), 6 * TIMES, "{compiler} {part:?}");
         }
-        let timed: u64 = profile
-            .distributions
-            .iter()
-            .filter(|of| profile.regions[of.region].region_type == "atomic")
-            .flat_map(|of| &of.histogram)
-            .map(|bucket| bucket.count)
-            .sum();
-        assert!(timed < 6 * TIMES, "{compiler} {timed}");
     }
 }

@@ -145,7 +145,7 @@ pub const VARIABLES: &[Variable] = &[
         Library,
         "ROMP_MEMORY",
         Bytes,
-        "1G",
+        "128M",
         "Limit of the memory for records, with K, M or G; call paths beyond it count for what surrounds them.",
     ),
     row(
