@@ -128,6 +128,11 @@ impl Node {
         &self.spans[pseudo_region as usize]
     }
 
+    /// Whether nothing was ever entered in it.
+    pub(crate) fn is_leaf(&self) -> bool {
+        self.last_child.get().is_none()
+    }
+
     /// Whether its instances are counted only.
     #[inline(always)]
     pub(crate) fn is_throttled(&self) -> bool {
