@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
+use tests::Outcome;
 use tests::project::install;
 use tests::toolchain::romp_bin_dir;
 
@@ -48,17 +49,16 @@ fn everything_is_where_it_belongs() {
 }
 
 /// The names that a library defines for others.
-fn defined(library: &Path, more: &[&str]) -> BTreeSet<String> {
-    let output = Command::new("nm")
-        .args(["-g", "--defined-only", "--format=just-symbols"])
-        .args(more)
-        .arg(library)
-        .output();
-    let output = String::from_utf8(output.unwrap().stdout).unwrap();
+fn defined(library: &Path, more: &[&str]) -> Outcome<BTreeSet<String>> {
+    let mut command = Command::new("nm");
+    command.args(["-g", "--defined-only", "--format=just-symbols"]);
+    let output = command.args(more).arg(library).output();
+    let output = output.map_err(|error| format!("nm: {error}"))?;
+    let output = String::from_utf8_lossy(&output.stdout).into_owned();
     let names = output
         .lines()
         .filter(|line| !line.is_empty() && !line.ends_with(':'));
-    names.map(str::to_owned).collect()
+    Ok(names.map(str::to_owned).collect())
 }
 
 /// Nothing but our interface is visible, since another Rust library in a program
@@ -67,7 +67,7 @@ fn defined(library: &Path, more: &[&str]) -> BTreeSet<String> {
 fn the_archive_shows_the_interface_and_nothing_else() {
     let folder = romp_bin_dir().and_then(|bin| install(&bin)).unwrap();
     let library = folder.path().join("romp/lib");
-    let shown = defined(&library.join("libpomp.a"), &[]);
+    let shown = defined(&library.join("libpomp.a"), &[]).unwrap();
     for name in [
         "POMP_Parallel_fork_team",
         "POMP2_Parallel_fork",
@@ -77,7 +77,8 @@ fn the_archive_shows_the_interface_and_nothing_else() {
     ] {
         assert!(shown.contains(name), "{name}: {shown:?}");
     }
-    assert_eq!(shown, defined(&library.join("libpomp.so"), &["-D"]));
+    let shared = defined(&library.join("libpomp.so"), &["-D"]);
+    assert_eq!(Ok(shown), shared);
 }
 
 #[test]
