@@ -86,10 +86,12 @@ impl Job<'_> {
             return Ok(self.original(line, Output::Shown)?.code());
         }
         let outcome = self.attempt(line, units)?;
-        if outcome.success() && !outcome.stderr.is_empty() && aside::names_places(line) {
-            if let Some(object) = aside::single_object(line) {
-                return Ok(aside::judged(self, line, units, outcome, &object));
-            }
+        let telling = outcome.success() && !outcome.stderr.is_empty();
+        if telling
+            && aside::names_places(line)
+            && let Some(object) = aside::single_object(line)
+        {
+            return Ok(aside::judged(self, line, units, outcome, &object));
         }
         if outcome.success() || outcome.interrupted() {
             return Ok(self.accept(line, units, &outcome));
