@@ -131,7 +131,7 @@ fn unparallelized_in_master_region() {
 
 #[test]
 fn tasks_too_small() {
-    holds("small_tasks", "TasksTooSmall", "#pragma omp task shared");
+    holds("small_tasks", "TasksTooSmall", "#pragma omp task shared(a)");
 }
 
 #[test]
