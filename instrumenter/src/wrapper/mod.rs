@@ -7,8 +7,8 @@
 //!    it with instrumented sources.
 //! 4. `build`: make the new texts (`unit`) in a temporary directory
 //!    (`scratch`), compile them or fall back (`attempt`), in one command or
-//!    several (`split`); `dependencies` and `headers` keep the temporary
-//!    files out of the user's sight.
+//!    several (`split`); `dependencies`, `database` and `headers`
+//!    keep the temporary files out of the user's sight.
 //!    `layout` says how lines of Fortran are laid out.
 //! 5. `hidden` and `preprocessed`: where the source as it is does not show all
 //!    that there is to measure, what the compiler's preprocessor makes of it.
@@ -22,10 +22,12 @@
 //! This is for Unix: the first goal is to be the compiler in every way a build
 //! can see, which there means `exec`.
 
+mod aside;
 mod attempt;
 mod build;
 mod classify;
 mod compilers;
+mod database;
 mod dependencies;
 mod fault;
 mod flags;
