@@ -52,9 +52,11 @@ use std::ffi::{OsStr, OsString};
 use build::Build;
 use classify::CommandLine;
 use compilers::Compiler;
+use offload::Offload;
 use run::Runner;
 use settings::Settings;
 use steps::Decision;
+use unit::Instrumenting;
 
 pub use scratch::clean_if_asked;
 
@@ -130,9 +132,14 @@ fn with_library(
     if decision == Decision::Link {
         return runner.become_compiler(&build::with_library(line, given, &library));
     }
+    let how = Instrumenting {
+        instrument: fault::instrumenter(),
+        offload: &Offload::new(*runner, line),
+        settings: runner.settings,
+    };
     Build {
         runner: *runner,
-        instrument: fault::instrumenter(),
+        how,
         line,
         given,
         library: &library,
