@@ -35,7 +35,7 @@ pub enum Condition {
     /// The team's start and end took longer than the work in it.
     LittleWork,
     /// Creating the tasks took too long for their work; what is lost is the
-    /// time to create them.
+    /// time to create them and to wait for them.
     SmallTasks,
 }
 
@@ -228,8 +228,8 @@ pub const PROPERTIES: &[PropertyRow] = &[
         lost: &[],
         condition: Condition::SmallTasks,
         category: Mgmt,
-        what: "tasks were created that have little to do",
-        place: "by",
+        what: "threads created and waited for tasks that have little to do,",
+        place: "those of",
         remedy: None,
         help: "Creating the tasks of a construct takes more than half as long as their own work, \
                so that they are hardly faster than the same work without tasks.",

@@ -615,7 +615,7 @@ fn tasks_are_too_small_if_their_creation_takes_more_than_half_their_work() {
         report
             .summary
             .headline
-            .starts_with("Creating tasks that are too small took 15 %"),
+            .starts_with("Threads spent 15 % of their time (30.0 s) on creating"),
         "{}",
         report.summary.headline
     );

@@ -447,9 +447,8 @@ impl Thread {
     #[cold]
     #[inline(never)]
     fn close_outer(&'static self, region: &'static Region, at: u64) {
-        match self.uncover(region, false, at) {
-            Some(frame) => self.close_any_construct(frame, at),
-            None => {}
+        if let Some(frame) = self.uncover(region, false, at) {
+            self.close_any_construct(frame, at);
         }
     }
 

@@ -19,7 +19,11 @@ pub struct Grain {
     pub tasks: u64,
     /// Time to create them, without those executed at once.
     pub creation_ns: u64,
-    /// Time in them, without what they create, wait for, or call.
+    /// Their part, by number, of the time that threads waited for tasks to end:
+    /// of tasks that are too small, the time to hand them out.
+    pub waiting_ns: u64,
+    /// Time in them, without what they create, wait for, or call, and without
+    /// what it costs to measure these.
     pub work_ns: u64,
 }
 
@@ -28,6 +32,12 @@ impl Grain {
     #[must_use]
     pub fn is_too_small(&self) -> bool {
         self.creation_ns as f64 > TOO_MUCH * self.work_ns as f64
+    }
+
+    /// Time that was spent on them beside their work.
+    #[must_use]
+    pub fn cost_ns(&self) -> u64 {
+        self.creation_ns + self.waiting_ns
     }
 
     /// Mean work of a task in nanoseconds.
@@ -43,16 +53,9 @@ impl Grain {
     }
 }
 
-/// One per construct whose tasks ran, costliest creation first.
+/// One per construct whose tasks ran, costliest first.
 pub(crate) fn grains(profile: &Profile, tree: &Tree<'_>) -> Vec<Grain> {
-    let mut own = vec![(0, 0); profile.regions.len()];
-    for node in &tree.nodes {
-        for measures in node.executors() {
-            let (count, ns) = &mut own[node.region];
-            *count += measures.row.main.count;
-            *ns += Quantity::ExecTime.exclusive(measures);
-        }
-    }
+    let own = own_times(profile, tree);
     let executions = profile.regions.iter().enumerate();
     let executions = executions.filter(|(_, region)| region.kind.is_task_execution());
     let mut grains: Vec<Grain> = executions
@@ -63,12 +66,51 @@ pub(crate) fn grains(profile: &Profile, tree: &Tree<'_>) -> Vec<Grain> {
                 region: creation,
                 tasks: own[execution].0,
                 creation_ns: own[creation].1,
+                waiting_ns: 0,
                 work_ns: own[execution].1,
             })
         })
         .collect();
-    grains.sort_by_key(|grain| (std::cmp::Reverse(grain.creation_ns), grain.region));
+    share_waits(&mut grains, waits(profile, &own));
+    grains.sort_by_key(|grain| (std::cmp::Reverse(grain.cost_ns()), grain.region));
     grains
+}
+
+/// How long threads waited for tasks, without those that they executed meanwhile.
+fn waits(profile: &Profile, own: &[(u64, u64)]) -> u64 {
+    let regions = profile.regions.iter().zip(own);
+    let waits = regions.filter(|(region, _)| region.kind == RegionKind::Taskwait);
+    waits.map(|(_, (_, ns))| ns).sum()
+}
+
+fn share_waits(grains: &mut [Grain], waits: u64) {
+    let all: u128 = grains.iter().map(|grain| u128::from(grain.tasks)).sum();
+    for grain in grains {
+        let share = u128::from(waits) * u128::from(grain.tasks) / all.max(1);
+        grain.waiting_ns = u64::try_from(share).unwrap_or(u64::MAX);
+    }
+}
+
+/// Number and own time of the executions of each region.
+fn own_times(profile: &Profile, tree: &Tree<'_>) -> Vec<(u64, u64)> {
+    let mut own = vec![(0, 0); profile.regions.len()];
+    // Picoseconds.
+    let mut measuring = vec![0; profile.regions.len()];
+    for node in &tree.nodes {
+        for measures in node.executors() {
+            let (count, ns) = &mut own[node.region];
+            *count += measures.row.main.count;
+            *ns += Quantity::ExecTime.exclusive(measures);
+        }
+        for child in node.children.iter().map(|child| &tree.nodes[*child]) {
+            let pairs = child.executors().map(|m| m.row.pairs(child.kind));
+            measuring[node.region] += pairs.sum::<u64>() * profile.run.pair_cost_ps;
+        }
+    }
+    for ((_, ns), measuring) in own.iter_mut().zip(measuring) {
+        *ns = ns.saturating_sub(measuring / 1000);
+    }
+    own
 }
 
 /// Whether a region creates the tasks of an execution: it is the same construct.

@@ -43,9 +43,7 @@ pub(crate) fn analyse(
         let kind = profile.regions[table.region].kind;
         for row in PROPERTIES.iter().filter(|row| row.kinds.contains(&kind)) {
             let lost = match row.condition {
-                Condition::SmallTasks => {
-                    too_small(table.region).map_or(0, |grain| grain.creation_ns)
-                }
+                Condition::SmallTasks => too_small(table.region).map_or(0, |grain| grain.cost_ns()),
                 _ => row.lost.iter().map(|&quantity| sum(table, quantity)).sum(),
             };
             if lost == 0 || !holds(row.condition, table, thread_time_ns) {

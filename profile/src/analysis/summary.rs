@@ -83,8 +83,8 @@ impl Facts<'_> {
     fn headline(&self) -> String {
         let overheads = self.overheads;
         let lost = overheads.whole_sum.overhead;
-        let created = self.spent_on_small_tasks();
-        if created.percent >= NEGLIGIBLE && created.ns > lost.ns.max(overheads.idle.ns) {
+        let spent = self.spent_on_small_tasks();
+        if spent.percent >= NEGLIGIBLE && spent.ns > lost.ns.max(overheads.idle.ns) {
             return self.small_tasks().unwrap_or_default();
         }
         let of = format!("{} of {}", time(lost.ns), time(overheads.thread_time_ns));
@@ -251,24 +251,24 @@ impl Facts<'_> {
         self.grains.iter().filter(|grain| grain.is_too_small())
     }
 
-    /// What it took to create tasks that are too small.
+    /// What it took to create tasks that are too small and to wait for them.
     fn spent_on_small_tasks(&self) -> Share {
-        let ns = self.too_small_tasks().map(|grain| grain.creation_ns).sum();
+        let ns = self.too_small_tasks().map(Grain::cost_ns).sum();
         Share::of(ns, self.overheads.thread_time_ns)
     }
 
-    /// What the creation of too small tasks cost, if it is worth a line. That is
-    /// none of ompP's overheads.
+    /// What too small tasks cost, if it is worth a line. That is none of ompP's
+    /// overheads.
     fn small_tasks(&self) -> Option<String> {
         let worst = self.too_small_tasks().next()?;
-        let created = self.spent_on_small_tasks();
+        let spent = self.spent_on_small_tasks();
         let label = &self.labels[worst.region];
-        (created.percent >= NEGLIGIBLE).then(|| {
+        (spent.percent >= NEGLIGIBLE).then(|| {
             format!(
-                "Creating tasks that are too small took {} of the thread time ({}), most by the {}: \
-                 {} to create one that works for {}.",
-                percent(created.percent),
-                time(created.ns),
+                "Threads spent {} of their time ({}) on creating tasks that are too small and on \
+                 waiting for them, most on those of the {}: {} to create one that works for {}.",
+                percent(spent.percent),
+                time(spent.ns),
                 label.in_words(),
                 time(worst.mean_creation_ns()),
                 time(worst.mean_work_ns())
