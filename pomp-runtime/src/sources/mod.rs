@@ -8,9 +8,12 @@ mod descriptor;
 mod ends;
 mod fortran;
 mod fortran_locks;
+mod functions;
 mod literal;
 mod locks;
 mod pomp;
 mod pomp2;
 mod pomp2_locks;
 mod routine;
+#[cfg(not(test))]
+mod weak;
