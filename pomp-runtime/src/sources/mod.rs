@@ -12,9 +12,13 @@ mod fortran_locks;
 mod functions;
 mod literal;
 mod locks;
+mod opari1;
 mod pomp;
 mod pomp2;
-mod pomp2_locks;
 mod routine;
+<<<<<<< HEAD
 #[cfg(not(test))]
 mod weak;
+=======
+mod unplaced_locks;
+>>>>>>> main
