@@ -55,12 +55,8 @@ use std::path::Path;
 use build::Build;
 use classify::CommandLine;
 use compilers::Compiler;
-<<<<<<< HEAD
-use run::{Output, Runner};
-=======
 use offload::Offload;
-use run::Runner;
->>>>>>> main
+use run::{Output, Runner};
 use settings::Settings;
 use steps::Decision;
 use unit::Instrumenting;

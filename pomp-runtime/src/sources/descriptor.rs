@@ -7,11 +7,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use profile::descriptor::{Descriptor, SourceLines};
 
-<<<<<<< HEAD
 use super::functions;
-=======
 use super::opari1;
->>>>>>> main
 use crate::measure::region::{Region, register};
 use crate::measure::{errno, life_cycle, state, thread};
 

@@ -16,9 +16,6 @@ mod opari1;
 mod pomp;
 mod pomp2;
 mod routine;
-<<<<<<< HEAD
+mod unplaced_locks;
 #[cfg(not(test))]
 mod weak;
-=======
-mod unplaced_locks;
->>>>>>> main
