@@ -10,7 +10,7 @@ mod grain;
 mod labels;
 mod overheads;
 mod own;
-mod pattern;
+pub(crate) mod pattern;
 mod properties;
 mod ranks;
 mod remedy;
