@@ -174,7 +174,7 @@ impl Frame {
     /// Of which construct it is, timed or not.
     pub(super) fn construct(&self) -> Option<&'static Region> {
         match self.role() {
-            Role::Construct => self.node()?.region(),
+            Role::Construct | Role::Again => self.node()?.region(),
             Role::Silent => self.silent.region.get(),
             Role::Base | Role::Fork | Role::Member => None,
         }
@@ -182,11 +182,8 @@ impl Frame {
 
     /// Whether it is a construct of this region, timed or not.
     fn is_construct_of(&self, region: &'static Region) -> bool {
-        match self.role() {
-            Role::Construct | Role::Again => self.node().is_some_and(|node| node.is_of(region)),
-            Role::Silent => self.silent.region.is(region),
-            Role::Base | Role::Fork | Role::Member => false,
-        }
+        self.construct()
+            .is_some_and(|own| std::ptr::eq(own, region))
     }
 
     /// When the frame began, or its phase if that was later; 0 if unknown.
