@@ -96,10 +96,21 @@ impl Job<'_> {
         if outcome.success() || outcome.interrupted() {
             return Ok(self.accept(line, units, &outcome));
         }
+        self.not_accepted(line, units, &outcome)
+    }
+
+    /// What follows when new texts have failed a command.
+    pub(crate) fn not_accepted(
+        &self,
+        line: &CommandLine,
+        units: &[&Unit],
+        failure: &Outcome,
+    ) -> Result<u8, u8> {
         if self.runner.settings.strict {
-            return self.refuse(line, units, &outcome);
+            self.refuse(line, units, failure)
+        } else {
+            self.fall_back(line, units)
         }
-        self.fall_back(line, units)
     }
 
     /// Compiles the new texts. Compilers older than GCC 8 and Clang 10 reject
