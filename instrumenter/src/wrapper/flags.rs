@@ -48,6 +48,8 @@ pub(crate) enum Meaning {
     DependencyFile,
     /// Other flags about dependency files.
     DependencyDetail,
+    /// Names Clang's compilation database.
+    CompilationDatabase,
     /// `-x`: the language of the inputs that follow.
     Language,
     /// A directory of headers.
@@ -74,6 +76,8 @@ pub(crate) enum Meaning {
     NoStandardLibraries,
     /// Writes files beside the output, named after it and the source.
     SideFiles,
+    /// Our own: functions are measured too. No compiler knows it.
+    Functions,
     /// Decides about colours of diagnostics.
     Colour,
     /// The form of Fortran sources, whatever their names say.
@@ -220,6 +224,7 @@ pub(crate) static NVIDIA_FORTRAN: FlagTable = FlagTable {
 };
 
 const GCC_ROWS: &[Row] = &[
+    row("--functions", Flag, M::Functions),
     // Queries.
     row("--version", Flag, M::Query),
     row("--help", Joined, M::Query),
@@ -373,7 +378,7 @@ const CLANG_ROWS: &[Row] = &[
     row("-cxx-isystem", JoinedOrSeparate, M::IncludeDirectory),
     row("-serialize-diagnostics", Separate, M::Nothing),
     row("--serialize-diagnostics", Separate, M::Nothing),
-    row("-MJ", JoinedOrSeparate, M::DependencyDetail),
+    row("-MJ", JoinedOrSeparate, M::CompilationDatabase),
     row("-fcolor-diagnostics", Flag, M::Colour),
     row("-fno-color-diagnostics", Flag, M::Colour),
     row("-install_name", Separate, M::Linker),

@@ -9,9 +9,13 @@ mod descriptor;
 mod ends;
 mod fortran;
 mod fortran_locks;
+mod functions;
 mod literal;
 mod locks;
+mod opari1;
 mod pomp;
 mod pomp2;
-mod pomp2_locks;
 mod routine;
+mod unplaced_locks;
+#[cfg(not(test))]
+mod weak;
