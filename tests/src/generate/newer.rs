@@ -58,8 +58,10 @@ impl Writer {
             "target teams\n#pragma omp distribute",
             "target",
         ]);
-        // Only what stands in a line of its own can follow another there.
-        let head = format!("\n#pragma omp {name}\n");
+        // LLVM's runtime 14 confuses its teams of tasks behind a league.
+        let head = format!(
+            "\n#ifdef __clang__\n#pragma omp target parallel for\n#else\n#pragma omp {name}\n#endif\n"
+        );
         let (one, other) = (self.plain_tick(), self.plain_tick());
         format!("{head}LOOP(i{i}, 9) {{\n{one}{other}}}\n")
     }
