@@ -31,10 +31,13 @@ pub(super) struct Arguments {
     /// No code is made for a device: instrument what runs on the host instead
     #[arg(long)]
     host_only: bool,
+    #[command(flatten)]
+    lines: super::lines::Lines,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let source = super::read_source(&arguments.file)?;
+    let mut source = super::read_source(&arguments.file)?;
+    arguments.lines.lay_out(&mut source);
     let unique = arguments
         .unique
         .clone()
@@ -43,6 +46,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         unique,
         host_only: arguments.host_only,
         disabled: arguments.disable.groups(),
+        ..Options::default()
     };
     let result = instrument(&source, &options);
     for warning in &result.warnings {

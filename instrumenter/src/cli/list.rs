@@ -22,6 +22,8 @@ pub(super) struct Arguments {
     /// No code is made for a device: list what is instrumented on the host
     #[arg(long)]
     host_only: bool,
+    #[command(flatten)]
+    lines: super::lines::Lines,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -42,7 +44,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .files
         .iter()
         .map(|path| {
-            let source = super::read_source(path)?;
+            let mut source = super::read_source(path)?;
+            arguments.lines.lay_out(&mut source);
             Ok(listing(&source.name, &instrument(&source, &options)))
         })
         .collect::<Result<_, Failure>>()?;

@@ -7,6 +7,7 @@ mod diff;
 mod env;
 mod instrument;
 mod junit;
+mod lines;
 mod list;
 mod man;
 mod merge;

@@ -54,6 +54,8 @@ pub struct Found {
     pub calls: Vec<FoundCall>,
     /// Parts of the text where nothing may be inserted, with the reason.
     pub closed: Vec<(Range<usize>, &'static str)>,
+    /// Parts of the text where a procedure must be declared to be called.
+    pub declaring: Vec<Range<usize>>,
     /// From offsets to the lines that the compiler counts.
     pub lines: LineMap,
     /// What is special about the language.
@@ -75,6 +77,8 @@ pub struct Traits {
     /// A function can be called only where its type is declared, so that none of
     /// ours can stand in the place of one of OpenMP's.
     pub types_functions: bool,
+    /// A private copy is made as the variable outside is at that time.
+    pub allocates_as_outside: bool,
 }
 
 /// A directive in its place.

@@ -366,6 +366,10 @@ impl Planner<'_> {
         if call.routine.result != "void" && self.found.traits.types_functions {
             return Some("a function in its place would have to be declared");
         }
+        let mut declaring = self.found.declaring.iter();
+        if declaring.any(|part| part.contains(&call.name.start)) {
+            return Some("a subroutine in its place would have to be declared");
+        }
         self.closed_reason(call.name.start, call.function.as_ref())
     }
 

@@ -170,7 +170,12 @@ impl Planner<'_> {
         if let Some(block) = &construct.block {
             // The begin may still stand in the branch of the directive.
             let guard = guarded_at(found, block, block.begin).then_some(Guard::Tests(region));
-            put(block.begin, Order::open(depth), guard, layout.begin);
+            // What is around an empty block may end at the same place.
+            let order = match empty {
+                true => Order::close(depth),
+                false => Order::open(depth),
+            };
+            put(block.begin, order, guard, layout.begin);
         }
         let clears = guarded.then_some(Guard::Clears(region));
         match construct.block.as_ref().filter(|block| block.end != behind) {

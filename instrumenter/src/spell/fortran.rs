@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use super::fortran_lines::Lines;
+use super::fortran_lines::{Declaration, Lines};
 use super::{Group, Speller, Surroundings};
 use crate::edit::{EditSet, Order};
 use crate::openmp::Event;
@@ -71,6 +71,16 @@ impl<'a> FortranSpeller<'a> {
                 descriptor.to_text()
             }
             None => text,
+        }
+    }
+
+    /// What a call at an offset needs.
+    fn declaration(&self, at: usize) -> Declaration {
+        let mut parts = self.around.declaring.iter();
+        match parts.any(|part| part.contains(&at)) {
+            false => Declaration::None,
+            true if self.around.explicit_interfaces => Declaration::Interface,
+            true => Declaration::External,
         }
     }
 
@@ -187,6 +197,7 @@ fn first_probes(plan: &Plan) -> HashMap<usize, *const Item> {
 impl Speller for FortranSpeller<'_> {
     fn group(&self, group: &Group<'_>) -> String {
         let mut lines = self.lines();
+        lines.declare(self.declaration(group.at));
         for insertion in &group.insertions {
             // What closes a construct belongs to its last line.
             let closes = matches!(insertion.order, Order::Close { .. });

@@ -5,6 +5,8 @@ pub mod c;
 pub mod fortran;
 mod fortran_lines;
 
+use std::ops::Range;
+
 use crate::edit::{Applied, EditError, EditSet, Order};
 use crate::find::lines::LineMap;
 use crate::plan::{CallEdit, EditedDirective, Insertion, Plan};
@@ -92,4 +94,8 @@ pub struct Surroundings<'a> {
     pub unique: &'a str,
     /// Lines as the compiler counts them.
     pub lines: &'a LineMap,
+    /// Where a procedure must be declared to be called.
+    pub declaring: &'a [Range<usize>],
+    /// Whether such a declaration must be an interface.
+    pub explicit_interfaces: bool,
 }

@@ -189,6 +189,7 @@ pub(crate) fn instrumented(
             by: DISABLE,
         },
         host_only: how.offload.is_host_only(&source.text),
+        explicit_interfaces: layout::wants_interfaces(line),
     };
     let instrument = how.instrument;
     std::panic::catch_unwind(|| instrument(source, &options)).map_err(|_| Defect)

@@ -172,6 +172,7 @@ impl<'s> Finder<'s> {
                 directives: Vec::new(),
                 calls: Vec::new(),
                 closed: Vec::new(),
+                declaring: Vec::new(),
                 lines,
                 traits: Traits::default(),
             };
@@ -196,6 +197,7 @@ impl<'s> Finder<'s> {
             directives,
             calls,
             closed: self.closed(),
+            declaring: Vec::new(),
             lines,
             traits: Traits::default(),
         }
