@@ -11,7 +11,8 @@
 //!    files out of the user's sight.
 //!    `layout` says how lines of Fortran are laid out.
 //! 5. `hidden` and `preprocessed`: where the source as it is does not show all
-//!    that there is to measure, what the compiler's preprocessor makes of it.
+//!    that there is to measure, what the compiler's preprocessor makes of it;
+//!    in Fortran with `include` lines replaced, which `fortran_text` does.
 //! 6. `run`: the only place that starts a compiler.
 //! 7. `fault`: what an instrumenter may do wrong, for test builds.
 //!
@@ -29,6 +30,7 @@ mod compilers;
 mod dependencies;
 mod fault;
 mod flags;
+mod fortran_text;
 mod headers;
 mod hidden;
 mod layout;

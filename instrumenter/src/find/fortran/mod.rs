@@ -20,6 +20,7 @@ mod nesting;
 mod physical;
 #[cfg(test)]
 mod properties;
+pub mod scan;
 mod sections;
 mod squeezed;
 mod statements;
