@@ -1,6 +1,7 @@
-//! What becomes of events: today the call-path profile. A sink knows threads,
-//! regions and ticks; it does not know who reported an event.
+//! What becomes of events: the call-path profile, and a collector's callbacks. A
+//! sink knows threads, regions and ticks; it does not know who reported an event.
 
+pub(crate) mod collector;
 mod contention;
 mod distribution;
 pub(crate) mod log;
