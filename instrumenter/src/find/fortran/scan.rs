@@ -19,6 +19,9 @@ pub struct IncludeLine {
     pub file: String,
 }
 
+/// Gives the file that an `include` line names: its name and text.
+pub type Reader<'a> = dyn Fn(&str) -> Option<(String, Vec<u8>)> + 'a;
+
 /// The `include` lines of a source, in conditionals that may hold or not.
 #[must_use]
 pub fn include_lines(source: &Source) -> Vec<IncludeLine> {
@@ -47,10 +50,7 @@ pub fn include_lines(source: &Source) -> Vec<IncludeLine> {
 /// `read` finds a file for, under a name; line markers tell where each line
 /// comes from. None if there is none.
 #[must_use]
-pub fn expanded(
-    source: &Source,
-    read: &dyn Fn(&str) -> Option<(String, Vec<u8>)>,
-) -> Option<Vec<u8>> {
+pub fn expanded(source: &Source, read: &Reader<'_>) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     let mut depth = 0;
     expand(source, read, &mut depth, &mut text).then_some(text)
@@ -59,12 +59,7 @@ pub fn expanded(
 /// Files that include more of each other than this include themselves.
 const DEEPEST: usize = 20;
 
-fn expand(
-    source: &Source,
-    read: &dyn Fn(&str) -> Option<(String, Vec<u8>)>,
-    depth: &mut usize,
-    out: &mut Vec<u8>,
-) -> bool {
+fn expand(source: &Source, read: &Reader<'_>, depth: &mut usize, out: &mut Vec<u8>) -> bool {
     let finder = Finder::new(source);
     let text = &source.text;
     let lines = line_directives::line_map(&source.name, text, &finder.preprocessor, &finder.groups);
