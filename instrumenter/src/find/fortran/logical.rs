@@ -186,7 +186,7 @@ impl Builder<'_> {
 
 /// Where the comment of a line begins, or its end; `quote` is the string that
 /// the text stands in, before and after.
-fn text_end(text: &[u8], quote: &mut Option<u8>) -> usize {
+pub(super) fn text_end(text: &[u8], quote: &mut Option<u8>) -> usize {
     for (at, byte) in text.iter().enumerate() {
         match *quote {
             Some(open) if open == *byte => *quote = None,
