@@ -157,7 +157,7 @@ impl Builder<'_> {
                 .count();
             if self.text[content.clone()].get(blanks) == Some(&b'&') {
                 content.start += blanks + 1;
-            } else if open.quote.is_none() {
+            } else if open.quote.is_none() && !line.continues {
                 logical.glued.separate(self.text, content.start);
             }
         }

@@ -51,7 +51,8 @@ pub(super) struct Physical {
     pub(super) label: Range<usize>,
     /// Its text: without sentinel and columns that have a meaning of their own.
     pub(super) content: Range<usize>,
-    /// Whether column 6 marks it as a continuation, in fixed form.
+    /// Whether it is known to continue another: column 6 says so in fixed form; in
+    /// free form its text follows a sentinel at once.
     pub(super) continues: bool,
     /// Whether its text reaches the last column, in fixed form, so that a word
     /// may go on in the next line.
@@ -172,7 +173,7 @@ fn free(text: &[u8], line: Range<usize>, continued: Option<Sentinel>) -> Option<
             kind,
             label: first..first,
             content: first + skipped..line.end,
-            continues: false,
+            continues: skipped > 0 && !ends_sentinel(&rest[skipped..]),
             full: false,
         })
     };
