@@ -175,6 +175,8 @@ fn the_program_steers_its_measurement() {
         let flags = [&[include.as_str()], flags].concat();
         let run = Program::build(compiler, "control.f90", &flags).run(&[], &[]);
         assert_eq!(counts(run.profile()), ["atomic@1 0: main 3"]);
+        let annotations = &run.profile().run.annotations;
+        assert_eq!(annotations["size"], "small");
     }
 }
 

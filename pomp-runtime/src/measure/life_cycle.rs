@@ -274,6 +274,7 @@ fn profile(start: &Start, is_last: bool) -> Option<Profile> {
     if threads.is_empty() {
         return None;
     }
+    region::complete();
     let (snapshot, end) = still::while_still(&threads, || {
         let end = clock::Pair::read();
         (Snapshot::take(&threads, end.ticks), end)

@@ -117,6 +117,23 @@ impl Registry {
     }
 }
 
+/// What registers the regions that nothing has registered so far.
+static MORE: Mutex<Option<fn()>> = Mutex::new(None);
+
+/// There may be regions that have not run, which this function registers. It is
+/// called whenever a profile is made.
+pub(crate) fn look_for_more(register: fn()) {
+    *lock(&MORE) = Some(register);
+}
+
+/// Registers what was not.
+pub(super) fn complete() {
+    let more = *lock(&MORE);
+    if let Some(register) = more {
+        register();
+    }
+}
+
 static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
 
 /// The registry, locked.

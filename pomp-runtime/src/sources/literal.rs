@@ -16,8 +16,9 @@ use std::sync::Mutex;
 
 use profile::descriptor::{DescriptorError, Literal as Content};
 
+use super::unreached;
 use crate::measure::mutex::lock;
-use crate::measure::region::{Region, register};
+use crate::measure::region::{self, Region, register};
 use crate::measure::shared::{Link, leak, leak_slice};
 use crate::measure::thread::Thread;
 use crate::measure::{errno, message};
@@ -98,6 +99,11 @@ impl<'a> Literal<'a> {
         errno::keep(|| lock(&BOOK).enter(self))
     }
 
+    /// The text without the blanks that fill it up.
+    pub(super) fn plain(self) -> String {
+        String::from_utf8_lossy(self.0.trim_ascii()).into_owned()
+    }
+
     #[inline(always)]
     fn address(self) -> usize {
         self.0.as_ptr().addr()
@@ -175,6 +181,7 @@ impl Book {
         let known = match self.known.get(&key) {
             Some(known) => known,
             None => {
+                region::look_for_more(unreached::register_all);
                 let known = leak(Known {
                     address: literal.address(),
                     length: literal.0.len(),

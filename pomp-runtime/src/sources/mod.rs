@@ -15,3 +15,4 @@ mod pomp;
 mod pomp2;
 mod pomp2_locks;
 mod routine;
+mod unreached;
