@@ -7,10 +7,11 @@
 //! value behind `lastprivate`, the order of `ordered`). Variables that
 //! constructs share are global; each belongs to one construct.
 //!
-//! `words` makes the random choices and keeps the program's parts,
+//! [`fortran`] does the same for Fortran. Here, `words` makes the random choices and keeps the program's parts,
 //! `statements` the statements, `constructs` those with directives.
 
 mod constructs;
+pub mod fortran;
 mod statements;
 mod words;
 
