@@ -19,7 +19,7 @@ endif()
 
 function(romp_measure)
   foreach(_target IN LISTS ARGN)
-    foreach(_language C CXX)
+    foreach(_language C CXX Fortran)
       set_property(TARGET ${_target} PROPERTY ${_language}_COMPILER_LAUNCHER "${ROMP_COMMAND};wrap")
     endforeach()
     # The target may have been linked with either signature of the command.
