@@ -20,6 +20,7 @@ struct Locks {
     _saved: MutexGuard<'static, Option<Saved>>,
     _start: MutexGuard<'static, Option<Start>>,
     _threads: MutexGuard<'static, thread::Blocks>,
+    _new_regions: MutexGuard<'static, ()>,
     _regions: MutexGuard<'static, Option<region::Registry>>,
     _pauses: MutexGuard<'static, Vec<u64>>,
 }
@@ -46,6 +47,7 @@ unsafe extern "C" fn before() {
         _saved: life_cycle::saved(),
         _start: life_cycle::started(),
         _threads: thread::locked(),
+        _new_regions: region::new(),
         _regions: region::locked(),
         _pauses: pause::times(),
     };

@@ -193,7 +193,8 @@ impl Snapshot {
                 paused = None;
             }
             let left = left_at(open).or(paused);
-            self.open += u64::from(left.is_none());
+            // That functions are open when a program ends is no surprise.
+            self.open += u64::from(left.is_none() && !open.is_function());
             self.close_frame(open, left.unwrap_or(at));
             frame = open.below().filter(|below| below.role() != Role::Base);
         }

@@ -96,7 +96,10 @@ impl<'a> Literal<'a> {
     #[cold]
     #[inline(never)]
     fn read(self) -> Option<&'static Known> {
-        errno::keep(|| lock(&BOOK).enter(self))
+        errno::keep(|| {
+            let _new = region::new();
+            lock(&BOOK).enter(self)
+        })
     }
 
     /// The text without the blanks that fill it up.

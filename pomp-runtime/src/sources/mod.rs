@@ -9,6 +9,7 @@ mod descriptor;
 mod ends;
 mod fortran;
 mod fortran_locks;
+mod functions;
 mod literal;
 mod locks;
 mod opari1;
@@ -16,4 +17,6 @@ mod pomp;
 mod pomp2;
 mod routine;
 mod unplaced_locks;
+#[cfg(not(test))]
 mod unreached;
+mod weak;
