@@ -33,11 +33,8 @@ mod database;
 mod dependencies;
 mod fault;
 mod flags;
-<<<<<<< HEAD
 mod fortran_text;
-=======
 mod functions;
->>>>>>> main
 mod headers;
 mod hidden;
 mod layout;

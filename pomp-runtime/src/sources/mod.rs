@@ -17,6 +17,6 @@ mod pomp;
 mod pomp2;
 mod routine;
 mod unplaced_locks;
-#[cfg(not(test))]
 mod unreached;
+#[cfg(not(test))]
 mod weak;
