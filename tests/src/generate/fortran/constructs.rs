@@ -7,6 +7,10 @@ use super::lines::{Line, code, directive};
 /// Lines with a directive in front of them and one behind them.
 fn around(begin: impl Into<String>, lines: Vec<Line>, end: impl Into<String>) -> Vec<Line> {
     let mut all = vec![directive(begin)];
+    // A block construct as the first statement would be all that it governs.
+    if lines.first().is_some_and(|line| line.text == "block") {
+        all.push(code("continue"));
+    }
     all.extend(lines);
     all.push(directive(end));
     all
