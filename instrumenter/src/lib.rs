@@ -36,7 +36,7 @@ use openmp::Language;
 use plan::{Outcome, Plan};
 use spell::c::CSpeller;
 use spell::fortran::FortranSpeller;
-use spell::{Speller, Surroundings};
+use spell::{Api, Speller, Surroundings};
 
 pub use profile::group::Groups;
 pub use source::Source;
@@ -55,6 +55,8 @@ pub struct Options {
     /// The user wants to be told of calls without an explicit interface, so
     /// every call of ours must have one. Means something in Fortran only.
     pub explicit_interfaces: bool,
+    /// Whose functions are called.
+    pub api: Api,
 }
 
 /// Groups of constructs that are left as they are.
@@ -109,7 +111,7 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
         explicit_interfaces: options.explicit_interfaces,
     };
     let begin = front_end.text_begin(&source.text);
-    let mut speller = speller(&plan, around, source);
+    let mut speller = speller(&plan, around, source, options.api);
     if front_end.is_preprocessed(&source.text) {
         speller = Box::new(markers::WithMarkers(speller));
     }
@@ -142,10 +144,15 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
 }
 
 /// The speller for a source's language.
-fn speller<'a>(plan: &'a Plan, around: Surroundings<'a>, source: &Source) -> Box<dyn Speller + 'a> {
+fn speller<'a>(
+    plan: &'a Plan,
+    around: Surroundings<'a>,
+    source: &Source,
+    api: Api,
+) -> Box<dyn Speller + 'a> {
     match source.language {
         Language::Fortran => Box::new(FortranSpeller::new(plan, around, source.layout)),
-        language => Box::new(CSpeller::new(plan, around, language)),
+        language => Box::new(CSpeller::new(plan, around, language, api)),
     }
 }
 

@@ -147,6 +147,8 @@ pub enum AddedClause {
     Shared(Vec<String>),
     /// `firstprivate` for the team's handle of this region.
     Team(usize),
+    /// `firstprivate` for the handle of the task that this region creates.
+    Task(usize),
 }
 
 /// A call that is redirected.
@@ -185,6 +187,7 @@ pub fn plan(found: &Found, nesting: &Nesting, options: &Options) -> Plan {
         nesting,
         disabled: &options.disabled,
         host_only: options.host_only,
+        passes_tasks: options.api.passes_tasks(),
         plan: Plan::default(),
         cancelled: outcome::cancelled(found, nesting),
         seen: HashMap::new(),
@@ -211,6 +214,8 @@ struct Planner<'a> {
     disabled: &'a Disabled,
     /// No code is made for a device.
     host_only: bool,
+    /// A task is handed what its creation knows of it.
+    passes_tasks: bool,
     plan: Plan,
     /// Constructs that a `cancel` in them may end.
     cancelled: HashSet<usize>,

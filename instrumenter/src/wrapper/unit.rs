@@ -25,6 +25,7 @@ use super::settings::{DISABLE, Settings};
 use crate::openmp;
 use crate::plan::Outcome;
 use crate::source::Layout;
+use crate::spell::Api;
 use crate::{Disabled, Instrumented, Options, Source};
 
 /// How the compiler gets the text.
@@ -193,6 +194,7 @@ pub(crate) fn instrumented(
         },
         host_only: how.offload.is_host_only(&source.text),
         explicit_interfaces: layout::wants_interfaces(line),
+        api: Api::Pomp,
     };
     let instrument = how.instrument;
     std::panic::catch_unwind(|| instrument(source, &options)).map_err(|_| Defect)
