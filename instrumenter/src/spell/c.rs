@@ -79,6 +79,15 @@ impl<'a> CSpeller<'a> {
         format!("{}_{}({region})", accessor.prefix, self.around.unique)
     }
 
+    /// What the members of a team are handed. In POMP2 that is of no use to them;
+    /// but a directive that is split may end with a comma, and needs a clause.
+    fn handed_on(&self, region: usize) -> String {
+        match self.api {
+            Api::Pomp => self.team(region),
+            Api::Pomp2 => self.left(TEAM.opening(), region),
+        }
+    }
+
     fn team(&self, region: usize) -> String {
         format!("romp_team_{}_{region}", self.around.unique)
     }
@@ -402,8 +411,7 @@ impl CSpeller<'_> {
         match clause {
             AddedClause::Nowait => " nowait".into(),
             AddedClause::Shared(items) => format!(" shared({})", items.join(", ")),
-            AddedClause::Team(_) if self.api == Api::Pomp2 => String::new(),
-            AddedClause::Team(region) => format!(" firstprivate({})", self.team(*region)),
+            AddedClause::Team(region) => format!(" firstprivate({})", self.handed_on(*region)),
             AddedClause::Task(region) => format!(" firstprivate({})", self.new_task(*region)),
         }
     }
