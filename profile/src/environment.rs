@@ -157,6 +157,35 @@ pub const VARIABLES: &[Variable] = &[
          not those that wait at a barrier.",
     ),
     row(
+        Library,
+        "ROMP_TRACE",
+        Switch,
+        "off",
+        "Write every event to a trace beside the profile, for romp trace.",
+    ),
+    row(
+        Library,
+        "ROMP_TRACE_LIMIT",
+        Bytes,
+        "4G",
+        "Limit of the trace's size, with K, M or G.",
+    ),
+    row(
+        Library,
+        "ROMP_TRACE_KEEP",
+        Choice(&["first", "last"]),
+        "first",
+        "Which events to keep if the trace reaches its limit: the first ones, or the last.",
+    ),
+    row(
+        Library,
+        "ROMP_TRACE_MEMORY",
+        Bytes,
+        "64M",
+        "Limit of the memory for events that are not written yet; events beyond it are dropped \
+         and counted.",
+    ),
+    row(
         Wrapper,
         "ROMP_OFF",
         Switch,

@@ -16,7 +16,7 @@ pub(crate) mod facts;
 mod fork;
 pub(crate) mod forkers;
 pub(crate) mod fortran_omp;
-mod helper;
+pub(crate) mod helper;
 pub(crate) mod holding;
 pub(crate) mod life_cycle;
 pub(crate) mod lock;

@@ -93,6 +93,8 @@ pub(crate) struct Frame {
     pub(super) team_size: AtomicU32,
     /// Of a task's execution: where the machine's stack was.
     pub(super) stack: Word,
+    /// Of a team or a task that is traced: its label.
+    pub(crate) label: Word,
     /// The team that is forked when a fork frame is at this depth.
     pub(super) team: Link<Team>,
 }
@@ -100,6 +102,10 @@ pub(crate) struct Frame {
 impl Frame {
     pub(crate) fn below(&self) -> Option<&'static Frame> {
         self.below.get()
+    }
+
+    pub(crate) fn above(&self) -> Option<&'static Frame> {
+        self.above.get()
     }
 
     #[inline(always)]
@@ -273,6 +279,7 @@ impl Thread {
             return self.open_silently(region, phase, Some(node));
         }
         let start = now();
+        self.trace_enter(frame, node, phase, start);
         frame.begin(Role::Construct, node, start);
         frame.start_phase(phase, start);
         self.set_top(frame);
@@ -335,6 +342,7 @@ impl Thread {
             return Self::turn_silently(frame, phase);
         }
         if let Some(node) = frame.node() {
+            self.trace_turn(node, phase, at);
             frame.end_phase(node, at);
             frame.start_phase(phase, at);
         }
@@ -362,6 +370,7 @@ impl Thread {
     #[inline(always)]
     fn close_construct(&'static self, frame: &'static Frame, at: u64) {
         if let Some(node) = frame.node() {
+            self.trace_exit(node, at);
             frame.end_phase(node, at);
             self.add_instance(node, at.wrapping_sub(frame.start()));
         }

@@ -33,6 +33,7 @@ impl Thread {
         };
         frame.stack.set(stack);
         let start = now();
+        self.trace_task(frame, node, start);
         frame.begin(Role::Construct, node, start);
         frame.start_phase(PseudoRegion::Main, start);
         self.set_top(frame);

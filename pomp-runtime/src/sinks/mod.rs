@@ -1,4 +1,4 @@
-//! What becomes of events: today the call-path profile. A sink knows threads,
+//! What becomes of events: the call-path profile, and the trace. A sink knows threads,
 //! regions and ticks; it does not know who reported an event.
 
 mod contention;
@@ -10,4 +10,5 @@ pub(crate) mod profile;
 mod shortcuts;
 mod snapshot;
 mod spread;
+pub(crate) mod trace;
 mod waits;

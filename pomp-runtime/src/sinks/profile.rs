@@ -74,6 +74,8 @@ pub(crate) struct Node {
     /// A `PseudoRegion`, `MEMBER` or `INITIAL`.
     within: AtomicU8,
     number: AtomicU32,
+    /// Of a root that is traced: the number of its thread's path, plus one.
+    pub(super) path: Word,
     /// Whether its instances are counted only.
     throttled: AtomicBool,
     /// Of a fork node: its team sizes.
