@@ -75,6 +75,9 @@ pub fn stats(trace: &Trace) -> Result<Stats, ReadError> {
 impl Listener for Stats {
     fn event(&mut self, time: u64, open: &[Open], event: &Event) {
         self.events += 1;
+        if let Event::Missing(missing) = event {
+            self.missing += missing;
+        }
         let Some(top) = open.last() else { return };
         match event {
             Event::Begin { fork: Some(fork) } if top.phase != PseudoRegion::Enter => {
@@ -93,7 +96,6 @@ impl Listener for Stats {
             }
             Event::Lock(lock) => self.lock(time, open, lock),
             Event::Chunk(_) => self.chunks += 1,
-            Event::Missing(missing) => self.missing += missing,
             _ => {}
         }
     }
