@@ -12,12 +12,14 @@ if(NOT TARGET Romp::pomp)
   set_target_properties(Romp::pomp PROPERTIES
     IMPORTED_LOCATION "${_romp_prefix}/lib/libpomp.a"
     INTERFACE_INCLUDE_DIRECTORIES "${_romp_prefix}/include"
-    INTERFACE_LINK_LIBRARIES "Threads::Threads;${CMAKE_DL_LIBS};m")
+    INTERFACE_LINK_LIBRARIES "Threads::Threads;${CMAKE_DL_LIBS};m"
+    # What tools look for in a running program; of executables alone.
+    INTERFACE_LINK_OPTIONS "$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:LINKER:--dynamic-list=${_romp_prefix}/lib/pomp.exports>")
 endif()
 
 function(romp_measure)
   foreach(_target IN LISTS ARGN)
-    foreach(_language C CXX)
+    foreach(_language C CXX Fortran)
       set_property(TARGET ${_target} PROPERTY ${_language}_COMPILER_LAUNCHER "${ROMP_COMMAND};wrap")
     endforeach()
     # The target may have been linked with either signature of the command.

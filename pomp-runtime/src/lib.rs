@@ -1,15 +1,17 @@
 //! The POMP measurement library.
 //!
 //! ```text
-//! sources    a foreign call -> one event          pomp, fortran, locks, control; all pass
-//!                                                 `boundary`
+//! sources    a foreign call -> one event          pomp, fortran, pomp2, locks, control, collector;
+//!                                                 all pass `boundary`
 //! measure    the event gets time, thread, region  clock, thread, stack, team, task, lock, region
 //!            when it begins and ends              life_cycle, helper, signals, fork, pause, still
-//! sinks      what becomes of it                   profile (call paths), log, merge (at the end)
+//! sinks      what becomes of it                   profile (call paths), log, merge (at the end);
+//!                                                 collector (a tool's callbacks)
 //! ```
 //!
 //! Invariants, as absences:
-//! - a source decides nothing and calls no sink; a sink names no source;
+//! - a source decides nothing and calls no sink, but to pass on a collector's
+//!   requests, which are to one; a sink names no source;
 //! - while the program is measured nothing locks, allocates after warm-up, does
 //!   input or output, or writes where another thread writes;
 //! - nothing that a thread records is ever freed, so reading it when the run
@@ -17,7 +19,8 @@
 //! - no panic, no error and no wrong order of events reaches the program: its
 //!   output, exit status, errno and working directory are its own;
 //! - a signal handler of ours does nothing but wake a thread;
-//! - `unsafe` stands only in `sources`, in `measure` where memory is per thread
+//! - `unsafe` stands only in `sources`, for a collector's messages and callbacks
+//!   (`requests`, `session`), in `measure` where memory is per thread
 //!   (`shared`, `thread`), and where the system is asked (`clock`, `facts`,
 //!   `fork`, `life_cycle`, `signals`, `still`).
 

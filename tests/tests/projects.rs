@@ -12,8 +12,9 @@ use tests::Outcome;
 use tests::project::{Built, Project, breakable, install};
 use tests::toolchain::{romp_bin_dir, test_bin_dir};
 
-/// The compilers of plain builds, for C and C++.
+/// The compilers of plain builds, for C and C++; Fortran's is gfortran.
 const COMPILERS: &[[&str; 2]] = &[["gcc", "g++"], ["clang", "clang++"]];
+const FORTRAN: &str = "gfortran";
 
 /// Where the commands are.
 struct Tools {
@@ -43,7 +44,13 @@ fn tools() -> &'static Tools {
 /// Builds with the compilers themselves.
 fn plain(project: &Project, [cc, cxx]: [&str; 2]) -> Outcome<Built> {
     let path = std::env::var("PATH").unwrap_or_default();
-    let settings = [("CC", cc), ("CXX", cxx), ("ROMP_CC", cc), ("ROMP_CXX", cxx)];
+    let settings = [
+        ("CC", cc),
+        ("CXX", cxx),
+        ("FC", FORTRAN),
+        ("ROMP_CC", cc),
+        ("ROMP_CXX", cxx),
+    ];
     project.build(&path, &settings)
 }
 
@@ -66,6 +73,8 @@ fn measured(
     let mut settings = vec![
         ("CC", "rompcc"),
         ("CXX", "rompcxx"),
+        ("FC", "rompfc"),
+        ("ROMP_FC", FORTRAN),
         ("ROMP_CC", cc),
         ("ROMP_CXX", cxx),
         ("PKG_CONFIG_PATH", packages.as_str()),
@@ -153,6 +162,7 @@ projects! {
     make = "make",
     cmake_c = "cmake-c",
     cmake_cxx = "cmake-cxx",
+    cmake_fortran = "cmake-fortran",
     cmake_launcher = "launcher",
     cmake_package = "cmake-package",
     autoconf = "autoconf",

@@ -20,6 +20,7 @@ pub(super) struct Arguments {
 const WRAPPERS: &[[&str; 4]] = &[
     ["rompcc", "C", "cc", "ROMP_CC"],
     ["rompcxx", "C++", "c++", "ROMP_CXX"],
+    ["rompfc", "Fortran", "gfortran", "ROMP_FC"],
 ];
 
 /// The page of a compiler: `@` is the command, `%` its language.

@@ -9,6 +9,11 @@ use super::flags::Meaning;
 /// The archive that measured programs are linked with.
 const ARCHIVE: &str = "libpomp.a";
 
+/// Beside the archive: what an executable with it must export, in the form of the
+/// linker's `--dynamic-list`. All linkers know that option; it concerns
+/// executables alone, since in a shared library it would also bind symbols.
+const EXPORTS: &str = "pomp.exports";
+
 /// What the archive itself needs from the system.
 pub(crate) const NATIVE_LIBRARIES: [&str; 3] = ["-lpthread", "-ldl", "-lm"];
 
@@ -57,7 +62,19 @@ pub(crate) fn link_words(line: &CommandLine, library: &Path) -> Vec<OsString> {
     }
     words.push(library.as_os_str().to_owned());
     words.extend(NATIVE_LIBRARIES.map(OsString::from));
+    if !line.has(Meaning::Shared) {
+        words.extend(exporting(library));
+    }
     words
+}
+
+/// The word that has an executable export what tools look for in it at run time;
+/// none if the list is not there, or the compiler would take it apart.
+fn exporting(library: &Path) -> Option<OsString> {
+    let list = library.with_file_name(EXPORTS);
+    let name = list.to_str()?;
+    let is_word = list.is_file() && !name.contains(',');
+    is_word.then(|| format!("-Wl,--dynamic-list={name}").into())
 }
 
 #[cfg(test)]
@@ -78,6 +95,21 @@ mod tests {
                 .unwrap_err()
                 .contains("ROMP_LIB=")
         );
+    }
+
+    #[test]
+    fn executables_export_what_tools_look_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let library = dir.path().join(ARCHIVE);
+        let list = dir.path().join(EXPORTS);
+        let last = |text| link_words(&classified(text), &library).pop().unwrap();
+        assert_eq!(last("a.o"), "-lm");
+        std::fs::write(&list, "").unwrap();
+        assert_eq!(
+            last("a.o"),
+            *format!("-Wl,--dynamic-list={}", list.display())
+        );
+        assert_eq!(last("-shared a.o"), "-lm");
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::holding::Got;
 use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::thread::Thread;
+use crate::sinks::collector;
 use crate::sinks::profile::Node;
 use crate::sinks::trace::LockRecord;
 use trace::record::Op;
@@ -88,8 +89,34 @@ impl Thread {
         Some(LockCall { node, start: now() })
     }
 
+    /// A routine that waits for a lock is about to be called.
+    pub(crate) fn lock_wait(
+        &'static self,
+        region: &'static Region,
+        address: usize,
+        now: impl Fn() -> u64,
+    ) -> Option<LockCall> {
+        let call = self.lock_call(region, now)?;
+        self.awaited.set(address as u64);
+        if collector::is_listening() {
+            collector::tell(collector::events::Event::BeginLockWait);
+        }
+        Some(call)
+    }
+
+    /// The address of the lock that it waits for, if it does.
+    pub(crate) fn awaited_lock(&self) -> Option<u64> {
+        Some(self.awaited.get()).filter(|address| *address != 0)
+    }
+
     /// The call has acquired the lock.
     pub(crate) fn lock_acquired(&'static self, call: LockCall, address: usize, at: u64) {
+        if self.awaited.get() != 0 {
+            if collector::is_listening() {
+                collector::tell(collector::events::Event::EndLockWait);
+            }
+            self.awaited.set(0);
+        }
         call.node
             .span(PseudoRegion::Enter)
             .add(at.wrapping_sub(call.start));
@@ -181,6 +208,7 @@ impl Thread {
 
     /// From now on this thread holds no lock that is known.
     pub(super) fn forget_locks(&self) {
+        self.awaited.set(0);
         for held in self.held_locks() {
             held.address.store(0, Ordering::Relaxed);
         }

@@ -19,6 +19,7 @@ use super::region::Region;
 use super::shared::{Link, Word, leak_slice};
 use super::team::Team;
 use super::thread::Thread;
+use crate::sinks::collector;
 use crate::sinks::profile::{Node, pseudo_region};
 
 /// Frames that are made at once.
@@ -65,6 +66,10 @@ impl Silent {
         self.phase.store(phase as u8, Ordering::Relaxed);
     }
 
+    pub(super) fn phase(&self) -> PseudoRegion {
+        pseudo_region(self.phase.load(Ordering::Relaxed))
+    }
+
     /// Counts the phase, which ends.
     pub(super) fn count_phase(&self) {
         let phase = self.phase.load(Ordering::Relaxed);
@@ -91,6 +96,8 @@ pub(crate) struct Frame {
     pub(super) slot: Link<Slot>,
     pub(super) barriers: Word,
     pub(super) team_size: AtomicU32,
+    /// Of a fork or member frame: the id of this instance of the parallel region.
+    pub(super) instance: Word,
     /// Of a task's execution: where the machine's stack was.
     pub(super) stack: Word,
     /// Of a team or a task that is traced: its label.
@@ -115,6 +122,27 @@ impl Frame {
 
     pub(crate) fn start(&self) -> u64 {
         self.start.get()
+    }
+
+    /// The region that it is an instance of; none of a base.
+    pub(crate) fn region(&self) -> Option<&'static Region> {
+        match self.role() {
+            Role::Silent => self.silent.region.get(),
+            _ => self.node()?.region(),
+        }
+    }
+
+    /// The phase that runs besides `main`, or `main`.
+    pub(crate) fn phase(&self) -> PseudoRegion {
+        match self.role() {
+            Role::Silent => self.silent.phase(),
+            _ => pseudo_region(self.within()),
+        }
+    }
+
+    /// Of a fork or member frame: the id of this instance of the parallel region.
+    pub(crate) fn instance(&self) -> u64 {
+        self.instance.get()
     }
 
     /// Of a fork frame: how many threads its team has, 0 if unknown.
@@ -217,6 +245,21 @@ impl Thread {
     /// An event of a region.
     #[inline(always)]
     pub(crate) fn report(
+        &'static self,
+        event: Event,
+        region: &'static Region,
+        now: impl Fn() -> u64,
+    ) {
+        if collector::is_listening() {
+            self.report_aloud(event, region, now);
+        } else {
+            self.record(event, region, now);
+        }
+    }
+
+    /// Records an event of a region.
+    #[inline(always)]
+    pub(super) fn record(
         &'static self,
         event: Event,
         region: &'static Region,
@@ -426,16 +469,10 @@ impl Thread {
         member_too: bool,
         at: u64,
     ) -> Option<&'static Frame> {
-        let mut frame = self.top();
-        while let Some(candidate) = frame {
-            if candidate.is_construct_of(region) || member_too && candidate.is(Role::Member, region)
-            {
-                self.close_above(candidate, at);
-                return frame;
-            }
-            frame = candidate
-                .below()
-                .filter(|_| candidate.role().is_construct());
+        let frame = self.open_frame(region, member_too);
+        if let Some(frame) = frame {
+            self.close_above(frame, at);
+            return Some(frame);
         }
         if region.kind.is_task_execution() {
             self.migrated.add(1);
@@ -445,11 +482,31 @@ impl Thread {
         None
     }
 
+    /// The open frame of a region on this side of the team.
+    pub(super) fn open_frame(
+        &self,
+        region: &'static Region,
+        member_too: bool,
+    ) -> Option<&'static Frame> {
+        let mut frame = self.top();
+        while let Some(candidate) = frame {
+            if candidate.is_construct_of(region) || member_too && candidate.is(Role::Member, region)
+            {
+                return frame;
+            }
+            frame = candidate
+                .below()
+                .filter(|_| candidate.role().is_construct());
+        }
+        None
+    }
+
     /// Closes everything above a frame, which its own exit did not.
     pub(super) fn close_above(&'static self, frame: &'static Frame, at: u64) {
         while let Some(top) = self.top().filter(|top| !std::ptr::eq(*top, frame)) {
             let Some(below) = top.below() else { return };
             self.skipped.add(1);
+            collector::events::is_skipped(top);
             match top.role() {
                 Role::Construct => self.close_construct(top, at),
                 Role::Silent => self.close_silently(top),
@@ -458,6 +515,9 @@ impl Thread {
                 Role::Base => return,
             }
             self.set_top(below);
+            if top.role() == Role::Member {
+                self.tell_of_idleness(collector::events::Event::BeginIdle);
+            }
         }
     }
 }

@@ -6,7 +6,7 @@
 //! member's call paths hang below a root of its own, (fork node, number), so
 //! that members never share what they write.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
@@ -17,7 +17,11 @@ use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role};
 use super::thread::Thread;
+use crate::sinks::collector;
 use crate::sinks::profile::Node;
+
+/// The bits of an instance's id that tell the instances of one record apart.
+const INSTANCES: u32 = 40;
 
 /// One instance of a parallel region, from fork to join. Reused by the next
 /// fork at the same depth of the same thread. Two cache lines wide, since
@@ -38,6 +42,9 @@ pub(crate) struct Team {
     label: Word,
     /// The initial thread that it descends from.
     initial: Word,
+    /// The id of the instance: the number of this record in the upper bits, and
+    /// how often it was used.
+    instance: Word,
     /// Where its members find it, if they are not handed it.
     forker: Link<Forker>,
     /// Where the members tell of their arrivals at barriers.
@@ -62,9 +69,14 @@ impl Thread {
         let at = now();
         team.fork.set(at);
         team.label.set(self.trace_fork(frame, node, at));
+        team.instance.add(1);
+        frame.instance.set(team.instance.get());
         frame.begin(Role::Fork, node, at);
         frame.start_phase(PseudoRegion::Seq, at);
         self.set_top(frame);
+        if collector::is_listening() {
+            collector::tell(collector::events::Event::Fork);
+        }
         Some(team)
     }
 
@@ -101,6 +113,7 @@ impl Thread {
         frame.begin(Role::Member, root, at);
         frame.slot.set(team.slots.of(number));
         frame.barriers.set(fork);
+        frame.instance.set(team.instance.get());
         if root.region().is_some_and(Region::is_combined) {
             frame.start_phase(PseudoRegion::Enter, fork);
         } else {
@@ -108,6 +121,9 @@ impl Thread {
             frame.start_phase(PseudoRegion::Body, at);
         }
         self.set_top(frame);
+        if collector::is_listening() && top.role() == Role::Base {
+            collector::tell(collector::events::Event::EndIdle);
+        }
     }
 
     /// This thread leaves a team.
@@ -116,7 +132,11 @@ impl Thread {
         while let Some(candidate) = frame {
             if candidate.is(Role::Member, region) {
                 self.close_above(candidate, at);
-                return self.close_member(candidate, at);
+                if collector::is_listening() {
+                    collector::events::phase_ends(candidate);
+                }
+                self.close_member(candidate, at);
+                return self.tell_of_idleness(collector::events::Event::BeginIdle);
             }
             frame = candidate
                 .below()
@@ -130,6 +150,9 @@ impl Thread {
         match self.fork_frame(region) {
             Some(frame) => {
                 self.close_above(frame, at);
+                if collector::is_listening() {
+                    collector::tell(collector::events::Event::Join);
+                }
                 self.close_fork(frame, at);
             }
             None => self.unmatched.add(1),
@@ -232,7 +255,10 @@ fn team_of(frame: &'static Frame) -> Option<&'static Team> {
 #[inline(never)]
 fn new_team(frame: &'static Frame) -> Option<&'static Team> {
     helper::ensure();
+    static TEAMS: AtomicU64 = AtomicU64::new(1);
     let team = leak(Team::default())?;
+    team.instance
+        .set(TEAMS.fetch_add(1, Ordering::Relaxed) << INSTANCES);
     frame.team.set(Some(team));
     Some(team)
 }

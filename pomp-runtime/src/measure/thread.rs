@@ -40,6 +40,8 @@ pub(crate) struct Thread {
     /// The thread that was made before.
     before: Link<Thread>,
     pub(super) held: Link<Held>,
+    /// Address of the lock that it is about to set; 0 if there is none.
+    pub(super) awaited: Word,
     /// Where it calls the lock functions that cannot say so themselves.
     pub(crate) lock_site: Link<Region>,
     /// The initial thread that it descends from, from 1, and the latest of which
@@ -114,6 +116,11 @@ pub(super) fn others(one: &'static Thread) -> impl Iterator<Item = &'static Thre
 /// Whether this thread is inside the library.
 pub(super) fn is_inside() -> bool {
     CURRENT.get().is_some_and(Thread::is_busy)
+}
+
+/// This thread's block, if it has one. May be called in a signal handler.
+pub(crate) fn current() -> Option<&'static Thread> {
+    CURRENT.get()
 }
 
 /// Whether this is the block of the calling thread.
@@ -226,6 +233,7 @@ impl Thread {
             holds: Holds::new(),
             before: Link::none(),
             held: Link::none(),
+            awaited: Word::new(0),
             lock_site: Link::none(),
             initial: Word::new(0),
             home: Word::new(0),
@@ -283,6 +291,11 @@ impl Thread {
         self.base.get()
     }
 
+    /// Whether the OpenMP runtime made it, to serve in teams.
+    pub(crate) fn is_worker(&self) -> bool {
+        self.initial.get() != 0 && self.base().is_some_and(|base| base.node().is_none())
+    }
+
     /// Locks that are held now, and free entries.
     pub(crate) fn held_locks(&self) -> impl Iterator<Item = &'static Held> {
         std::iter::successors(self.held.get(), |held| held.next())
@@ -310,7 +323,7 @@ impl Thread {
 }
 
 /// Whether this is the thread that the process began with.
-fn started_the_program() -> bool {
+pub(crate) fn started_the_program() -> bool {
     // SAFETY: both calls only ask.
     unsafe { libc::getpid() == libc::gettid() }
 }

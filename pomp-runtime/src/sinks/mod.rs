@@ -1,6 +1,8 @@
-//! What becomes of events: the call-path profile, and the trace. A sink knows threads,
-//! regions and ticks; it does not know who reported an event.
+//! What becomes of events: the call-path profile, the trace, and a collector's
+//! callbacks. A sink knows threads, regions and ticks; it does not know who
+//! reported an event.
 
+pub(crate) mod collector;
 mod contention;
 mod distribution;
 pub(crate) mod log;

@@ -13,7 +13,7 @@ use std::ffi::{c_char, c_int, c_void};
 use super::boundary::event_of;
 use super::fortran::subroutine;
 use super::literal::Literal;
-use super::locks::{begin, called, release, released, tried};
+use super::locks::{begin, begin_wait, called, release, released, tried};
 use super::routine::Routine;
 use crate::measure::fortran_omp as omp;
 
@@ -45,7 +45,7 @@ macro_rules! routines {
                 // SAFETY: as above.
                 unsafe {
                     let literal = Literal::new(text, length);
-                    let call = begin(|thread| literal.region(thread));
+                    let call = begin_wait(|thread| literal.region(thread), lock);
                     omp::$set_omp(lock);
                     tried(call, lock, true);
                 }

@@ -20,6 +20,16 @@ pub(super) fn begin(
     event_of(find, |thread, region| thread.lock_call(region, now))?
 }
 
+/// A call that waits for a lock begins, at the region that `find` finds.
+#[inline(always)]
+pub(super) fn begin_wait(
+    find: impl FnOnce(&'static Thread) -> Option<&'static Region>,
+    lock: *mut c_void,
+) -> Option<LockCall> {
+    let action = |thread: &'static Thread, region| thread.lock_wait(region, lock.addr(), now);
+    event_of(find, action)?
+}
+
 /// An unset call begins. Gives the call that set the lock, and the time.
 #[inline(always)]
 pub(super) fn release(
@@ -94,7 +104,7 @@ macro_rules! routines {
         unsafe extern "C" fn $set(descriptor: *const OmpRegDescr, lock: *mut c_void) {
             // SAFETY: as the caller promises.
             unsafe {
-                let call = begin(|_| region_of(descriptor.as_ref()?));
+                let call = begin_wait(|_| region_of(descriptor.as_ref()?), lock);
                 omp::$set_omp(lock);
                 tried(call, lock, true);
             }

@@ -308,5 +308,12 @@ unsafe extern "C" fn POMP_Parallel_join(descriptor: *const OmpRegDescr) {
 /// Has the parts linked that a program refers to weakly, or not by name.
 #[cfg(not(test))]
 #[used]
-static LINKED: ([extern "C" fn(); 3], extern "C" fn(c_int) -> !) =
-    (super::control::STEERING, super::ends::romp_end_process);
+static LINKED: (
+    [extern "C" fn(); 3],
+    extern "C" fn(c_int) -> !,
+    unsafe extern "C" fn(*mut c_void) -> c_int,
+) = (
+    super::control::STEERING,
+    super::ends::romp_end_process,
+    super::collector::__omp_collector_api,
+);

@@ -3,7 +3,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::locks::{begin, called, release, released, tried};
+use super::locks::{begin, begin_wait, called, release, released, tried};
 use super::pomp2::fortran;
 use super::routine::Routine;
 use crate::measure::{fortran_omp, omp};
@@ -39,7 +39,7 @@ fn plain(routine: &'static Routine, _: *mut c_void, call: impl FnOnce()) {
 }
 
 fn setting(routine: &'static Routine, lock: *mut c_void, call: impl FnOnce()) {
-    let begun = begin(|_| routine.region());
+    let begun = begin_wait(|_| routine.region(), lock);
     call();
     tried(begun, lock, true);
 }

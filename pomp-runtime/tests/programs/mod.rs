@@ -83,6 +83,20 @@ impl Program {
     }
 }
 
+impl Program {
+    /// What it prints, from a directory of its own, so that several tests can run
+    /// one program.
+    pub(crate) fn output(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+        let here = tempfile::tempdir().unwrap();
+        Command::new(&self.file)
+            .args(arguments)
+            .current_dir(here.path())
+            .envs(environment.iter().copied())
+            .output()
+            .unwrap()
+    }
+}
+
 impl Run {
     pub(crate) fn stdout(&self) -> &str {
         std::str::from_utf8(&self.output.stdout).unwrap()

@@ -1,0 +1,43 @@
+//! Recording events while somebody wants to be told of them at once.
+//!
+//! What begins is told after it has been recorded, what ends before: in the
+//! callback a thread is in the state that begins or ends. The time of callbacks
+//! counts for that state. Events that a callback causes are ignored.
+
+use super::event::{Action, Event};
+use super::region::Region;
+use super::stack::Role;
+use super::thread::Thread;
+use crate::sinks::collector;
+
+impl Thread {
+    /// Tells of an event of a region, and records it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn report_aloud(
+        &'static self,
+        event: Event,
+        region: &'static Region,
+        now: impl Fn() -> u64,
+    ) {
+        let action = event.action();
+        let opens = matches!(action, Action::Open(_) | Action::OpenWork);
+        if let Some(frame) = self.open_frame(region, true).filter(|_| !opens) {
+            // What is left open above it ends first.
+            self.close_above(frame, now());
+            collector::events::phase_ends(frame);
+        }
+        self.record(event, region, now);
+        if !matches!(action, Action::Close | Action::CloseWork) {
+            collector::events::phase_began(self, region);
+        }
+    }
+
+    /// Tells that a thread that serves in teams starts or ends to be idle.
+    #[inline(always)]
+    pub(super) fn tell_of_idleness(&self, event: collector::events::Event) {
+        if collector::is_listening() && self.top().is_some_and(|top| top.role() == Role::Base) {
+            collector::tell(event);
+        }
+    }
+}

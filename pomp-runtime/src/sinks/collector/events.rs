@@ -1,0 +1,141 @@
+//! The events of the collector interface. Each but fork and join is the begin or
+//! the end of something that a frame is in the middle of, so that one table, from
+//! the frame to the pair of events, serves begins, ends, and what an exit skips.
+//!
+//! A source-level instrumenter sees the begin and the end of everything in the
+//! table. What it does not see, and what stands for it:
+//! - whether a thread had to wait: the pair is told for every critical section,
+//!   ordered part, atomic operation and lock, and encloses the wait;
+//! - when a worker starts to be idle for the first time: before its first team it
+//!   is unknown to us.
+
+use profile::region_kind::{PseudoRegion, RegionKind};
+
+use super::session::tell;
+use crate::measure::region::Region;
+use crate::measure::stack::{Frame, Role};
+use crate::measure::thread::Thread;
+
+/// An event, with its number in the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Event {
+    Fork = 1,
+    Join = 2,
+    BeginIdle = 3,
+    EndIdle = 4,
+    BeginImplicitBarrier = 5,
+    EndImplicitBarrier = 6,
+    BeginBarrier = 7,
+    EndBarrier = 8,
+    BeginLockWait = 9,
+    EndLockWait = 10,
+    BeginCriticalWait = 11,
+    EndCriticalWait = 12,
+    BeginOrderedWait = 13,
+    EndOrderedWait = 14,
+    BeginMaster = 15,
+    EndMaster = 16,
+    BeginSingle = 17,
+    EndSingle = 18,
+    BeginOrdered = 19,
+    EndOrdered = 20,
+    BeginAtomicWait = 21,
+    EndAtomicWait = 22,
+}
+
+/// The highest number of an event.
+pub(super) const LAST: usize = Event::EndAtomicWait as usize;
+
+/// What a construct can be in the middle of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Activity {
+    ImplicitBarrier,
+    Barrier,
+    CriticalWait,
+    OrderedWait,
+    Ordered,
+    Master,
+    Single,
+    AtomicWait,
+}
+
+impl Activity {
+    /// The table.
+    pub(super) fn of(kind: RegionKind, phase: PseudoRegion) -> Option<Self> {
+        use PseudoRegion::{Body, Enter, Ibarr};
+        match (kind, phase) {
+            // The wait for its tasks is no barrier.
+            (RegionKind::Taskgroup, Ibarr) => None,
+            (_, Ibarr) => Some(Self::ImplicitBarrier),
+            (RegionKind::Barrier, _) => Some(Self::Barrier),
+            (RegionKind::Critical, Enter) => Some(Self::CriticalWait),
+            (RegionKind::Ordered, Enter) => Some(Self::OrderedWait),
+            (RegionKind::Ordered, Body) => Some(Self::Ordered),
+            (RegionKind::Master, _) => Some(Self::Master),
+            (RegionKind::Single, Body) => Some(Self::Single),
+            (RegionKind::Atomic, _) => Some(Self::AtomicWait),
+            _ => None,
+        }
+    }
+
+    fn begin(self) -> Event {
+        match self {
+            Self::ImplicitBarrier => Event::BeginImplicitBarrier,
+            Self::Barrier => Event::BeginBarrier,
+            Self::CriticalWait => Event::BeginCriticalWait,
+            Self::OrderedWait => Event::BeginOrderedWait,
+            Self::Ordered => Event::BeginOrdered,
+            Self::Master => Event::BeginMaster,
+            Self::Single => Event::BeginSingle,
+            Self::AtomicWait => Event::BeginAtomicWait,
+        }
+    }
+
+    fn end(self) -> Event {
+        match self {
+            Self::ImplicitBarrier => Event::EndImplicitBarrier,
+            Self::Barrier => Event::EndBarrier,
+            Self::CriticalWait => Event::EndCriticalWait,
+            Self::OrderedWait => Event::EndOrderedWait,
+            Self::Ordered => Event::EndOrdered,
+            Self::Master => Event::EndMaster,
+            Self::Single => Event::EndSingle,
+            Self::AtomicWait => Event::EndAtomicWait,
+        }
+    }
+}
+
+/// What a frame is in the middle of.
+fn activity(frame: &Frame) -> Option<Activity> {
+    Activity::of(frame.region()?.kind, frame.phase())
+}
+
+/// The frame of a region on top is in a new phase.
+pub(crate) fn phase_began(thread: &Thread, region: &'static Region) {
+    let top = thread.top().filter(|top| match top.role() {
+        Role::Construct | Role::Silent | Role::Member => {
+            top.region().is_some_and(|own| std::ptr::eq(own, region))
+        }
+        Role::Base | Role::Fork => false,
+    });
+    if let Some(activity) = top.and_then(activity) {
+        tell(activity.begin());
+    }
+}
+
+/// The phase of the frame on top is about to end.
+pub(crate) fn phase_ends(frame: &Frame) {
+    if let Some(activity) = activity(frame) {
+        tell(activity.end());
+    }
+}
+
+/// The frame on top is about to be closed by the exit of one around it.
+pub(crate) fn is_skipped(frame: &Frame) {
+    match frame.role() {
+        Role::Construct | Role::Silent | Role::Member => phase_ends(frame),
+        Role::Fork => tell(Event::Join),
+        Role::Base => {}
+    }
+}

@@ -1,0 +1,21 @@
+//! The collector interface (ORA, the "OpenMP Runtime API for Profiling" of the
+//! OpenMP architecture review board's white paper): a tool in the program's
+//! address space asks for callbacks at events, and for the state of threads.
+//!
+//! ```text
+//! requests    the messages of `__omp_collector_api`, and their answers
+//! session     started, paused, who is called back
+//! events      the 22 events: which a thread's frames are in the middle of
+//! states      the 11 states, and what is waited for, read off the frames
+//! ```
+//!
+//! Nothing is kept for a collector while a program is measured: a state is what
+//! the frames of the thread say when it is asked for. The one flag that is read
+//! at an event says whether anybody is to be called.
+
+pub(crate) mod events;
+pub(crate) mod requests;
+mod session;
+mod states;
+
+pub(crate) use session::{is_listening, tell};

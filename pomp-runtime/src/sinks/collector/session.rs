@@ -1,0 +1,139 @@
+//! The session of a collector: whether there is one, whether it is paused, and
+//! which function it wants to be called at which event.
+//!
+//! Changes are rare and take a lock; what an event reads are single words.
+
+use std::ffi::c_int;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use super::events::{Event, LAST};
+use super::requests::Code;
+use crate::measure::mutex::lock;
+use crate::measure::{errno, life_cycle};
+
+/// A collector's function, called in the thread of the event.
+pub(super) type Callback = extern "C" fn(c_int);
+
+#[derive(Debug)]
+struct Session {
+    started: bool,
+    paused: bool,
+}
+
+static SESSION: Mutex<Session> = Mutex::new(Session {
+    started: false,
+    paused: false,
+});
+
+/// Whether there is a session, for requests from signal handlers.
+static STARTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether there is anybody to call.
+static LISTENING: AtomicBool = AtomicBool::new(false);
+
+/// The address of each event's callback, by its number; 0 if it has none.
+static CALLBACKS: [AtomicUsize; LAST + 1] = [const { AtomicUsize::new(0) }; LAST + 1];
+
+/// Whether an event has to be told to anybody.
+#[inline(always)]
+pub(crate) fn is_listening() -> bool {
+    LISTENING.load(Ordering::Relaxed)
+}
+
+/// Whether there is a session.
+pub(super) fn is_started() -> bool {
+    STARTED.load(Ordering::Acquire)
+}
+
+/// Calls the collector back, if it wants this event.
+#[cold]
+#[inline(never)]
+pub(crate) fn tell(event: Event) {
+    if !is_listening() {
+        return;
+    }
+    let address = CALLBACKS[event as usize].load(Ordering::Acquire);
+    if address != 0 {
+        // SAFETY: a collector has registered this address as that of such a
+        // function.
+        let callback = unsafe { std::mem::transmute::<usize, Callback>(address) };
+        errno::keep(|| callback(c_int::from(event as u8)));
+    }
+}
+
+/// Starts a session. Not if one has started, nor after the end of measurement.
+pub(super) fn start() -> Code {
+    if !life_cycle::ensure_started() {
+        return Code::SequenceError;
+    }
+    change(|session| {
+        if session.started {
+            return Code::SequenceError;
+        }
+        forget_callbacks();
+        (session.started, session.paused) = (true, false);
+        Code::Ok
+    })
+}
+
+/// Ends the session. All callbacks are forgotten.
+pub(super) fn stop() -> Code {
+    within_session(|session| {
+        session.started = false;
+        forget_callbacks();
+        Code::Ok
+    })
+}
+
+/// Events are told, or are not told for a time.
+pub(super) fn set_paused(paused: bool) -> Code {
+    within_session(|session| {
+        session.paused = paused;
+        Code::Ok
+    })
+}
+
+/// Sets the callback of an event, by number; address 0 takes it away.
+pub(super) fn set_callback(event: c_int, address: usize) -> Code {
+    within_session(|_| {
+        let slot = usize::try_from(event).ok().filter(|number| *number > 0);
+        match slot.and_then(|number| CALLBACKS.get(number)) {
+            Some(callback) => {
+                callback.store(address, Ordering::Release);
+                Code::Ok
+            }
+            None => Code::Unknown,
+        }
+    })
+}
+
+fn within_session(action: impl FnOnce(&mut Session) -> Code) -> Code {
+    change(|session| match session.started {
+        true => action(session),
+        false => Code::SequenceError,
+    })
+}
+
+/// Changes the session, and what events read of it.
+fn change(action: impl FnOnce(&mut Session) -> Code) -> Code {
+    errno::keep(|| {
+        let mut session = lock(&SESSION);
+        let code = action(&mut session);
+        let wanted = || {
+            CALLBACKS
+                .iter()
+                .any(|slot| slot.load(Ordering::Relaxed) != 0)
+        };
+        STARTED.store(session.started, Ordering::Release);
+        let listening = session.started && !session.paused && wanted();
+        LISTENING.store(listening, Ordering::Release);
+        code
+    })
+}
+
+fn forget_callbacks() {
+    for callback in &CALLBACKS {
+        callback.store(0, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,144 @@
+//! The states of the collector interface, and the ids of waits and regions, as
+//! the calling thread's frames say them.
+//!
+//! All of this may be asked for in a signal handler: it only reads what an event
+//! stores word by word, in an order in which every moment makes sense.
+//!
+//! The state of a reduction is never given: it lies between the last statement
+//! that a source-level instrumenter can see of a construct and its barrier.
+
+use profile::region_kind::{PseudoRegion, RegionKind};
+
+use super::events::Activity;
+use crate::measure::stack::{Frame, Role};
+use crate::measure::thread::{self, Thread};
+
+/// A state, with its number in the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum State {
+    Overhead = 1,
+    Work = 2,
+    ImplicitBarrier = 3,
+    Barrier = 4,
+    Idle = 5,
+    Serial = 6,
+    LockWait = 8,
+    CriticalWait = 9,
+    OrderedWait = 10,
+    AtomicWait = 11,
+}
+
+/// A thread's state; of a wait also the id of what is waited for: a barrier, the
+/// same for all members of a team; a lock; all critical sections of a name; an
+/// ordered part or an atomic operation of the source.
+pub(super) fn state(thread: Option<&'static Thread>) -> (State, Option<u64>) {
+    let Some(thread) = thread else {
+        return (State::Serial, None);
+    };
+    if let Some(lock) = thread.awaited_lock() {
+        return (State::LockWait, Some(lock));
+    }
+    let Some(top) = thread.top() else {
+        return (State::Serial, None);
+    };
+    let waits = waits(thread, top);
+    match team_of(top) {
+        _ if waits.is_some() => waits.unwrap_or((State::Work, None)),
+        Some(_) => (in_team(top), None),
+        None if thread.is_worker() => (State::Idle, None),
+        None => (State::Serial, None),
+    }
+}
+
+/// The state of a frame that waits.
+fn waits(thread: &Thread, top: &'static Frame) -> Option<(State, Option<u64>)> {
+    let region = top.region()?;
+    let place = || std::ptr::from_ref(region).addr() as u64;
+    let (state, id) = match Activity::of(region.kind, top.phase())? {
+        Activity::ImplicitBarrier => (State::ImplicitBarrier, thread.barrier_id()),
+        Activity::Barrier => (State::Barrier, thread.barrier_id()),
+        Activity::CriticalWait => (State::CriticalWait, region.guard as u64),
+        Activity::OrderedWait => (State::OrderedWait, place()),
+        Activity::AtomicWait => (State::AtomicWait, place()),
+        Activity::Ordered | Activity::Master | Activity::Single => return None,
+    };
+    Some((state, Some(id)))
+}
+
+/// The state in a parallel region, where nothing is waited for: the program's
+/// own work, or what it takes to have it done.
+fn in_team(top: &Frame) -> State {
+    use PseudoRegion::{Enter, Exit, Ibarr, Main};
+    if top.role() == Role::Fork {
+        return State::Overhead;
+    }
+    let kind = top.region().map(|region| region.kind);
+    let runtime_only = matches!(
+        kind,
+        Some(
+            RegionKind::Flush
+                | RegionKind::Task
+                | RegionKind::UntiedTask
+                | RegionKind::Taskwait
+                | RegionKind::Taskyield
+        )
+    );
+    let between = top.region().is_some_and(|region| {
+        matches!(region.kind, RegionKind::Single | RegionKind::Scope) || region.is_combined()
+    });
+    match top.phase() {
+        Enter | Exit | Ibarr => State::Overhead,
+        Main if runtime_only || between => State::Overhead,
+        _ => State::Work,
+    }
+}
+
+/// The innermost frame that stands for a team: of a member, or of the thread that
+/// has forked it and is in it no longer, or not yet.
+fn team_of(top: &'static Frame) -> Option<&'static Frame> {
+    let mut frame = top;
+    while frame.role().is_construct() {
+        frame = frame.below()?;
+    }
+    matches!(frame.role(), Role::Fork | Role::Member).then_some(frame)
+}
+
+/// The id of the instance of a parallel region that a thread is in; 0 if it is in
+/// none.
+pub(super) fn current_region(thread: Option<&'static Thread>) -> u64 {
+    let team = thread.and_then(Thread::top).and_then(team_of);
+    team.map_or(0, Frame::instance)
+}
+
+/// What is known of the parallel region around the current one.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Parent {
+    /// Its id; 0 if there is none.
+    Region(u64),
+    /// The thread is in no parallel region.
+    Outside,
+    /// The thread is not the one to ask.
+    WrongThread,
+}
+
+/// The parallel region around the current one, for the thread that has forked
+/// that.
+pub(super) fn parent_region(thread: Option<&'static Thread>) -> Parent {
+    let Some(team) = thread.and_then(Thread::top).and_then(team_of) else {
+        let is_initial = !thread.is_some_and(Thread::is_worker) && thread::started_the_program();
+        return match is_initial {
+            true => Parent::Outside,
+            false => Parent::WrongThread,
+        };
+    };
+    let fork = match team.role() {
+        Role::Fork => Some(team),
+        _ => team.below().filter(|below| below.role() == Role::Fork),
+    };
+    let Some(fork) = fork else {
+        return Parent::WrongThread;
+    };
+    let around = fork.below().and_then(team_of);
+    Parent::Region(around.map_or(0, Frame::instance))
+}

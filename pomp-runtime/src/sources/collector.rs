@@ -1,0 +1,20 @@
+//! The entry point of the collector interface: a tool finds it by its name in
+//! the running program. What it asks is answered by `sinks::collector`.
+
+use std::ffi::{c_int, c_void};
+
+use super::boundary::caught;
+use crate::sinks::collector::requests;
+
+/// Answers a buffer of requests, in place. 0, or -1 if it is not well-formed.
+///
+/// # Safety
+/// `requests` is null or a buffer as the interface demands.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn __omp_collector_api(requests: *mut c_void) -> c_int {
+    // SAFETY: as the caller promises.
+    match caught(|| unsafe { requests::answer(requests.cast()) }.then_some(())) {
+        Some(()) => 0,
+        None => -1,
+    }
+}
