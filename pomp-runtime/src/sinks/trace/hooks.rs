@@ -33,7 +33,7 @@ impl Thread {
     ) {
         if self.trace.is_on() {
             frame.label.set(0);
-            self.record(head(Op::Enter, phase as u8, region(node)), at, []);
+            self.write_record(head(Op::Enter, phase as u8, region(node)), at, []);
         }
     }
 
@@ -41,7 +41,7 @@ impl Thread {
     #[inline(always)]
     pub(crate) fn trace_turn(&'static self, node: &'static Node, phase: PseudoRegion, at: u64) {
         if self.trace.is_on() {
-            self.record(head(Op::Turn, phase as u8, region(node)), at, []);
+            self.write_record(head(Op::Turn, phase as u8, region(node)), at, []);
         }
     }
 
@@ -49,7 +49,7 @@ impl Thread {
     #[inline(always)]
     pub(crate) fn trace_exit(&'static self, node: &'static Node, at: u64) {
         if self.trace.is_on() {
-            self.record(head(Op::Exit, 0, region(node)), at, []);
+            self.write_record(head(Op::Exit, 0, region(node)), at, []);
         }
     }
 
@@ -62,7 +62,7 @@ impl Thread {
         let label = self.trace.label();
         frame.label.set(label);
         let head = head(Op::Fork, PseudoRegion::Seq as u8, region(node));
-        self.record(head, at, [label]);
+        self.write_record(head, at, [label]);
         label
     }
 
@@ -71,7 +71,7 @@ impl Thread {
     pub(crate) fn trace_join(&'static self, node: &'static Node, size: u32, at: u64) {
         if self.trace.is_on() {
             let head = head(Op::Join, 0, region(node));
-            self.record(head, at, [u64::from(size)]);
+            self.write_record(head, at, [u64::from(size)]);
         }
     }
 
@@ -95,14 +95,14 @@ impl Thread {
         };
         let head = head(Op::Begin, phase as u8, region(root));
         let path = paths::of(root).wrapping_sub(1);
-        self.record(head, at, [label, path, fork]);
+        self.write_record(head, at, [label, path, fork]);
     }
 
     /// This thread leaves its team.
     #[inline(always)]
     pub(crate) fn trace_end(&'static self, root: &'static Node, at: u64) {
         if self.trace.is_on() {
-            self.record(head(Op::End, 0, region(root)), at, []);
+            self.write_record(head(Op::End, 0, region(root)), at, []);
         }
     }
 
@@ -112,7 +112,7 @@ impl Thread {
         if self.trace.is_on() {
             let label = self.trace.label();
             frame.label.set(label);
-            self.record(head(Op::Task, 0, region(node)), at, [label, 0]);
+            self.write_record(head(Op::Task, 0, region(node)), at, [label, 0]);
         }
     }
 
@@ -120,7 +120,7 @@ impl Thread {
     pub(crate) fn trace_base(&'static self, base: &'static Frame, at: u64) {
         if self.trace.is_on() {
             let (operands, region, phase) = context(base);
-            self.record(head(Op::Open, phase, region), at, operands);
+            self.write_record(head(Op::Open, phase, region), at, operands);
         }
     }
 
@@ -134,9 +134,9 @@ impl Thread {
         let head = head(lock.op, cut, region(lock.node));
         let address = lock.address as u64;
         match lock.op {
-            Op::LockSet => self.record(head, at, [lock.start, address]),
-            Op::LockUnset | Op::LockFree => self.record(head, at, [address]),
-            _ => self.record(head, at, [lock.start]),
+            Op::LockSet => self.write_record(head, at, [lock.start, address]),
+            Op::LockUnset | Op::LockFree => self.write_record(head, at, [address]),
+            _ => self.write_record(head, at, [lock.start]),
         }
     }
 
@@ -144,11 +144,11 @@ impl Thread {
     pub(super) fn trace_cut(&'static self, frame: &'static Frame, at: u64) {
         let Some(node) = frame.node() else { return };
         match frame.role() {
-            Role::Construct => self.record(head(Op::Exit, CUT, region(node)), at, []),
-            Role::Member => self.record(head(Op::End, CUT, region(node)), at, []),
+            Role::Construct => self.write_record(head(Op::Exit, CUT, region(node)), at, []),
+            Role::Member => self.write_record(head(Op::End, CUT, region(node)), at, []),
             Role::Fork => {
                 let size = u64::from(frame.team_size());
-                self.record(head(Op::Join, CUT, region(node)), at, [size]);
+                self.write_record(head(Op::Join, CUT, region(node)), at, [size]);
             }
             Role::Base | Role::Silent => {}
         }

@@ -99,7 +99,7 @@ impl Stream {
 impl Thread {
     /// Appends a record.
     #[inline(always)]
-    fn record<const N: usize>(&'static self, head: u64, at: u64, operands: [u64; N]) {
+    fn write_record<const N: usize>(&'static self, head: u64, at: u64, operands: [u64; N]) {
         let stream = &self.trace;
         let used = stream.used.load(Ordering::Relaxed);
         let ticks = at.wrapping_sub(stream.last.get());
