@@ -201,6 +201,13 @@ pub const VARIABLES: &[Variable] = &[
     ),
     row(
         Wrapper,
+        "ROMP_CHUNKS",
+        Switch,
+        "off",
+        "Let traces show the chunks of loops, as --chunks: a comparison more in each iteration.",
+    ),
+    row(
+        Wrapper,
         "ROMP_KEEP",
         Switch,
         "off",

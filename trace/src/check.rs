@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 
 use crate::layout::label_parts;
 use crate::read::{ReadError, Trace};
-use crate::replay::{Chunk, Event, Fault, Listener, LoopInstance, Open, Role, replay};
+use crate::replay::{
+    Chunk, Event, Fault, Instance, Listener, LoopInstance, Open, Role, path, replay,
+};
+use crate::schedule::{Kind, static_chunks, static_member};
 
 /// Faults that are described one by one; of more only the number is kept.
 const DESCRIBED: usize = 20;
@@ -42,10 +45,8 @@ impl Findings {
 #[derive(Debug, Default)]
 struct Covered {
     instance: Option<LoopInstance>,
-    /// Threads that have begun it, and that have ended it.
-    begun: u64,
-    /// First iteration and length of each chunk.
-    chunks: Vec<(u64, u64)>,
+    /// First iteration and length of each chunk, and the member that had it.
+    chunks: Vec<(u64, u64, Option<u32>)>,
 }
 
 /// Checks one stream after the other.
@@ -56,7 +57,7 @@ struct Checker<'a> {
     time: u64,
     /// The last label that the stream gave, by kind of label.
     labels: [u64; 3],
-    loops: BTreeMap<u64, Covered>,
+    loops: BTreeMap<Instance, Covered>,
     is_whole: bool,
 }
 
@@ -110,7 +111,7 @@ impl Listener for Checker<'_> {
             }
             Event::Create(label) => self.label(1, *label, time),
             Event::Loop(instance) => self.begin_loop(*instance),
-            Event::Chunk(chunk) => self.chunk(*chunk),
+            Event::Chunk(chunk) => self.chunk(*chunk, path(open)),
             Event::Missing(_) => self.is_whole = false,
             _ => {}
         }
@@ -151,44 +152,70 @@ impl Checker<'_> {
     }
 
     fn begin_loop(&mut self, instance: LoopInstance) {
-        let known = self.loops.entry(instance.label).or_default();
-        known.begun += 1;
+        let known = self.loops.entry(instance.instance).or_default();
         let before = *known.instance.get_or_insert(instance);
         if before != instance {
-            let (stream, number) = label_parts(instance.label);
+            let name = name(instance.instance);
             self.findings
-                .fault(|| format!("the loop {stream}:{number} has other bounds on another thread"));
+                .fault(|| format!("the loop {name} has other bounds on another thread"));
         }
     }
 
-    fn chunk(&mut self, chunk: Chunk) {
+    fn chunk(&mut self, chunk: Chunk, path: Option<u32>) {
+        let path = path.and_then(|path| self.trace.paths.get(path as usize));
+        let member = path.and_then(|path| path.last()).copied();
         let known = self.loops.entry(chunk.instance).or_default();
-        known.chunks.push((chunk.first, chunk.length));
+        known.chunks.push((chunk.first, chunk.length, member));
     }
 
-    /// Every iteration of a loop must be in one chunk.
+    /// Every iteration of a loop must be in one chunk, and where the
+    /// specification fixes the chunks they must be those.
     fn check_loops(&mut self) {
         if !self.is_whole {
             return;
         }
-        for (label, mut covered) in std::mem::take(&mut self.loops) {
-            let Some(instance) = covered.instance else {
+        for (instance, mut covered) in std::mem::take(&mut self.loops) {
+            let Some(known) = covered.instance else {
                 continue;
             };
             self.findings.loops += 1;
             covered.chunks.sort_unstable();
             let mut next = 0;
             let mut is_covered = true;
-            for (first, length) in &covered.chunks {
+            for (first, length, _) in &covered.chunks {
                 is_covered &= *first == next;
                 next = first + length;
             }
-            if !is_covered || next != instance.count {
-                let (stream, number) = label_parts(label);
-                self.findings.fault(|| {
-                    format!("the chunks of the loop {stream}:{number} are not its iterations")
-                });
+            if !is_covered || next != known.count {
+                let name = name(instance);
+                self.findings
+                    .fault(|| format!("the chunks of the loop {name} are not its iterations"));
+            } else if known.how.kind == Kind::Static && known.chunk > 0 {
+                self.check_static(&known, &covered.chunks);
             }
         }
     }
+
+    /// Holds the chunks against those that `static` with a chunk size makes.
+    fn check_static(&mut self, known: &LoopInstance, chunks: &[(u64, u64, Option<u32>)]) {
+        let predicted = static_chunks(known.count, known.chunk);
+        let is_predicted = predicted.zip(chunks).all(|((first, length), chunk)| {
+            let member = static_member(first, known.chunk, known.how.team);
+            (first, length) == (chunk.0, chunk.1)
+                && chunk.2.is_none_or(|had| u64::from(had) == member)
+        });
+        if is_predicted {
+            self.findings.predicted += 1;
+        } else {
+            let name = name(known.instance);
+            self.findings
+                .fault(|| format!("the chunks of the loop {name} are not those of its schedule"));
+        }
+    }
+}
+
+/// The instance of a loop as it is written.
+fn name((label, number): Instance) -> String {
+    let (stream, team) = label_parts(label);
+    format!("{stream}:{team}.{number}")
 }

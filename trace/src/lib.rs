@@ -5,6 +5,7 @@
 //! layout     slots of a file, header, definitions          read here
 //! clock      ticks to nanoseconds
 //! read       a file as streams of records, page by page
+//! schedule   how loops are shared out
 //! replay     records as regions that open and close
 //! stats      counts and times, as the profile of the same run has them
 //! check      what must be true of every trace
@@ -22,4 +23,5 @@ pub mod layout;
 pub mod read;
 pub mod record;
 pub mod replay;
+pub mod schedule;
 pub mod stats;

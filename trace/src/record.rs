@@ -55,7 +55,7 @@ pub enum Op {
     /// its phase, label, path.
     Open = 17,
     /// The innermost region is a loop whose iterations begin: see
-    /// [`crate::layout`] for its seven operands.
+    /// [`crate::replay::LoopInstance`] for its eight operands.
     Loop = 18,
     /// A chunk starts: how many iterations the one before had, number of its
     /// first iteration.
@@ -113,13 +113,13 @@ impl Op {
             Self::Task | Self::LockSet | Self::Chunk | Self::Depend => 2,
             Self::Begin => 3,
             Self::Open => 5,
-            Self::Loop => 7,
+            Self::Loop => 8,
         }
     }
 }
 
 /// Most operands that a record has.
-pub const MOST_OPERANDS: usize = 7;
+pub const MOST_OPERANDS: usize = 8;
 
 const PHASE_AT: u32 = 5;
 const REGION_AT: u32 = 8;
@@ -246,7 +246,7 @@ mod tests {
             phase: 3,
             region: 77,
             ticks: TICKS_LIMIT - 1,
-            operands: [1, 2, 3, 0, 0, 0, 0],
+            operands: [1, 2, 3, 0, 0, 0, 0, 0],
         };
         assert_eq!((record, words), (expected, 4));
         assert_eq!(Record::read(&[word, 1, 2]), None);

@@ -11,6 +11,7 @@ use profile::region_kind::PseudoRegion;
 
 use crate::read::{Item, ReadError, Stream, Trace};
 use crate::record::{CUT, NO_REGION, Op, Record, far_chunk, pseudo_region};
+use crate::schedule::How;
 
 /// What an open region stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +62,8 @@ pub struct Open {
 /// A chunk that is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenChunk {
-    /// Label of the loop's instance.
-    pub instance: u64,
+    /// The loop's instance.
+    pub instance: Instance,
     /// Number of the first iteration; none before the first chunk.
     pub first: Option<u64>,
     /// When it began, in ticks.
@@ -72,8 +73,8 @@ pub struct OpenChunk {
 /// A chunk that was executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// Label of the loop's instance.
-    pub instance: u64,
+    /// The loop's instance.
+    pub instance: Instance,
     /// Number of its first iteration, counted from 0.
     pub first: u64,
     /// How many iterations it had.
@@ -135,20 +136,24 @@ pub struct LockEvent {
     pub is_cut: bool,
 }
 
+/// One execution of a loop by a team: the team's label, and the number of the loop
+/// among those that the team has met. Outside of teams a label of its own.
+pub type Instance = (u64, u64);
+
 /// A loop as one thread meets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoopInstance {
-    /// Label of the instance, which the whole team shares.
-    pub label: u64,
+    /// The instance, which the whole team shares.
+    pub instance: Instance,
     /// First value of the outermost loop variable.
     pub lower: i64,
     /// The bound as it was written: the last value, or the first beyond.
     pub upper: i64,
     /// By how much the loop variable changes.
     pub step: i64,
-    /// The schedule, the team and what is known.
-    pub how: u64,
-    /// Iterations in a chunk as the schedule asks for it; 0 if it does not.
+    /// The schedule and the team.
+    pub how: How,
+    /// Iterations in a chunk if the schedule fixes that; else 0.
     pub chunk: u64,
     /// How many iterations there are, of all loops that are collapsed.
     pub count: u64,
@@ -442,20 +447,20 @@ impl Replay {
     }
 
     fn iterations(&mut self, time: u64, record: &Record, listener: &mut dyn Listener) {
-        let [label, lower, upper, step, how, chunk, count] = record.operands;
+        let [label, number, lower, upper, step, how, chunk, count] = record.operands;
         let instance = LoopInstance {
-            label,
+            instance: (label, number),
             lower: lower.cast_signed(),
             upper: upper.cast_signed(),
             step: step.cast_signed(),
-            how,
+            how: How::from_word(how),
             chunk,
             count,
         };
         listener.event(time, &self.open, &Event::Loop(instance));
         if let Some(top) = self.open.last_mut() {
             top.chunk = Some(OpenChunk {
-                instance: label,
+                instance: (label, number),
                 first: None,
                 start: time,
             });
@@ -473,7 +478,8 @@ impl Replay {
     /// The chunk before ends, with so many iterations, and perhaps one starts.
     fn chunk(&mut self, time: u64, length: u64, first: Option<u64>, listener: &mut dyn Listener) {
         let Some(open) = self.open.last().and_then(|top| top.chunk) else {
-            return listener.fault(time, Fault::NothingOpen);
+            // Its begin is missing.
+            return;
         };
         if let Some(first) = open.first {
             let chunk = Chunk {

@@ -8,6 +8,7 @@
 mod aloud;
 pub(crate) mod annotations;
 mod arrival;
+pub(crate) mod chunks;
 pub(crate) mod clock;
 pub(crate) mod config;
 mod cost;

@@ -100,6 +100,8 @@ pub(crate) struct Frame {
     pub(super) instance: Word,
     /// Of a task's execution: where the machine's stack was.
     pub(super) stack: Word,
+    /// Of a member frame: how many loops were traced in it.
+    pub(super) loops: Word,
     /// Of a team or a task that is traced: its label.
     pub(crate) label: Word,
     /// The team that is forked when a fork frame is at this depth.

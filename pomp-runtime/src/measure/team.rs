@@ -111,6 +111,7 @@ impl Thread {
         let fork = team.fork.get();
         self.trace_begin(frame, root, team.label.get(), fork, at);
         frame.begin(Role::Member, root, at);
+        frame.loops.set(0);
         frame.slot.set(team.slots.of(number));
         frame.barriers.set(fork);
         frame.instance.set(team.instance.get());

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use trace::layout::label_parts;
 use trace::read::{ReadError, Trace};
 use trace::record::Op;
-use trace::replay::{Event, Listener, Open, Role, path, replay_merged};
+use trace::replay::{Event, Instance, Listener, Open, Role, path, replay_merged};
 
 use super::{Failure, failure, print};
 
@@ -156,7 +156,9 @@ impl Dump<'_> {
                 "executes"
             }
             Event::Loop(instance) => {
-                fact("instance", label(instance.label));
+                fact("instance", loop_instance(instance.instance));
+                fact("schedule", json!(instance.how.kind.name()));
+                fact("team", json!(instance.how.team));
                 fact("lower", json!(instance.lower));
                 fact("upper", json!(instance.upper));
                 fact("step", json!(instance.step));
@@ -165,7 +167,7 @@ impl Dump<'_> {
                 "loop"
             }
             Event::Chunk(chunk) => {
-                fact("instance", label(chunk.instance));
+                fact("instance", loop_instance(chunk.instance));
                 fact("first", json!(chunk.first));
                 fact("iterations", json!(chunk.length));
                 fact("from", json!(self.trace.ns(chunk.start)));
@@ -203,6 +205,12 @@ fn lock_name(op: Op) -> &'static str {
         Op::LockFree => "free",
         _ => "called",
     }
+}
+
+/// A loop's instance: the label of the team, and a number.
+fn loop_instance((team, number): Instance) -> Value {
+    let (stream, team) = label_parts(team);
+    json!(format!("{stream}:{team}.{number}"))
 }
 
 /// A label as it is written: stream and number.

@@ -53,8 +53,8 @@ fn check(trace: &Trace) -> Result<(), Failure> {
     print(|out| {
         writeln!(
             out,
-            "{} events, {} loops whose chunks are their iterations",
-            findings.events, findings.loops
+            "{} events; {} loops, each iteration in one chunk; {} of them as the schedule fixes it",
+            findings.events, findings.loops, findings.predicted
         )
     })?;
     if findings.faults == 0 {

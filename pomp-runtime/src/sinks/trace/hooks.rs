@@ -2,9 +2,11 @@
 //! before the frames change, so that a page begins with what was open before.
 
 use profile::region_kind::PseudoRegion;
-use trace::record::{CUT, NO_REGION, Op, head};
+use trace::record::{CUT, NO_REGION, Op, head, near_chunk};
+use trace::schedule::How;
 
 use super::paths;
+use crate::measure::chunks::Chunk;
 use crate::measure::region::Region;
 use crate::measure::stack::{Frame, Role};
 use crate::measure::thread::Thread;
@@ -21,7 +23,53 @@ pub(crate) struct LockRecord {
     pub(crate) is_cut: bool,
 }
 
+/// A loop as a thread meets it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoopRecord {
+    /// The team's label, and the loop's number in it.
+    pub(crate) label: u64,
+    pub(crate) number: u64,
+    pub(crate) lower: i64,
+    pub(crate) upper: i64,
+    pub(crate) step: i64,
+    pub(crate) how: How,
+    pub(crate) chunk: u64,
+    pub(crate) count: u64,
+}
+
 impl Thread {
+    /// The iterations of a loop begin.
+    pub(crate) fn trace_loop(&'static self, region: &'static Region, record: LoopRecord, at: u64) {
+        let operands = [
+            record.label,
+            record.number,
+            record.lower.cast_unsigned(),
+            record.upper.cast_unsigned(),
+            record.step.cast_unsigned(),
+            record.how.to_word(),
+            record.chunk,
+            record.count,
+        ];
+        self.write_record(head(Op::Loop, 0, region.number), at, operands);
+    }
+
+    /// A chunk begins, the one before ends.
+    #[inline(always)]
+    pub(crate) fn trace_chunk(&'static self, chunk: Chunk, at: u64) {
+        match near_chunk(chunk.length, chunk.gap) {
+            Some(near) => self.write_record(head(Op::NearChunk, 0, near), at, []),
+            None => {
+                let head = head(Op::Chunk, 0, NO_REGION);
+                self.write_record(head, at, [chunk.length, chunk.first]);
+            }
+        }
+    }
+
+    /// The last chunk of this thread ends.
+    pub(crate) fn trace_last_chunk(&'static self, length: u64, at: u64) {
+        self.write_record(head(Op::LastChunk, 0, NO_REGION), at, [length]);
+    }
+
     /// A construct is entered.
     #[inline(always)]
     pub(crate) fn trace_enter(

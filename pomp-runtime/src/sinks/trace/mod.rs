@@ -20,7 +20,7 @@ use trace::record::{Op, TICKS_LIMIT, head, timed};
 use crate::measure::shared::{Link, Word};
 use crate::measure::thread::Thread;
 pub(crate) use end::{Finished, close, finish};
-pub(crate) use hooks::LockRecord;
+pub(crate) use hooks::{LockRecord, LoopRecord};
 use pages::Page;
 pub(crate) use writer::{Options, Writer, locked, number, prepare, start_anew, write};
 
@@ -78,7 +78,7 @@ impl Stream {
     }
 
     /// A label that nothing else has.
-    pub(super) fn label(&self) -> u64 {
+    pub(crate) fn label(&self) -> u64 {
         self.labels.add(1);
         label(
             u64::from(self.number.load(Ordering::Relaxed)),
