@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -12,6 +13,8 @@ use tests::run::{Build, build, run};
 use tests::toolchain::{Compiler, romp_bin_dir};
 use trace::check::check;
 use trace::read::Trace;
+use trace::replay::{Event, Instance, Listener, Open, replay};
+use trace::schedule::Kind;
 use trace::stats::{differences, stats};
 
 /// What is in them, with both compilers: nesting, tasks, locks, regions that are
@@ -155,5 +158,127 @@ impl Events {
     fn size(&self) -> u64 {
         let [path] = self.files("trace").try_into().unwrap();
         path.metadata().unwrap().len()
+    }
+}
+
+/// Builds a fixture with chunks, every warning an error.
+fn with_chunks(source: &str, wrapper: &str, compiler: &str, flags: &[&str]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/trace");
+    let variable = if wrapper == "rompcxx" {
+        "ROMP_CXX"
+    } else {
+        "ROMP_CC"
+    };
+    let status = Command::new(romp_bin_dir().unwrap().join(wrapper))
+        .args([
+            "--chunks",
+            "-O2",
+            "-fopenmp",
+            "-Wall",
+            "-Wextra",
+            "-pedantic",
+            "-Werror",
+        ])
+        .args(flags)
+        .args(["-o", "program"])
+        .arg(std::fs::canonicalize(here.join(source)).unwrap())
+        .env("ROMP_STRICT", "1")
+        .env(variable, compiler)
+        .current_dir(&folder)
+        .status();
+    assert!(status.unwrap().success(), "{compiler} {source}");
+    folder
+}
+
+/// Runs a program with its trace on, and gives what the chunks of each loop
+/// instance were: first iteration and length, by instance.
+fn chunks(folder: &tempfile::TempDir, settings: &[(&str, &str)]) -> Vec<(Kind, Vec<(u64, u64)>)> {
+    let status = Command::new(folder.path().join("program"))
+        .envs([
+            ("ROMP_TRACE", "on"),
+            ("ROMP_QUIET", "on"),
+            ("OMP_DYNAMIC", "false"),
+        ])
+        .envs(settings.iter().copied())
+        .current_dir(folder)
+        .status();
+    assert!(status.unwrap().success());
+    let path = folder.path().join("program.0.romp.trace");
+    let trace = Trace::open(&path).unwrap();
+    let findings = check(&trace).unwrap();
+    assert_eq!(findings.described, Vec::<String>::new());
+    let profile = load(&path.with_extension("json")).unwrap();
+    assert_eq!(differences(&trace, &stats(&trace).unwrap(), &profile), []);
+    let mut loops = Loops::default();
+    for stream in trace.streams() {
+        replay(&trace, stream, &mut loops).unwrap();
+    }
+    for extension in ["trace", "json", "txt"] {
+        std::fs::remove_file(path.with_extension(extension)).unwrap();
+    }
+    let found = loops.0.into_values();
+    found
+        .map(|(kind, mut chunks)| {
+            chunks.sort_unstable();
+            (kind, chunks)
+        })
+        .collect()
+}
+
+#[derive(Default)]
+struct Loops(BTreeMap<Instance, (Kind, Vec<(u64, u64)>)>);
+
+impl Listener for Loops {
+    fn event(&mut self, _: u64, _: &[Open], event: &Event) {
+        match event {
+            Event::Loop(found) => {
+                self.0.entry(found.instance).or_default().0 = found.how.kind;
+            }
+            Event::Chunk(chunk) => {
+                let chunks = &mut self.0.entry(chunk.instance).or_default().1;
+                chunks.push((chunk.first, chunk.length));
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn every_chunk_of_every_instance_is_seen() {
+    let expected: Vec<(u64, u64)> = (0..16).map(|chunk| (2 * chunk, 2)).collect();
+    for compiler in ["gcc", "clang"] {
+        let folder = with_chunks("listing.c", "rompcc", compiler, &["-std=c99"]);
+        for threads in ["2", "4", "8"] {
+            let found = chunks(&folder, &[("OMP_NUM_THREADS", threads)]);
+            assert_eq!(found.len(), 4);
+            for (kind, chunks) in &found {
+                assert!(matches!(kind, Kind::Static | Kind::Dynamic));
+                assert_eq!(*chunks, expected, "{compiler} {threads} {kind:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn loops_of_every_shape_have_their_chunks_and_results() {
+    for (wrapper, compiler, flags) in [
+        ("rompcc", "gcc", &["-std=c90"] as &[&str]),
+        ("rompcc", "clang", &["-std=c17"]),
+        ("rompcxx", "g++", &["-x", "c++", "-std=c++98"]),
+        ("rompcxx", "clang++", &["-x", "c++", "-std=c++17"]),
+    ] {
+        let folder = with_chunks("loops.c", wrapper, compiler, flags);
+        for schedule in ["static,2", "guided", "dynamic"] {
+            let found = chunks(&folder, &[("OMP_SCHEDULE", schedule)]);
+            // The fixture has nine loops with iterations and one without; of two
+            // C++ does not know for certain that they count.
+            let loops = if wrapper == "rompcc" { 10 } else { 8 };
+            let with_chunks = found
+                .iter()
+                .filter(|(_, chunks)| !chunks.is_empty())
+                .count();
+            assert_eq!((found.len(), with_chunks), (loops, loops - 1), "{compiler}");
+        }
     }
 }

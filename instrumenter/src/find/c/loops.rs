@@ -89,7 +89,9 @@ impl LoopReader for Loops<'_> {
         nest.body = body.end();
         let within = begin..nest.body;
         match self.lines.iter().any(|line| within.contains(line)) {
-            true => Err("a directive or another preprocessing line stands in front of its body".to_owned()),
+            true => Err(
+                "a directive or another preprocessing line stands in front of its body".to_owned(),
+            ),
             false => Ok(nest),
         }
     }
