@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::find::{
-    Body, Closing, Extent, Found, FoundDirective, Placement, Position, SectionBlock, Traits,
+    Body, Branch, Closing, Extent, Found, FoundDirective, Placement, Position, SectionBlock, Traits,
 };
 use crate::openmp::{Directive, Leaf};
 
@@ -158,12 +158,13 @@ fn link(found: &Found, constructs: &mut [Construct]) {
     let mut around: Vec<usize> = Vec::new();
     for index in 0..constructs.len() {
         let at = first_byte(found, &constructs[index]);
+        let own = &found.directives[constructs[index].directive];
         around.retain(|outer| block_end(&constructs[*outer]) > at);
         let parent = around.iter().rev().find(|outer| {
-            constructs[**outer]
-                .block
-                .as_ref()
-                .is_some_and(|block| block.range.contains(&at))
+            let outer = &constructs[**outer];
+            let block = outer.block.as_ref();
+            block.is_some_and(|block| block.range.contains(&at))
+                && !are_alternatives(&found.directives[outer.directive], own)
         });
         constructs[index].parent = parent.copied();
         constructs[index].depth = parent.map_or(0, |parent| constructs[*parent].depth + 1);
@@ -171,6 +172,15 @@ fn link(found: &Found, constructs: &mut [Construct]) {
             around.push(index);
         }
     }
+}
+
+/// Whether two directives stand in different branches of one conditional.
+fn are_alternatives(one: &FoundDirective, other: &FoundDirective) -> bool {
+    let excludes = |branch: &Branch| {
+        let same = other.branches.iter().find(|b| b.group == branch.group);
+        same.is_some_and(|other| other.branch != branch.branch)
+    };
+    one.branches.iter().any(excludes)
 }
 
 fn first_byte(found: &Found, construct: &Construct) -> usize {

@@ -45,6 +45,7 @@
 #![forbid(unsafe_code)]
 
 pub mod fixture;
+pub mod fuzz;
 pub mod generate;
 pub mod invariants;
 pub mod project;

@@ -33,6 +33,8 @@ pub struct ClauseRow {
     pub permitted_on: &'static [Leaf],
     /// How it is distributed.
     pub placement: Placement,
+    /// Whether its argument is an expression, behind modifiers, and no list.
+    pub expression: bool,
     /// The key by which a region descriptor mentions it, if POMP2 has one.
     pub descriptor_key: Option<&'static str>,
 }
@@ -42,7 +44,16 @@ const fn row(name: &'static str, permitted_on: &'static [Leaf], placement: Place
         name,
         permitted_on,
         placement,
+        expression: false,
         descriptor_key: None,
+    }
+}
+
+/// A clause that evaluates an expression.
+const fn evaluates(row: ClauseRow) -> ClauseRow {
+    ClauseRow {
+        expression: true,
+        ..row
     }
 }
 
@@ -68,11 +79,11 @@ pub const CLAUSES: &[ClauseRow] = &[
     keyed("hasCopyIn", row("copyin", &[Parallel], Only)),
     keyed("hasCopyPrivate", row("copyprivate", &[Single], Only)),
     keyed("hasDefault", row("default", &[Parallel, Taskloop], All)),
-    row("filter", &[Masked], Only),
-    row("final", &[Taskloop], Only),
+    evaluates(row("filter", &[Masked], Only)),
+    evaluates(row("final", &[Taskloop], Only)),
     keyed("hasFirstPrivate", row("firstprivate", &[Parallel, Loop, Sections, Single, Scope, Taskloop], InnermostSharedOutside)),
-    row("grainsize", &[Taskloop], Only),
-    keyed("hasIf", row("if", &[Parallel, Simd, Taskloop], Modified)),
+    evaluates(row("grainsize", &[Taskloop], Only)),
+    evaluates(keyed("hasIf", row("if", &[Parallel, Simd, Taskloop], Modified))),
     row("in_reduction", &[Taskloop], Only),
     keyed("hasLastPrivate", row("lastprivate", &[Loop, Sections, Simd, Taskloop, GenericLoop], InnermostSharedOutside)),
     row("linear", &[Loop, Simd], InnermostSharedOutside),
@@ -81,17 +92,17 @@ pub const CLAUSES: &[ClauseRow] = &[
     row("nogroup", &[Taskloop], Only),
     row("nontemporal", &[Simd], Only),
     keyed("hasNowait", row("nowait", &[Loop, Sections, Single, Scope, Workshare], Only)),
-    row("num_tasks", &[Taskloop], Only),
-    keyed("hasNum_threads", row("num_threads", &[Parallel], Only)),
+    evaluates(row("num_tasks", &[Taskloop], Only)),
+    evaluates(keyed("hasNum_threads", row("num_threads", &[Parallel], Only))),
     row("order", &[Loop, Simd, GenericLoop], All),
     keyed("hasOrdered", row("ordered", &[Loop], Only)),
-    row("priority", &[Taskloop], Only),
+    evaluates(row("priority", &[Taskloop], Only)),
     row("private", &[Parallel, Loop, Sections, Single, Scope, Simd, Taskloop, GenericLoop], Innermost),
     row("proc_bind", &[Parallel], Only),
     keyed("hasReduction", row("reduction", &[Parallel, Loop, Sections, Scope, Simd, Taskloop, GenericLoop], InnermostSharedOutside)),
     row("safelen", &[Simd], Only),
     row("safesync", &[Parallel], Only),
-    row("schedule", &[Loop], Only),
+    evaluates(row("schedule", &[Loop], Only)),
     row("severity", &[Parallel], Only),
     keyed("hasShared", row("shared", &[Parallel, Taskloop], All)),
     row("simdlen", &[Simd], Only),

@@ -382,6 +382,49 @@ impl Clause {
         (0..words.len()).any(|at| calls(at) || assigns(at) || steps(at))
     }
 
+    /// The names in the expressions of its argument: all but list items, modifiers
+    /// and what is taken for macros.
+    #[must_use]
+    pub fn names_in_expressions(&self) -> Vec<&str> {
+        let words = self.argument.as_ref().map_or(&[][..], |a| &a.words);
+        let (parts, items) = match self.row.is_some_and(|row| row.expression) {
+            true => (self.expression(words), &[][..]),
+            false => (
+                self.behind_modifiers(words),
+                self.list_words().unwrap_or_default(),
+            ),
+        };
+        let bases = split_at_commas(items).filter_map(<[Word]>::first);
+        let bases: Vec<usize> = bases.map(|base| base.range.start).collect();
+        let names = parts.iter().filter(|word| word.is_identifier());
+        names
+            .filter(|word| !bases.contains(&word.range.start) && !word.is("sizeof"))
+            .map(|word| word.text.as_str())
+            .filter(|name| name.contains(|c: char| c.is_ascii_lowercase()))
+            .collect()
+    }
+
+    /// What stands behind the modifiers and the kind of schedule.
+    fn expression<'w>(&self, words: &'w [Word]) -> &'w [Word] {
+        let modifiers = colons_at_depth_0(words).map_or(0, |(first, _)| first + 1);
+        let words = &words[modifiers..];
+        match self.name.as_str() {
+            "schedule" => {
+                let kind = words.iter().position(|word| word.is(","));
+                &words[kind.unwrap_or(words.len())..]
+            }
+            _ => words,
+        }
+    }
+
+    /// The list; with it, where they may be expressions, the modifiers.
+    fn behind_modifiers<'w>(&'w self, words: &'w [Word]) -> &'w [Word] {
+        match self.name.as_str() {
+            "linear" | "aligned" | "allocate" => words,
+            _ => self.list_words().unwrap_or_default(),
+        }
+    }
+
     /// The base names of the list items behind the last colon at depth 0: `a`
     /// of `a[0:n]`, `x` of `(x)`, `/b/` for a common block. `None` if an item has
     /// no plain base name.
@@ -393,10 +436,11 @@ impl Clause {
 
     fn list_words(&self) -> Option<&[Word]> {
         let argument = self.argument.as_ref()?;
-        // `linear(x: step)` has its list in front, everything else behind.
+        // `linear(x: step)` and `aligned(p: n)` have their lists in front, everything
+        // else behind.
         let colon = colons_at_depth_0(&argument.words);
         Some(match (self.name.as_str(), colon) {
-            ("linear", Some((first, _))) => linear_list(&argument.words, first),
+            ("linear" | "aligned", Some((first, _))) => linear_list(&argument.words, first),
             (_, Some((_, last))) => &argument.words[last + 1..],
             (_, None) => &argument.words,
         })

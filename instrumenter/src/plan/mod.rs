@@ -277,14 +277,13 @@ impl Planner<'_> {
         directive: &Directive,
     ) -> Outcome {
         let construct = &self.nesting.constructs[index];
-        let split = split::split(directive, self.found.traits);
+        // A section without a directive is no part of its construct's.
+        let split = match construct.implicit_section {
+            true => Ok(None),
+            false => split::split(directive, self.found.traits),
+        };
         let outcome = self.outcome(index, found, directive, &split);
         if let Outcome::Instrumented { unsplit } = &outcome {
-            // A section without a directive is no part of its construct's.
-            let split = match construct.implicit_section {
-                true => Ok(None),
-                false => split,
-            };
             let sequence = found.sequence.as_ref();
             self.sequences
                 .extend(sequence.map(|sequence| sequence.begin));

@@ -55,7 +55,7 @@ impl Planner<'_> {
         split: &SplitResult,
     ) -> Outcome {
         let construct = &self.nesting.constructs[index];
-        let Some(recipe) = recipe_of(construct, directive) else {
+        let Some(recipe) = recipe_of(construct, directive, split.is_err()) else {
             let leaf = directive.leaves().next().unwrap_or(Leaf::Informational);
             return passed(recipes::pass_through_reason(leaf));
         };
@@ -242,12 +242,21 @@ fn cancel_binds_to(
     None
 }
 
-/// The recipe that a construct is measured by: that of its outermost leaf.
-fn recipe_of(construct: &Construct, directive: &Directive) -> Option<&'static Recipe> {
+/// The recipe that a construct is measured by: that of its outermost leaf. Of a
+/// combined directive that must stay whole, nothing can be seen but from
+/// outside: there it is the outermost leaf of which something can.
+pub(super) fn recipe_of(
+    construct: &Construct,
+    directive: &Directive,
+    whole: bool,
+) -> Option<&'static Recipe> {
     if construct.implicit_section {
         return recipes::find(Leaf::Section);
     }
-    directive.leaves().next().and_then(recipes::find)
+    let recipes = || directive.leaves().filter_map(recipes::find);
+    let visible = recipes().find(|recipe| whole && recipe.outside.is_some());
+    let first = || directive.leaves().next().and_then(recipes::find);
+    visible.or_else(first)
 }
 
 /// Why a construct forbids probes in its block wherever it runs, if it does.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::outcome::recipe_of;
 use super::split::{Split, SplitResult, Unit};
 use super::{AddedClause, DirectiveEdit, EditedDirective, Guard, Insertion, Item, Planner};
 use crate::edit::Order;
@@ -34,12 +35,11 @@ impl Planner<'_> {
         let whole = split.is_err();
         let how = split;
         let split = how.as_ref().ok().and_then(Option::as_ref);
-        let regions = self.regions(construct, found, directive, split, unsplit);
-        let recipe = match construct.implicit_section {
-            true => recipes::find(Leaf::Section),
-            false => directive.leaves().next().and_then(recipes::find),
+        let Some(recipe) = recipe_of(construct, directive, whole) else {
+            return;
         };
-        let Some(recipe) = recipe else { return };
+        let leaf = recipe.leaf;
+        let regions = self.regions(construct, found, directive, leaf, split, unsplit);
         let opens_team = recipe.leaf == Leaf::Parallel && !whole;
         self.plan.regions[regions[0]].passes_team = opens_team;
         let separate_barrier = unsplit.is_none() && directive.clause("nowait").is_none();
@@ -144,7 +144,9 @@ impl Planner<'_> {
             None => sides(construct, found),
         };
         let mut put = |position: Position, order, guard, items: Vec<Item>| {
-            if !items.is_empty() {
+            // What tells that the directive was compiled stands there in any case.
+            let tells = matches!(guard, Some(Guard::Sets(_)));
+            if !items.is_empty() || tells {
                 let Position { at, line_start } = position;
                 self.plan.insertions.push(Insertion {
                     at,
@@ -218,11 +220,7 @@ fn sides(construct: &Construct, found: &FoundDirective) -> (Position, Position) 
 }
 
 fn guarded_at(found: &FoundDirective, block: &Block, position: Position) -> bool {
-    block.guarded
-        && found
-            .branches
-            .iter()
-            .any(|branch| branch.end <= position.at)
+    block.guarded && found.branches.iter().any(|branch| branch.end < position.at)
 }
 
 /// Composes the recipes of the directives that a construct is split into.

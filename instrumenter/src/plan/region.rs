@@ -14,20 +14,18 @@ use crate::openmp::{Directive, Leaf};
 
 impl Planner<'_> {
     /// Adds the regions of a construct: one for each directive that it is split
-    /// into, or one for two where POMP has a region type for both.
+    /// into, or one for two where POMP has a region type for both. `first` is the
+    /// leaf that the first is measured as.
     pub(super) fn regions(
         &mut self,
         construct: &Construct,
         found: &FoundDirective,
         directive: &Directive,
+        first: Leaf,
         split: Option<&Split>,
         unsplit: Option<&str>,
     ) -> Vec<usize> {
         let rest = split.map_or(&[][..], |split| &split.rest);
-        let first = match construct.implicit_section {
-            true => Leaf::Section,
-            false => directive.rows[0].leaf,
-        };
         // A directive that stays whole is still of that type.
         let second = directive.rows.get(1).map(|row| row.leaf);
         let shared =

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::find::Traits;
-use crate::openmp::clauses::Placement;
+use crate::openmp::clauses::{self, Placement};
 use crate::openmp::recipes::SPLIT_BEHIND;
 use crate::openmp::{Clause, Directive, Leaf};
 
@@ -44,7 +44,8 @@ pub(super) fn split(directive: &Directive, traits: Traits) -> SplitResult {
     }
     let reason = loop_variable_reason(directive)
         .or_else(|| scan_reason(directive))
-        .or_else(|| schedule_reason(directive));
+        .or_else(|| schedule_reason(directive))
+        .or_else(|| binding_reason(directive));
     if let Some(reason) = reason {
         return Err(reason);
     }
@@ -65,11 +66,17 @@ pub(super) fn split(directive: &Directive, traits: Traits) -> SplitResult {
         if targets.contains(&0) {
             continue;
         }
+        if let Some(name) = falls_under_default(clause, directive) {
+            return Err(format!(
+                "{name} in {} would fall under default",
+                clause.text()
+            ));
+        }
         split.removed.push(clause.range.clone());
         split.removed.extend(clause.comma.clone());
         // Without the clause `default` they are shared anyway, by most rules.
         let unsaid = traits.private_by_rule || directive.clause("default").is_some();
-        if shared_outside(clause) && unsaid {
+        if shared_outside(clause) && unsaid && says_what_is_shared(directive, &units[0]) {
             let items = clause.list_items().ok_or_else(cannot)?;
             split.shared.extend(items.into_iter().map(str::to_owned));
         }
@@ -95,6 +102,38 @@ fn schedule_reason(directive: &Directive) -> Option<String> {
     let clause = directive.clause("schedule")?;
     let reason = || format!("every thread would evaluate {}", clause.text());
     clause.may_have_side_effect().then(reason)
+}
+
+/// Alone, a loop must say what it binds to where that is not the team.
+fn binding_reason(directive: &Directive) -> Option<String> {
+    let clause = directive.clause("bind")?.text();
+    (clause != "bind(parallel)")
+        .then(|| format!("{clause} ties the loop to what is around its team"))
+}
+
+/// A name in an expression of a clause that goes to another directive than the
+/// first. Combined, the expression is evaluated outside the team; split off, it
+/// is evaluated inside, where `default` may forbid or privatise what it names.
+fn falls_under_default<'d>(clause: &'d Clause, directive: &Directive) -> Option<&'d str> {
+    let default = directive.clause("default")?.text();
+    if default == "default(shared)" {
+        return None;
+    }
+    let named = directive.clauses.iter().filter(|other| {
+        // What another clause lists is said to be shared by its split.
+        other.name == "shared" || shared_outside(other)
+    });
+    let listed: Vec<&str> = named.filter_map(Clause::list_items).flatten().collect();
+    let mut names = clause.names_in_expressions().into_iter();
+    names.find(|name| !listed.contains(name))
+}
+
+/// Whether the first directive has a data environment of its own.
+fn says_what_is_shared(directive: &Directive, first: &Range<usize>) -> bool {
+    let shared = clauses::find("shared").map_or(&[][..], |row| row.permitted_on);
+    directive.rows[first.clone()]
+        .iter()
+        .any(|row| shared.contains(&row.leaf))
 }
 
 /// Clang up to at least 19 computes a scan wrongly where the loop is not one
@@ -143,6 +182,10 @@ fn shared_outside(clause: &Clause) -> bool {
 /// The units that a clause goes to; none if it can't be placed.
 fn targets(clause: &Clause, directive: &Directive, units: &[Range<usize>]) -> Option<Vec<usize>> {
     let row = clause.row?;
+    // Only teams and worksharing constructs have reductions of tasks.
+    if clause.has_modifier("task") && directive.has_leaf(Leaf::Taskloop) {
+        return None;
+    }
     let unit_of = |at: usize| units.iter().position(|rows| rows.contains(&at));
     let leaves = directive.leaves().enumerate();
     let mut permitted: Vec<usize> = leaves
@@ -163,7 +206,8 @@ fn targets(clause: &Clause, directive: &Directive, units: &[Range<usize>]) -> Op
             }
             None => single(permitted),
         },
-        Placement::FollowsItems => follows_items(clause, directive, units),
+        Placement::FollowsItems => follows_items(clause, directive, units)
+            .filter(|targets| targets.iter().all(|target| permitted.contains(target))),
     }
     .filter(|targets| !targets.is_empty())
 }
@@ -261,6 +305,20 @@ mod tests {
                 ],
             ),
             (
+                "parallel for default(none) shared(n) firstprivate(c) schedule(dynamic, c + n * N)",
+                vec![
+                    "parallel default(none) shared(n) shared(c)",
+                    "for firstprivate(c) schedule(dynamic, c + n * N)",
+                ],
+            ),
+            (
+                "masked taskloop default(none) shared(n) firstprivate(x)",
+                vec![
+                    "masked shared()",
+                    "taskloop default(none) shared(n) firstprivate(x)",
+                ],
+            ),
+            (
                 "parallel for allocate(a: x) firstprivate(x)",
                 vec!["parallel shared()", "for allocate(a: x) firstprivate(x)"],
             ),
@@ -289,6 +347,13 @@ mod tests {
             "parallel for schedule(dynamic, f(2))",
             "parallel for schedule(dynamic, n++)",
             "parallel for schedule(dynamic, n = 3)",
+            "parallel for default(none) shared(a) schedule(dynamic, n)",
+            "parallel for default(private) schedule(dynamic, n)",
+            "parallel for default(none) shared(a) reduction(+: a[0:n])",
+            "parallel masked taskloop default(none) filter(n)",
+            "parallel masked taskloop reduction(task, +: x)",
+            "parallel loop bind(teams)",
+            "parallel loop private(x) allocate(x)",
         ] {
             assert!(parts(text).is_err(), "{text}");
         }

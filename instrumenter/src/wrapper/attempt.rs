@@ -18,7 +18,7 @@ use super::run::{Outcome, Output, Runner};
 use super::scratch::Scratch;
 use super::settings::Settings;
 use super::unit::{Unit, substituted};
-use super::{headers, library, message, outputs, preprocessed, response, steps};
+use super::{aside, database, headers, library, message, outputs, preprocessed, response, steps};
 
 /// Why a source can't be compiled from a temporary file.
 const CANNOT_MOVE: &str = "it includes itself, or a header in its directory has a namesake \
@@ -86,13 +86,31 @@ impl Job<'_> {
             return Ok(self.original(line, Output::Shown)?.code());
         }
         let outcome = self.attempt(line, units)?;
+        let telling = outcome.success() && !outcome.stderr.is_empty();
+        if telling
+            && aside::names_places(line)
+            && let Some(object) = aside::single_object(line)
+        {
+            return Ok(aside::judged(self, line, units, outcome, &object));
+        }
         if outcome.success() || outcome.interrupted() {
             return Ok(self.accept(line, units, &outcome));
         }
+        self.not_accepted(line, units, &outcome)
+    }
+
+    /// What follows when new texts have failed a command.
+    pub(crate) fn not_accepted(
+        &self,
+        line: &CommandLine,
+        units: &[&Unit],
+        failure: &Outcome,
+    ) -> Result<u8, u8> {
         if self.runner.settings.strict {
-            return self.refuse(line, units, &outcome);
+            self.refuse(line, units, failure)
+        } else {
+            self.fall_back(line, units)
         }
-        self.fall_back(line, units)
     }
 
     /// Compiles the new texts. Compilers older than GCC 8 and Clang 10 reject
@@ -155,6 +173,10 @@ impl Job<'_> {
         outcome.replay();
         if let Err(error) = dependencies::correct(line, &renamed(units)) {
             let text = format!("cannot put the source's name into a dependency file: {error}");
+            message::warning(self.runner.settings, &text);
+        }
+        if let Err(error) = database::correct(line, units) {
+            let text = format!("cannot correct the compilation database: {error}");
             message::warning(self.runner.settings, &text);
         }
         outcome.code()

@@ -10,11 +10,10 @@ use std::path::Path;
 
 use super::attempt::{Job, leave_out};
 use super::classify::CommandLine;
-use super::offload::Offload;
 use super::run::{Output, Runner};
 use super::scratch::Scratch;
 use super::settings::Preprocess;
-use super::unit::{Instrument, Instrumenting, Unit};
+use super::unit::{Instrumenting, Unit};
 use super::{hidden, library, message, outputs, preprocessed, split, steps};
 
 /// Why a source is not measured that the instrumenter can't stand.
@@ -25,7 +24,7 @@ const DEFECT: &str =
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Build<'a> {
     pub(crate) runner: Runner<'a>,
-    pub(crate) instrument: Instrument,
+    pub(crate) how: Instrumenting<'a>,
     pub(crate) line: &'a CommandLine,
     /// The user's words, before response files were read.
     pub(crate) given: &'a [OsString],
@@ -36,16 +35,10 @@ impl Build<'_> {
     /// Builds; the result is the status to exit with.
     pub(crate) fn run(&self) -> u8 {
         let indices = 0..self.line.arguments.len();
-        let offload = Offload::new(self.runner, self.line);
-        let how = Instrumenting {
-            instrument: self.instrument,
-            offload: &offload,
-            settings: self.runner.settings,
-        };
-        let read = |index| Unit::read(self.line, index, &how);
+        let read = |index| Unit::read(self.line, index, &self.how);
         let mut units: Vec<Unit> = indices.filter_map(read).collect();
         for unit in &mut units {
-            self.preprocess(unit, &how);
+            self.preprocess(unit);
         }
         let defective: Vec<&Unit> = units.iter().filter(|unit| unit.defective).collect();
         if let Some(code) = leave_out(self.runner.settings, &defective, DEFECT) {
@@ -77,7 +70,7 @@ impl Build<'_> {
     }
 
     /// Makes the text that is preferred to the source as it is, if one is.
-    fn preprocess(&self, unit: &mut Unit, how: &Instrumenting<'_>) {
+    fn preprocess(&self, unit: &mut Unit) {
         if !preprocessed::is_possible(self.line, unit) {
             return;
         }
@@ -94,7 +87,7 @@ impl Build<'_> {
             self.runner.settings,
             &format!("{} is preprocessed: {why}", unit.name),
         );
-        unit.preprocessed = preprocessed::make(&self.runner, self.line, unit, how);
+        unit.preprocessed = preprocessed::make(&self.runner, self.line, unit, &self.how);
         if let Some(made) = &mut unit.preprocessed {
             unit.warnings = std::mem::take(&mut made.warnings);
         }

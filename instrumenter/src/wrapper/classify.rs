@@ -255,6 +255,26 @@ impl CommandLine {
         line
     }
 
+    /// The same command without what makes dependency files, and without `--`.
+    pub(crate) fn without_dependencies(self) -> Self {
+        let mut line = self.without_end_of_flags();
+        for argument in &mut line.arguments {
+            if argument.is_of_dependencies() {
+                argument.clear();
+            }
+        }
+        line
+    }
+
+    /// Takes out the flags with a meaning.
+    pub(crate) fn clear_all(&mut self, unwanted: Meaning) {
+        for argument in &mut self.arguments {
+            if matches!(argument.role, Role::Known(meaning, _) if meaning == unwanted) {
+                argument.clear();
+            }
+        }
+    }
+
     /// Adds a flag at the end.
     pub(crate) fn push(&mut self, meaning: Meaning, words: Vec<OsString>) {
         let value = words.last().cloned().unwrap_or_default();

@@ -48,6 +48,8 @@ pub(crate) enum Meaning {
     DependencyFile,
     /// Other flags about dependency files.
     DependencyDetail,
+    /// Names Clang's compilation database.
+    CompilationDatabase,
     /// `-x`: the language of the inputs that follow.
     Language,
     /// A directory of headers.
@@ -373,7 +375,7 @@ const CLANG_ROWS: &[Row] = &[
     row("-cxx-isystem", JoinedOrSeparate, M::IncludeDirectory),
     row("-serialize-diagnostics", Separate, M::Nothing),
     row("--serialize-diagnostics", Separate, M::Nothing),
-    row("-MJ", JoinedOrSeparate, M::DependencyDetail),
+    row("-MJ", JoinedOrSeparate, M::CompilationDatabase),
     row("-fcolor-diagnostics", Flag, M::Colour),
     row("-fno-color-diagnostics", Flag, M::Colour),
     row("-install_name", Separate, M::Linker),

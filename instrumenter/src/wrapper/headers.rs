@@ -56,12 +56,7 @@ pub(crate) fn same_headers(runner: &Runner<'_>, line: &CommandLine, unit: &Unit)
     if !moved || line.has(Meaning::NoCurrentDirectory) || !may_differ(line, unit.directory()) {
         return true;
     }
-    let mut line = line.only_source(unit.index);
-    for argument in &mut line.arguments {
-        if argument.is_of_dependencies() {
-            argument.clear();
-        }
-    }
+    let line = line.only_source(unit.index).without_dependencies();
     let original = listed(runner, line.words());
     let moved = listed(runner, substituted(&line, &[unit], false));
     match (original, moved) {

@@ -7,8 +7,8 @@
 //!    it with instrumented sources.
 //! 4. `build`: make the new texts (`unit`) in a temporary directory
 //!    (`scratch`), compile them or fall back (`attempt`), in one command or
-//!    several (`split`); `dependencies` and `headers` keep the temporary
-//!    files out of the user's sight.
+//!    several (`split`); `dependencies`, `database` and `headers`
+//!    keep the temporary files out of the user's sight.
 //!    `layout` says how lines of Fortran are laid out.
 //! 5. `hidden` and `preprocessed`: where the source as it is does not show all
 //!    that there is to measure, what the compiler's preprocessor makes of it.
@@ -22,10 +22,12 @@
 //! This is for Unix: the first goal is to be the compiler in every way a build
 //! can see, which there means `exec`.
 
+mod aside;
 mod attempt;
 mod build;
 mod classify;
 mod compilers;
+mod database;
 mod dependencies;
 mod fault;
 mod flags;
@@ -50,9 +52,11 @@ use std::ffi::{OsStr, OsString};
 use build::Build;
 use classify::CommandLine;
 use compilers::Compiler;
+use offload::Offload;
 use run::Runner;
 use settings::Settings;
 use steps::Decision;
+use unit::Instrumenting;
 
 pub use scratch::clean_if_asked;
 
@@ -134,9 +138,14 @@ fn with_library(
     if decision == Decision::Link {
         return runner.become_compiler(&build::with_library(line, given, &library));
     }
+    let how = Instrumenting {
+        instrument: fault::instrumenter(),
+        offload: &Offload::new(*runner, line),
+        settings: runner.settings,
+    };
     Build {
         runner: *runner,
-        instrument: fault::instrumenter(),
+        how,
         line,
         given,
         library: &library,

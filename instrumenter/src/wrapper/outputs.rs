@@ -24,6 +24,19 @@ pub(crate) fn outputs(line: &CommandLine) -> Vec<PathBuf> {
     }
 }
 
+/// What the command makes of a source.
+pub(crate) fn object(line: &CommandLine, index: usize) -> PathBuf {
+    let extension = if line.stage() == Stage::Compile {
+        "s"
+    } else {
+        "o"
+    };
+    line.output().map_or_else(
+        || default_name(line.arguments[index].name(), extension),
+        PathBuf::from,
+    )
+}
+
 /// The compilers' choice for a source: its base name, in the current directory.
 pub(crate) fn default_name(source: &std::ffi::OsStr, extension: &str) -> PathBuf {
     let base = Path::new(source).file_name().unwrap_or_default();

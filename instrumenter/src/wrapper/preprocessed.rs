@@ -20,15 +20,14 @@
 //! longer say. So messages are those of the user's source in every case.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::attempt::Job;
-use super::classify::{Argument, CommandLine, Role, Stage};
+use super::classify::{CommandLine, Stage};
 use super::flags::Meaning;
-use super::hidden;
-use super::outputs::default_name;
-use super::run::{Outcome, Output, Runner};
+use super::run::{Output, Runner};
 use super::unit::{Instrumenting, Preprocessed, Route, Unit, instrumented};
+use super::{aside, hidden, outputs};
 use crate::Source;
 use crate::find::front_end;
 use crate::openmp::Language;
@@ -125,9 +124,10 @@ pub(crate) fn make(
 /// dependencies where the user's command would.
 fn preprocessor_words(line: &CommandLine, index: usize) -> Vec<OsString> {
     let mut one = line.only_source(index).without_end_of_flags();
+    one.clear_all(Meaning::CompilationDatabase);
     one.push(Meaning::StopsBeforeCompiling, vec!["-E".into()]);
     if line.has(Meaning::WritesDependencies) {
-        let object = object(line, index);
+        let object = outputs::object(line, index);
         if !line.has(Meaning::DependencyFile) {
             let file = object.with_extension("d");
             one.push(Meaning::DependencyFile, vec!["-MF".into(), file.into()]);
@@ -146,20 +146,7 @@ fn preprocessor_words(line: &CommandLine, index: usize) -> Vec<OsString> {
 }
 
 /// Clang remarks on flags that concern another stage.
-const NO_REMARKS: &str = "-Wno-unused-command-line-argument";
-
-/// What the command makes of a source.
-fn object(line: &CommandLine, index: usize) -> PathBuf {
-    let extension = if line.stage() == Stage::Compile {
-        "s"
-    } else {
-        "o"
-    };
-    line.output().map_or_else(
-        || default_name(line.arguments[index].name(), extension),
-        PathBuf::from,
-    )
-}
+pub(crate) const NO_REMARKS: &str = "-Wno-unused-command-line-argument";
 
 /// Compiles units of which at least one is preprocessed. `None` if the
 /// compiler does not take them.
@@ -176,8 +163,8 @@ pub(crate) fn attempt(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> Opt
     if first.interrupted() || (clean && is_quiet(job, line, units)) {
         return Some(job.accept(&compiled, &versions, &first));
     }
-    if let Some(object) = single_object(line).filter(|_| first.success()) {
-        return Some(judged_aside(job, line, &versions, first, &object));
+    if let Some(object) = aside::single_object(line).filter(|_| first.success()) {
+        return Some(aside::judged(job, line, &versions, first, &object));
     }
     let original = match job.original(line, Output::HeldBack) {
         Ok(outcome) => outcome,
@@ -193,48 +180,6 @@ pub(crate) fn attempt(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> Opt
     second
         .success()
         .then(|| job.accept(&compiled, &versions, &second))
-}
-
-/// The only file that a command makes, if it makes just one.
-fn single_object(line: &CommandLine) -> Option<PathBuf> {
-    let stages = [Stage::Compile, Stage::Assemble];
-    let single = stages.contains(&line.stage())
-        && line.sources().count() == 1
-        && !line.has(Meaning::SideFiles);
-    let index = line.arguments.iter().position(Argument::is_source)?;
-    single.then(|| object(line, index))
-}
-
-/// Shows what the compiler says about the user's source, of which it makes an
-/// object that nobody needs: that of the preprocessed text is there.
-fn judged_aside(
-    job: &Job<'_>,
-    line: &CommandLine,
-    versions: &[&Unit],
-    mut outcome: Outcome,
-    object: &Path,
-) -> u8 {
-    let mut aside = without_dependencies(line);
-    for argument in &mut aside.arguments {
-        if matches!(argument.role, Role::Known(Meaning::Output, _)) {
-            argument.clear();
-        }
-    }
-    match job.scratch.place("object".as_ref()) {
-        Ok(path) => aside.push(Meaning::Output, vec!["-o".into(), path.into()]),
-        Err(_) => return job.accept(&aside, versions, &outcome),
-    }
-    let original = match job.original(&aside, Output::HeldBack) {
-        Ok(original) => original,
-        Err(code) => return code,
-    };
-    if original.success() {
-        outcome.stderr = original.stderr;
-        return job.accept(&aside, versions, &outcome);
-    }
-    let _ = std::fs::remove_file(object);
-    original.replay();
-    original.code()
 }
 
 /// Warnings that compilers give of a source only: the flags that ask for them,
@@ -271,6 +216,7 @@ fn is_quiet(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> bool {
         .filter(|unit| unit.preprocessed.is_some() && concerned(unit));
     preprocessed.all(|unit| {
         let mut alone = compiler_line(&line.only_source(unit.index));
+        alone.clear_all(Meaning::CompilationDatabase);
         alone.push(Meaning::StopsBeforeCompiling, vec!["-fsyntax-only".into()]);
         let stdin = unit.is_stdin().then_some(unit.original.as_slice());
         let outcome = job.runner.run(&alone.words(), stdin, Output::HeldBack);
@@ -295,18 +241,8 @@ fn version(unit: &Unit) -> Unit {
 
 /// The command without what the preprocessor has done.
 fn compiler_line(line: &CommandLine) -> CommandLine {
-    let mut line = without_dependencies(line);
+    let mut line = line.clone().without_dependencies();
     line.push(Meaning::Nothing, vec![NO_REMARKS.into()]);
-    line
-}
-
-fn without_dependencies(line: &CommandLine) -> CommandLine {
-    let mut line = line.clone().without_end_of_flags();
-    for argument in &mut line.arguments {
-        if argument.is_of_dependencies() {
-            argument.clear();
-        }
-    }
     line
 }
 

@@ -72,7 +72,9 @@ pub(crate) fn run(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> u8 {
     }
     match failure {
         Some(code) => code,
-        None if line.stage() == Stage::Link => link(job, linked),
+        None if line.stage() == Stage::Link => {
+            link(job, line, linked, units).unwrap_or_else(|code| code)
+        }
         None => 0,
     }
 }
@@ -112,7 +114,14 @@ fn compile(line: &CommandLine, index: usize, object: &Path) -> CommandLine {
     one
 }
 
-fn link(job: &Job<'_>, mut line: CommandLine) -> u8 {
+/// Links the objects; if that fails with them, the user's command is tried as it
+/// is.
+fn link(
+    job: &Job<'_>,
+    whole: &CommandLine,
+    mut line: CommandLine,
+    units: &[&Unit],
+) -> Result<u8, u8> {
     // Only objects and libraries are left, and no `-x` may make them sources.
     for argument in &mut line.arguments {
         if matches!(argument.role, Role::Known(Meaning::Language, _)) {
@@ -123,8 +132,12 @@ fn link(job: &Job<'_>, mut line: CommandLine) -> u8 {
     if steps::wants_library(&line) {
         words.extend(library::link_words(&line, job.library));
     }
-    let ended = job.runner.run(&words, None, Output::Shown);
-    ended.map_or_else(|code| code, |outcome| outcome.code())
+    let outcome = job.runner.run(&words, None, Output::HeldBack)?;
+    if outcome.success() || outcome.interrupted() {
+        outcome.replay();
+        return Ok(outcome.code());
+    }
+    job.not_accepted(whole, units, &outcome)
 }
 
 #[cfg(test)]

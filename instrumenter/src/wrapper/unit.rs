@@ -251,7 +251,7 @@ pub(crate) fn substituted(line: &CommandLine, units: &[&Unit], plain: bool) -> V
 /// Makes the compiler search the source's directory right after that of the
 /// temporary file, which holds nothing else, so in effect first. In Fortran it
 /// is searched for `include` lines and modules too.
-fn searched_first(unit: &Unit) -> [OsString; 2] {
+pub(crate) fn searched_first(unit: &Unit) -> [OsString; 2] {
     let flag = match unit.language {
         openmp::Language::Fortran => "-I",
         openmp::Language::C | openmp::Language::Cxx => "-iquote",
@@ -265,7 +265,7 @@ fn replace_input(arguments: &mut [Argument], index: usize, path: &Path) {
     }
 }
 
-fn remap_flags(name: &str, path: &Path) -> Vec<OsString> {
+pub(crate) fn remap_flags(name: &str, path: &Path) -> Vec<OsString> {
     let mut pair = OsString::from(name);
     pair.push(";");
     pair.push(path);
@@ -308,11 +308,21 @@ fn unique(line: &CommandLine, index: usize) -> String {
     let mut hash = Fnv::new();
     hash.add(absolute(line.output().unwrap_or(OsStr::new("."))).as_os_str());
     hash.add(absolute(line.arguments[index].name()).as_os_str());
-    hash.add(OsStr::new(&index.to_string()));
-    for word in line.words() {
-        hash.add(&word);
+    // A command may name a source twice.
+    let before = line.arguments[..index].iter().filter(|a| a.is_source());
+    hash.add(OsStr::new(&before.count().to_string()));
+    for word in line.words().iter().filter(|word| !names_no_variant(word)) {
+        hash.add(word);
     }
     format!("{:016x}", hash.0)
+}
+
+/// Flags that don't tell two objects of one program apart: the compiler uses a
+/// profile under the names that it was made with, and may be asked for other
+/// warnings then.
+fn names_no_variant(word: &OsStr) -> bool {
+    let starts = |with: &[u8]| word.as_bytes().starts_with(with);
+    starts(b"-fprofile-") || (starts(b"-W") && !starts(b"-Wp,"))
 }
 
 /// FNV-1a: the same on every machine and with every version of Rust.

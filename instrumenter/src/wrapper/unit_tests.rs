@@ -76,6 +76,12 @@ fn translation_units_get_names_of_their_own() {
         assert!(!names[at + 1..].contains(first), "{first}");
     }
     assert_eq!(name("-c a.c"), name("-c a.c"));
+    // GCC and Clang look a function's profile up by its name.
+    assert_eq!(
+        name("-fprofile-generate -c a.c"),
+        name("-fprofile-use -Wno-missing-profile -c a.c")
+    );
+    assert_ne!(name("-c a.c"), name("-c a.c -Wp,-DX"));
 }
 
 #[test]

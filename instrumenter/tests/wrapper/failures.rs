@@ -34,6 +34,34 @@ fn only_the_rejected_one_of_several_is_not_measured() {
 }
 
 #[test]
+fn a_program_that_can_not_be_linked_is_built_as_it_is() {
+    let project = Project::new(&[
+        ("a.c", &format!("int b(void);\n{PROGRAM}")),
+        ("b.c", &function("b", "2")),
+        ("elsewhere/b.c", &function("b", "2")),
+        // An archive without a member.
+        ("libpomp.a", "!<arch>\n"),
+    ]);
+    for sources in ["a.c b.c", "a.c elsewhere/b.c"] {
+        let text = format!("-fopenmp {sources} -o app");
+        let call = |strict| {
+            let call = project.rompcc("gcc", &text).env("ROMP_STRICT", strict);
+            call.env("ROMP_LIB", project.path("libpomp.a")).run()
+        };
+        let run = call("0");
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let warnings = run.stderr.matches("the program can't be linked with its");
+        assert_eq!(warnings.count(), 2, "{}", run.stderr);
+        assert!(!project.is_measured("app"));
+        let run = call("1");
+        assert_eq!(run.code, Some(1));
+        assert!(run.stderr.contains("undefined reference to `POMP_"));
+        assert!(!project.exists("app"), "{sources}");
+        project.assert_clean();
+    }
+}
+
+#[test]
 fn strictly_a_rejected_text_is_an_error() {
     let project = Project::new(&[("a.c", PROGRAM)]);
     let call = project.rompcc(&fake("reject-temporary-files"), "-fopenmp -c a.c");

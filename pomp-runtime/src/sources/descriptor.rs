@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use profile::descriptor::{Descriptor, SourceLines};
 
+use super::opari1;
 use crate::measure::region::{Region, register};
 use crate::measure::{errno, life_cycle, state, thread};
 
@@ -52,10 +53,18 @@ pub(super) fn region_of(descriptor: &OmpRegDescr) -> Option<&'static Region> {
 #[inline(never)]
 fn link(descriptor: &OmpRegDescr) -> Option<&'static Region> {
     errno::keep(|| {
+        opari1::register_table();
         let region = register(descriptor.read())?;
         descriptor.set_region(region);
         Some(region)
     })
+}
+
+/// Registers a descriptor, so that its region is known also if it never runs.
+pub(super) fn announce(descriptor: &OmpRegDescr) {
+    if let Some(region) = register(descriptor.read()) {
+        descriptor.set_region(region);
+    }
 }
 
 impl OmpRegDescr {

@@ -7,6 +7,8 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
+use profile::region_kind::RegionKind;
+
 use super::boundary::{caught, event, lasting_event_of};
 use super::descriptor::{OmpRegDescr, RompRegion, region_of, register_table};
 use crate::measure::clock::now;
@@ -34,6 +36,13 @@ macro_rules! probes {
 
 #[inline(always)]
 pub(super) fn report(event: Event, thread: &'static Thread, region: &'static Region) {
+    // OPARI 1 has one pair of events for all barriers: what ends a construct
+    // comes with the construct's region.
+    let event = match event {
+        Event::BarrierEnter if region.kind != RegionKind::Barrier => Event::ImplicitBarrierEnter,
+        Event::BarrierExit if region.kind != RegionKind::Barrier => Event::ImplicitBarrierExit,
+        event => event,
+    };
     let region = match event {
         Event::SectionBegin | Event::SectionEnd => region.section(),
         Event::TaskEnd => region.execution(),

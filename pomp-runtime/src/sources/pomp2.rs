@@ -94,16 +94,21 @@ unsafe fn assign(handle: &Handle, text: Text) -> Option<&'static Region> {
 /// Defines a function under each name that a compiler for Fortran may give it.
 macro_rules! fortran {
     ($name:literal ($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
-        fortran!(@ $name, "_" ($($argument: $type),*) $(-> $result)? $body);
-        fortran!(@ $name, "__" ($($argument: $type),*) $(-> $result)? $body);
+        fortran!("pomp2_", $name ($($argument: $type),*) $(-> $result)? $body);
     };
-    (@ $name:literal, $end:literal ($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
+    ($prefix:literal, $name:literal
+     ($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
+        fortran!(@ $prefix, $name, "_" ($($argument: $type),*) $(-> $result)? $body);
+        fortran!(@ $prefix, $name, "__" ($($argument: $type),*) $(-> $result)? $body);
+    };
+    (@ $prefix:literal, $name:literal, $end:literal
+     ($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
         const _: () = {
             /// The twin for Fortran of the function that it is named after.
             ///
             /// # Safety
             /// The arguments are what a compiler for Fortran passes.
-            #[unsafe(export_name = concat!("pomp2_", $name, $end))]
+            #[unsafe(export_name = concat!($prefix, $name, $end))]
             unsafe extern "C" fn twin($($argument: $type),*) $(-> $result)? $body
         };
     };

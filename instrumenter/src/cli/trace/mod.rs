@@ -1,6 +1,7 @@
 //! `romp trace FILE ...`
 
 mod dump;
+mod export;
 mod info;
 mod stats;
 
@@ -26,6 +27,8 @@ enum Command {
     Info,
     /// Every event, in the order of time
     Dump(dump::Arguments),
+    /// Write the trace in the format of another tool
+    Export(export::Arguments),
     /// Hold the trace against what must be true of it; status 1 if it is not
     Check,
     /// Counts and times of each region and thread, as the profile has them
@@ -37,6 +40,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.command {
         Command::Info => info::run(&arguments.file, &trace),
         Command::Dump(dump) => dump::run(&trace, dump),
+        Command::Export(export) => export::run(&trace, export),
         Command::Check => check(&trace),
         Command::Stats(stats) => stats::run(&trace, stats),
     }

@@ -42,7 +42,7 @@ impl Finder<'_> {
         let last = view.token_from(end) - 1;
         self.check_macros(view, first..last + 1)?;
         self.check_branches(record.range.start, view, first, end)?;
-        let begin = self.begin(record.range.end, first_token, view);
+        let begin = self.begin(Some(index), record.range.end, first_token, view);
         let guarded = self
             .branches(record.range.start)
             .iter()
@@ -162,9 +162,25 @@ impl Finder<'_> {
         crate::source::LineIndex::new(&self.source.text).line(offset)
     }
 
-    /// Where text at the begin of a body goes, given its first token: in front
-    /// of the directives that stand between.
-    pub(super) fn begin(&self, after: usize, first: &Token, view: &View) -> Position {
+    /// Where text at the begin of a body goes: right behind its directive, so that
+    /// whatever stands in between (nested directives, pragmas of the compiler's,
+    /// conditionals) stays with what it is about. Without a directive, or with
+    /// one that leaves no room behind it, it is in front of the first token or of
+    /// the directives before that.
+    pub(super) fn begin(
+        &self,
+        directive: Option<usize>,
+        after: usize,
+        first: &Token,
+        view: &View,
+    ) -> Position {
+        let placement = |index: usize| self.records[index].placement;
+        if let Some(Placement::Lines { after: at, .. }) = directive.map(placement) {
+            return Position {
+                at,
+                line_start: true,
+            };
+        }
         let next = view.records.partition_point(|(_, start)| *start < after);
         let nested = view
             .records

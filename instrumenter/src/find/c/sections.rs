@@ -70,7 +70,7 @@ impl Finder<'_> {
         let last_record = records.next_back().map(|(index, _)| &self.records[*index]);
         let last_token = tokens.last().map(|token| token.end());
         let first = tokens.first()?;
-        let begin = self.begin(from, first, view);
+        let begin = self.begin(directive, from, first, view);
         let end = match last_record.filter(|record| Some(record.range.end) > last_token) {
             // It ends with a directive that stands alone.
             Some(record) => match record.placement {

@@ -1,0 +1,131 @@
+//! What must be true of every input whatever, be it a program or not. The fuzz
+//! targets in `instrumenter/fuzz` call these functions with inputs that they
+//! make up; an ordinary test (`tests/fuzz_corpus.rs`) calls them with the inputs
+//! that were worth keeping, on any compiler of Rust.
+
+use std::ops::Range;
+
+use instrumenter::edit::{EditSet, Order};
+use instrumenter::find::front_end;
+use instrumenter::openmp::Language;
+use instrumenter::source::Layout;
+use instrumenter::verify::verify;
+use instrumenter::{Instrumented, Options, Source, instrument};
+
+/// Instruments any text as C and as C++, with and without code for a device.
+///
+/// # Panics
+/// If something is not as it must be.
+pub fn c_front_end(text: &[u8]) {
+    for language in [Language::C, Language::Cxx] {
+        let source = Source {
+            name: "input".into(),
+            language,
+            text: text.to_vec(),
+            layout: Layout::FREE,
+        };
+        instrumented_and_checked(&source);
+    }
+}
+
+/// Instruments a source and checks what every source has to stand.
+///
+/// # Panics
+/// If something is not as it must be.
+pub fn instrumented_and_checked(source: &Source) {
+    let found = front_end(source.language).find(source);
+    for host_only in [false, true] {
+        let options = Options {
+            unique: "u".into(),
+            host_only,
+            ..Options::default()
+        };
+        let result = instrument(source, &options);
+        assert_eq!(verify(source, &result), Ok(()));
+        assert!(no_defect(&result), "{:?}", result.warnings);
+        let listed = result.plan.listing.len();
+        assert_eq!(listed, found.directives.len() + found.calls.len());
+        if listed == 0 {
+            assert_eq!(result.text(), source.text, "edits without a directive");
+        }
+    }
+}
+
+fn no_defect(result: &Instrumented) -> bool {
+    let defects = result.warnings.iter();
+    defects.filter(|warning| warning.contains("defect")).count() == 0
+}
+
+/// Takes the second half of an input as edits of the first: tokens are in order
+/// and in the text, edits are undone exactly, and refused only if they overlap.
+///
+/// # Panics
+/// If something is not as it must be.
+pub fn edit_engine(data: &[u8]) {
+    let (text, rest) = data.split_at(data.len() / 2);
+    tokens_are_in_order(text);
+    let ranges = ranges(rest, text.len());
+    let mut edits = EditSet::default();
+    for (number, range) in ranges.iter().enumerate() {
+        let new = format!("<{number}>");
+        match range.is_empty() {
+            true => edits.insert(range.start, Order::open(number % 3), new),
+            false => edits.replace(range.clone(), new),
+        }
+    }
+    match edits.apply(text) {
+        Ok(applied) => {
+            assert_eq!(applied.strip_back(), text);
+            for (at, byte) in applied.text.iter().enumerate() {
+                if let Some(original) = applied.original_offset(at) {
+                    assert_eq!(*byte, text[original]);
+                    assert!(!applied.removes(original));
+                }
+            }
+        }
+        Err(_) => assert!(any_overlap(&ranges)),
+    }
+}
+
+fn tokens_are_in_order(text: &[u8]) {
+    for language in [Language::C, Language::Cxx] {
+        let source = Source {
+            name: "input".into(),
+            language,
+            text: text.to_vec(),
+            layout: Layout::FREE,
+        };
+        let mut end = 0;
+        for token in front_end(language).token_ranges(&source) {
+            assert!(end <= token.start && token.start < token.end, "{token:?}");
+            end = token.end;
+        }
+        assert!(end <= text.len());
+    }
+}
+
+/// Two bytes are a range: its begin and its length.
+fn ranges(bytes: &[u8], length: usize) -> Vec<Range<usize>> {
+    let pairs = bytes.chunks_exact(2);
+    let range = |pair: &[u8]| {
+        let start = usize::from(pair[0]) % (length + 1);
+        start..(start + usize::from(pair[1]) % 4).min(length)
+    };
+    pairs.map(range).collect()
+}
+
+/// Whether two ranges have bytes in common, or one begins inside another.
+fn any_overlap(ranges: &[Range<usize>]) -> bool {
+    let inside = |outer: &Range<usize>, inner: &Range<usize>| {
+        outer.start < inner.start && inner.start < outer.end
+            || outer.start == inner.start && !outer.is_empty() && !inner.is_empty()
+    };
+    let pairs = |at: usize| {
+        ranges[at + 1..]
+            .iter()
+            .map(move |other| (&ranges[at], other))
+    };
+    (0..ranges.len())
+        .flat_map(pairs)
+        .any(|(a, b)| inside(a, b) || inside(b, a))
+}
