@@ -269,6 +269,7 @@ const COLUMNS: &[(RegionKind, &[Entry])] = &[
     (RegionKind::Depobj, POINT),
     (RegionKind::Cancel, POINT),
     (RegionKind::CancellationPoint, POINT),
+    (RegionKind::Function, BLOCK),
 ];
 
 fn entries(kind: RegionKind) -> &'static [Entry] {

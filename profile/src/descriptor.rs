@@ -25,6 +25,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use crate::model::Code;
 use crate::region_kind::RegionKind;
 
 /// Version of the grammar's extension; the value of the key `romp`.
@@ -50,7 +51,8 @@ pub struct Descriptor {
     pub begin: SourceLines,
     /// Lines of the end directive, or of the construct's last statement.
     pub end: SourceLines,
-    /// Name of a critical section or of a user region; the routine of a lock call.
+    /// Name of a critical section, user region or function; the routine of a lock
+    /// call.
     pub name: Option<String>,
     /// Number of sections of a `sections` construct.
     pub num_sections: Option<u32>,
@@ -67,6 +69,9 @@ pub struct Descriptor {
     pub ordinal: u32,
     /// Why the implicit barrier could not be made explicit, if it could not.
     pub unsplit: Option<String>,
+    /// Of a function: where its machine code is. Instead of lines, which nobody
+    /// knows while the program runs.
+    pub code: Option<Code>,
     /// What stands for this text in literals of Fortran: `UNIQUE:N`, the N-th
     /// region of a source whose name and text give UNIQUE.
     pub id: Option<String>,
@@ -163,6 +168,11 @@ impl Descriptor {
             (self.ordinal > 0).then(|| self.ordinal.to_string()),
         );
         put("unsplit", self.unsplit.clone());
+        if let Some(code) = &self.code {
+            put("module", Some(code.module.clone()));
+            put("offset", Some(code.offset.to_string()));
+            put("symbol", code.symbol.clone());
+        }
         for (key, value) in &self.other {
             put(key, Some(value.clone()));
         }
@@ -240,6 +250,7 @@ fn name_key(region_type: &str) -> &'static str {
     match RegionKind::from_region_type(region_type) {
         Some(RegionKind::User) => "userRegionName",
         Some(RegionKind::Lock) => "lockRoutine",
+        Some(RegionKind::Function) => "functionName",
         _ => "criticalName",
     }
 }

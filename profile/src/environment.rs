@@ -122,6 +122,14 @@ pub const VARIABLES: &[Variable] = &[
         "none",
         "Groups of constructs that are not measured, such as atomic,flush.",
     ),
+    row(
+        Library,
+        "ROMP_FUNCTIONS",
+        Text,
+        "all",
+        "Functions that are measured where a program was built with --functions, such as \
+         solve*,!get_*: names with * and ?, and with ! in front those that are not.",
+    ),
     same_as(
         "OMPP_QUIET",
         row(Both, "ROMP_QUIET", Switch, "off", "Print nothing."),
@@ -233,6 +241,13 @@ pub const VARIABLES: &[Variable] = &[
         Groups,
         "none",
         "Groups of constructs that are not instrumented, such as atomic,flush.",
+    ),
+    row(
+        Wrapper,
+        "ROMP_INSTRUMENT_FUNCTIONS",
+        Switch,
+        "off",
+        "Measure functions too, as the flag --functions of the wrappers does.",
     ),
     row(Wrapper, "ROMP_CC", Text, "cc", "The C compiler."),
     row(Wrapper, "ROMP_CXX", Text, "c++", "The C++ compiler."),

@@ -31,6 +31,7 @@ pub const GROUPS: &[(&str, &str)] = &[
     ("cancel", "cancel, cancellation point"),
     ("region", "regions that the user marked"),
     ("lock", "calls of lock routines"),
+    ("function", "functions of the program"),
 ];
 
 /// The group of a kind of region.
@@ -59,6 +60,7 @@ pub fn of(kind: RegionKind) -> &'static str {
         K::Cancel | K::CancellationPoint => "cancel",
         K::User => "region",
         K::Lock => "lock",
+        K::Function => "function",
     }
 }
 

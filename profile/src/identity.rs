@@ -30,10 +30,12 @@ struct Construct {
     function: Option<String>,
     name: Option<String>,
     directive: Option<String>,
+    /// The symbol of a function.
+    symbol: Option<String>,
 }
 
-/// Where a region stands in its file.
-type Position = ([u32; 2], u32);
+/// Where a region stands in its file, and a function in its module.
+type Position = ([u32; 2], u32, u64);
 
 fn construct(region: &Region) -> Construct {
     Construct {
@@ -41,11 +43,13 @@ fn construct(region: &Region) -> Construct {
         function: region.function.clone(),
         name: region.name.clone(),
         directive: region.directive.clone(),
+        symbol: region.code.as_ref().and_then(|code| code.symbol.clone()),
     }
 }
 
 fn position(region: &Region) -> Position {
-    (region.begin, region.column)
+    let offset = region.code.as_ref().map_or(0, |code| code.offset);
+    (region.begin, region.column, offset)
 }
 
 /// The identities of the regions of one profile, in their order. Only regions at
@@ -237,6 +241,7 @@ mod tests {
             schedule: None,
             num_sections: None,
             unsplit: None,
+            code: None,
         }
     }
 

@@ -17,6 +17,7 @@ pub mod descriptor;
 pub mod diff;
 pub mod environment;
 pub mod explain;
+pub mod functions;
 pub mod group;
 pub mod identity;
 pub mod load;

@@ -132,6 +132,21 @@ pub struct Region {
     /// Why the implicit barrier is not separate, if it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsplit: Option<String>,
+    /// Of a function: where its machine code is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<Code>,
+}
+
+/// Where the machine code of a function is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Code {
+    /// The program or shared library, with its path.
+    pub module: String,
+    /// The address in that file, as its symbols and debug information count.
+    pub offset: u64,
+    /// The symbol there, as the linker knows it; none if the file has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<String>,
 }
 
 /// A thread, named by its path: `[0]` is the initial thread, `[0, 3, 2]` thread

@@ -237,6 +237,7 @@ mod tests {
                 "DEPOBJ",
                 "CANCEL",
                 "CANCELLATION POINT",
+                "FUNCTION",
             ]
         );
     }

@@ -125,6 +125,8 @@ pub enum RegionKind {
     Cancel,
     /// `cancellation point`: how often it was reached
     CancellationPoint,
+    /// A function of the program, if the user asks for functions.
+    Function,
 }
 
 /// What the table says about one kind.
@@ -267,6 +269,7 @@ pub const KINDS: &[KindRow] = &[
         "CANCELLATION POINT",
         "CANCELPT",
     ),
+    row(RegionKind::Function, &["function"], "FUNCTION", "FUNCTION"),
 ];
 
 const fn row(

@@ -10,7 +10,8 @@ use std::path::Path;
 
 use jsonschema::Validator;
 use profile::model::{
-    Arrivals, Bucket, Contention, ContentionSite, Distribution, GuardKind, Holder, Profile, VERSION,
+    Arrivals, Bucket, Code, Contention, ContentionSite, Distribution, GuardKind, Holder, Profile,
+    VERSION,
 };
 use profile::region_kind::{KINDS, PseudoRegion};
 use proptest::prelude::*;
@@ -82,6 +83,11 @@ fn full() -> Profile {
         region.schedule = Some("static".to_owned());
         region.num_sections = Some(2);
         region.unsplit = Some("why".to_owned());
+        region.code = Some(Code {
+            module: "/a".to_owned(),
+            offset: 16,
+            symbol: Some("a".to_owned()),
+        });
         region.kind = row.kind;
     }
     profile.distributions = vec![Distribution {

@@ -5,6 +5,7 @@ mod completions;
 mod config;
 mod diff;
 mod env;
+mod functions;
 mod instrument;
 mod junit;
 mod list;
@@ -158,9 +159,11 @@ fn read_source(path: &std::path::Path) -> Result<crate::Source, Failure> {
 
 /// Reads a saved profile.
 fn load(path: &std::path::Path) -> Result<profile::model::Profile, Failure> {
-    profile::load::load(path).map_err(|error| Failure {
+    let mut profile = profile::load::load(path).map_err(|error| Failure {
         message: format!("error: {error}"),
-    })
+    })?;
+    functions::locate(&mut profile);
+    Ok(profile)
 }
 
 /// Writes to standard output; a reader that went away is no error.

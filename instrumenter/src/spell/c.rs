@@ -319,7 +319,8 @@ impl Speller for CSpeller<'_> {
         let table = (self.dialect.cast)("struct romp_region *", &format!("romp_table_{unique}"));
         let _ = write!(
             text,
-            "static void romp_register_{unique}(void) __attribute__((__constructor__(101)));\n\
+            "static void romp_register_{unique}(void) __attribute__((__constructor__(101), \
+             __no_instrument_function__));\n\
              static void romp_register_{unique}(void) {{ POMP_Register_table({INTERFACE_VERSION}u, \
              sizeof romp_table_{unique}[0], {table}, {count}u); }}\n\
              #pragma GCC diagnostic pop\n"
@@ -368,13 +369,13 @@ const STATIC: Accessor = Accessor {
     prefix: "romp_rd",
     storage: "static",
     // What calls it may stand in a branch that is not compiled.
-    attribute: "__attribute__((__unused__))",
+    attribute: "__attribute__((__unused__, __no_instrument_function__))",
 };
 
 const EXTERNAL: Accessor = Accessor {
     prefix: "romp_rdx",
     storage: "extern",
-    attribute: "__attribute__((__visibility__(\"hidden\")))",
+    attribute: "__attribute__((__visibility__(\"hidden\"), __no_instrument_function__))",
 };
 
 impl Accessor {

@@ -76,6 +76,8 @@ pub(crate) enum Meaning {
     NoStandardLibraries,
     /// Writes files beside the output, named after it and the source.
     SideFiles,
+    /// Our own: functions are measured too. No compiler knows it.
+    Functions,
     /// Decides about colours of diagnostics.
     Colour,
     /// The form of Fortran sources, whatever their names say.
@@ -222,6 +224,7 @@ pub(crate) static NVIDIA_FORTRAN: FlagTable = FlagTable {
 };
 
 const GCC_ROWS: &[Row] = &[
+    row("--functions", Flag, M::Functions),
     // Queries.
     row("--version", Flag, M::Query),
     row("--help", Joined, M::Query),

@@ -13,7 +13,8 @@
 //! 5. `hidden` and `preprocessed`: where the source as it is does not show all
 //!    that there is to measure, what the compiler's preprocessor makes of it.
 //! 6. `run`: the only place that starts a compiler.
-//! 7. `fault`: what an instrumenter may do wrong, for test builds.
+//! 7. `functions`: what makes the compiler call us at each function.
+//! 8. `fault`: what an instrumenter may do wrong, for test builds.
 //!
 //! Invariants: no shell; an argument that no table knows is handed on in its
 //! place; nothing but `unit` calls the instrumenter; trouble of ours never
@@ -31,6 +32,7 @@ mod database;
 mod dependencies;
 mod fault;
 mod flags;
+mod functions;
 mod headers;
 mod hidden;
 mod layout;
@@ -48,12 +50,13 @@ mod steps;
 mod unit;
 
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use build::Build;
 use classify::CommandLine;
 use compilers::Compiler;
 use offload::Offload;
-use run::Runner;
+use run::{Output, Runner};
 use settings::Settings;
 use steps::Decision;
 use unit::Instrumenting;
@@ -111,14 +114,45 @@ fn is_nested() -> bool {
 fn as_compiler(compiler: &Compiler, settings: &Settings, arguments: &[OsString]) -> u8 {
     let runner = Runner { compiler, settings };
     // A nested call compiles what the outer one has already instrumented.
-    if settings.off || is_nested() {
+    let transparent = settings.off || is_nested();
+    let directory = std::env::current_dir().unwrap_or_default();
+    let line = CommandLine::classify(compiler, arguments);
+    let Some(words) = functions::translated(&line, settings, &directory, transparent) else {
+        return classified(&runner, &line, arguments, &directory, transparent);
+    };
+    let run = |words: &[OsString]| {
+        let line = CommandLine::classify(compiler, words);
+        classified(&runner, &line, words, &directory, transparent)
+    };
+    let Some(with) = words.with else {
+        return run(&words.without);
+    };
+    let code = run(&with);
+    if code == 0 || words.reads_stdin {
+        return code;
+    }
+    // The compiler's messages were about a command that is not the user's.
+    message::warning(settings, functions::REFUSED);
+    run(&words.without)
+}
+
+fn classified(
+    runner: &Runner<'_>,
+    line: &CommandLine,
+    arguments: &[OsString],
+    directory: &Path,
+    transparent: bool,
+) -> u8 {
+    if transparent {
         return runner.become_compiler(arguments);
     }
-    let line = CommandLine::classify(compiler, arguments);
-    let directory = std::env::current_dir().unwrap_or_default();
-    match steps::decide(&line, &directory) {
+    match steps::decide(line, directory) {
+        Decision::AsGiven if functions::are_measured(arguments) => {
+            let outcome = runner.run(arguments, None, Output::Shown);
+            outcome.map_or_else(|code| code, |outcome| outcome.code())
+        }
         Decision::AsGiven => runner.become_compiler(arguments),
-        decision => with_library(&runner, &line, arguments, decision),
+        decision => with_library(runner, line, arguments, decision),
     }
 }
 

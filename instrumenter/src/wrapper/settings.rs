@@ -31,6 +31,8 @@ pub(crate) struct Settings {
     pub(crate) strict: bool,
     /// `ROMP_VERBOSE`: print the commands.
     pub(crate) verbose: bool,
+    /// `ROMP_INSTRUMENT_FUNCTIONS`: measure functions, as `--functions` does.
+    pub(crate) functions: bool,
     /// `ROMP_QUIET`: print no warnings.
     pub(crate) quiet: bool,
     /// `ROMP_PREPROCESS`: which text is instrumented.
@@ -52,6 +54,7 @@ const SWITCHES: &[(&str, Field)] = &[
     ("ROMP_CHUNKS", |s| &mut s.chunks),
     ("ROMP_STRICT", |s| &mut s.strict),
     ("ROMP_VERBOSE", |s| &mut s.verbose),
+    ("ROMP_INSTRUMENT_FUNCTIONS", |s| &mut s.functions),
     ("ROMP_QUIET", |s| &mut s.quiet),
 ];
 

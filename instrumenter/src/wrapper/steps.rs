@@ -43,7 +43,7 @@ pub(crate) fn decide(line: &CommandLine, directory: &Path) -> Decision {
 
 /// Programs that configure tools compile to learn about the compiler. They
 /// must behave as without us; measuring them would also leave profiles behind.
-fn is_configure_probe(line: &CommandLine, directory: &Path) -> bool {
+pub(crate) fn is_configure_probe(line: &CommandLine, directory: &Path) -> bool {
     let is_input = |argument: &&Argument| matches!(argument.role, Role::Input(_));
     line.arguments.iter().filter(is_input).any(|input| {
         let path = directory.join(input.name());

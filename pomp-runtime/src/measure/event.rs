@@ -69,6 +69,8 @@ pub(crate) enum Event {
     ConstructExit,
     UserBegin,
     UserEnd,
+    FunctionEnter,
+    FunctionExit,
 }
 
 /// What an event does.
@@ -121,7 +123,8 @@ impl Event {
             | Self::TeamsEnter
             | Self::TargetEnter
             | Self::ConstructEnter
-            | Self::UserBegin => Open(Main),
+            | Self::UserBegin
+            | Self::FunctionEnter => Open(Main),
             Self::SectionEnd
             | Self::MasterEnd
             | Self::AtomicExit
@@ -137,7 +140,8 @@ impl Event {
             | Self::TeamsExit
             | Self::TargetExit
             | Self::ConstructExit
-            | Self::UserEnd => Close,
+            | Self::UserEnd
+            | Self::FunctionExit => Close,
         }
     }
 }

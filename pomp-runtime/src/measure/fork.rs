@@ -22,6 +22,7 @@ struct Locks {
     trace: MutexGuard<'static, Option<trace::Writer>>,
     _start: MutexGuard<'static, Option<Start>>,
     _threads: MutexGuard<'static, thread::Blocks>,
+    _new_regions: MutexGuard<'static, ()>,
     _regions: MutexGuard<'static, Option<region::Registry>>,
     _pauses: MutexGuard<'static, Vec<u64>>,
 }
@@ -49,6 +50,7 @@ unsafe extern "C" fn before() {
         trace: trace::locked(),
         _start: life_cycle::started(),
         _threads: thread::locked(),
+        _new_regions: region::new(),
         _regions: region::locked(),
         _pauses: pause::times(),
     };

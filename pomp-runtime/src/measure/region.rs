@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use profile::descriptor::Descriptor;
+use profile::functions::{self, Filter};
 use profile::group::{self, Groups};
 use profile::region_kind::RegionKind;
 
@@ -121,6 +122,15 @@ impl Registry {
 
 static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
 
+/// What is held by those who find out what a region is that is new, whatever
+/// else they lock: who forks holds it too.
+static NEW: Mutex<()> = Mutex::new(());
+
+/// See [`NEW`].
+pub(crate) fn new() -> MutexGuard<'static, ()> {
+    lock(&NEW)
+}
+
 /// The registry, locked.
 pub(super) fn locked() -> MutexGuard<'static, Option<Registry>> {
     lock(&REGISTRY)
@@ -147,10 +157,10 @@ fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'sta
         .kind()
         .unwrap_or_else(|| nearest_kind(&descriptor.region_type));
     leak(Region {
+        off: disabled().contain(group::of(kind)) || !is_wanted(&descriptor),
         descriptor,
         kind,
         number,
-        off: disabled().contain(group::of(kind)),
         forkers: Forkers::none(),
         guard,
         part: Link::none(),
@@ -170,6 +180,19 @@ fn disabled() -> &'static Groups {
         let list = std::env::var("ROMP_DISABLE").unwrap_or_default();
         Groups::parse(&list).unwrap_or_default()
     })
+}
+
+/// Whether a function is measured. All that is no function is.
+fn is_wanted(descriptor: &Descriptor) -> bool {
+    static FILTER: OnceLock<Filter> = OnceLock::new();
+    let Some(code) = &descriptor.code else {
+        return true;
+    };
+    let symbol = code.symbol.as_deref().unwrap_or_default();
+    let name = descriptor.name.as_deref().unwrap_or_default();
+    let filter =
+        FILTER.get_or_init(|| Filter::parse(&std::env::var("ROMP_FUNCTIONS").unwrap_or_default()));
+    !functions::is_outlined(symbol) && filter.wants(&[name, symbol])
 }
 
 /// The kind under which a construct is measured that this version does not

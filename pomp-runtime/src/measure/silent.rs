@@ -64,6 +64,7 @@ fn may_be_throttled(region: &Region) -> bool {
             | RegionKind::Section
             | RegionKind::Taskyield
             | RegionKind::User
+            | RegionKind::Function
     )
 }
 

@@ -11,7 +11,7 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
-use profile::region_kind::PseudoRegion;
+use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::arrival::Slot;
 use super::event::{Action, Event};
@@ -98,12 +98,14 @@ pub(crate) struct Frame {
     pub(super) team_size: AtomicU32,
     /// Of a fork or member frame: the id of this instance of the parallel region.
     pub(super) instance: Word,
-    /// Of a task's execution: where the machine's stack was.
+    /// Of a function or a task's execution: where the machine's stack was.
     pub(super) stack: Word,
     /// Of a member frame: how many loops were traced in it.
     pub(super) loops: Word,
     /// Of a team or a task that is traced: its label.
     pub(crate) label: Word,
+    /// Of a function: where its caller goes on.
+    pub(super) call_site: Word,
     /// The team that is forked when a fork frame is at this depth.
     pub(super) team: Link<Team>,
 }
@@ -161,6 +163,15 @@ impl Frame {
     #[inline(always)]
     pub(super) fn set_within(&self, within: u8) {
         self.phase.store(within, Ordering::Relaxed);
+    }
+
+    /// Of which construct it is, timed or not.
+    pub(super) fn construct(&self) -> Option<&'static Region> {
+        match self.role() {
+            Role::Construct => self.node()?.region(),
+            Role::Silent => self.silent.region.get(),
+            Role::Base | Role::Fork | Role::Member => None,
+        }
     }
 
     /// Whether it is a construct of this region, timed or not.
@@ -476,10 +487,11 @@ impl Thread {
             self.close_above(frame, at);
             return Some(frame);
         }
-        if region.kind.is_task_execution() {
-            self.migrated.add(1);
-        } else {
-            self.unmatched.add(1);
+        match region.kind {
+            kind if kind.is_task_execution() => self.migrated.add(1),
+            // It was entered before there was anything to measure, or in a pause.
+            RegionKind::Function => {}
+            _ => self.unmatched.add(1),
         }
         None
     }
@@ -507,7 +519,8 @@ impl Thread {
     pub(super) fn close_above(&'static self, frame: &'static Frame, at: u64) {
         while let Some(top) = self.top().filter(|top| !std::ptr::eq(*top, frame)) {
             let Some(below) = top.below() else { return };
-            self.skipped.add(1);
+            // That an exception leaves functions is no surprise.
+            self.skipped.add(u64::from(!top.is_function()));
             collector::events::is_skipped(top);
             match top.role() {
                 Role::Construct => self.close_construct(top, at),

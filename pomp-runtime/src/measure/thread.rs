@@ -282,6 +282,16 @@ impl Thread {
         self.top.get()
     }
 
+    /// Whether it has forked a team, or is in one, of which it is no member yet.
+    #[inline(always)]
+    pub(crate) fn is_between_teams(&self) -> bool {
+        self.top().is_some_and(|top| match top.role() {
+            Role::Fork => true,
+            Role::Base => top.node().is_none() && omp::omp_get_level() > 0,
+            _ => false,
+        })
+    }
+
     #[inline(always)]
     pub(super) fn set_top(&self, frame: &'static Frame) {
         self.top.set(Some(frame));

@@ -28,7 +28,9 @@ pub(crate) struct Ending {
 
 /// Merges what the threads recorded.
 pub(crate) fn merge(snapshot: &Snapshot, regions: &[&'static Region], ending: Ending) -> Profile {
-    let mut regions = regions.to_vec();
+    // A function that is not wanted is none of the regions that did not run.
+    let is_shown = |region: &&Region| !region.off || region.descriptor.code.is_none();
+    let mut regions: Vec<&'static Region> = regions.iter().copied().filter(is_shown).collect();
     regions.sort_by_key(|region| position(region));
     let mut tree = Tree::new(snapshot, &regions);
     for index in 0..snapshot.nodes.len() {
@@ -80,6 +82,7 @@ fn describe(region: &Region) -> model::Region {
         schedule: descriptor.schedule,
         num_sections: descriptor.num_sections,
         unsplit: descriptor.unsplit,
+        code: descriptor.code,
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use profile::descriptor::{Descriptor, SourceLines};
 
+use super::functions;
 use super::opari1;
 use crate::measure::region::{Region, register};
 use crate::measure::{errno, life_cycle, state, thread};
@@ -136,6 +137,7 @@ pub(super) unsafe fn register_table(
     let entries = unsafe { std::slice::from_raw_parts(table, entries as usize) };
     thread::inside(|| {
         errno::keep(|| {
+            functions::modules_have_changed();
             for entry in entries.iter().filter(|entry| entry.is_compiled()) {
                 if let Some(region) = register(entry.read()) {
                     entry.descriptor.set_region(region);

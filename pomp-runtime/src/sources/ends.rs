@@ -22,32 +22,7 @@ pub(super) extern "C" fn romp_end_process(status: c_int) -> ! {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-macro_rules! jump {
-    () => {
-        "jmp"
-    };
+super::weak::define_weakly! {
+    "_exit" => "romp_end_process",
+    "_Exit" => "romp_end_process",
 }
-
-#[cfg(target_arch = "aarch64")]
-macro_rules! jump {
-    () => {
-        "b"
-    };
-}
-
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-std::arch::global_asm!(
-    ".pushsection .text.romp_ends, \"ax\", %progbits",
-    ".hidden romp_end_process",
-    ".weak _exit",
-    ".type _exit, %function",
-    ".weak _Exit",
-    ".type _Exit, %function",
-    "_exit:",
-    "_Exit:",
-    concat!(jump!(), " romp_end_process"),
-    ".size _exit, . - _exit",
-    ".size _Exit, . - _Exit",
-    ".popsection",
-);

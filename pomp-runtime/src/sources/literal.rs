@@ -17,7 +17,7 @@ use std::sync::Mutex;
 use profile::descriptor::{DescriptorError, Literal as Content};
 
 use crate::measure::mutex::lock;
-use crate::measure::region::{Region, register};
+use crate::measure::region::{self, Region, register};
 use crate::measure::shared::{Link, leak, leak_slice};
 use crate::measure::thread::Thread;
 use crate::measure::{errno, message};
@@ -95,7 +95,10 @@ impl<'a> Literal<'a> {
     #[cold]
     #[inline(never)]
     fn read(self) -> Option<&'static Known> {
-        errno::keep(|| lock(&BOOK).enter(self))
+        errno::keep(|| {
+            let _new = region::new();
+            lock(&BOOK).enter(self)
+        })
     }
 
     #[inline(always)]

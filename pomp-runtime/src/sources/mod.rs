@@ -10,6 +10,7 @@ mod descriptor;
 mod ends;
 mod fortran;
 mod fortran_locks;
+mod functions;
 mod literal;
 mod locks;
 mod opari1;
@@ -17,3 +18,5 @@ mod pomp;
 mod pomp2;
 mod routine;
 mod unplaced_locks;
+#[cfg(not(test))]
+mod weak;

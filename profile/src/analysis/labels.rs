@@ -12,11 +12,12 @@ pub struct Label {
     pub id: String,
     /// Its kind.
     pub kind: RegionKind,
-    /// The whole file name.
+    /// The whole file name; of a function whose source is not known that of the
+    /// program or library.
     pub file: String,
     /// The end of the file name that tells it from the others.
     pub short_file: String,
-    /// First line.
+    /// First line; 0 if it is not known.
     pub first: u32,
     /// Last line; the first again where a construct is a single directive.
     pub last: u32,
@@ -36,7 +37,9 @@ impl Label {
             last,
             ..
         } = self;
-        if first == last {
+        if *first == 0 {
+            short_file.clone()
+        } else if first == last {
             format!("{short_file} ({first})")
         } else {
             format!("{short_file} ({first}-{last})")
@@ -52,7 +55,10 @@ impl Label {
             .map(|name| format!(" \"{name}\""))
             .unwrap_or_default();
         let kind = self.kind.row().full_name;
-        format!("{kind}{name} at {}:{}", self.short_file, self.first)
+        match self.first {
+            0 => format!("{kind}{name} in {}", self.short_file),
+            line => format!("{kind}{name} at {}:{line}", self.short_file),
+        }
     }
 
     /// ` (in f)`, or nothing if the function is not known.
@@ -77,7 +83,7 @@ impl Label {
 
 /// Names all regions.
 pub(crate) fn labels(regions: &[Region]) -> Vec<Label> {
-    let short = short_names(regions.iter().map(|region| region.file.as_str()));
+    let short = short_names(regions.iter().map(file));
     regions
         .iter()
         .enumerate()
@@ -89,11 +95,10 @@ fn label(index: usize, region: &Region, short: &HashMap<&str, String>) -> Label 
     Label {
         id: format!("R{:05}", index + 1),
         kind: region.kind,
-        file: region.file.clone(),
+        file: file(region).to_owned(),
         short_file: short
-            .get(region.file.as_str())
-            .unwrap_or(&region.file)
-            .clone(),
+            .get(file(region))
+            .map_or_else(|| file(region).to_owned(), String::clone),
         first: region.begin[0],
         last: if region.kind.is_point() {
             region.begin[0]
@@ -102,6 +107,14 @@ fn label(index: usize, region: &Region, short: &HashMap<&str, String>) -> Label 
         },
         name: region.name.clone().filter(|name| !name.is_empty()),
         function: region.function.clone().filter(|name| !name.is_empty()),
+    }
+}
+
+/// The source, or else the file with the machine code.
+fn file(region: &Region) -> &str {
+    match &region.code {
+        Some(code) if region.file.is_empty() => &code.module,
+        _ => &region.file,
     }
 }
 

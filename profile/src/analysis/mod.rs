@@ -9,7 +9,7 @@ mod efficiency;
 mod labels;
 mod overheads;
 mod own;
-mod pattern;
+pub(crate) mod pattern;
 mod properties;
 mod ranks;
 mod remedy;

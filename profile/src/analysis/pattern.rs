@@ -1,4 +1,4 @@
-//! Patterns by which a user names regions and threads.
+//! Patterns by which a user names regions, threads and functions.
 
 /// Whether a pattern matches all of a text, or a plain one any part of it.
 pub(super) fn is_like(pattern: &str, text: &str) -> bool {
@@ -12,7 +12,7 @@ pub(super) fn is_like(pattern: &str, text: &str) -> bool {
 
 /// Whether the text is the pattern, where `*` stands for anything and `?` for
 /// one byte. Goes back to the last `*` alone, so it takes no exponential time.
-pub(super) fn glob(pattern: &[u8], text: &[u8]) -> bool {
+pub(crate) fn glob(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut last_star = None;
     while t < text.len() {

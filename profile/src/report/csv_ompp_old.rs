@@ -80,7 +80,7 @@ const OTHER: &[Expected] = &[EXEC_T, EXEC_C, BODY_I, BODY_E, EXIT_BAR_T];
 /// The columns in which the reader takes a construct's rows.
 fn columns(kind: RegionKind) -> &'static [Expected] {
     match kind {
-        RegionKind::User | RegionKind::Master => BLOCK,
+        RegionKind::User | RegionKind::Function | RegionKind::Master => BLOCK,
         RegionKind::Barrier | RegionKind::Atomic | RegionKind::Flush => POINT,
         RegionKind::Critical | RegionKind::Lock => GUARDED,
         RegionKind::Sections => SECTIONS,

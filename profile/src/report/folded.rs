@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 
 use crate::analysis::{Label, Report};
+use crate::region_kind::RegionKind;
 
 /// Writes the stacks.
 ///
@@ -35,7 +36,10 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn region(label: &Label) -> String {
-    frame(&label.in_words())
+    match (label.kind, &label.name) {
+        (RegionKind::Function, Some(name)) => frame(name),
+        _ => frame(&label.in_words()),
+    }
 }
 
 /// Text without the separators of stacks and lines.

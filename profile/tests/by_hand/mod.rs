@@ -21,6 +21,7 @@ pub(crate) fn run(kinds: &[RegionKind], threads: &[&[u32]]) -> Profile {
         schedule: None,
         num_sections: None,
         unsplit: None,
+        code: None,
     };
     Profile {
         schema: SCHEMA.to_owned(),

@@ -266,6 +266,7 @@ impl Simulation {
             schedule: None,
             num_sections: None,
             unsplit: None,
+            code: None,
         };
         let node = |(((parent, within), region), rows): (Key, BTreeMap<usize, Row>)| Node {
             parent,

@@ -27,6 +27,7 @@ pub(crate) fn large(regions: usize, threads: u32, chained: bool) -> Profile {
         schedule: None,
         num_sections: None,
         unsplit: None,
+        code: None,
     };
     let span = |ns| Span { count: 12_345, ns };
     let row = |thread: u32, scale: u64| Row {

@@ -1,0 +1,81 @@
+//! Functions: frames like any other, but for how they may end. An exception or
+//! a jump may leave one without an exit: some compilers tell of no function
+//! that an exception leaves. That shows in the machine's stack, as in [`task`]:
+//! what a function calls stands deeper in it than the function itself.
+//!
+//! [`task`]: super::task
+
+use profile::region_kind::RegionKind;
+
+use super::event::Event;
+use super::region::Region;
+use super::stack::Frame;
+use super::thread::Thread;
+
+/// How far apart two places on one stack are at most. What is further away is
+/// on another one, where a signal is handled or a coroutine runs.
+const SAME_STACK: u64 = 1 << 20;
+
+/// Where a function stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Call {
+    pub(crate) region: &'static Region,
+    /// An address on the machine's stack, which grows downwards.
+    pub(crate) stack: u64,
+    /// Where its caller goes on.
+    pub(crate) site: u64,
+}
+
+impl Thread {
+    /// A function begins.
+    #[inline(always)]
+    pub(crate) fn enter_function(&'static self, call: Call, now: impl Fn() -> u64) {
+        if self.top().is_some_and(|top| top.was_left(call)) {
+            self.leave_functions(call, now());
+        }
+        self.report(Event::FunctionEnter, call.region, now);
+        if let Some(top) = self.top().filter(|top| top.is_function()) {
+            top.stack.set(call.stack);
+            top.call_site.set(call.site);
+        }
+    }
+
+    /// Closes the functions that were left before this one began.
+    #[cold]
+    #[inline(never)]
+    fn leave_functions(&'static self, call: Call, at: u64) {
+        let mut last = None;
+        let mut frame = self.top();
+        while let Some(open) = frame.filter(|open| open.was_left(call)) {
+            frame = open.below();
+            last = frame;
+        }
+        if let Some(below) = last {
+            self.close_above(below, at);
+        }
+    }
+}
+
+impl Frame {
+    /// Whether it is a function, timed or not.
+    pub(crate) fn is_function(&self) -> bool {
+        self.construct()
+            .is_some_and(|region| region.kind == RegionKind::Function)
+    }
+
+    /// Whether it is a function that is over, since another one begins no deeper
+    /// in the stack. One that begins as deep may have been compiled into its
+    /// caller, and then says that it was called from where that was; but no
+    /// function is compiled into itself.
+    #[inline(always)]
+    fn was_left(&self, call: Call) -> bool {
+        let deeper_by = call.stack.wrapping_sub(self.stack.get());
+        deeper_by < SAME_STACK
+            && self.is_function()
+            && (deeper_by > 0
+                || self.call_site.get() != call.site
+                || self
+                    .construct()
+                    .is_some_and(|own| std::ptr::eq(own, call.region)))
+    }
+}
