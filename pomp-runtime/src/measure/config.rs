@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use profile::environment::{self, Setting};
+use profile::units::Nanoseconds;
 
 use super::clock::ClockChoice;
-use super::memory;
+use super::{memory, silent};
 use crate::sinks::trace;
 
 /// The application's name where nothing tells it.
@@ -31,8 +32,8 @@ pub(crate) struct Config {
     pub(crate) signals: bool,
     /// Limit of the memory for records, in bytes.
     pub(crate) memory: u64,
-    /// Whether regions that are many and short are no longer timed.
-    pub(crate) throttle: bool,
+    /// Under which mean time regions that are many are no longer timed.
+    pub(crate) throttle: Option<Nanoseconds>,
     /// How often the profile is written while the program runs.
     pub(crate) dump_interval: Option<Duration>,
     /// How events are traced, if they are.
@@ -82,7 +83,9 @@ impl Config {
             },
             signals: is_on("ROMP_SIGNALS", true),
             memory: number_of_bytes("ROMP_MEMORY", memory::DEFAULT),
-            throttle: is_on("ROMP_THROTTLE", false),
+            throttle: text("ROMP_THROTTLE")
+                .and_then(|text| environment::limit(&text, silent::SHORT))
+                .flatten(),
             dump_interval: text("ROMP_DUMP_INTERVAL").and_then(|text| environment::seconds(&text)),
             trace: is_on("ROMP_TRACE", false).then(|| trace::Options {
                 limit: number_of_bytes("ROMP_TRACE_LIMIT", TRACE_LIMIT),
@@ -153,7 +156,7 @@ mod tests {
         assert!(config.measure && config.signals && !config.quiet);
         assert_eq!(config.clock, ClockChoice::Automatic);
         assert_eq!(config.output, std::env::current_dir().unwrap());
-        assert_eq!((config.memory, config.throttle), (memory::DEFAULT, false));
+        assert_eq!((config.memory, config.throttle), (memory::DEFAULT, None));
         assert_eq!((config.trace, config.rank), (None, None));
     }
 
@@ -168,7 +171,7 @@ mod tests {
             ("ROMP_SIGNALS", "off"),
             ("ROMP_DUMP_INTERVAL", "1.5"),
             ("ROMP_MEMORY", "64M"),
-            ("ROMP_THROTTLE", "on"),
+            ("ROMP_THROTTLE", "10us"),
             ("ROMP_TRACE", "on"),
             ("ROMP_TRACE_LIMIT", "1G"),
             ("ROMP_TRACE_MEMORY", "8M"),
@@ -183,7 +186,7 @@ mod tests {
             clock: ClockChoice::Monotonic,
             signals: false,
             memory: 64 << 20,
-            throttle: true,
+            throttle: Some(Nanoseconds(10_000)),
             dump_interval: Some(Duration::from_millis(1500)),
             trace: Some(trace::Options {
                 limit: 1 << 30,

@@ -32,6 +32,9 @@ impl Thread {
             return self.open_silently(execution, PseudoRegion::Main, None);
         };
         frame.stack.set(stack);
+        if node.is_special() {
+            return self.open_specially(execution, PseudoRegion::Main, node, now);
+        }
         let start = now();
         self.trace_task(frame, node, start);
         frame.begin(Role::Construct, node, start);
@@ -71,7 +74,7 @@ impl Thread {
 impl Frame {
     fn is_task(&self) -> bool {
         let region = self.node().and_then(|node| node.region());
-        self.role() == Role::Construct
+        self.role().is_timed_construct()
             && region.is_some_and(|region| region.kind.is_task_execution())
     }
 }

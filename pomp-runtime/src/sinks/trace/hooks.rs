@@ -192,7 +192,9 @@ impl Thread {
     pub(super) fn trace_cut(&'static self, frame: &'static Frame, at: u64) {
         let Some(node) = frame.node() else { return };
         match frame.role() {
-            Role::Construct => self.write_record(head(Op::Exit, CUT, region(node)), at, []),
+            Role::Construct | Role::Again => {
+                self.write_record(head(Op::Exit, CUT, region(node)), at, []);
+            }
             Role::Member => self.write_record(head(Op::End, CUT, region(node)), at, []),
             Role::Fork => {
                 let size = u64::from(frame.team_size());
@@ -233,10 +235,18 @@ pub(super) fn context(frame: &'static Frame) -> ([u64; 5], u32, u8) {
     let label = if is_base { 0 } else { frame.label.get() };
     let region = node.filter(|_| !is_base).map_or(NO_REGION, region);
     (
-        [role as u64, start, phase_start, label, path],
+        [number_of(role), start, phase_start, label, path],
         region,
         phase as u8,
     )
+}
+
+/// The number of a role in a trace, which knows nothing of recursion.
+fn number_of(role: Role) -> u64 {
+    match role {
+        Role::Again => Role::Construct as u64,
+        role => role as u64,
+    }
 }
 
 #[inline(always)]
