@@ -36,7 +36,7 @@ use openmp::Language;
 use plan::{Outcome, Plan};
 use spell::c::CSpeller;
 use spell::fortran::FortranSpeller;
-use spell::{Speller, Surroundings};
+use spell::{Api, Speller, Surroundings};
 
 pub use profile::group::Groups;
 pub use source::Source;
@@ -54,6 +54,8 @@ pub struct Options {
     pub host_only: bool,
     /// The chunks of loops can be traced.
     pub chunks: bool,
+    /// Whose functions are called.
+    pub api: Api,
 }
 
 /// Groups of constructs that are left as they are.
@@ -96,7 +98,9 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     let front_end = find::front_end(source.language);
     let found = front_end.find(source);
     let nesting = nest::nest(&found);
-    let loops = options.chunks.then(|| front_end.loops(source)).flatten();
+    // Only our own library knows of chunks.
+    let chunks = options.chunks && options.api == Api::Pomp;
+    let loops = chunks.then(|| front_end.loops(source)).flatten();
     let plan = plan::plan(&found, &nesting, options, loops.as_deref());
     let around = Surroundings {
         name: &source.name,
@@ -104,7 +108,7 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
         lines: &found.lines,
     };
     let begin = front_end.text_begin(&source.text);
-    let mut speller = speller(&plan, around, source);
+    let mut speller = speller(&plan, around, source, options.api);
     if front_end.is_preprocessed(&source.text) {
         speller = Box::new(markers::WithMarkers(speller));
     }
@@ -137,10 +141,15 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
 }
 
 /// The speller for a source's language.
-fn speller<'a>(plan: &'a Plan, around: Surroundings<'a>, source: &Source) -> Box<dyn Speller + 'a> {
+fn speller<'a>(
+    plan: &'a Plan,
+    around: Surroundings<'a>,
+    source: &Source,
+    api: Api,
+) -> Box<dyn Speller + 'a> {
     match source.language {
         Language::Fortran => Box::new(FortranSpeller::new(plan, around, source.layout)),
-        language => Box::new(CSpeller::new(plan, around, language)),
+        language => Box::new(CSpeller::new(plan, around, language, api)),
     }
 }
 

@@ -158,6 +158,8 @@ pub enum AddedClause {
     Shared(Vec<String>),
     /// `firstprivate` for the team's handle of this region.
     Team(usize),
+    /// `firstprivate` for the handle of the task that this region creates.
+    Task(usize),
 }
 
 /// A call that is redirected.
@@ -202,6 +204,7 @@ pub fn plan(
         disabled: &options.disabled,
         host_only: options.host_only,
         loops,
+        passes_tasks: options.api.passes_tasks(),
         plan: Plan::default(),
         cancelled: outcome::cancelled(found, nesting),
         seen: HashMap::new(),
@@ -230,6 +233,8 @@ struct Planner<'a> {
     host_only: bool,
     /// Reads the loops whose chunks can be traced, if that is wanted.
     loops: Option<&'a dyn LoopReader>,
+    /// A task is handed what its creation knows of it.
+    passes_tasks: bool,
     plan: Plan,
     /// Constructs that a `cancel` in them may end.
     cancelled: HashSet<usize>,

@@ -58,6 +58,9 @@ impl Planner<'_> {
         self.chunks(construct, directive, &regions, &how, &mut layout);
         if !construct.implicit_section {
             let mut edits = added_clauses(split, opens_team.then_some(regions[0]));
+            if self.passes_tasks && recipe.leaf == Leaf::Task && !whole {
+                edits.push(AddedClause::Task(regions[0]));
+            }
             if nowait && !ends_marked {
                 edits.push(AddedClause::Nowait);
             }
