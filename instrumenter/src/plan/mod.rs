@@ -14,7 +14,7 @@ use std::ops::Range;
 use profile::descriptor::Descriptor;
 
 use crate::edit::Order;
-use crate::find::{Found, FoundCall, FoundDirective, Function, LoopNest, LoopReader};
+use crate::find::{Found, FoundCall, FoundDirective, Function, InSequence, LoopNest, LoopReader};
 use crate::nest::Nesting;
 use crate::openmp::api::RoutineRow;
 use crate::openmp::parse::Word;
@@ -208,7 +208,6 @@ pub fn plan(
         plan: Plan::default(),
         cancelled: outcome::cancelled(found, nesting),
         seen: HashMap::new(),
-        sequences: BTreeSet::new(),
         marks: BTreeMap::new(),
         user_regions: Vec::new(),
     };
@@ -240,8 +239,6 @@ struct Planner<'a> {
     cancelled: HashSet<usize>,
     /// How many regions so far have this function and text, for the ordinals.
     seen: HashMap<(Option<String>, String), u32>,
-    /// Begins of the sequences of directives that something was placed in.
-    sequences: BTreeSet<usize>,
     /// Begins of the conditional branches that hold regions.
     marks: BTreeMap<Mark, usize>,
     /// Open user regions: name and region.
@@ -289,22 +286,28 @@ impl Planner<'_> {
         };
         let outcome = self.outcome(index, found, directive, &split);
         if let Outcome::Instrumented { unsplit } = &outcome {
-            let sequence = found.sequence.as_ref();
-            self.sequences
-                .extend(sequence.map(|sequence| sequence.begin));
             self.place(construct, found, directive, split, unsplit.as_deref());
         }
         outcome
     }
 
     /// Gives the directives of a sequence texts of their own, if there is
-    /// something to put between them.
+    /// something to put between them; if not, compilers may want them together.
     fn separate_sequences(&mut self) {
+        let places = self.plan.insertions.iter().map(|insertion| insertion.at);
+        let places: BTreeSet<usize> = places.collect();
+        let mut separate = BTreeSet::new();
+        for found in &self.found.directives {
+            let inner = |sequence: &InSequence| sequence.begin < found.range.start;
+            let before = found.sequence.as_ref().filter(|sequence| inner(sequence));
+            let needed = before.filter(|_| places.contains(&found.range.start));
+            separate.extend(needed.map(|sequence| sequence.begin));
+        }
         for found in &self.found.directives {
             let Some(sequence) = &found.sequence else {
                 continue;
             };
-            if self.sequences.contains(&sequence.begin) {
+            if separate.contains(&sequence.begin) {
                 let edits = sequence.edits.iter().cloned();
                 let replace = |(range, text)| DirectiveEdit::Replace(range, text);
                 self.plan.edited.push(EditedDirective {
