@@ -52,6 +52,8 @@ pub struct Options {
     /// No code is made for a device: what `target` governs runs on the host and
     /// is instrumented.
     pub host_only: bool,
+    /// The chunks of loops can be traced.
+    pub chunks: bool,
     /// The user wants to be told of calls without an explicit interface, so
     /// every call of ours must have one. Means something in Fortran only.
     pub explicit_interfaces: bool,
@@ -102,7 +104,10 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
         found.declaring.push(0..source.text.len() + 1);
     }
     let nesting = nest::nest(&found);
-    let plan = plan::plan(&found, &nesting, options);
+    // Only our own library knows of chunks.
+    let chunks = options.chunks && options.api == Api::Pomp;
+    let loops = chunks.then(|| front_end.loops(source)).flatten();
+    let plan = plan::plan(&found, &nesting, options, loops.as_deref());
     let around = Surroundings {
         name: &source.name,
         unique: &options.unique,

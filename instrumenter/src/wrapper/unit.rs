@@ -192,6 +192,7 @@ pub(crate) fn instrumented(
             groups: how.settings.disabled.clone(),
             by: DISABLE,
         },
+        chunks: how.settings.chunks,
         host_only: how.offload.is_host_only(&source.text),
         explicit_interfaces: layout::wants_interfaces(line),
         api: Api::Pomp,
