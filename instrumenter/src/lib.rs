@@ -52,6 +52,11 @@ pub struct Options {
     /// No code is made for a device: what `target` governs runs on the host and
     /// is instrumented.
     pub host_only: bool,
+    /// The chunks of loops can be traced.
+    pub chunks: bool,
+    /// The user wants to be told of calls without an explicit interface, so
+    /// every call of ours must have one. Means something in Fortran only.
+    pub explicit_interfaces: bool,
     /// Whose functions are called.
     pub api: Api,
 }
@@ -94,13 +99,21 @@ impl Instrumented {
 #[must_use]
 pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     let front_end = find::front_end(source.language);
-    let found = front_end.find(source);
+    let mut found = front_end.find(source);
+    if options.explicit_interfaces && source.language == Language::Fortran {
+        found.declaring.push(0..source.text.len() + 1);
+    }
     let nesting = nest::nest(&found);
-    let plan = plan::plan(&found, &nesting, options);
+    // Only our own library knows of chunks.
+    let chunks = options.chunks && options.api == Api::Pomp;
+    let loops = chunks.then(|| front_end.loops(source)).flatten();
+    let plan = plan::plan(&found, &nesting, options, loops.as_deref());
     let around = Surroundings {
         name: &source.name,
         unique: &options.unique,
         lines: &found.lines,
+        declaring: &found.declaring,
+        explicit_interfaces: options.explicit_interfaces,
     };
     let begin = front_end.text_begin(&source.text);
     let mut speller = speller(&plan, around, source, options.api);

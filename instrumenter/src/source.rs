@@ -52,6 +52,19 @@ impl Layout {
         line_length: Some(72),
         preprocessed_by_compiler: false,
     };
+
+    /// The same in a form, with the line length that compilers assume of it.
+    #[must_use]
+    pub fn in_form(self, form: Form) -> Self {
+        let assumed = match form {
+            Form::Free => Self::FREE,
+            Form::Fixed => Self::FIXED,
+        };
+        Self {
+            preprocessed_by_compiler: self.preprocessed_by_compiler,
+            ..assumed
+        }
+    }
 }
 
 /// Fortran extensions that mean fixed form, in lower case; in upper case the

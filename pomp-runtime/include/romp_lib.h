@@ -7,4 +7,9 @@
 !     romp_start, romp_stop: measurement of the whole process goes on, or
 !     stops for a time. What is open when it stops ends there; what begins
 !     after it goes on is measured.
-      external romp_start, romp_stop
+!     romp_dump: writes the profile as it is now, over what this run wrote
+!     before.
+!     romp_annotate('key', 'value'): keeps something in the profile, such as
+!     the size of the problem. Compile with underscores behind the names of
+!     subroutines, as compilers do by default.
+      external romp_start, romp_stop, romp_dump, romp_annotate

@@ -174,7 +174,13 @@ fn the_program_steers_its_measurement() {
     for flags in [&["-std=f2018"][..], &["-fsecond-underscore"]] {
         let flags = [&[include.as_str()], flags].concat();
         let run = Program::build(compiler, "control.f90", &flags).run(&[], &[]);
-        assert_eq!(counts(run.profile()), ["atomic@1 0: main 3"]);
+        // One for the dump, one for the end.
+        assert_eq!(run.stderr().lines().count(), 2, "{}", run.stderr());
+        let [profile] = run.profiles.as_slice() else {
+            panic!("one run leaves one profile");
+        };
+        assert_eq!(counts(profile), ["atomic@1 0: main 3"]);
+        assert_eq!(profile.run.annotations["size"], "small");
     }
 }
 

@@ -34,17 +34,28 @@ fn rows_in(folders: &[&str]) -> BTreeSet<&'static str> {
         .collect()
 }
 
-#[test]
-fn c_and_cxx() {
-    let found = rows_in(&["c", "cxx"]);
+/// Every row that a language has stands in some fixture.
+fn all_are_in(language: Language, folders: &[&str]) {
+    let found = rows_in(folders);
     let missing: Vec<&str> = DIRECTIVES
         .iter()
         .chain(POMP_DIRECTIVES)
-        .filter(|row| row.languages.contain(Language::C) && !found.contains(row.name))
+        .filter(|row| row.languages.contain(language) && !found.contains(row.name))
         .map(|row| row.name)
         .collect();
     assert!(
         missing.is_empty(),
-        "no program in fixtures/c or fixtures/cxx has {missing:?}"
+        "no program in fixtures/{{{}}} has {missing:?}",
+        folders.join(",")
     );
+}
+
+#[test]
+fn c_and_cxx() {
+    all_are_in(Language::C, &["c", "cxx"]);
+}
+
+#[test]
+fn fortran() {
+    all_are_in(Language::Fortran, &["fortran"]);
 }

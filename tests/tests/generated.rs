@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use tests::Outcome;
 use tests::fixture::{Fixture, Header};
+use tests::generate::fortran::{self, Layout};
 use tests::generate::{Dialect, program};
 use tests::invariants;
 use tests::run::{Build, build, run};
@@ -20,19 +21,20 @@ fn seeds() -> std::ops::Range<u64> {
     first..first + number("ROMP_TEST_PROGRAMS").unwrap_or(4)
 }
 
-fn compare(seed: u64, dialect: Dialect, compiler: &Compiler, std: &str) -> Outcome<()> {
+/// A generated program: its text, and the extension that says what it is.
+type Generated = (String, &'static str);
+
+fn compare(seed: u64, (text, extension): Generated, compiler: &Compiler, std: &str) -> Outcome<()> {
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
-    let extension = match dialect {
-        Dialect::C => "c",
-        Dialect::Cxx => "cpp",
-    };
-    let text = program(seed, dialect);
     let path: PathBuf = folder.path().join(format!("seed_{seed}.{extension}"));
     std::fs::write(&path, &text).map_err(|e| e.to_string())?;
-    // Clang's remarks on code as nobody would write it.
-    let flags = ["-Wno-pass-failed", "-Wno-dangling-else"];
+    // Remarks on code as nobody would write it.
+    let flags: &[&str] = match compiler.name.as_str() {
+        "gfortran" => &[],
+        _ => &["-Wno-pass-failed", "-Wno-dangling-else"],
+    };
     let header = Header {
-        flags: flags.map(str::to_owned).to_vec(),
+        flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
         ..Header::default()
     };
     let fixture = Fixture { path, text, header };
@@ -61,12 +63,12 @@ fn compare(seed: u64, dialect: Dialect, compiler: &Compiler, std: &str) -> Outco
     Ok(())
 }
 
-fn all(dialect: Dialect, compilers: [&str; 2], std: &str) {
+fn all(generate: impl Fn(u64) -> Generated, compilers: &[&str], std: &str) {
     let mut failures = Vec::new();
     for name in compilers {
         let compiler = Compiler::find(name).unwrap_or_else(|message| panic!("{message}"));
         for seed in seeds() {
-            if let Err(message) = compare(seed, dialect, &compiler, std) {
+            if let Err(message) = compare(seed, generate(seed), &compiler, std) {
                 failures.push(format!("seed {seed} with {name}: {message}"));
             }
         }
@@ -76,10 +78,28 @@ fn all(dialect: Dialect, compilers: [&str; 2], std: &str) {
 
 #[test]
 fn c() {
-    all(Dialect::C, ["gcc", "clang"], "gnu17");
+    all(
+        |seed| (program(seed, Dialect::C), "c"),
+        &["gcc", "clang"],
+        "gnu17",
+    );
 }
 
 #[test]
 fn cxx() {
-    all(Dialect::Cxx, ["g++", "clang++"], "gnu++17");
+    all(
+        |seed| (program(seed, Dialect::Cxx), "cpp"),
+        &["g++", "clang++"],
+        "gnu++17",
+    );
+}
+
+/// Each seed in another layout.
+#[test]
+fn fortran() {
+    let generate = |seed: u64| {
+        let layout = Layout::ALL[(seed % 4) as usize];
+        (fortran::program(seed, layout), layout.extension())
+    };
+    all(generate, &["gfortran"], "legacy");
 }

@@ -65,6 +65,7 @@ fn difference(fixture: &Fixture, compiler: &Compiler, bin: &Path) -> Option<Stri
         let output = Command::new(program)
             .env("ROMP_CC", &compiler.name)
             .env("ROMP_CXX", &compiler.name)
+            .env("ROMP_FC", &compiler.name)
             .env("ROMP_STRICT", "1")
             .args(&fixture.header.flags)
             .args(["-fopenmp", "-O1", "-c", "-o"])

@@ -36,10 +36,16 @@ pub(super) struct Arguments {
     /// No code is made for a device: instrument what runs on the host instead
     #[arg(long)]
     host_only: bool,
+    /// Let traces show the chunks of loops: a comparison more in each iteration
+    #[arg(long)]
+    chunks: bool,
+    #[command(flatten)]
+    lines: super::lines::Lines,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let source = super::read_source(&arguments.file)?;
+    let mut source = super::read_source(&arguments.file)?;
+    arguments.lines.lay_out(&mut source);
     let unique = arguments
         .unique
         .clone()
@@ -48,7 +54,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         unique,
         host_only: arguments.host_only,
         disabled: arguments.disable.groups(),
+        chunks: arguments.chunks,
         api: arguments.api,
+        ..Options::default()
     };
     pomp2_speaks(source.language, arguments.api)?;
     let result = instrument(&source, &options);

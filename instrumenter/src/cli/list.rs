@@ -22,6 +22,11 @@ pub(super) struct Arguments {
     /// No code is made for a device: list what is instrumented on the host
     #[arg(long)]
     host_only: bool,
+    /// As `romp instrument --chunks`: say of which loops the chunks cannot be traced
+    #[arg(long)]
+    chunks: bool,
+    #[command(flatten)]
+    lines: super::lines::Lines,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -36,13 +41,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let options = Options {
         disabled: arguments.disable.groups(),
         host_only: arguments.host_only,
+        chunks: arguments.chunks,
         ..Options::default()
     };
     let listings: Vec<FileListing> = arguments
         .files
         .iter()
         .map(|path| {
-            let source = super::read_source(path)?;
+            let mut source = super::read_source(path)?;
+            arguments.lines.lay_out(&mut source);
             Ok(listing(&source.name, &instrument(&source, &options)))
         })
         .collect::<Result<_, Failure>>()?;

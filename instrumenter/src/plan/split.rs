@@ -45,6 +45,7 @@ pub(super) fn split(directive: &Directive, traits: Traits) -> SplitResult {
     let reason = loop_variable_reason(directive)
         .or_else(|| scan_reason(directive))
         .or_else(|| schedule_reason(directive))
+        .or_else(|| lastprivate_reason(directive, traits))
         .or_else(|| binding_reason(directive));
     if let Some(reason) = reason {
         return Err(reason);
@@ -102,6 +103,15 @@ fn schedule_reason(directive: &Directive) -> Option<String> {
     let clause = directive.clause("schedule")?;
     let reason = || format!("every thread would evaluate {}", clause.text());
     clause.may_have_side_effect().then(reason)
+}
+
+/// A section may begin while the last one gives its variables back. gfortran
+/// looks at them as a `sections` construct begins, to make allocatable ones of
+/// the same shape, but of the combined directive as its team begins.
+fn lastprivate_reason(directive: &Directive, traits: Traits) -> Option<String> {
+    let allocatable = traits.allocates_as_outside && directive.has_leaf(Leaf::Sections);
+    let clause = directive.clause("lastprivate").filter(|_| allocatable)?;
+    Some(format!("{} may be of allocatable variables", clause.text()))
 }
 
 /// Alone, a loop must say what it binds to where that is not the team.

@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use super::fortran_lines::Lines;
+use super::fortran_lines::{Declaration, Lines};
 use super::{Group, Speller, Surroundings};
 use crate::edit::{EditSet, Order};
 use crate::openmp::Event;
@@ -74,6 +74,16 @@ impl<'a> FortranSpeller<'a> {
         }
     }
 
+    /// What a call at an offset needs.
+    fn declaration(&self, at: usize) -> Declaration {
+        let mut parts = self.around.declaring.iter();
+        match parts.any(|part| part.contains(&at)) {
+            false => Declaration::None,
+            true if self.around.explicit_interfaces => Declaration::Interface,
+            true => Declaration::External,
+        }
+    }
+
     fn guard(&self, region: usize) -> String {
         format!("romp_if_{}_{region}", self.around.unique)
     }
@@ -109,7 +119,12 @@ impl<'a> FortranSpeller<'a> {
             match item {
                 // A block of statements needs no marks here, and there is no table
                 // of regions that only those that are compiled may stand in.
-                Item::Open | Item::Close | Item::Mark(_) => {}
+                Item::Open
+                | Item::Close
+                | Item::Mark(_)
+                | Item::ChunksBegin(..)
+                | Item::ChunkTest(_)
+                | Item::ChunksEnd(_) => {}
                 Item::Probe(event, region) => self.probe(item, *event, *region, lines),
                 Item::AlternateEnd(region) => self.probe(item, USER.closing(), *region, lines),
                 Item::Call(name) => lines.plain_call(name),
@@ -187,6 +202,7 @@ fn first_probes(plan: &Plan) -> HashMap<usize, *const Item> {
 impl Speller for FortranSpeller<'_> {
     fn group(&self, group: &Group<'_>) -> String {
         let mut lines = self.lines();
+        lines.declare(self.declaration(group.at));
         for insertion in &group.insertions {
             // What closes a construct belongs to its last line.
             let closes = matches!(insertion.order, Order::Close { .. });

@@ -14,7 +14,19 @@ pub(super) struct Lines {
     /// What stands in front of every line: the marker of the user's line that
     /// it belongs to, for debuggers, backtraces and coverage.
     marker: String,
+    declaration: Declaration,
     text: String,
+}
+
+/// What a subroutine needs to be called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Declaration {
+    /// Nothing.
+    None,
+    /// A declaration.
+    External,
+    /// An interface.
+    Interface,
 }
 
 impl Lines {
@@ -27,6 +39,7 @@ impl Lines {
             form: layout.form,
             width: limit.clamp(NARROWEST, WIDEST),
             marker: String::new(),
+            declaration: Declaration::None,
             text: String::new(),
         }
     }
@@ -34,6 +47,11 @@ impl Lines {
     /// What is written from now on belongs to another line of the user's.
     pub(super) fn belong_to(&mut self, marker: String) {
         self.marker = marker;
+    }
+
+    /// What is called from now on needs this.
+    pub(super) fn declare(&mut self, declaration: Declaration) {
+        self.declaration = declaration;
     }
 
     pub(super) fn text(self) -> String {
@@ -52,16 +70,48 @@ impl Lines {
         self.raw(line);
     }
 
+    /// A statement of ours.
+    fn statement(&mut self, statement: &str) {
+        self.code(&format!("{}{statement}", Self::INDENT));
+    }
+
     /// A call of a function that takes nothing.
     pub(super) fn plain_call(&mut self, name: &str) {
-        self.code(&format!("{}call POMPF_{name}()", Self::INDENT));
+        self.declared(name, None, |lines| {
+            lines.statement(&format!("call POMPF_{name}()"));
+        });
     }
 
     /// A call of a probe with its literal.
     pub(super) fn call(&mut self, name: &str, literal: &str) {
-        let head = format!("{}call POMPF_{name}(", Self::INDENT);
-        let literal = self.literal(head.len(), literal, ")");
-        self.code(&format!("{head}{literal})"));
+        self.declared(name, Some("text"), |lines| {
+            let head = format!("call POMPF_{name}(");
+            let literal = lines.literal(Self::INDENT.len() + head.len(), literal, ")");
+            lines.statement(&format!("{head}{literal})"));
+        });
+    }
+
+    /// A call and the declaration that it needs, which a block of its own holds.
+    /// As the first statement behind a directive a block would be all that the
+    /// directive governs, so another statement stands in front.
+    fn declared(&mut self, name: &str, argument: Option<&str>, call: impl FnOnce(&mut Self)) {
+        match self.declaration {
+            Declaration::None => return call(self),
+            Declaration::External => {
+                self.statement(&format!("continue; block; external :: POMPF_{name}"));
+            }
+            Declaration::Interface => {
+                self.statement("continue; block; interface");
+                let argument = argument.unwrap_or_default();
+                self.statement(&format!("subroutine POMPF_{name}({argument})"));
+                if !argument.is_empty() {
+                    self.statement(&format!("character(*), intent(in) :: {argument}"));
+                }
+                self.statement("end subroutine; end interface");
+            }
+        }
+        call(self);
+        self.statement("end block");
     }
 
     /// A break in the middle of a statement.

@@ -2,9 +2,12 @@
 //! one place are shared; what a probe looks like is each language's own.
 
 pub mod c;
+mod c_chunks;
 pub mod fortran;
 mod fortran_lines;
 mod pomp2;
+
+use std::ops::Range;
 
 use crate::edit::{Applied, EditError, EditSet, Order};
 use crate::find::lines::LineMap;
@@ -110,4 +113,8 @@ pub struct Surroundings<'a> {
     pub unique: &'a str,
     /// Lines as the compiler counts them.
     pub lines: &'a LineMap,
+    /// Where a procedure must be declared to be called.
+    pub declaring: &'a [Range<usize>],
+    /// Whether such a declaration must be an interface.
+    pub explicit_interfaces: bool,
 }

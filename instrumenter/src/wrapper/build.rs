@@ -15,6 +15,7 @@ use super::scratch::Scratch;
 use super::settings::Preprocess;
 use super::unit::{Instrumenting, Unit};
 use super::{hidden, library, message, outputs, preprocessed, split, steps};
+use crate::openmp::Language;
 
 /// Why a source is not measured that the instrumenter can't stand.
 const DEFECT: &str =
@@ -72,6 +73,7 @@ impl Build<'_> {
     /// Makes the text that is preferred to the source as it is, if one is.
     fn preprocess(&self, unit: &mut Unit) {
         if !preprocessed::is_possible(self.line, unit) {
+            unit.warnings.extend(self.passed_over(unit));
             return;
         }
         let wanted = match self.runner.settings.preprocess {
@@ -91,6 +93,22 @@ impl Build<'_> {
         if let Some(made) = &mut unit.preprocessed {
             unit.warnings = std::mem::take(&mut made.warnings);
         }
+    }
+
+    /// What to say of a Fortran source that is measured as it is and does not show
+    /// all that there is to measure.
+    fn passed_over(&self, unit: &Unit) -> Option<String> {
+        let wanted = self.runner.settings.preprocess != Preprocess::Never;
+        if !wanted || unit.language != Language::Fortran {
+            return None;
+        }
+        let why = hidden::reason(self.line, unit)?;
+        let text = format!(
+            "warning: {}: not everything is measured: {why}; that takes a command that makes no \
+             dependency files and keeps no temporary ones",
+            unit.name
+        );
+        Some(text)
     }
 
     /// Nothing is instrumented: the user's command, with the library where the

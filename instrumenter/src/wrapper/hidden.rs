@@ -11,9 +11,11 @@ use std::path::{Path, PathBuf};
 
 use super::classify::{Argument, CommandLine, Role};
 use super::flags::Meaning;
+use super::fortran_text;
 use super::headers::environment_directories;
 use super::unit::Unit;
 use crate::find::c::scan::{self, Include};
+use crate::openmp::Language;
 
 /// More headers than this are not worth the time: preprocessing is cheaper.
 const MOST_FILES: usize = 1_000;
@@ -23,6 +25,9 @@ const SYSTEM: &[&str] = &["/usr/include", "/usr/local/include"];
 
 /// What the preprocessor would show, in words.
 pub(crate) fn reason(line: &CommandLine, unit: &Unit) -> Option<String> {
+    if unit.language == Language::Fortran {
+        return fortran_text::hidden(line, unit);
+    }
     if let Some(macros) = scan::hidden_in_macros(&unit.original) {
         return Some(macros);
     }
@@ -52,19 +57,25 @@ pub(crate) fn makes_statements(line: &CommandLine, unit: &Unit) -> bool {
 }
 
 /// Headers that were found and those still to be read.
-struct Search {
+pub(crate) struct Search {
     /// Searched for `"name"` only.
     quoted: Vec<PathBuf>,
     /// Searched for both.
     angled: Vec<PathBuf>,
     known: HashSet<PathBuf>,
     pending: Vec<PathBuf>,
-    computed: bool,
+    /// Whether a macro names an included file.
+    pub(crate) computed: bool,
 }
 
 impl Search {
+    /// The directories that the command names for included files of all kinds.
+    pub(crate) fn directories(line: &CommandLine) -> Vec<PathBuf> {
+        Self::empty(line).angled
+    }
+
     /// Begins with what the command and the source include.
-    fn new(line: &CommandLine, unit: &Unit) -> Self {
+    pub(crate) fn new(line: &CommandLine, unit: &Unit) -> Self {
         let mut search = Self::empty(line);
         for name in line.values(Meaning::ForcedInclude) {
             search.queue_quoted(Path::new("."), &name.to_string_lossy());
@@ -101,7 +112,7 @@ impl Search {
     }
 
     /// The next header that can be read; what it includes follows later.
-    fn next_header(&mut self) -> Option<(PathBuf, Vec<u8>)> {
+    pub(crate) fn next_header(&mut self) -> Option<(PathBuf, Vec<u8>)> {
         loop {
             let file = self.pending.pop()?;
             if let Ok(text) = std::fs::read(&file) {
@@ -143,7 +154,7 @@ impl Search {
     }
 }
 
-fn first_file(mut places: impl Iterator<Item = PathBuf>, name: &str) -> Option<PathBuf> {
+pub(crate) fn first_file(mut places: impl Iterator<Item = PathBuf>, name: &str) -> Option<PathBuf> {
     places.find_map(|place| Some(place.join(name)).filter(|file| file.is_file()))
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn of(line: &CommandLine, index: usize) -> Layout {
         .unwrap_or_else(|| Source::layout_of(Path::new(line.arguments[index].name())));
     for (meaning, _) in line.flags() {
         match meaning {
-            Meaning::SourceForm(form) => layout = with_form(layout, form),
+            Meaning::SourceForm(form) => layout = layout.in_form(form),
             Meaning::Preprocesses(on) => layout.preprocessed_by_compiler = on,
             _ => {}
         }
@@ -31,6 +31,26 @@ pub(crate) fn of(line: &CommandLine, index: usize) -> Layout {
         }
     }
     layout
+}
+
+/// Whether the compiler is asked to warn of calls without an explicit interface,
+/// in a standard that has a place for ours.
+pub(crate) fn wants_interfaces(line: &CommandLine) -> bool {
+    const WARNINGS: [&str; 2] = ["implicit-interface", "implicit-procedure"];
+    const WITHOUT_BLOCKS: [&str; 4] = ["-std=f95", "-std=f2003", "-std=gnu95", "-std=f77"];
+    let words = line.words();
+    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    let asked = |warning: &&str| {
+        let kinds = words.iter().rev().filter_map(|word| {
+            let kind = word.strip_prefix("-W")?;
+            let kind = kind.strip_prefix("error=").unwrap_or(kind);
+            (kind.strip_prefix("no-").unwrap_or(kind) == *warning).then_some(kind == *warning)
+        });
+        kinds.take(1).any(|on| on)
+    };
+    let standard = words.iter().rfind(|word| word.starts_with("-std="));
+    let has_blocks = standard.is_none_or(|word| !WITHOUT_BLOCKS.contains(&word.as_ref()));
+    has_blocks && WARNINGS.iter().any(asked)
 }
 
 /// What a `-x` that is in force says.
@@ -50,17 +70,6 @@ fn language(line: &CommandLine, index: usize) -> Option<Layout> {
         preprocessed_by_compiler: rest == "-cpp-input",
         ..form
     })
-}
-
-fn with_form(layout: Layout, form: Form) -> Layout {
-    let assumed = match form {
-        Form::Free => Layout::FREE,
-        Form::Fixed => Layout::FIXED,
-    };
-    Layout {
-        preprocessed_by_compiler: layout.preprocessed_by_compiler,
-        ..assumed
-    }
 }
 
 /// A number of columns; none if all of them count.

@@ -11,7 +11,8 @@
 //!    keep the temporary files out of the user's sight.
 //!    `layout` says how lines of Fortran are laid out.
 //! 5. `hidden` and `preprocessed`: where the source as it is does not show all
-//!    that there is to measure, what the compiler's preprocessor makes of it.
+//!    that there is to measure, what the compiler's preprocessor makes of it;
+//!    in Fortran with `include` lines replaced, which `fortran_text` does.
 //! 6. `run`: the only place that starts a compiler.
 //! 7. `functions`: what makes the compiler call us at each function.
 //! 8. `fault`: what an instrumenter may do wrong, for test builds.
@@ -32,6 +33,7 @@ mod database;
 mod dependencies;
 mod fault;
 mod flags;
+mod fortran_text;
 mod functions;
 mod headers;
 mod hidden;
@@ -80,13 +82,19 @@ pub fn main() -> std::process::ExitCode {
 /// exit with, if the compiler did not take our place.
 #[must_use]
 pub fn run(invoked: &OsStr, arguments: &[OsString]) -> u8 {
-    let settings = Settings::from_environment();
-    if let Some((compiler, arguments)) = Compiler::leading(arguments) {
+    let mut settings = Settings::from_environment();
+    let (own, arguments): (Vec<_>, Vec<_>) =
+        arguments.iter().cloned().partition(|word| word == CHUNKS);
+    settings.chunks |= !own.is_empty();
+    if let Some((compiler, arguments)) = Compiler::leading(&arguments) {
         return as_compiler(&compiler, &settings, arguments);
     }
     let compiler = Compiler::select(invoked, is_nested());
-    as_compiler(&compiler, &settings, arguments)
+    as_compiler(&compiler, &settings, &arguments)
 }
+
+/// The only flag of our own, which no compiler has: see `Settings::chunks`.
+const CHUNKS: &str = "--chunks";
 
 /// Behaves as the compiler that the command names (`romp wrap mpicc ...`). A dry
 /// run prints the commands and runs none.

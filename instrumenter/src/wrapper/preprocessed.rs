@@ -25,31 +25,40 @@ use std::path::Path;
 use super::attempt::Job;
 use super::classify::{CommandLine, Stage};
 use super::flags::Meaning;
+use super::fortran_text;
 use super::run::{Output, Runner};
 use super::unit::{Instrumenting, Preprocessed, Route, Unit, instrumented};
 use super::{aside, hidden, outputs};
 use crate::Source;
 use crate::find::front_end;
 use crate::openmp::Language;
+use crate::source::Layout;
 
-/// The extension of preprocessed text, with its dot.
-pub(crate) fn extension(language: Language) -> &'static str {
-    if language == Language::Cxx {
-        ".ii"
-    } else {
-        ".i"
-    }
+/// The name of a unit's preprocessed text. Its extension says what it is; of
+/// Fortran it says the form, and modules say which file they were made from.
+pub(crate) fn file_name(unit: &Unit) -> OsString {
+    let path = Path::new(&unit.name);
+    let extension = match unit.language {
+        Language::C => ".i",
+        Language::Cxx => ".ii",
+        Language::Fortran => return path.file_name().unwrap_or_default().to_owned(),
+    };
+    let stem = path.file_stem().unwrap_or("source".as_ref());
+    let mut name = stem.to_owned();
+    name.push(extension);
+    name
 }
 
 /// Whether the sources of a command can take this way: it must be possible to
 /// make every file that the command makes.
 pub(crate) fn is_possible(line: &CommandLine, unit: &Unit) -> bool {
-    if unit.language == Language::Fortran {
-        return false;
-    }
     let dependencies = line
         .flags()
         .any(|(meaning, _)| meaning.is_of_dependencies());
+    // The compiler makes them of `include` lines too.
+    if dependencies && unit.language == Language::Fortran {
+        return false;
+    }
     let unusual = |word: &OsString| {
         let word = word.to_string_lossy();
         UNUSUAL.iter().any(|flag| word.starts_with(flag))
@@ -91,38 +100,51 @@ pub(crate) fn make(
     if unit.is_stdin() && line.output().is_none() {
         return None;
     }
-    let words = preprocessor_words(line, unit.index);
-    let outcome = runner.run(&words, stdin, Output::HeldBack).ok()?;
-    if runner.settings.dry_run {
-        // Which text it is makes no difference to the commands.
-        return Some(Preprocessed {
-            text: Vec::new(),
-            warnings: Vec::new(),
-            quiet: true,
-            path: None,
-        });
+    let mut quiet = true;
+    let mut text = None;
+    if unit.language != Language::Fortran || unit.layout.preprocessed_by_compiler {
+        let words = preprocessor_words(line, unit);
+        let outcome = runner.run(&words, stdin, Output::HeldBack).ok()?;
+        if runner.settings.dry_run {
+            // Which text it is makes no difference to the commands.
+            return Some(Preprocessed {
+                text: Vec::new(),
+                warnings: Vec::new(),
+                quiet,
+                path: None,
+            });
+        }
+        if !outcome.success() || !front_end(unit.language).is_preprocessed(&outcome.stdout) {
+            return None;
+        }
+        quiet = outcome.stderr.is_empty();
+        text = Some(outcome.stdout);
     }
-    if !outcome.success() || !front_end(unit.language).is_preprocessed(&outcome.stdout) {
-        return None;
+    if unit.language == Language::Fortran {
+        text = fortran_text::whole(line, unit, text);
     }
     let source = Source {
         name: unit.name.clone(),
         language: unit.language,
-        text: outcome.stdout,
-        layout: unit.layout,
+        text: text?,
+        layout: Layout {
+            preprocessed_by_compiler: false,
+            ..unit.layout
+        },
     };
     let made = instrumented(how, &source, line, unit.index).ok()?;
     (made.text() != source.text).then_some(Preprocessed {
         text: made.applied.text,
         warnings: made.warnings,
-        quiet: outcome.stderr.is_empty(),
+        quiet,
         path: None,
     })
 }
 
 /// The command that preprocesses one source to standard output, and writes its
 /// dependencies where the user's command would.
-fn preprocessor_words(line: &CommandLine, index: usize) -> Vec<OsString> {
+fn preprocessor_words(line: &CommandLine, unit: &Unit) -> Vec<OsString> {
+    let index = unit.index;
     let mut one = line.only_source(index).without_end_of_flags();
     one.clear_all(Meaning::CompilationDatabase);
     one.push(Meaning::StopsBeforeCompiling, vec!["-E".into()]);

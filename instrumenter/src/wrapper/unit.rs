@@ -16,6 +16,7 @@ use super::classify::{Argument, CommandLine, Language, Role};
 use super::compilers::{Compiler, Substitution};
 use super::dependencies::Renamed;
 use super::flags::Meaning;
+use super::fortran_text;
 use super::layout;
 use super::offload::Offload;
 use super::preprocessed;
@@ -91,7 +92,11 @@ impl Unit {
         };
         let made = instrumented(how, &source, line, index);
         let defective = made.is_err();
-        let incomplete = made.as_ref().is_ok_and(leaves_something);
+        let unclear = |made: &Instrumented| {
+            leaves_something(made)
+                || (source.layout.preprocessed_by_compiler && hides_clauses(made))
+        };
+        let incomplete = made.as_ref().is_ok_and(unclear);
         let (text, warnings) = match made {
             Ok(made) => (made.applied.text, made.warnings),
             Err(Defect) => (source.text.clone(), Vec::new()),
@@ -121,10 +126,8 @@ impl Unit {
 
     /// Puts the text where the compiler will read it.
     pub(crate) fn place(&mut self, compiler: &Compiler, scratch: &Scratch) -> std::io::Result<()> {
+        let name = preprocessed::file_name(self);
         if let Some(made) = &mut self.preprocessed {
-            let stem = Path::new(&self.name).file_stem();
-            let mut name = stem.unwrap_or(OsStr::new("source")).to_owned();
-            name.push(preprocessed::extension(self.language));
             made.path = Some(scratch.write(&name, &made.text)?);
         }
         let route = if self.is_stdin() {
@@ -189,7 +192,9 @@ pub(crate) fn instrumented(
             groups: how.settings.disabled.clone(),
             by: DISABLE,
         },
+        chunks: how.settings.chunks,
         host_only: how.offload.is_host_only(&source.text),
+        explicit_interfaces: layout::wants_interfaces(line),
         api: Api::Pomp,
     };
     let instrument = how.instrument;
@@ -199,6 +204,15 @@ pub(crate) fn instrumented(
 fn leaves_something(made: &Instrumented) -> bool {
     let mut listed = made.plan.listing.iter();
     listed.any(|listed| matches!(listed.outcome, Outcome::LeftAlone { .. }))
+}
+
+/// Whether what should be a clause may be a macro.
+fn hides_clauses(made: &Instrumented) -> bool {
+    let mut listed = made.plan.listing.iter();
+    listed.any(|listed| {
+        let mut clauses = listed.clauses.iter();
+        clauses.any(|name| openmp::clauses::find(name).is_none())
+    })
 }
 
 /// A failed read gives no text, which the compiler will report as such.
@@ -228,6 +242,13 @@ pub(crate) fn substituted(line: &CommandLine, units: &[&Unit], plain: bool) -> V
         match &unit.route {
             None | Some(Route::StandardInput) => {}
             Some(Route::Preprocessed(path)) => {
+                if unit.language == openmp::Language::Fortran {
+                    replace_input(&mut line.arguments, unit.index, path);
+                    before.extend(searched_first(unit));
+                    after.push(prefix_map(&line, unit, path, plain));
+                    after.push(fortran_text::NOT_AGAIN.into());
+                    continue;
+                }
                 let words = preprocessed::input_words(&line, unit.index, path);
                 if let Some(argument) = line.arguments.get_mut(unit.index) {
                     argument.words = words;

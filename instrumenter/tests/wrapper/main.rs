@@ -5,6 +5,7 @@
 mod as_the_compiler;
 mod failures;
 mod fortran;
+mod fortran_text;
 mod names;
 mod offload;
 mod preprocessed;

@@ -10,9 +10,14 @@ use profile::units::Nanoseconds;
 
 use super::clock::ClockChoice;
 use super::{memory, silent};
+use crate::sinks::trace;
 
 /// The application's name where nothing tells it.
 const UNKNOWN: &str = "unknown";
+/// Bytes that a trace may have.
+const TRACE_LIMIT: u64 = 4 << 30;
+/// Bytes that its pages may take in memory.
+const TRACE_MEMORY: u64 = 64 << 20;
 
 /// What the user asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +36,8 @@ pub(crate) struct Config {
     pub(crate) throttle: Option<Nanoseconds>,
     /// How often the profile is written while the program runs.
     pub(crate) dump_interval: Option<Duration>,
+    /// How events are traced, if they are.
+    pub(crate) trace: Option<trace::Options>,
     /// Rank in an MPI program.
     pub(crate) rank: Option<u32>,
 }
@@ -58,6 +65,11 @@ impl Config {
                 .and_then(|value| environment::truth(&value))
                 .unwrap_or(default)
         };
+        let number_of_bytes = |name: &str, default: u64| {
+            text(name)
+                .and_then(|text| environment::bytes(&text))
+                .unwrap_or(default)
+        };
         let directory = value("ROMP_OUTPUT").map_or_else(PathBuf::new, PathBuf::from);
         Self {
             measure: is_on("ROMP_MEASURE", true),
@@ -70,13 +82,16 @@ impl Config {
                 _ => ClockChoice::Automatic,
             },
             signals: is_on("ROMP_SIGNALS", true),
-            memory: text("ROMP_MEMORY")
-                .and_then(|text| environment::bytes(&text))
-                .unwrap_or(memory::DEFAULT),
+            memory: number_of_bytes("ROMP_MEMORY", memory::DEFAULT),
             throttle: text("ROMP_THROTTLE")
                 .and_then(|text| environment::limit(&text, silent::SHORT))
                 .flatten(),
             dump_interval: text("ROMP_DUMP_INTERVAL").and_then(|text| environment::seconds(&text)),
+            trace: is_on("ROMP_TRACE", false).then(|| trace::Options {
+                limit: number_of_bytes("ROMP_TRACE_LIMIT", TRACE_LIMIT),
+                memory: number_of_bytes("ROMP_TRACE_MEMORY", TRACE_MEMORY),
+                keeps_last: text("ROMP_TRACE_KEEP").as_deref() == Some("last"),
+            }),
             rank: rank(get),
         }
     }
@@ -142,7 +157,7 @@ mod tests {
         assert_eq!(config.clock, ClockChoice::Automatic);
         assert_eq!(config.output, std::env::current_dir().unwrap());
         assert_eq!((config.memory, config.throttle), (memory::DEFAULT, None));
-        assert_eq!(config.rank, None);
+        assert_eq!((config.trace, config.rank), (None, None));
     }
 
     #[test]
@@ -157,6 +172,10 @@ mod tests {
             ("ROMP_DUMP_INTERVAL", "1.5"),
             ("ROMP_MEMORY", "64M"),
             ("ROMP_THROTTLE", "10us"),
+            ("ROMP_TRACE", "on"),
+            ("ROMP_TRACE_LIMIT", "1G"),
+            ("ROMP_TRACE_MEMORY", "8M"),
+            ("ROMP_TRACE_KEEP", "last"),
             ("PMI_RANK", "3"),
         ]);
         let expected = Config {
@@ -169,6 +188,11 @@ mod tests {
             memory: 64 << 20,
             throttle: Some(Nanoseconds(10_000)),
             dump_interval: Some(Duration::from_millis(1500)),
+            trace: Some(trace::Options {
+                limit: 1 << 30,
+                memory: 8 << 20,
+                keeps_last: true,
+            }),
             rank: Some(3),
         };
         assert_eq!(config, expected);

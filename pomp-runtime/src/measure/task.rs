@@ -36,6 +36,7 @@ impl Thread {
             return self.open_specially(execution, PseudoRegion::Main, node, now);
         }
         let start = now();
+        self.trace_task(frame, node, start);
         frame.begin(Role::Construct, node, start);
         frame.start_phase(PseudoRegion::Main, start);
         self.set_top(frame);

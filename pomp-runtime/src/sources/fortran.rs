@@ -13,7 +13,7 @@ use super::literal::Literal;
 use super::pomp::{begin_announced, begin_task, for_simple_events, fork_announced, report};
 use crate::measure::clock::now;
 use crate::measure::event::Event;
-use crate::measure::life_cycle;
+use crate::measure::{annotations, life_cycle};
 
 /// Defines a subroutine under each name that a compiler may give it.
 macro_rules! subroutine {
@@ -120,4 +120,31 @@ macro_rules! own_controls {
 own_controls! {
     "start" => super::pomp::switch_on,
     "stop" => super::pomp::switch_off,
+    "dump" => life_cycle::dump_now,
 }
+
+/// Defines the subroutine that keeps something in the profile. The name without an
+/// underscore is that of the function in C.
+macro_rules! annotates {
+    ($($end:literal)+) => {$(
+        subroutine! { @
+            /// Keeps a value in the profile; blanks at the ends do not count.
+            "romp_", "annotate", $end (
+                key: *const c_char, value: *const c_char, key_length: usize, value_length: usize
+            ) {
+                // SAFETY: a compiler passes texts and their lengths.
+                let (key, value) = unsafe {
+                    (Literal::new(key, key_length), Literal::new(value, value_length))
+                };
+                caught(|| {
+                    if life_cycle::ensure_started() {
+                        annotations::add(key.plain(), value.plain());
+                    }
+                    Some(())
+                });
+            }
+        }
+    )+};
+}
+
+annotates! { "_" "__" }

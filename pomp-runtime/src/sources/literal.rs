@@ -16,6 +16,7 @@ use std::sync::Mutex;
 
 use profile::descriptor::{DescriptorError, Literal as Content};
 
+use super::unreached;
 use crate::measure::mutex::lock;
 use crate::measure::region::{self, Region, register};
 use crate::measure::shared::{Link, leak, leak_slice};
@@ -101,6 +102,11 @@ impl<'a> Literal<'a> {
         })
     }
 
+    /// The text without the blanks that fill it up.
+    pub(super) fn plain(self) -> String {
+        String::from_utf8_lossy(self.0.trim_ascii()).into_owned()
+    }
+
     #[inline(always)]
     fn address(self) -> usize {
         self.0.as_ptr().addr()
@@ -178,6 +184,7 @@ impl Book {
         let known = match self.known.get(&key) {
             Some(known) => known,
             None => {
+                region::look_for_more(unreached::register_all);
                 let known = leak(Known {
                     address: literal.address(),
                     length: literal.0.len(),

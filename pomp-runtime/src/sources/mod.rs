@@ -2,6 +2,7 @@
 //! source decides nothing; every entry point passes [`boundary`].
 
 mod boundary;
+mod chunks;
 mod collector;
 mod control;
 mod descriptor;
@@ -17,5 +18,6 @@ mod pomp;
 mod pomp2;
 mod routine;
 mod unplaced_locks;
+mod unreached;
 #[cfg(not(test))]
 mod weak;

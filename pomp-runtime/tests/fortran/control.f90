@@ -9,10 +9,14 @@ program main
   implicit none
   include 'romp_lib.h'
   integer :: i
+  character(8) :: size
+  size = 'small'
   do i = 1, 3
     call work
     call romp_stop
     call work
     call romp_start
   end do
+  call romp_annotate('size', size)
+  call romp_dump
 end program

@@ -252,7 +252,7 @@ impl Writer {
 
 impl Place {
     /// Inside a construct that not every member of the team comes to.
-    fn apart(self) -> Self {
+    pub(in crate::generate) fn apart(self) -> Self {
         Self {
             shared: false,
             cancel: None,

@@ -7,11 +7,12 @@
 //! value behind `lastprivate`, the order of `ordered`). Variables that
 //! constructs share are global; each belongs to one construct.
 //!
-//! `words` makes the random choices and keeps the program's parts,
-//! `statements` the statements, `constructs` those with directives, `newer` those
-//! of OpenMP 4.5 and later.
+//! [`fortran`] does the same for Fortran. Here, `words` makes the random choices and
+//! keeps the program's parts, `statements` the statements, `constructs` those with
+//! directives, `newer` those of OpenMP 4.5 and later.
 
 mod constructs;
+pub mod fortran;
 mod newer;
 mod statements;
 mod words;

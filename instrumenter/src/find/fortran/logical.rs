@@ -157,7 +157,7 @@ impl Builder<'_> {
                 .count();
             if self.text[content.clone()].get(blanks) == Some(&b'&') {
                 content.start += blanks + 1;
-            } else if open.quote.is_none() {
+            } else if open.quote.is_none() && !line.continues {
                 logical.glued.separate(self.text, content.start);
             }
         }
@@ -186,7 +186,7 @@ impl Builder<'_> {
 
 /// Where the comment of a line begins, or its end; `quote` is the string that
 /// the text stands in, before and after.
-fn text_end(text: &[u8], quote: &mut Option<u8>) -> usize {
+pub(super) fn text_end(text: &[u8], quote: &mut Option<u8>) -> usize {
     for (at, byte) in text.iter().enumerate() {
         match *quote {
             Some(open) if open == *byte => *quote = None,

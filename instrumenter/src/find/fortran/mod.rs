@@ -10,6 +10,7 @@ mod card;
 mod classify;
 mod closed;
 mod conditions;
+mod declaring;
 mod directives;
 mod extents;
 mod frames;
@@ -19,6 +20,7 @@ mod nesting;
 mod physical;
 #[cfg(test)]
 mod properties;
+pub mod scan;
 mod sections;
 mod squeezed;
 mod statements;
@@ -57,6 +59,7 @@ const TRAITS: Traits = Traits {
     private_by_rule: true,
     declares_in_procedures: true,
     types_functions: true,
+    allocates_as_outside: true,
 };
 
 /// Views that are kept: what stands next to each other is seen in the same one.
@@ -122,6 +125,8 @@ struct Finder<'s> {
     views: RefCell<Vec<Rc<View>>>,
     /// Where no call may stand, in any of them.
     closed: RefCell<Vec<(Range<usize>, &'static str)>>,
+    /// Where a procedure must be declared to be called, in any of them.
+    declaring: RefCell<Vec<Range<usize>>>,
     /// How many bytes were read to try other choices of conditionals.
     tried: Cell<usize>,
 }
@@ -164,6 +169,7 @@ impl<'s> Finder<'s> {
                 .collect(),
             views: RefCell::default(),
             closed: RefCell::default(),
+            declaring: RefCell::default(),
             tried: Cell::new(0),
         }
     }
@@ -177,6 +183,7 @@ impl<'s> Finder<'s> {
                 directives: Vec::new(),
                 calls: Vec::new(),
                 closed: Vec::new(),
+                declaring: Vec::new(),
                 lines,
                 traits: TRAITS,
             };
@@ -185,6 +192,7 @@ impl<'s> Finder<'s> {
             directives: self.directives(),
             calls: self.calls(),
             closed: self.closed(),
+            declaring: self.declaring.take(),
             lines,
             traits: TRAITS,
         }
@@ -240,6 +248,8 @@ impl<'s> Finder<'s> {
         }
         let view = Rc::new(View::new(self, configuration, None));
         self.closed.borrow_mut().extend(self.closed_in(&view));
+        let declaring = view.declaring(self.form);
+        self.declaring.borrow_mut().extend(declaring);
         if views.len() == MAX_VIEWS {
             views.remove(0);
         }

@@ -15,10 +15,7 @@ impl Pass<'_> {
     pub(super) fn statement(&mut self, at: usize, statement: &Statement) {
         self.implied_program(statement);
         self.first_item(false, Some(&statement.kind));
-        let ended_by_label = statement
-            .label
-            .filter(|_| statement.kind != StatementKind::EndDo)
-            .and_then(|label| self.outermost_loop(label));
+        let ended_by_label = statement.label.and_then(|label| self.outermost_loop(label));
         match &statement.kind {
             StatementKind::Do { label, concurrent } => {
                 *self.labels.entry(*label).or_default() += 1;
@@ -35,6 +32,8 @@ impl Pass<'_> {
                 concurrent: false,
                 start: statement.range.start,
             })),
+            // Compilers take one for all loops that end at its label.
+            StatementKind::EndDo if ended_by_label.is_some() => {}
             StatementKind::EndDo => self.close_construct(at, None),
             StatementKind::Close(compound) => self.close_construct(at, Some(*compound)),
             StatementKind::Unit(head) => self.open_unit(head, statement),

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::card::Card;
+use super::logical::text_end;
 use crate::source::{Form, Layout};
 
 /// The sentinels of directives that are read.
@@ -50,20 +51,37 @@ pub(super) struct Physical {
     pub(super) label: Range<usize>,
     /// Its text: without sentinel and columns that have a meaning of their own.
     pub(super) content: Range<usize>,
-    /// Whether column 6 marks it as a continuation, in fixed form.
+    /// Whether it is known to continue another: column 6 says so in fixed form; in
+    /// free form its text follows a sentinel at once.
     pub(super) continues: bool,
     /// Whether its text reaches the last column, in fixed form, so that a word
     /// may go on in the next line.
     pub(super) full: bool,
 }
 
+impl Physical {
+    /// Of which directive the next line is a part, in free form.
+    fn continued(&self, text: &[u8]) -> Option<Sentinel> {
+        let Kind::Directive(sentinel) = self.kind else {
+            return None;
+        };
+        let content = &text[self.content.clone()];
+        let content = content[..text_end(content, &mut None)].trim_ascii_end();
+        content.ends_with(b"&").then_some(sentinel)
+    }
+}
+
 /// The lines of a text.
 pub(super) fn lines(text: &[u8], layout: Layout) -> Vec<Physical> {
     let mut lines = Vec::new();
     let mut start = first_byte(text);
+    let mut continued = None;
     while start < text.len() {
-        let line = line(text, start, layout);
+        let line = line(text, start, layout, continued);
         start = line.after;
+        if line.kind.is_read() && layout.form == Form::Free {
+            continued = line.continued(text);
+        }
         lines.push(line);
     }
     lines
@@ -77,7 +95,7 @@ pub(super) fn first_byte(text: &[u8]) -> usize {
     }
 }
 
-fn line(text: &[u8], start: usize, layout: Layout) -> Physical {
+fn line(text: &[u8], start: usize, layout: Layout, continued: Option<Sentinel>) -> Physical {
     let (mut end, mut after) = bounds(text, start);
     let comment = |range: Range<usize>, after: usize, kind: Kind| Physical {
         label: range.start..range.start,
@@ -101,7 +119,7 @@ fn line(text: &[u8], start: usize, layout: Layout) -> Physical {
         return comment(start..end, after, Kind::Comment);
     }
     let read = match layout.form {
-        Form::Free => free(text, start..end),
+        Form::Free => free(text, start..end, continued),
         Form::Fixed => fixed(text, start..end, layout.line_length),
     };
     let Some(read) = read else {
@@ -143,7 +161,7 @@ struct Read {
 
 /// Columns do not count in free form. What stands behind the last column is
 /// read too: compilers reject a line that would have to be cut.
-fn free(text: &[u8], line: Range<usize>) -> Option<Read> {
+fn free(text: &[u8], line: Range<usize>, continued: Option<Sentinel>) -> Option<Read> {
     let blanks = text[line.clone()]
         .iter()
         .take_while(|byte| is_blank(**byte))
@@ -155,13 +173,13 @@ fn free(text: &[u8], line: Range<usize>) -> Option<Read> {
             kind,
             label: first..first,
             content: first + skipped..line.end,
-            continues: false,
+            continues: skipped > 0 && !ends_sentinel(&rest[skipped..]),
             full: false,
         })
     };
     match rest.first()? {
         b'!' => {
-            let (sentinel, length) = free_sentinel(rest)?;
+            let (sentinel, length) = free_sentinel(rest, continued)?;
             read(sentinel.map_or(Kind::Code, Kind::Directive), length)
         }
         _ => read(Kind::Code, 0),
@@ -169,15 +187,17 @@ fn free(text: &[u8], line: Range<usize>) -> Option<Read> {
 }
 
 /// The sentinel that a line begins with and its length: none of a directive
-/// means conditional compilation.
-fn free_sentinel(rest: &[u8]) -> Option<(Option<Sentinel>, usize)> {
+/// means conditional compilation. A blank must stand behind it, but not in a line
+/// that continues a directive.
+fn free_sentinel(rest: &[u8], continued: Option<Sentinel>) -> Option<(Option<Sentinel>, usize)> {
     let behind = rest.strip_prefix(b"!$")?;
     if ends_sentinel(behind) {
         return Some((None, 2));
     }
     let name = |(name, sentinel): (&[u8], Sentinel)| {
         let same = behind.get(..name.len())?.eq_ignore_ascii_case(name);
-        let whole = same && ends_sentinel(&behind[name.len()..]);
+        let ends = continued == Some(sentinel) || ends_sentinel(&behind[name.len()..]);
+        let whole = same && ends;
         whole.then_some((Some(sentinel), 2 + name.len()))
     };
     SENTINELS.into_iter().find_map(name)

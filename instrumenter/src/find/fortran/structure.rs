@@ -173,6 +173,7 @@ impl Pass<'_> {
         } else if directive.has_leaf(Leaf::Section)
             && let Some(Frame::Directive(open)) = self.frames.last_mut()
         {
+            open.begun = true;
             open.sections.push(at);
         }
     }

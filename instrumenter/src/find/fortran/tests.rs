@@ -104,6 +104,10 @@ fn loops_end_with_or_without_a_directive() {
                 "do 2-4!5",
             ),
             (
+                "!$omp do\ndo 10 i = 1, n\ndo 10 j = 1, n\n10 end do\n!$omp barrier\nend",
+                "do 2-5; barrier",
+            ),
+            (
                 "!$omp parallel do\n!$omp tile sizes(2)\ndo i = 1, n\nend do\nend",
                 "parallel do 2-5; tile sizes(2) 3-5",
             ),
@@ -266,6 +270,9 @@ fn sections() {
     let nested = "!$omp parallel sections\n!$omp section\n!$omp sections\n!$omp section\nx = 1\n\
                   !$omp end sections\n!$omp section\nx = 2\n!$omp end parallel sections\nend";
     assert_eq!(show(nested), "1 3-7; 4 8-9");
+    let of_blocks = "!$omp sections\n!$omp section\nblock\nend block\n!$omp section\nblock\n\
+                     end block\n!$omp end sections\nend";
+    assert_eq!(show(of_blocks), "1 3-5; 2 6-8");
 }
 
 #[test]
@@ -284,6 +291,10 @@ fn names_without_blanks_and_continuations() {
             (
                 "!$omp para&\n!$omp&llel\n!$omp end parallel\nend",
                 "parallel 3-3!4",
+            ),
+            (
+                "!$omp parallel private(a) first&\n!$ompprivate(b)\n!$omp end parallel\nend",
+                "parallel private(a) firstprivate(b) 3-3!4",
             ),
             ("!$omp threadprivate(/a/, b)\nend", "threadprivate"),
             (

@@ -1,0 +1,41 @@
+//! Where `implicit none (external)` is in force, so that every procedure must be
+//! declared to be called (Fortran 2018, section 8.7).
+
+use std::ops::Range;
+
+use super::classify::StatementKind;
+use super::squeezed::Squeezed;
+use super::view::View;
+use crate::source::Form;
+
+impl View {
+    /// The program units and subprograms with such a statement, and all that
+    /// they contain.
+    pub(super) fn declaring(&self, form: Form) -> Vec<Range<usize>> {
+        let all = self.statements.iter().zip(&self.line_of);
+        let strict = all.filter(|(statement, line)| {
+            let line = &self.lines[**line];
+            statement.kind == StatementKind::Other
+                && is_strict(&mut Squeezed::new(
+                    line,
+                    &line.tokens[statement.tokens.clone()],
+                    form,
+                ))
+        });
+        let unit = |at: usize| {
+            let mut units = self.structure.units.iter();
+            units.find(|unit| unit.range.contains(&at))
+        };
+        let parts = strict.filter_map(|(statement, _)| unit(statement.range.start));
+        parts.map(|unit| unit.range.clone()).collect()
+    }
+}
+
+/// `implicit none (external)`, `implicit none (type, external)`
+fn is_strict(statement: &mut Squeezed) -> bool {
+    statement.eat("implicitnone(")
+        && statement
+            .rest()
+            .split(|byte| b",)".contains(byte))
+            .any(|word| word == b"external")
+}

@@ -1,0 +1,171 @@
+//! A look at a Fortran text for what does not stand in it: files that it
+//! includes, and directives and calls that its macros make.
+
+use std::ops::Range;
+
+use super::directives::Meaning;
+use super::tokens::TokenKind;
+use super::{Finder, calls, logical_lines};
+use crate::find::c::line_directives;
+use crate::openmp::{Association, api};
+use crate::source::Source;
+
+/// An `include` line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IncludeLine {
+    /// Its bytes, with its newline.
+    pub range: Range<usize>,
+    /// The file that it names.
+    pub file: String,
+}
+
+/// Gives the file that an `include` line names: its name and text.
+pub type Reader<'a> = dyn Fn(&str) -> Option<(String, Vec<u8>)> + 'a;
+
+/// The `include` lines of a source, in conditionals that may hold or not.
+#[must_use]
+pub fn include_lines(source: &Source) -> Vec<IncludeLine> {
+    if !contains(&source.text, b"include") {
+        return Vec::new();
+    }
+    let finder = Finder::new(source);
+    let text = &source.text;
+    let lines = logical_lines(text, finder.lines.iter(), finder.form);
+    let code = lines.iter().filter(|line| line.sentinel.is_none());
+    code.filter_map(|line| {
+        let [keyword, name] = line.tokens.as_slice() else {
+            return None;
+        };
+        let includes = line.text(keyword).eq_ignore_ascii_case(b"include");
+        let name = Some(line.text(name)).filter(|_| includes && name.kind == TokenKind::Text)?;
+        Some(IncludeLine {
+            range: line.range.start..line.after,
+            file: String::from_utf8_lossy(name.get(1..name.len() - 1)?).into_owned(),
+        })
+    })
+    .collect()
+}
+
+/// The source with the text of included files in the place of the lines that
+/// `read` finds a file for, under a name; line markers tell where each line
+/// comes from. None if there is none.
+#[must_use]
+pub fn expanded(source: &Source, read: &Reader<'_>) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    let mut depth = 0;
+    expand(source, read, &mut depth, &mut text).then_some(text)
+}
+
+/// Files that include more of each other than this include themselves.
+const DEEPEST: usize = 20;
+
+fn expand(source: &Source, read: &Reader<'_>, depth: &mut usize, out: &mut Vec<u8>) -> bool {
+    let finder = Finder::new(source);
+    let text = &source.text;
+    let lines = line_directives::line_map(&source.name, text, &finder.preprocessor, &finder.groups);
+    let mut from = super::physical::first_byte(text);
+    let mut changed = false;
+    for include in include_lines(source) {
+        let behind = lines.presumed(include.range.end);
+        let included = read(&include.file).filter(|_| *depth < DEEPEST);
+        let (Some(behind), Some((name, content))) = (behind, included) else {
+            continue;
+        };
+        out.extend(&text[from..include.range.start]);
+        marker(&name, 1, out);
+        let included = Source {
+            name,
+            text: content,
+            ..*source
+        };
+        *depth += 1;
+        expand(&included, read, depth, out);
+        *depth -= 1;
+        if !out.ends_with(b"\n") {
+            out.push(b'\n');
+        }
+        marker(&behind.file, behind.line, out);
+        from = include.range.end;
+        changed = true;
+    }
+    out.extend(&text[from..]);
+    changed
+}
+
+/// A line marker.
+pub fn marker(file: &str, line: u32, out: &mut Vec<u8>) {
+    let file = file.replace('\\', "\\\\").replace('"', "\\\"");
+    out.extend(format!("# {line} \"{file}\"\n").bytes());
+}
+
+/// What the macros of a text keep from everyone who does not expand them.
+#[must_use]
+pub fn hidden_in_macros(text: &[u8]) -> Option<String> {
+    let mut lines = text.split(|byte| *byte == b'\n');
+    while let Some(line) = lines.next() {
+        let Some(definition) = definition(line) else {
+            continue;
+        };
+        let mut body = definition.to_ascii_lowercase();
+        while body.ends_with(b"\\")
+            && let Some(next) = lines.next()
+        {
+            body.extend(next.to_ascii_lowercase());
+        }
+        let name = String::from_utf8_lossy(definition);
+        let name = name.split(['(', ' ', '\t']).next().unwrap_or_default();
+        if makes_directives(&body) {
+            return Some(format!("the macro {name} makes directives"));
+        }
+        let words = body.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+        let routine = words.filter_map(|word| api::find(std::str::from_utf8(word).ok()?));
+        if let Some(routine) = routine.into_iter().next() {
+            return Some(format!("the macro {name} calls {}", routine.name));
+        }
+    }
+    None
+}
+
+/// Whether a text in lower case may become a directive.
+#[must_use]
+pub fn makes_directives(text: &[u8]) -> bool {
+    [&b"$omp"[..], b"$pomp"]
+        .iter()
+        .any(|sentinel| contains(text, sentinel))
+}
+
+/// What a line with `#define` says behind that word.
+fn definition(line: &[u8]) -> Option<&[u8]> {
+    let word = line.strip_prefix(b"#")?.trim_ascii_start();
+    let rest = word.strip_prefix(b"define")?;
+    rest.first()?
+        .is_ascii_whitespace()
+        .then(|| rest.trim_ascii())
+}
+
+/// What an included text keeps from everyone who does not read it.
+#[must_use]
+pub fn hidden_in_included(source: &Source) -> Option<String> {
+    let text = &source.text;
+    let lower = text.to_ascii_lowercase();
+    if !makes_directives(&lower) && !calls::may_have_some(text) {
+        return None;
+    }
+    if let Some(macros) = hidden_in_macros(text) {
+        return Some(macros);
+    }
+    let finder = Finder::new(source);
+    let executed = finder.records.iter().any(|record| match &record.meaning {
+        Meaning::Begin(directive) => !matches!(directive.association(), Association::Declarative),
+        Meaning::End(_) | Meaning::Unknown(_) => true,
+    });
+    if executed {
+        return Some("it holds directives".into());
+    }
+    (!finder.calls().is_empty()).then(|| "it calls lock routines".into())
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len())
+        .any(|window| window.eq_ignore_ascii_case(part))
+}

@@ -1,0 +1,120 @@
+//! Fortran as the compiler sees it: preprocessed where it preprocesses, and with
+//! the files of `include` lines in their places. So what macros make and what
+//! stands in included files is measured.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::classify::CommandLine;
+use super::hidden::{Search, first_file};
+use super::unit::Unit;
+use crate::Source;
+use crate::find::fortran::scan;
+use crate::openmp::Language;
+
+/// What a source does not show, in words.
+pub(crate) fn hidden(line: &CommandLine, unit: &Unit) -> Option<String> {
+    let words = line.words();
+    let defined = |word: &OsString| {
+        let word = word.to_string_lossy().to_ascii_lowercase();
+        word.starts_with("-d") && scan::makes_directives(word.as_bytes())
+    };
+    if unit.layout.preprocessed_by_compiler {
+        let macros = scan::hidden_in_macros(&unit.original);
+        if macros.is_some() || words.iter().any(defined) {
+            return macros.or(Some("a macro makes directives".into()));
+        }
+    }
+    let mut search = Search::new(line, unit);
+    let places = Places::new(line, unit);
+    let mut pending = places.included(unit, &unit.original);
+    let mut known = pending.clone();
+    while let Some((file, text)) = next(&mut pending, &mut search) {
+        if let Some(why) = scan::hidden_in_included(&source(unit, &text)) {
+            return Some(format!("{}: {why}", file.display()));
+        }
+        let more = places.included(unit, &text);
+        let new = more.into_iter().filter(|file| !known.contains(file));
+        let new: Vec<PathBuf> = new.collect();
+        known.extend(new.iter().cloned());
+        pending.extend(new);
+    }
+    search
+        .computed
+        .then(|| "a macro names an included file".into())
+}
+
+/// The next included file that can be read: of an `include` line, or one that
+/// the preprocessor includes.
+fn next(pending: &mut Vec<PathBuf>, search: &mut Search) -> Option<(PathBuf, Vec<u8>)> {
+    while let Some(file) = pending.pop() {
+        if let Ok(text) = std::fs::read(&file) {
+            return Some((file, text));
+        }
+    }
+    search.next_header()
+}
+
+/// The text of a source with the files of `include` lines in their places;
+/// `preprocessed` is what the compiler's preprocessor has made of it, if it did.
+/// None if there is nothing to be gained.
+pub(crate) fn whole(
+    line: &CommandLine,
+    unit: &Unit,
+    preprocessed: Option<Vec<u8>>,
+) -> Option<Vec<u8>> {
+    let places = Places::new(line, unit);
+    let read = |name: &str| {
+        let file = places.find(name)?;
+        let text = std::fs::read(&file).ok()?;
+        let name = file.strip_prefix(".").unwrap_or(&file);
+        Some((name.to_str()?.to_owned(), text))
+    };
+    let expanded = |text: &[u8]| {
+        let mut source = source(unit, text);
+        source.layout.preprocessed_by_compiler = false;
+        scan::expanded(&source, &read)
+    };
+    if let Some(text) = preprocessed {
+        return Some(expanded(&text).unwrap_or(text));
+    }
+    let mut text = Vec::new();
+    scan::marker(&unit.name, 1, &mut text);
+    text.extend(expanded(&unit.original)?);
+    Some(text)
+}
+
+/// A part of a unit as a source of its own.
+fn source(unit: &Unit, text: &[u8]) -> Source {
+    Source {
+        name: unit.name.clone(),
+        language: Language::Fortran,
+        text: text.to_owned(),
+        layout: unit.layout,
+    }
+}
+
+/// Where compilers look for the files of `include` lines.
+struct Places(Vec<PathBuf>);
+
+impl Places {
+    fn new(line: &CommandLine, unit: &Unit) -> Self {
+        let own = unit.directory().to_owned();
+        let named = Search::directories(line);
+        Self(std::iter::once(own).chain(named).collect())
+    }
+
+    fn find(&self, name: &str) -> Option<PathBuf> {
+        first_file(self.0.iter().cloned(), name)
+    }
+
+    /// The files of the `include` lines of a text.
+    fn included(&self, unit: &Unit, text: &[u8]) -> Vec<PathBuf> {
+        let lines = scan::include_lines(&source(unit, text));
+        let files = lines.iter().filter_map(|line| self.find(&line.file));
+        files.collect()
+    }
+}
+
+/// The compiler must not preprocess once more.
+pub(crate) const NOT_AGAIN: &str = "-nocpp";

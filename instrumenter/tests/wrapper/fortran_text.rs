@@ -1,0 +1,159 @@
+//! `rompfc` and what a Fortran source does not show: directives that macros make,
+//! those of files that the preprocessor includes, and of `include` lines.
+
+use std::process::Command;
+
+use crate::support::{Invocation, Project, ROMPFC};
+
+const MAIN: &str = "\
+#define PARALLEL !$omp parallel
+#define CLAUSES private(i) reduction(+:s)
+program p
+  implicit none
+  integer :: i, s
+  s = 0
+PARALLEL num_threads(2) reduction(+:s)
+  s = s + 1
+!$omp end parallel
+!$omp parallel do CLAUSES num_threads(2)
+  do i = 1, 4
+    s = s + 1
+  end do
+#include \"body.h\"
+  include 'part.inc'
+  call fixed(s)
+  print '(i0,1x,i0,1x,a)', s, __LINE__, __FILE__
+end program
+";
+
+const FIXED: &str = "\
+C     In fixed form.
+      subroutine fixed(s)
+      integer s
+c$omp parallel num_threads(2)
+      include 'atomic.inc'
+c$omp end parallel
+      end
+";
+
+fn project() -> Project {
+    Project::new(&[
+        ("src/main.F90", MAIN),
+        (
+            "src/body.h",
+            "!$omp parallel num_threads(2)\n!$omp atomic\n  s = s + 1\n!$omp end parallel\n",
+        ),
+        (
+            "inc/part.inc",
+            "!$omp parallel num_threads(2) reduction(+:s)\n  include \"deep.inc\"\n!$omp end parallel\n",
+        ),
+        ("inc/deep.inc", "  s = s + 1\n!$omp barrier"),
+        ("src/fixed.f", FIXED),
+        ("src/atomic.inc", "c$omp atomic\n      s = s + 1\n"),
+    ])
+}
+
+fn rompfc(project: &Project, text: &str) -> Invocation {
+    let mut command = Command::new(ROMPFC);
+    command.args(text.split_whitespace());
+    project.invocation(command)
+}
+
+/// The regions of an object file or program, as its literals say.
+fn regions(project: &Project, file: &str) -> Vec<String> {
+    let bytes = std::fs::read(project.path(file)).unwrap();
+    let text = String::from_utf8_lossy(&bytes);
+    let records = text.split("*regionType=").skip(1);
+    let region = |record: &str| {
+        let mut keys = record.split('*');
+        let kind = keys.next().unwrap();
+        let begin = keys.next().unwrap().strip_prefix("sscl=").unwrap();
+        let begin = begin.rsplit_once(':').unwrap().0;
+        format!("{kind} {begin}")
+    };
+    let mut regions: Vec<String> = records.map(region).collect();
+    regions.sort();
+    regions
+}
+
+#[test]
+fn what_the_source_does_not_show_is_measured() {
+    let project = project();
+    let strict = |text: &str| rompfc(&project, text).env("ROMP_STRICT", "1").quietly();
+    strict("-fopenmp -Wall -Wextra -Werror -std=f2018 -Iinc -c src/main.F90");
+    strict("-fopenmp -Wall -Wextra -Werror -c src/fixed.f");
+    strict("-fopenmp main.o fixed.o -o program");
+    assert_eq!(project.execute("program"), "12 17 src/main.F90\n");
+    assert!(project.is_measured("program"));
+    assert_eq!(
+        regions(&project, "program"),
+        [
+            "atomic src/atomic.inc:1",
+            "atomic src/body.h:2",
+            "barrier inc/deep.inc:2",
+            "parallel inc/part.inc:1",
+            "parallel src/body.h:1",
+            "parallel src/fixed.f:4",
+            "parallel src/main.F90:7",
+            "paralleldo src/main.F90:10",
+        ]
+    );
+}
+
+#[test]
+fn macros_and_included_files_may_call_lock_routines() {
+    let project = project();
+    project.write("src/set.inc", "  call omp_set_lock(l)\n");
+    project.write(
+        "src/locks.F90",
+        "#define UNSET(l) call omp_unset_lock(l)\nsubroutine s(l)\n  use omp_lib\n  \
+         integer(omp_lock_kind) :: l\n  include 'set.inc'\n  UNSET(l)\nend\n",
+    );
+    rompfc(&project, "-fopenmp -c src/locks.F90").quietly();
+    assert_eq!(
+        regions(&project, "locks.o"),
+        ["lock src/locks.F90:6", "lock src/set.inc:1"]
+    );
+}
+
+#[test]
+fn messages_are_those_about_the_source() {
+    let source = "\
+#define PARALLEL !$omp parallel
+subroutine s(a, unused)
+  integer :: a, unused
+  include 'atomic.inc'
+PARALLEL
+  a = 1
+!$omp end parallel
+end
+";
+    let compile = "-fopenmp -Wall -Wextra -c src/s.F90";
+    let [plain, measured] = [(); 2].map(|()| project());
+    for project in [&plain, &measured] {
+        project.write("src/s.F90", source);
+        project.write("src/atomic.inc", "!$omp atomic\n  a = a + 1\n");
+    }
+    let mut command = Command::new("gfortran");
+    command.args(compile.split_whitespace());
+    let expected = plain.invocation(command).run();
+    let found = rompfc(&measured, compile).env("ROMP_STRICT", "1").run();
+    assert!(expected.stderr.contains("unused"), "{}", expected.stderr);
+    assert_eq!((found.code, found.stderr), (expected.code, expected.stderr));
+    assert_eq!(measured.files(), plain.files());
+    measured.assert_clean();
+}
+
+/// The compiler makes them of `include` lines too, so those must stay.
+#[test]
+fn where_dependency_files_are_made_a_warning_names_what_is_missing() {
+    let project = project();
+    let found = rompfc(&project, "-fopenmp -cpp -MMD -c src/fixed.f").run();
+    assert_eq!(found.code, Some(0));
+    assert!(
+        found.stderr.contains("src/fixed.f") && found.stderr.contains("src/atomic.inc"),
+        "{}",
+        found.stderr
+    );
+    assert!(project.read("fixed.d").contains("src/atomic.inc"));
+}

@@ -1,0 +1,143 @@
+//! Regions of Fortran that never ran. Nothing registers them: their records are
+//! literals in the constant data of the program and its libraries. So they are
+//! looked for there when a profile is written.
+//!
+//! What is mapped may be unmapped meanwhile by another thread, so memory is read
+//! through the system, which then says so.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+
+use memchr::memmem;
+use profile::descriptor::{Descriptor, Literal};
+
+use crate::measure::region::register;
+
+/// What every record has behind its length.
+const BEGIN: &[u8] = b"*regionType=";
+
+/// Bytes that are looked at in one go.
+const CHUNK: usize = 1 << 20;
+
+/// No record is longer, nor needs to be.
+const LONGEST: usize = 1 << 14;
+
+/// Registers the regions of every object that is mapped.
+pub(super) fn register_all() {
+    let Ok(memory) = File::open("/proc/self/mem") else {
+        return;
+    };
+    let mut buffer = vec![0; CHUNK + LONGEST];
+    for range in constant_data() {
+        // The last bytes of a part are read again with the next one.
+        for from in range.clone().step_by(CHUNK) {
+            let wanted = buffer.len().min(range.end - from);
+            let read = memory.read_at(&mut buffer[..wanted], from as u64);
+            register_in(&buffer[..read.unwrap_or(0)]);
+        }
+    }
+}
+
+/// The parts of memory where objects have what nobody writes.
+fn constant_data() -> Vec<Range<usize>> {
+    let maps = File::open("/proc/self/maps").map(BufReader::new);
+    let lines = maps.into_iter().flat_map(|maps| maps.lines());
+    lines
+        .map_while(Result::ok)
+        .filter_map(|line| mapping(&line))
+        .collect()
+}
+
+/// A line such as `55d0-55d4 r--p 00002000 fe:01 1234  /usr/bin/program`, if it
+/// is of such a part.
+fn mapping(line: &str) -> Option<Range<usize>> {
+    let mut words = line.split_ascii_whitespace();
+    let (from, to) = words.next()?.split_once('-')?;
+    let permissions = words.next()?;
+    let of_file = words.nth(3)?.starts_with('/');
+    let constant = permissions.starts_with("r-");
+    let address = |text| usize::from_str_radix(text, 16).ok();
+    (of_file && constant).then_some(address(from)?..address(to)?)
+}
+
+/// Registers the regions of the records in a part of memory.
+fn register_in(bytes: &[u8]) {
+    for at in memmem::find_iter(bytes, BEGIN) {
+        if let Some(record) = record_at(bytes, at) {
+            register(record);
+        }
+    }
+}
+
+/// The record whose length stands in front of an offset. Only those of Fortran
+/// have an id; what else looks like one is left alone.
+fn record_at(bytes: &[u8], at: usize) -> Option<Descriptor> {
+    let digits = bytes[..at].iter().rev().take_while(|b| b.is_ascii_digit());
+    let most = LONGEST.ilog10() as usize + 1;
+    // Other digits may stand in front.
+    (1..=digits.count().min(most)).find_map(|count| {
+        let start = at - count;
+        let length = std::str::from_utf8(&bytes[start..at]).ok()?;
+        let length = length.parse().ok()?;
+        let text = std::str::from_utf8(bytes.get(start..)?.get(..length)?).ok()?;
+        if !text.ends_with("**") {
+            return None;
+        }
+        match Literal::parse(text) {
+            Ok(Literal::Record(mut record)) => record.id.take().map(|_| *record),
+            _ => None,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use profile::descriptor::SourceLines;
+
+    use super::*;
+
+    #[test]
+    fn records_are_found_between_other_bytes() {
+        let lines = SourceLines {
+            file: "a.f90".into(),
+            first: 3,
+            last: 4,
+        };
+        let descriptor = Descriptor {
+            region_type: "parallel".into(),
+            begin: lines.clone(),
+            end: lines,
+            ..Descriptor::default()
+        };
+        let with_id = Descriptor {
+            id: Some("u:1".into()),
+            ..descriptor.clone()
+        };
+        let found = |text: &str| {
+            let at = memmem::find(text.as_bytes(), BEGIN).unwrap();
+            record_at(text.as_bytes(), at)
+        };
+        let text = with_id.to_text();
+        for text in [text.clone(), format!("12{text}34"), format!("\0{text}\0x")] {
+            assert_eq!(found(&text), Some(descriptor.clone()), "{text}");
+        }
+        assert_eq!(found(&descriptor.to_text()), None);
+        assert_eq!(found(&text[..text.len() - 1]), None);
+        assert_eq!(found(&text[1..]), None);
+    }
+
+    #[test]
+    fn only_constant_data_of_files_is_looked_at() {
+        let line = "7f0-8f0 r--p 00002000 fe:01 1234   /usr/bin/a b";
+        assert_eq!(mapping(line), Some(0x7f0..0x8f0));
+        assert!(mapping(&line.replace("r--p", "r-xp")).is_some());
+        for (from, to) in [("r--p", "rw-p"), ("r--p", "---p"), ("/usr", "[vdso]/")] {
+            assert_eq!(mapping(&line.replace(from, to)), None);
+        }
+        assert_eq!(mapping("7f0-8f0 r--p 0 0:0 0"), None);
+        assert!(!constant_data().is_empty());
+        register_all();
+    }
+}
