@@ -28,6 +28,10 @@ pub(crate) struct Config {
     pub(crate) memory: u64,
     /// Whether regions that are many and short are no longer timed.
     pub(crate) throttle: bool,
+    /// What is counted besides time, as a list of names.
+    pub(crate) counters: Option<String>,
+    /// Formulas over that.
+    pub(crate) formulas: Vec<String>,
     /// How often the profile is written while the program runs.
     pub(crate) dump_interval: Option<Duration>,
     /// Rank in an MPI program.
@@ -73,10 +77,18 @@ impl Config {
                 .and_then(|text| environment::bytes(&text))
                 .unwrap_or(memory::DEFAULT),
             throttle: is_on("ROMP_THROTTLE", false),
+            counters: text("ROMP_COUNTERS"),
+            formulas: formulas(&text("ROMP_EVAL").unwrap_or_default()),
             dump_interval: text("ROMP_DUMP_INTERVAL").and_then(|text| environment::seconds(&text)),
             rank: rank(get),
         }
     }
+}
+
+/// Formulas separated by commas; a report says what is wrong with one.
+fn formulas(list: &str) -> Vec<String> {
+    let words = list.split(',').map(|word| word.trim().to_owned());
+    words.filter(|word| !word.is_empty()).collect()
 }
 
 /// Base name of the running program.
@@ -154,6 +166,8 @@ mod tests {
             ("ROMP_DUMP_INTERVAL", "1.5"),
             ("ROMP_MEMORY", "64M"),
             ("ROMP_THROTTLE", "on"),
+            ("ROMP_COUNTERS", "cycles,page-faults"),
+            ("ROMP_EVAL", "a=cycles/2, execC"),
             ("PMI_RANK", "3"),
         ]);
         let expected = Config {
@@ -165,6 +179,8 @@ mod tests {
             signals: false,
             memory: 64 << 20,
             throttle: true,
+            counters: Some("cycles,page-faults".to_owned()),
+            formulas: vec!["a=cycles/2".to_owned(), "execC".to_owned()],
             dump_interval: Some(Duration::from_millis(1500)),
             rank: Some(3),
         };

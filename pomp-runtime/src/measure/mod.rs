@@ -11,6 +11,7 @@ mod arrival;
 pub(crate) mod clock;
 pub(crate) mod config;
 mod cost;
+pub(crate) mod counters;
 pub(crate) mod errno;
 pub(crate) mod event;
 pub(crate) mod facts;

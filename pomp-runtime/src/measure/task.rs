@@ -11,6 +11,7 @@
 
 use profile::region_kind::PseudoRegion;
 
+use super::counters;
 use super::region::Region;
 use super::stack::{Frame, Role};
 use super::thread::Thread;
@@ -32,6 +33,9 @@ impl Thread {
             return self.open_silently(execution, PseudoRegion::Main, None);
         };
         frame.stack.set(stack);
+        if counters::are_on() {
+            self.start_counters(frame);
+        }
         let start = now();
         frame.begin(Role::Construct, node, start);
         frame.start_phase(PseudoRegion::Main, start);
