@@ -14,6 +14,13 @@
 extern "C" {
 #endif
 
+/* Nothing unwinds through these functions. */
+#if defined(__GNUC__)
+#define ROMP_NOTHROW __attribute__((__nothrow__))
+#else
+#define ROMP_NOTHROW
+#endif
+
 /* The region descriptor of OPARI 1: ten fields. `data` belongs to the library
  * and must be null at first. */
 struct ompregdescr {
@@ -41,121 +48,121 @@ struct romp_region {
 
 /* Registers a table; called by a constructor of each translation unit. */
 extern void POMP_Register_table(unsigned version, unsigned entry_size,
-                                struct romp_region *table, unsigned entries);
+                                struct romp_region *table, unsigned entries) ROMP_NOTHROW;
 
 /* Parallel regions. The team's handle goes from fork to begin through a
  * firstprivate variable, so that the association is exact under nesting. */
-extern void *POMP_Parallel_fork_team(struct ompregdescr *);
-extern void POMP_Parallel_begin_team(struct ompregdescr *, void *team);
+extern void *POMP_Parallel_fork_team(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Parallel_begin_team(struct ompregdescr *, void *team) ROMP_NOTHROW;
 /* The same without a handle, as OPARI 1 calls them. The association goes wrong
  * where several threads fork the same region at once. */
-extern void POMP_Parallel_fork(struct ompregdescr *);
-extern void POMP_Parallel_begin(struct ompregdescr *);
+extern void POMP_Parallel_fork(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Parallel_begin(struct ompregdescr *) ROMP_NOTHROW;
 
-extern void POMP_Parallel_end(struct ompregdescr *);
-extern void POMP_Parallel_join(struct ompregdescr *);
+extern void POMP_Parallel_end(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Parallel_join(struct ompregdescr *) ROMP_NOTHROW;
 
 /* The implicit barrier of the named construct, made explicit. */
-extern void POMP_Implicit_barrier_enter(struct ompregdescr *);
-extern void POMP_Implicit_barrier_exit(struct ompregdescr *);
+extern void POMP_Implicit_barrier_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Implicit_barrier_exit(struct ompregdescr *) ROMP_NOTHROW;
 
 /* Worksharing. */
-extern void POMP_For_enter(struct ompregdescr *);
-extern void POMP_For_exit(struct ompregdescr *);
-extern void POMP_Sections_enter(struct ompregdescr *);
-extern void POMP_Sections_exit(struct ompregdescr *);
-extern void POMP_Section_begin(struct ompregdescr *);
-extern void POMP_Section_end(struct ompregdescr *);
-extern void POMP_Single_enter(struct ompregdescr *);
-extern void POMP_Single_begin(struct ompregdescr *);
-extern void POMP_Single_end(struct ompregdescr *);
-extern void POMP_Single_exit(struct ompregdescr *);
+extern void POMP_For_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_For_exit(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Sections_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Sections_exit(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Section_begin(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Section_end(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Single_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Single_begin(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Single_end(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Single_exit(struct ompregdescr *) ROMP_NOTHROW;
 
-extern void POMP_Workshare_enter(struct ompregdescr *);
-extern void POMP_Workshare_exit(struct ompregdescr *);
+extern void POMP_Workshare_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Workshare_exit(struct ompregdescr *) ROMP_NOTHROW;
 /* The implicit barrier of a scope comes between its end and its exit. */
-extern void POMP_Scope_enter(struct ompregdescr *);
-extern void POMP_Scope_begin(struct ompregdescr *);
-extern void POMP_Scope_end(struct ompregdescr *);
-extern void POMP_Scope_exit(struct ompregdescr *);
+extern void POMP_Scope_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Scope_begin(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Scope_end(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Scope_exit(struct ompregdescr *) ROMP_NOTHROW;
 
 /* Synchronisation. `masked` is reported as `master`. */
-extern void POMP_Master_begin(struct ompregdescr *);
-extern void POMP_Master_end(struct ompregdescr *);
-extern void POMP_Critical_enter(struct ompregdescr *);
-extern void POMP_Critical_begin(struct ompregdescr *);
-extern void POMP_Critical_end(struct ompregdescr *);
-extern void POMP_Critical_exit(struct ompregdescr *);
-extern void POMP_Ordered_enter(struct ompregdescr *);
-extern void POMP_Ordered_begin(struct ompregdescr *);
-extern void POMP_Ordered_end(struct ompregdescr *);
-extern void POMP_Ordered_exit(struct ompregdescr *);
-extern void POMP_Atomic_enter(struct ompregdescr *);
-extern void POMP_Atomic_exit(struct ompregdescr *);
-extern void POMP_Barrier_enter(struct ompregdescr *);
-extern void POMP_Barrier_exit(struct ompregdescr *);
-extern void POMP_Flush_enter(struct ompregdescr *);
-extern void POMP_Flush_exit(struct ompregdescr *);
+extern void POMP_Master_begin(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Master_end(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Critical_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Critical_begin(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Critical_end(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Critical_exit(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Ordered_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Ordered_begin(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Ordered_end(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Ordered_exit(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Atomic_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Atomic_exit(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Barrier_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Barrier_exit(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Flush_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Flush_exit(struct ompregdescr *) ROMP_NOTHROW;
 
 /* Tasks. The first two go around the construct, the others into it; all take
  * the construct's descriptor. A task may be executed inside its creation. */
-extern void POMP_Task_create_enter(struct ompregdescr *);
-extern void POMP_Task_create_exit(struct ompregdescr *);
-extern void POMP_Task_begin(struct ompregdescr *);
-extern void POMP_Task_end(struct ompregdescr *);
-extern void POMP_Taskwait_enter(struct ompregdescr *);
-extern void POMP_Taskwait_exit(struct ompregdescr *);
-extern void POMP_Taskyield_enter(struct ompregdescr *);
-extern void POMP_Taskyield_exit(struct ompregdescr *);
+extern void POMP_Task_create_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Task_create_exit(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Task_begin(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Task_end(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Taskwait_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Taskwait_exit(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Taskyield_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Taskyield_exit(struct ompregdescr *) ROMP_NOTHROW;
 /* From end to exit the thread waits for the tasks of the group. */
-extern void POMP_Taskgroup_enter(struct ompregdescr *);
-extern void POMP_Taskgroup_begin(struct ompregdescr *);
-extern void POMP_Taskgroup_end(struct ompregdescr *);
-extern void POMP_Taskgroup_exit(struct ompregdescr *);
+extern void POMP_Taskgroup_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Taskgroup_begin(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Taskgroup_end(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Taskgroup_exit(struct ompregdescr *) ROMP_NOTHROW;
 
 /* Constructs that are measured from outside; a target construct, with its data
  * and update kin, on the host. */
-extern void POMP_Taskloop_enter(struct ompregdescr *);
-extern void POMP_Taskloop_exit(struct ompregdescr *);
-extern void POMP_Loop_enter(struct ompregdescr *);
-extern void POMP_Loop_exit(struct ompregdescr *);
-extern void POMP_Distribute_enter(struct ompregdescr *);
-extern void POMP_Distribute_exit(struct ompregdescr *);
-extern void POMP_Teams_enter(struct ompregdescr *);
-extern void POMP_Teams_exit(struct ompregdescr *);
-extern void POMP_Target_enter(struct ompregdescr *);
-extern void POMP_Target_exit(struct ompregdescr *);
+extern void POMP_Taskloop_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Taskloop_exit(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Loop_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Loop_exit(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Distribute_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Distribute_exit(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Teams_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Teams_exit(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Target_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Target_exit(struct ompregdescr *) ROMP_NOTHROW;
 /* Any other construct, as its descriptor says. */
-extern void POMP_Construct_enter(struct ompregdescr *);
-extern void POMP_Construct_exit(struct ompregdescr *);
+extern void POMP_Construct_enter(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Construct_exit(struct ompregdescr *) ROMP_NOTHROW;
 
 /* Regions that the user marks; several ends are possible. */
-extern void POMP_Begin(struct ompregdescr *);
-extern void POMP_End(struct ompregdescr *);
+extern void POMP_Begin(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_End(struct ompregdescr *) ROMP_NOTHROW;
 
 /* Steering the measurement of the whole process. It starts by itself, and the
  * profile is written by itself when the program ends; Finalize writes it now,
  * and nothing is measured later. What is open at Off ends there, but for marked
  * regions around everything else; from On everything that begins is measured. */
-extern void POMP_Init(void);
-extern void POMP_Finalize(void);
-extern void POMP_On(void);
-extern void POMP_Off(void);
+extern void POMP_Init(void) ROMP_NOTHROW;
+extern void POMP_Finalize(void) ROMP_NOTHROW;
+extern void POMP_On(void) ROMP_NOTHROW;
+extern void POMP_Off(void) ROMP_NOTHROW;
 
 /* Lock routines with their call site; each calls the OpenMP routine of the
  * same name. `lock` points to an omp_lock_t or omp_nest_lock_t. */
-extern void POMP_Init_lock_at(struct ompregdescr *, void *lock);
-extern void POMP_Init_lock_with_hint_at(struct ompregdescr *, void *lock, int hint);
-extern void POMP_Destroy_lock_at(struct ompregdescr *, void *lock);
-extern void POMP_Set_lock_at(struct ompregdescr *, void *lock);
-extern void POMP_Unset_lock_at(struct ompregdescr *, void *lock);
-extern int POMP_Test_lock_at(struct ompregdescr *, void *lock);
-extern void POMP_Init_nest_lock_at(struct ompregdescr *, void *lock);
-extern void POMP_Init_nest_lock_with_hint_at(struct ompregdescr *, void *lock, int hint);
-extern void POMP_Destroy_nest_lock_at(struct ompregdescr *, void *lock);
-extern void POMP_Set_nest_lock_at(struct ompregdescr *, void *lock);
-extern void POMP_Unset_nest_lock_at(struct ompregdescr *, void *lock);
-extern int POMP_Test_nest_lock_at(struct ompregdescr *, void *lock);
+extern void POMP_Init_lock_at(struct ompregdescr *, void *lock) ROMP_NOTHROW;
+extern void POMP_Init_lock_with_hint_at(struct ompregdescr *, void *lock, int hint) ROMP_NOTHROW;
+extern void POMP_Destroy_lock_at(struct ompregdescr *, void *lock) ROMP_NOTHROW;
+extern void POMP_Set_lock_at(struct ompregdescr *, void *lock) ROMP_NOTHROW;
+extern void POMP_Unset_lock_at(struct ompregdescr *, void *lock) ROMP_NOTHROW;
+extern int POMP_Test_lock_at(struct ompregdescr *, void *lock) ROMP_NOTHROW;
+extern void POMP_Init_nest_lock_at(struct ompregdescr *, void *lock) ROMP_NOTHROW;
+extern void POMP_Init_nest_lock_with_hint_at(struct ompregdescr *, void *lock, int hint) ROMP_NOTHROW;
+extern void POMP_Destroy_nest_lock_at(struct ompregdescr *, void *lock) ROMP_NOTHROW;
+extern void POMP_Set_nest_lock_at(struct ompregdescr *, void *lock) ROMP_NOTHROW;
+extern void POMP_Unset_nest_lock_at(struct ompregdescr *, void *lock) ROMP_NOTHROW;
+extern int POMP_Test_nest_lock_at(struct ompregdescr *, void *lock) ROMP_NOTHROW;
 
 #ifdef __cplusplus
 }

@@ -71,7 +71,7 @@ fn throttled_regions_are_counted_exactly() {
     const TIMES: u64 = 40_000;
     for compiler in compilers() {
         let program = Program::build(compiler, "bounds.c", &[]);
-        let run = program.run(&["repeat", &TIMES.to_string()], &[("ROMP_THROTTLE", "on")]);
+        let run = program.run(&["repeat", &TIMES.to_string()], &[("ROMP_THROTTLE", "1s")]);
         let profile = run.profile();
         assert_eq!(profile.run.notes.len(), 1, "{:?}", profile.run.notes);
         assert!(
@@ -86,5 +86,13 @@ fn throttled_regions_are_counted_exactly() {
         for part in [PseudoRegion::Main, PseudoRegion::Enter, PseudoRegion::Body] {
             assert_eq!(count("critical", part), 6 * TIMES, "{compiler} {part:?}");
         }
+        let timed: u64 = profile
+            .distributions
+            .iter()
+            .filter(|of| profile.regions[of.region].region_type == "atomic")
+            .flat_map(|of| &of.histogram)
+            .map(|bucket| bucket.count)
+            .sum();
+        assert!(timed < 6 * TIMES, "{compiler} {timed}");
     }
 }

@@ -99,6 +99,17 @@ const ADVICE: &[Advice] = &[
         category: Mgmt,
         text: "The sections are short for their cost: merge some of them.",
     },
+    Advice {
+        kinds: &[Kind::Task, Kind::UntiedTask],
+        category: Mgmt,
+        text: "The tasks are small for their cost: create fewer and larger ones, and below some \
+               size call the work directly.",
+    },
+    Advice {
+        kinds: &[Kind::Taskloop],
+        category: Mgmt,
+        text: "The tasks are small for their cost: give the loop a grainsize.",
+    },
 ];
 
 /// For a loop that already hands out iterations at run time.

@@ -7,6 +7,8 @@
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
+use crate::units::Nanoseconds;
+
 /// Who reads a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
@@ -25,6 +27,8 @@ pub enum Kind {
     Switch,
     /// One of these words, in any case.
     Choice(&'static [&'static str]),
+    /// `on`, `off`, or how much in time, such as `10us`; see [`limit`].
+    SwitchOrTime,
     /// A positive time in seconds, such as `0.5`; see [`seconds`].
     Seconds,
     /// A number of bytes, such as `64M`; see [`bytes`].
@@ -76,7 +80,7 @@ const fn same_as(ompp: &'static str, variable: Variable) -> Variable {
     }
 }
 
-use Kind::{Bytes, Choice, Groups, Seconds, Switch, Text};
+use Kind::{Bytes, Choice, Groups, Seconds, Switch, SwitchOrTime, Text};
 use Reader::{Both, Library, Wrapper};
 
 /// The variables.
@@ -175,10 +179,10 @@ pub const VARIABLES: &[Variable] = &[
     row(
         Library,
         "ROMP_THROTTLE",
-        Switch,
+        SwitchOrTime,
         "off",
-        "Count regions without timing them after 100000 executions of less than 1 us on average; \
-         not those that wait at a barrier.",
+        "Count regions without timing them after 100000 executions of less than this time on \
+         average, 1us if only on; not those that wait at a barrier or have others inside.",
     ),
     row(
         Wrapper,
@@ -300,6 +304,16 @@ pub fn truth(word: &str) -> Option<bool> {
     }
 }
 
+/// A time that is used as a limit: that of `on`, none for `off`, or one given with
+/// its unit; none at all if the word is none of these.
+#[must_use]
+pub fn limit(word: &str, on: Nanoseconds) -> Option<Option<Nanoseconds>> {
+    match truth(word) {
+        Some(is_on) => Some(is_on.then_some(on)),
+        None => word.parse().ok().map(Some),
+    }
+}
+
 /// Seconds as a time; none if that is no positive time that a clock can reach.
 #[must_use]
 pub fn seconds(word: &str) -> Option<Duration> {
@@ -336,6 +350,7 @@ fn accept(variable: &Variable, value: &OsStr) -> Result<Option<Setting>, String>
             Err(unknown) => return Err(format!("{name}={text} is ignored: {unknown}")),
         },
         Switch => truth(&text).map(|_| value.to_owned()),
+        SwitchOrTime => limit(&text, Nanoseconds(0)).map(|_| value.to_owned()),
         Seconds => seconds(&text).map(|_| value.to_owned()),
         Bytes => bytes(&text).map(|_| value.to_owned()),
         Choice(words) => words
@@ -357,6 +372,7 @@ fn forms(name: &str, kind: Kind) -> String {
     let words: &[&str] = match kind {
         Switch => &["on", "off"],
         Choice(words) => words,
+        SwitchOrTime => &["on", "off", "10us"],
         Seconds => &["10", "0.5"],
         Bytes => &["500M", "2G"],
         Text => &["TEXT"],
@@ -499,6 +515,11 @@ mod tests {
     #[test]
     fn times_and_sizes_have_units() {
         assert_eq!(seconds("0.5"), Some(Duration::from_millis(500)));
+        let on = Nanoseconds(1);
+        assert_eq!(limit("on", on), Some(Some(on)));
+        assert_eq!(limit("0", on), Some(None));
+        assert_eq!(limit("10us", on), Some(Some(Nanoseconds(10_000))));
+        assert_eq!(limit("10 furlongs", on), None);
         for word in ["0", "-1", "soon", "inf", "1e300"] {
             assert_eq!(seconds(word), None, "{word}");
         }

@@ -238,7 +238,7 @@ fn category(name: &str) -> Option<String> {
 fn property(name: &str) -> Option<String> {
     let row = PROPERTIES.iter().find(|row| is(row.name, name))?;
     let condition = match row.condition {
-        Condition::Always | Condition::SectionsUneven => String::new(),
+        Condition::Always | Condition::SectionsUneven | Condition::SmallTasks => String::new(),
         Condition::SectionsUnevenlySpread => {
             " It holds if there are more sections than executions by threads, and some threads \
              execute more of them."

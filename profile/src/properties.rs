@@ -6,6 +6,8 @@
 //! holds where starting and ending the team of a parallel loop takes longer
 //! than the threads work in it. What is lost is told by the quantities of
 //! [`crate::columns`], so tasks executed while waiting are no wait here either.
+//!
+//! `TasksTooSmall` is ours: ompP's table knows no cost of tasks.
 
 use crate::columns::Quantity;
 use crate::overheads::Category;
@@ -32,6 +34,9 @@ pub enum Condition {
     Frequent,
     /// The team's start and end took longer than the work in it.
     LittleWork,
+    /// Creating the tasks took too long for their work; what is lost is the
+    /// time to create them and to wait for them.
+    SmallTasks,
 }
 
 /// One row of the table.
@@ -217,6 +222,18 @@ pub const PROPERTIES: &[PropertyRow] = &[
         help: "The master thread works alone; where the others then wait for it is told by \
                another property.",
     },
+    PropertyRow {
+        name: "TasksTooSmall",
+        kinds: &[Kind::Task, Kind::UntiedTask, Kind::Taskloop],
+        lost: &[],
+        condition: Condition::SmallTasks,
+        category: Mgmt,
+        what: "threads created and waited for tasks that have little to do,",
+        place: "those of",
+        remedy: None,
+        help: "Creating the tasks of a construct takes more than half as long as their own work, \
+               so that they are hardly faster than the same work without tasks.",
+    },
 ];
 
 #[cfg(test)]
@@ -226,8 +243,8 @@ mod tests {
     use crate::columns;
 
     #[test]
-    fn there_are_thirteen_with_names_of_their_own() {
-        assert_eq!(PROPERTIES.len(), 13);
+    fn there_are_thirteen_of_ompp_and_ours_with_names_of_their_own() {
+        assert_eq!(PROPERTIES.len(), 13 + 1);
         for (index, row) in PROPERTIES.iter().enumerate() {
             assert!(
                 PROPERTIES[..index]

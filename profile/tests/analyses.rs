@@ -588,3 +588,43 @@ fn waits_that_work_does_not_explain_are_not_blamed_on_it() {
     let enough = combined(Kind::ParallelLoop, [member(1, 0, 5), member(2, 5, 0)]);
     assert!(sentence(&enough).contains("schedule(dynamic)"));
 }
+
+/// One thread creates a task for so many seconds, the other executes it.
+fn tasks(creation: u64, work: u64) -> Profile {
+    let mut profile = run(&[Kind::Parallel, Kind::Task, Kind::TaskExec], THREADS);
+    let team = |thread| row(thread, &[(Main, 80), (Body, 80)]);
+    profile.nodes = vec![
+        node(None, 0, Body, vec![row(0, &[(Seq, 80)]), team(1), team(2)]),
+        node(Some(0), 1, Body, vec![row(1, &[(Main, creation)])]),
+        node(Some(0), 2, Ibarr, vec![row(2, &[(Main, work)])]),
+    ];
+    profile
+}
+
+#[test]
+fn tasks_are_too_small_if_their_creation_takes_more_than_half_their_work() {
+    let profile = tasks(30, 50);
+    let report = Report::new(&profile);
+    let small = report
+        .properties
+        .iter()
+        .find(|p| p.row.name == "TasksTooSmall");
+    let small = small.unwrap();
+    assert_eq!((small.region, small.severity.ns), (1, 30 * SECOND));
+    assert!(
+        report
+            .summary
+            .headline
+            .starts_with("Threads spent 15 % of their time (30.0 s) on creating"),
+        "{}",
+        report.summary.headline
+    );
+    let profile = tasks(24, 50);
+    let report = Report::new(&profile);
+    assert!(
+        report
+            .properties
+            .iter()
+            .all(|p| p.row.name != "TasksTooSmall")
+    );
+}

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use profile::environment::{self, Setting};
+use profile::units::Nanoseconds;
 
 use super::clock::ClockChoice;
-use super::memory;
+use super::{memory, silent};
 
 /// The application's name where nothing tells it.
 const UNKNOWN: &str = "unknown";
@@ -26,8 +27,8 @@ pub(crate) struct Config {
     pub(crate) signals: bool,
     /// Limit of the memory for records, in bytes.
     pub(crate) memory: u64,
-    /// Whether regions that are many and short are no longer timed.
-    pub(crate) throttle: bool,
+    /// Under which mean time regions that are many are no longer timed.
+    pub(crate) throttle: Option<Nanoseconds>,
     /// What is counted besides time, as a list of names.
     pub(crate) counters: Option<String>,
     /// Formulas over that.
@@ -76,7 +77,9 @@ impl Config {
             memory: text("ROMP_MEMORY")
                 .and_then(|text| environment::bytes(&text))
                 .unwrap_or(memory::DEFAULT),
-            throttle: is_on("ROMP_THROTTLE", false),
+            throttle: text("ROMP_THROTTLE")
+                .and_then(|text| environment::limit(&text, silent::SHORT))
+                .flatten(),
             counters: text("ROMP_COUNTERS"),
             formulas: formulas(&text("ROMP_EVAL").unwrap_or_default()),
             dump_interval: text("ROMP_DUMP_INTERVAL").and_then(|text| environment::seconds(&text)),
@@ -150,7 +153,7 @@ mod tests {
         assert!(config.measure && config.signals && !config.quiet);
         assert_eq!(config.clock, ClockChoice::Automatic);
         assert_eq!(config.output, std::env::current_dir().unwrap());
-        assert_eq!((config.memory, config.throttle), (memory::DEFAULT, false));
+        assert_eq!((config.memory, config.throttle), (memory::DEFAULT, None));
         assert_eq!(config.rank, None);
     }
 
@@ -165,7 +168,7 @@ mod tests {
             ("ROMP_SIGNALS", "off"),
             ("ROMP_DUMP_INTERVAL", "1.5"),
             ("ROMP_MEMORY", "64M"),
-            ("ROMP_THROTTLE", "on"),
+            ("ROMP_THROTTLE", "10us"),
             ("ROMP_COUNTERS", "cycles,page-faults"),
             ("ROMP_EVAL", "a=cycles/2, execC"),
             ("PMI_RANK", "3"),
@@ -178,7 +181,7 @@ mod tests {
             clock: ClockChoice::Monotonic,
             signals: false,
             memory: 64 << 20,
-            throttle: true,
+            throttle: Some(Nanoseconds(10_000)),
             counters: Some("cycles,page-faults".to_owned()),
             formulas: vec!["a=cycles/2".to_owned(), "execC".to_owned()],
             dump_interval: Some(Duration::from_millis(1500)),

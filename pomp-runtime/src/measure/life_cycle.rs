@@ -92,8 +92,8 @@ fn start() -> bool {
     clock::choose(config.clock);
     still::prepare();
     memory::limit(config.memory);
-    if config.throttle {
-        silent::throttle();
+    if let Some(limit) = config.throttle {
+        silent::throttle(limit);
     }
     if let Some(list) = &config.counters {
         counters::choose(list);

@@ -131,7 +131,9 @@ impl Frame {
         let region = self.node().and_then(|node| node.region());
         match self.role() {
             Role::Base => true,
-            Role::Construct => region.is_some_and(|region| region.kind == RegionKind::User),
+            Role::Construct | Role::Again => {
+                region.is_some_and(|region| region.kind == RegionKind::User)
+            }
             Role::Fork | Role::Member | Role::Silent => false,
         }
     }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use profile::region_kind::{PseudoRegion, RegionKind};
+use profile::units::Nanoseconds;
 
 use super::clock;
 use super::region::Region;
@@ -18,35 +19,38 @@ use crate::sinks::profile::Node;
 
 /// From so many instances on a node can be throttled.
 const MANY: u64 = 100_000;
-/// The mean time under which it is, in nanoseconds: some fifty pairs of probes.
-const SHORT_NS: u64 = 1000;
+/// The mean time under which it is, unless the user says: some fifty pairs of probes.
+pub(super) const SHORT: Nanoseconds = Nanoseconds(1000);
 /// How long it takes to learn how fast the clock ticks.
 const CALIBRATION: Duration = Duration::from_millis(1);
 
 /// The mean time in ticks under which nodes are throttled; 0 if none is.
-static SHORT: AtomicU64 = AtomicU64::new(0);
+static LIMIT: AtomicU64 = AtomicU64::new(0);
 
-/// Has hot and tiny regions counted, rather than timed, from some time on.
-pub(super) fn throttle() {
+/// Has regions that are many, and shorter than a limit, counted rather than timed.
+pub(super) fn throttle(limit: Nanoseconds) {
     let start = (Instant::now(), clock::now());
     while start.0.elapsed() < CALIBRATION {
         std::hint::spin_loop();
     }
     let ticks = clock::now().wrapping_sub(start.1);
     let ns = u64::try_from(start.0.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    SHORT.store((ticks * SHORT_NS / ns).max(1), Ordering::Relaxed);
+    let limit = u128::from(ticks) * u128::from(limit.0) / u128::from(ns.max(1));
+    let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+    LIMIT.store(limit.max(1), Ordering::Relaxed);
 }
 
 /// Throttles a node if it is hot and tiny. Looked at now and then.
 #[inline]
 pub(crate) fn consider(node: &Node) {
-    let short = SHORT.load(Ordering::Relaxed);
-    if short == 0 || node.is_throttled() {
+    let limit = LIMIT.load(Ordering::Relaxed);
+    // A region with others inside stays timed: they would lose their call path.
+    if limit == 0 || node.is_throttled() || !node.is_leaf() {
         return;
     }
     let main = node.span(PseudoRegion::Main);
     let (count, ticks) = (main.count.get(), main.ticks.get());
-    if count >= MANY && ticks / count < short && node.region().is_some_and(may_be_throttled) {
+    if count >= MANY && ticks / count < limit && node.region().is_some_and(may_be_throttled) {
         node.set_throttled();
     }
 }

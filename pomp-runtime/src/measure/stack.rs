@@ -43,13 +43,20 @@ pub(crate) enum Role {
     Member = 3,
     /// A construct that is not timed.
     Silent = 4,
+    /// A construct deep in a recursion, whose node is that of one around it.
+    Again = 5,
 }
 
 impl Role {
     /// Whether it is a construct, timed or not.
     #[inline(always)]
     pub(crate) fn is_construct(self) -> bool {
-        matches!(self, Self::Construct | Self::Silent)
+        matches!(self, Self::Construct | Self::Silent | Self::Again)
+    }
+
+    /// Whether it is a construct that is timed.
+    pub(crate) fn is_timed_construct(self) -> bool {
+        matches!(self, Self::Construct | Self::Again)
     }
 }
 
@@ -91,6 +98,8 @@ pub(crate) struct Frame {
     phase: AtomicU8,
     role: AtomicU8,
     pub(super) silent: Silent,
+    /// Of a construct deep in a recursion: where it was entered.
+    pub(super) entry: Link<Node>,
     /// Of a member frame: where it tells of its arrivals at barriers, and how
     /// many there were, counted from the time of the fork on, so that the next
     /// team has other numbers.
@@ -117,6 +126,11 @@ impl Frame {
     #[inline(always)]
     pub(crate) fn node(&self) -> Option<&'static Node> {
         self.node.get()
+    }
+
+    /// Where a construct was entered that is deep in a recursion.
+    pub(crate) fn entry(&self) -> Option<&'static Node> {
+        self.entry.get()
     }
 
     pub(crate) fn start(&self) -> u64 {
@@ -163,7 +177,7 @@ impl Frame {
     /// Of which construct it is, timed or not.
     pub(super) fn construct(&self) -> Option<&'static Region> {
         match self.role() {
-            Role::Construct => self.node()?.region(),
+            Role::Construct | Role::Again => self.node()?.region(),
             Role::Silent => self.silent.region.get(),
             Role::Base | Role::Fork | Role::Member => None,
         }
@@ -171,8 +185,8 @@ impl Frame {
 
     /// Whether it is a construct of this region, timed or not.
     fn is_construct_of(&self, region: &'static Region) -> bool {
-        self.is(Role::Construct, region)
-            || self.role() == Role::Silent && self.silent.region.is(region)
+        self.construct()
+            .is_some_and(|own| std::ptr::eq(own, region))
     }
 
     /// When the frame began, or its phase if that was later; 0 if unknown.
@@ -196,6 +210,7 @@ impl Frame {
             2 => Role::Fork,
             3 => Role::Member,
             4 => Role::Silent,
+            5 => Role::Again,
             _ => Role::Base,
         }
     }
@@ -326,8 +341,8 @@ impl Thread {
         let Some((frame, node)) = self.next_frame(region) else {
             return self.open_silently(region, phase, None);
         };
-        if node.is_throttled() {
-            return self.open_silently(region, phase, Some(node));
+        if node.is_special() {
+            return self.open_specially(region, phase, node, now);
         }
         if counters::are_on() {
             self.start_counters(frame);
@@ -336,6 +351,40 @@ impl Thread {
         frame.begin(Role::Construct, node, start);
         frame.start_phase(phase, start);
         self.set_top(frame);
+    }
+
+    /// Opens a frame whose instance is not timed, or belongs to a node above.
+    #[inline(never)]
+    pub(super) fn open_specially(
+        &'static self,
+        region: &'static Region,
+        phase: PseudoRegion,
+        node: &'static Node,
+        now: impl Fn() -> u64,
+    ) {
+        match node.recursion() {
+            Some(around) => self.open_again(node, around, phase, now()),
+            None => self.open_silently(region, phase, Some(node)),
+        }
+    }
+
+    /// Opens a frame for an instance within one of the same region, at whose
+    /// node it is recorded. The entry has its time too: what both recorded of
+    /// the same time is told apart by it.
+    fn open_again(
+        &'static self,
+        entry: &'static Node,
+        around: &'static Node,
+        phase: PseudoRegion,
+        start: u64,
+    ) {
+        let frame = self.top().and_then(|top| self.frame_above(top));
+        if let Some(frame) = frame {
+            frame.entry.set(Some(entry));
+            frame.begin(Role::Again, around, start);
+            frame.start_phase(phase, start);
+            self.set_top(frame);
+        }
     }
 
     /// The frame above the top, and the node of a region entered here.
@@ -412,11 +461,23 @@ impl Thread {
     #[cold]
     #[inline(never)]
     fn close_outer(&'static self, region: &'static Region, at: u64) {
-        match self.uncover(region, false, at) {
-            Some(frame) if frame.role() == Role::Silent => self.close_silently(frame),
-            Some(frame) => self.close_construct(frame, at),
-            None => {}
+        if let Some(frame) = self.uncover(region, false, at) {
+            self.close_any_construct(frame, at);
         }
+    }
+
+    fn close_any_construct(&'static self, frame: &'static Frame, at: u64) {
+        match frame.role() {
+            Role::Silent => return self.close_silently(frame),
+            Role::Again => {
+                if let Some(entry) = frame.entry() {
+                    let main = entry.span(PseudoRegion::Main);
+                    main.add(at.wrapping_sub(frame.start()));
+                }
+            }
+            _ => {}
+        }
+        self.close_construct(frame, at);
     }
 
     #[inline(always)]
@@ -455,10 +516,8 @@ impl Thread {
         let Some(frame) = self.uncover(region, true, at) else {
             return;
         };
-        if frame.role() == Role::Silent {
-            self.close_silently(frame);
-        } else if frame.role() == Role::Construct {
-            self.close_construct(frame, at);
+        if frame.role().is_construct() {
+            self.close_any_construct(frame, at);
         } else if frame.within() == PseudoRegion::Body as u8 {
             self.turn_frame(frame, PseudoRegion::Main, at);
         }
@@ -521,8 +580,7 @@ impl Thread {
             self.skipped.add(u64::from(!top.is_function()));
             collector::events::is_skipped(top);
             match top.role() {
-                Role::Construct => self.close_construct(top, at),
-                Role::Silent => self.close_silently(top),
+                Role::Construct | Role::Silent | Role::Again => self.close_any_construct(top, at),
                 Role::Fork => self.close_fork(top, at),
                 Role::Member => self.close_member(top, at),
                 Role::Base => return,

@@ -33,6 +33,9 @@ impl Thread {
             return self.open_silently(execution, PseudoRegion::Main, None);
         };
         frame.stack.set(stack);
+        if node.is_special() {
+            return self.open_specially(execution, PseudoRegion::Main, node, now);
+        }
         if counters::are_on() {
             self.start_counters(frame);
         }
@@ -74,7 +77,7 @@ impl Thread {
 impl Frame {
     fn is_task(&self) -> bool {
         let region = self.node().and_then(|node| node.region());
-        self.role() == Role::Construct
+        self.role().is_timed_construct()
             && region.is_some_and(|region| region.kind.is_task_execution())
     }
 }

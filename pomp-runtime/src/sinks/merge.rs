@@ -220,6 +220,9 @@ impl<'a> Tree<'a> {
 
     /// Adds what was recorded at a node.
     fn add(&mut self, index: usize, scale: Scale) {
+        if self.snapshot.nodes[index].recursion().is_some() {
+            return;
+        }
         let Some(Position {
             merged: Some(merged),
             thread,

@@ -62,6 +62,11 @@ pub(crate) enum Place {
 const MEMBER: u8 = 0x40;
 const INITIAL: u8 = 0x41;
 
+/// How often regions may be entered within themselves on one call path. What
+/// is deeper in a recursion goes to the nodes of the level around it: the number
+/// of paths would else grow with the number of calls.
+const LEVELS: u8 = 4;
+
 /// A node of the call-path tree. The owner writes; others read at the end.
 #[derive(Debug, Default)]
 pub(crate) struct Node {
@@ -75,8 +80,12 @@ pub(crate) struct Node {
     /// A `PseudoRegion`, `MEMBER` or `INITIAL`.
     within: AtomicU8,
     number: AtomicU32,
-    /// Whether its instances are counted only.
-    throttled: AtomicBool,
+    /// How many of the regions on its path are entered within themselves.
+    repeats: AtomicU8,
+    /// Whether entering it needs more than opening a frame.
+    is_special: AtomicBool,
+    /// Of the entry into a recursion that goes on at a node above: that node.
+    recursion: Link<Node>,
     /// Of a fork node: its team sizes.
     pub(crate) teams: Link<TeamSize>,
     /// Of a fork node: the latest join.
@@ -131,15 +140,57 @@ impl Node {
         &self.spans[pseudo_region as usize]
     }
 
-    /// Whether its instances are counted only.
+    /// Whether nothing was ever entered in it.
+    pub(crate) fn is_leaf(&self) -> bool {
+        self.last_child.get().is_none()
+    }
+
+    /// Whether its instances are counted only, or belong to another node.
     #[inline(always)]
+    pub(crate) fn is_special(&self) -> bool {
+        self.is_special.load(Ordering::Relaxed)
+    }
+
+    /// Whether its instances are counted only.
     pub(crate) fn is_throttled(&self) -> bool {
-        self.throttled.load(Ordering::Relaxed)
+        self.is_special() && self.recursion().is_none()
     }
 
     /// From now on its instances are counted only.
     pub(crate) fn set_throttled(&self) {
-        self.throttled.store(true, Ordering::Relaxed);
+        self.is_special.store(true, Ordering::Relaxed);
+    }
+
+    /// Where a recursion goes on that is entered here.
+    pub(crate) fn recursion(&self) -> Option<&'static Node> {
+        self.recursion.get()
+    }
+
+    /// Makes a new node a child of `parent` for a region.
+    fn become_child(&'static self, parent: &'static Node, region: &'static Region, within: u8) {
+        self.region.set(Some(region));
+        self.parent.set(Some(parent));
+        self.within.store(within, Ordering::Relaxed);
+        let repeats = parent.repeats.load(Ordering::Relaxed);
+        // A team has its own node wherever it is forked.
+        let around = match region.kind.is_parallel() {
+            true => None,
+            false => parent.nearest(region),
+        };
+        if around.is_some() && repeats == LEVELS {
+            self.recursion.set(around);
+            self.is_special.store(true, Ordering::Relaxed);
+        }
+        let repeats = repeats + u8::from(around.is_some());
+        self.repeats.store(repeats.min(LEVELS), Ordering::Relaxed);
+    }
+
+    /// The innermost node of a region on this path, not beyond the team.
+    fn nearest(&'static self, region: &'static Region) -> Option<&'static Node> {
+        let inside = |node: &&Node| matches!(node.place(), Place::Within(_));
+        std::iter::successors(Some(self), |node| node.parent())
+            .take_while(inside)
+            .find(|node| node.is_of(region))
     }
 
     /// Adds to the pseudo-region with this discriminant.
@@ -268,9 +319,7 @@ impl CallTree {
         }) {
             Some(node) => node,
             None => self.add(|node| {
-                node.region.set(Some(region));
-                node.parent.set(Some(parent));
-                node.within.store(within, Ordering::Relaxed);
+                node.become_child(parent, region, within);
                 insert_in_ring(last, node);
             })?,
         };

@@ -112,6 +112,7 @@ impl Snapshot {
             snapshot.close_locks(thread, at);
         }
         snapshot.settle_exits();
+        snapshot.settle_recursion();
         snapshot
     }
 
@@ -213,9 +214,12 @@ impl Snapshot {
         let ticks = since(frame.start(), at);
         match frame.role() {
             Role::Base | Role::Silent => {}
-            Role::Construct => {
+            Role::Construct | Role::Again => {
                 additions[PseudoRegion::Main as usize].add(ticks);
                 self.add_instance(frame.node(), ticks);
+                if let Some(entry) = self.additions(frame.entry()) {
+                    entry[PseudoRegion::Main as usize].add(ticks);
+                }
             }
             Role::Fork => {
                 self.join_later(frame, at);
@@ -271,6 +275,35 @@ impl Snapshot {
         }
         for ((fork, number), roots) in ends {
             self.settle_member(fork, number, &roots);
+        }
+    }
+
+    /// Takes the time of instances within others of the same node from what
+    /// stands around them up to that node, which all have it already.
+    fn settle_recursion(&mut self) {
+        for index in 0..self.nodes.len() {
+            let entry = self.nodes[index];
+            let Some(around) = entry.recursion() else {
+                continue;
+            };
+            let within = self.totals(index)[PseudoRegion::Main as usize].ticks;
+            let twice = Total {
+                count: 0,
+                ticks: within.wrapping_neg(),
+            };
+            let mut node = entry;
+            while !std::ptr::eq(node, around) {
+                let (Place::Within(part), Some(parent)) = (node.place(), node.parent()) else {
+                    break;
+                };
+                node = parent;
+                if let Some(totals) = self.additions(Some(node)) {
+                    totals[PseudoRegion::Main as usize].join(twice);
+                    if part != PseudoRegion::Main {
+                        totals[part as usize].join(twice);
+                    }
+                }
+            }
         }
     }
 

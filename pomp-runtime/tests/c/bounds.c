@@ -4,7 +4,11 @@
 
 static struct romp_region r[] = { REGION("parallel", 1), REGION("userRegion", 2),
                                   REGION("userRegion", 3), REGION("atomic", 4),
-                                  REGION("critical", 5), REGION("barrier", 6) };
+                                  REGION("critical", 5), REGION("barrier", 6),
+/* Two for each level, since the paths of a recursion are folded anyway. */
+#define LEVEL(n) REGION("userRegion", 2 * n + 5), REGION("userRegion", 2 * n + 6)
+                                  LEVEL(1), LEVEL(2), LEVEL(3), LEVEL(4),
+                                  LEVEL(5), LEVEL(6), LEVEL(7), LEVEL(8) };
 REGISTER(r)
 #define D(line) (&r[line - 1].descriptor)
 
@@ -17,10 +21,10 @@ static void barrier(void)
   POMP_Barrier_exit(D(6));
 }
 
-/* Every sequence of the two marked regions is a call path. */
+/* Every choice of one of the two marked regions on each level is a call path. */
 static void walk(int depth)
 {
-  for (int line = 2; line < 4 && depth > 0; line++) {
+  for (int line = 2 * depth + 5; line < 2 * depth + 7 && depth > 0; line++) {
     POMP_Begin(D(line));
     walk(depth - 1);
     POMP_End(D(line));

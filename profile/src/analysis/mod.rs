@@ -7,6 +7,7 @@ mod decomposition;
 mod derived;
 mod dilation;
 mod efficiency;
+mod grain;
 mod labels;
 mod overheads;
 mod own;
@@ -27,6 +28,7 @@ pub use decomposition::{Barrier, Decomposition, Parts};
 pub use derived::{Derived, Formulas};
 pub use dilation::{Dilation, RegionDilation};
 pub use efficiency::{Efficiencies, Efficiency, Processor, processor};
+pub use grain::Grain;
 pub use labels::Label;
 pub use overheads::{Losses, OverheadRow, Overheads, ParallelRegion, Place};
 pub use own::OwnTime;
@@ -141,17 +143,19 @@ impl<'p> Report<'p> {
         let flat = tables::flat(profile, &tree);
         let overheads = overheads::analyse(profile, &tree, &walls);
         let threads: Vec<String> = profile.threads.iter().map(ToString::to_string).collect();
+        let grains = grain::grains(profile, &tree);
         let summary = summary::Facts {
             profile,
             labels: &labels,
             threads: &threads,
             flat: &flat,
             overheads: &overheads,
+            grains: &grains,
         }
         .in_words();
         let thread_time_ns = overheads.thread_time_ns;
         Self {
-            properties: properties::analyse(profile, &labels, &flat, thread_time_ns),
+            properties: properties::analyse(profile, &labels, &flat, &grains, thread_time_ns),
             efficiency: efficiency::analyse(profile, &tree, &overheads),
             decomposition: decomposition::analyse(profile, &flat),
             dilation: dilation::analyse(profile, &tree, thread_time_ns),

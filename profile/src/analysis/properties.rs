@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 
 use super::Share;
+use super::grain::Grain;
 use super::labels::Label;
 use super::remedy::{tasks_while_waiting, too_little_work};
 use super::tables::Table;
@@ -30,13 +31,21 @@ pub(crate) fn analyse(
     profile: &Profile,
     labels: &[Label],
     flat: &[Table],
+    grains: &[Grain],
     thread_time_ns: u64,
 ) -> Vec<Property> {
     let mut found = Vec::new();
+    let too_small = |region| {
+        let mut grains = grains.iter();
+        grains.find(|grain| grain.region == region && grain.is_too_small())
+    };
     for table in flat {
         let kind = profile.regions[table.region].kind;
         for row in PROPERTIES.iter().filter(|row| row.kinds.contains(&kind)) {
-            let lost = row.lost.iter().map(|&quantity| sum(table, quantity)).sum();
+            let lost = match row.condition {
+                Condition::SmallTasks => too_small(table.region).map_or(0, |grain| grain.cost_ns()),
+                _ => row.lost.iter().map(|&quantity| sum(table, quantity)).sum(),
+            };
             if lost == 0 || !holds(row.condition, table, thread_time_ns) {
                 continue;
             }
@@ -71,7 +80,8 @@ fn holds(condition: Condition, table: &Table, thread_time_ns: u64) -> bool {
     let sections = sum(table, Quantity::SectionCount);
     let executions = sum(table, Quantity::ExecCount);
     match condition {
-        Condition::Always => true,
+        // Only what is lost tells of them.
+        Condition::Always | Condition::SmallTasks => true,
         Condition::SectionsUnevenlySpread => spreads_unevenly(table) && sections > executions,
         Condition::TooFewSections => spreads_unevenly(table) && sections < executions,
         Condition::SectionsUneven => !spreads_unevenly(table) || sections == executions,

@@ -1,12 +1,13 @@
 //! Where the time went, in words: one line for the terminal, and a few lines
 //! on top of the text report.
 
-use super::NEGLIGIBLE;
+use super::grain::Grain;
 use super::labels::Label;
 use super::overheads::{Overheads, Place};
 use super::remedy::{tasks_while_waiting, too_little_work, work_column};
 use super::tables::Table;
 use super::words::{count, percent, time};
+use super::{NEGLIGIBLE, Share};
 use crate::advice::{TOO_FEW_TASKS, TOO_LITTLE_WORK, advice};
 use crate::columns::Quantity;
 use crate::model::Profile;
@@ -31,6 +32,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) threads: &'a [String],
     pub(crate) flat: &'a [Table],
     pub(crate) overheads: &'a Overheads,
+    pub(crate) grains: &'a [Grain],
 }
 
 impl Facts<'_> {
@@ -48,6 +50,7 @@ impl Facts<'_> {
                 lines.push(self.cause_and_remedy(worst));
             }
         }
+        lines.extend(self.small_tasks());
         lines.extend(self.serial_part());
         Summary {
             headline: self.headline(),
@@ -80,6 +83,10 @@ impl Facts<'_> {
     fn headline(&self) -> String {
         let overheads = self.overheads;
         let lost = overheads.whole_sum.overhead;
+        let spent = self.spent_on_small_tasks();
+        if spent.percent >= NEGLIGIBLE && spent.ns > lost.ns.max(overheads.idle.ns) {
+            return self.small_tasks().unwrap_or_default();
+        }
         let of = format!("{} of {}", time(lost.ns), time(overheads.thread_time_ns));
         if lost.percent.max(overheads.idle.percent) < NEGLIGIBLE {
             return format!(
@@ -238,6 +245,35 @@ impl Facts<'_> {
             self.threads[least],
             time(least_ns)
         ))
+    }
+
+    fn too_small_tasks(&self) -> impl Iterator<Item = &Grain> {
+        self.grains.iter().filter(|grain| grain.is_too_small())
+    }
+
+    /// What it took to create tasks that are too small and to wait for them.
+    fn spent_on_small_tasks(&self) -> Share {
+        let ns = self.too_small_tasks().map(Grain::cost_ns).sum();
+        Share::of(ns, self.overheads.thread_time_ns)
+    }
+
+    /// What too small tasks cost, if it is worth a line. That is none of ompP's
+    /// overheads.
+    fn small_tasks(&self) -> Option<String> {
+        let worst = self.too_small_tasks().next()?;
+        let spent = self.spent_on_small_tasks();
+        let label = &self.labels[worst.region];
+        (spent.percent >= NEGLIGIBLE).then(|| {
+            format!(
+                "Threads spent {} of their time ({}) on creating tasks that are too small and on \
+                 waiting for them, most on those of the {}: {} to create one that works for {}.",
+                percent(spent.percent),
+                time(spent.ns),
+                label.in_words(),
+                time(worst.mean_creation_ns()),
+                time(worst.mean_work_ns())
+            )
+        })
     }
 
     /// What the serial part cost, if it is worth a line.

@@ -130,6 +130,11 @@ fn unparallelized_in_master_region() {
 }
 
 #[test]
+fn tasks_too_small() {
+    holds("small_tasks", "TasksTooSmall", "#pragma omp task shared(a)");
+}
+
+#[test]
 fn none_without_a_fault() {
     each_compiler("clean", |measured| match found(measured).as_slice() {
         [] => Ok(()),

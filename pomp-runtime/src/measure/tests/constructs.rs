@@ -226,7 +226,7 @@ fn events_without_a_region_are_counted_and_harmless() {
 }
 
 #[test]
-fn recursion_makes_deeper_paths() {
+fn recursion_makes_paths_of_some_depth() {
     let (t, work) = (initial(), region("for", 1));
     for depth in 0..100 {
         t.on(LoopEnter, work, depth);
@@ -235,9 +235,53 @@ fn recursion_makes_deeper_paths() {
         t.on(LoopExit, work, 100 + depth);
     }
     let profile = profile_at(300, &[t], &[work]);
-    assert_eq!(profile.nodes.len(), 100);
-    assert_eq!(profile.nodes[0].rows[0].main.ns, 199);
-    assert_eq!(profile.nodes[99].rows[0].main.ns, 1);
+    let main = |node: &Node| (node.rows[0].main.count, node.rows[0].main.ns);
+    let nodes: Vec<_> = profile.nodes.iter().map(main).collect();
+    assert_eq!(nodes, [(1, 199), (1, 197), (1, 195), (1, 193), (96, 191)]);
+}
+
+/// The times are those of paths of any depth: what stands at a node is its own
+/// time and that of all below.
+#[test]
+fn a_recursion_through_others_has_exact_times() {
+    let (t, outer, inner) = (initial(), region("userRegion", 1), region("for", 2));
+    let marked = |at| t.on(UserBegin, outer, at);
+    let mut at = 0;
+    // Each level: one tick before and after, three in the work itself.
+    for _ in 0..50 {
+        marked(at);
+        t.on(LoopEnter, inner, at + 1);
+        at += 3;
+    }
+    for _ in 0..50 {
+        at += 2;
+        t.on(LoopExit, inner, at);
+        at += 1;
+        t.on(UserEnd, outer, at);
+    }
+    let profile = profile_at(1000, &[t], &[outer, inner]);
+    let sum = |line: u32| {
+        let of_line = profile
+            .nodes
+            .iter()
+            .filter(|node| profile.regions[node.region].begin[0] == line);
+        of_line.map(|node| node.rows[0].main.count).sum::<u64>()
+    };
+    assert_eq!((sum(1), sum(2)), (50, 50));
+    let own: Vec<u64> = (0..profile.nodes.len())
+        .map(|index| {
+            let below = profile.nodes.iter().filter(|n| n.parent == Some(index));
+            let below: u64 = below.map(|node| node.rows[0].main.ns).sum();
+            profile.nodes[index].rows[0].main.ns - below
+        })
+        .collect();
+    assert_eq!(own.iter().sum::<u64>(), 300);
+    let own_of = |line: u32| {
+        let nodes = profile.nodes.iter().zip(&own);
+        let of_line = nodes.filter(|(n, _)| profile.regions[n.region].begin[0] == line);
+        of_line.map(|(_, own)| own).sum::<u64>()
+    };
+    assert_eq!((own_of(1), own_of(2)), (100, 200));
 }
 
 #[test]

@@ -58,7 +58,7 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
 fn shown(value: Option<f64>) -> String {
     match value {
         None => "-".to_owned(),
-        Some(value) if value == 0.0 => "0".to_owned(),
+        Some(0.0) => "0".to_owned(),
         Some(value) if value.abs() >= 1e6 || value.abs() < 1e-3 => format!("{value:.3e}"),
         Some(value) => {
             // No logarithm: a measured program need not have the library with it.

@@ -1,0 +1,123 @@
+//! Whether tasks are worth creating: what it takes to create them against the
+//! work that they do.
+
+use super::tree::Tree;
+use crate::columns::Quantity;
+use crate::model::{Profile, Region};
+use crate::region_kind::RegionKind;
+
+/// A task whose creation takes more than this part of its work is too small:
+/// two threads that share such tasks are not much faster than one without.
+const TOO_MUCH: f64 = 0.5;
+
+/// The tasks of one construct, all threads together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grain {
+    /// Index of the region that creates them.
+    pub region: usize,
+    /// How many were executed.
+    pub tasks: u64,
+    /// Time to create them, without those executed at once.
+    pub creation_ns: u64,
+    /// Their part, by number, of the time that threads waited for tasks to end:
+    /// of tasks that are too small, the time to hand them out.
+    pub waiting_ns: u64,
+    /// Time in them, without what they create, wait for, or call, and without
+    /// what it costs to measure these.
+    pub work_ns: u64,
+}
+
+impl Grain {
+    /// Whether the tasks are too small to be worth creating.
+    #[must_use]
+    pub fn is_too_small(&self) -> bool {
+        self.creation_ns as f64 > TOO_MUCH * self.work_ns as f64
+    }
+
+    /// Time that was spent on them beside their work.
+    #[must_use]
+    pub fn cost_ns(&self) -> u64 {
+        self.creation_ns + self.waiting_ns
+    }
+
+    /// Mean work of a task in nanoseconds.
+    #[must_use]
+    pub fn mean_work_ns(&self) -> u64 {
+        self.work_ns / self.tasks.max(1)
+    }
+
+    /// Mean time to create one, in nanoseconds.
+    #[must_use]
+    pub fn mean_creation_ns(&self) -> u64 {
+        self.creation_ns / self.tasks.max(1)
+    }
+}
+
+/// One per construct whose tasks ran, costliest first.
+pub(crate) fn grains(profile: &Profile, tree: &Tree<'_>) -> Vec<Grain> {
+    let own = own_times(profile, tree);
+    let executions = profile.regions.iter().enumerate();
+    let executions = executions.filter(|(_, region)| region.kind.is_task_execution());
+    let mut grains: Vec<Grain> = executions
+        .filter(|(execution, _)| own[*execution].0 > 0)
+        .filter_map(|(execution, region)| {
+            let creation = profile.regions.iter().position(|r| creates(r, region))?;
+            Some(Grain {
+                region: creation,
+                tasks: own[execution].0,
+                creation_ns: own[creation].1,
+                waiting_ns: 0,
+                work_ns: own[execution].1,
+            })
+        })
+        .collect();
+    share_waits(&mut grains, waits(profile, &own));
+    grains.sort_by_key(|grain| (std::cmp::Reverse(grain.cost_ns()), grain.region));
+    grains
+}
+
+/// How long threads waited for tasks, without those that they executed meanwhile.
+fn waits(profile: &Profile, own: &[(u64, u64)]) -> u64 {
+    let regions = profile.regions.iter().zip(own);
+    let waits = regions.filter(|(region, _)| region.kind == RegionKind::Taskwait);
+    waits.map(|(_, (_, ns))| ns).sum()
+}
+
+fn share_waits(grains: &mut [Grain], waits: u64) {
+    let all: u128 = grains.iter().map(|grain| u128::from(grain.tasks)).sum();
+    for grain in grains {
+        let share = u128::from(waits) * u128::from(grain.tasks) / all.max(1);
+        grain.waiting_ns = u64::try_from(share).unwrap_or(u64::MAX);
+    }
+}
+
+/// Number and own time of the executions of each region.
+fn own_times(profile: &Profile, tree: &Tree<'_>) -> Vec<(u64, u64)> {
+    let mut own = vec![(0, 0); profile.regions.len()];
+    // Picoseconds.
+    let mut measuring = vec![0; profile.regions.len()];
+    for node in &tree.nodes {
+        for measures in node.executors() {
+            let (count, ns) = &mut own[node.region];
+            *count += measures.row.main.count;
+            *ns += Quantity::ExecTime.exclusive(measures);
+        }
+        for child in node.children.iter().map(|child| &tree.nodes[*child]) {
+            let pairs = child.executors().map(|m| m.row.pairs(child.kind));
+            measuring[node.region] += pairs.sum::<u64>() * profile.run.pair_cost_ps;
+        }
+    }
+    for ((_, ns), measuring) in own.iter_mut().zip(measuring) {
+        *ns = ns.saturating_sub(measuring / 1000);
+    }
+    own
+}
+
+/// Whether a region creates the tasks of an execution: it is the same construct.
+fn creates(region: &Region, execution: &Region) -> bool {
+    matches!(
+        region.kind,
+        RegionKind::Task | RegionKind::UntiedTask | RegionKind::Taskloop
+    ) && (&region.file, region.begin, region.column)
+        == (&execution.file, execution.begin, execution.column)
+}
