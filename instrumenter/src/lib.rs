@@ -36,7 +36,7 @@ use openmp::Language;
 use plan::{Outcome, Plan};
 use spell::c::CSpeller;
 use spell::fortran::FortranSpeller;
-use spell::{Speller, Surroundings};
+use spell::{Api, Speller, Surroundings};
 
 pub use profile::group::Groups;
 pub use source::Source;
@@ -52,6 +52,8 @@ pub struct Options {
     /// No code is made for a device: what `target` governs runs on the host and
     /// is instrumented.
     pub host_only: bool,
+    /// Whose functions are called.
+    pub api: Api,
 }
 
 /// Groups of constructs that are left as they are.
@@ -101,7 +103,7 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
         lines: &found.lines,
     };
     let begin = front_end.text_begin(&source.text);
-    let mut speller = speller(&plan, around, source);
+    let mut speller = speller(&plan, around, source, options.api);
     if front_end.is_preprocessed(&source.text) {
         speller = Box::new(markers::WithMarkers(speller));
     }
@@ -134,10 +136,15 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
 }
 
 /// The speller for a source's language.
-fn speller<'a>(plan: &'a Plan, around: Surroundings<'a>, source: &Source) -> Box<dyn Speller + 'a> {
+fn speller<'a>(
+    plan: &'a Plan,
+    around: Surroundings<'a>,
+    source: &Source,
+    api: Api,
+) -> Box<dyn Speller + 'a> {
     match source.language {
         Language::Fortran => Box::new(FortranSpeller::new(plan, around, source.layout)),
-        language => Box::new(CSpeller::new(plan, around, language)),
+        language => Box::new(CSpeller::new(plan, around, language, api)),
     }
 }
 

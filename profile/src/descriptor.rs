@@ -1,5 +1,5 @@
 //! The text form of a region descriptor, written and parsed here and nowhere
-//! else.
+//! else (`opari2`: as other libraries want it).
 //!
 //! The grammar is OPARI2's CTC string, extended by keys of ours:
 //!
@@ -21,6 +21,8 @@
 //! 106*regionType=do*sscl=a.f90:2:2*escl=a.f90:4:4*...*id=5bd1e995:7**
 //! 5bd1e995:7
 //! ```
+
+mod opari2;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -8,6 +8,8 @@ use clap::Args;
 
 use super::Failure;
 use crate::diagnostic::file_error;
+use crate::openmp::Language;
+use crate::spell::Api;
 use crate::verify::verify;
 use crate::{Instrumented, Options, Source, instrument};
 
@@ -28,6 +30,9 @@ pub(super) struct Arguments {
     unique: Option<String>,
     #[command(flatten)]
     disable: super::Disable,
+    /// The interface whose functions are called
+    #[arg(long, value_enum, default_value_t)]
+    api: Api,
     /// No code is made for a device: instrument what runs on the host instead
     #[arg(long)]
     host_only: bool,
@@ -38,12 +43,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let unique = arguments
         .unique
         .clone()
-        .unwrap_or_else(|| unique(&source, arguments));
+        .unwrap_or_else(|| unique(&source, arguments.output.as_deref()));
     let options = Options {
         unique,
         host_only: arguments.host_only,
         disabled: arguments.disable.groups(),
+        api: arguments.api,
     };
+    pomp2_speaks(source.language, arguments.api)?;
     let result = instrument(&source, &options);
     for warning in &result.warnings {
         eprintln!("{warning}");
@@ -58,6 +65,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
+/// POMP2 in Fortran needs declarations that are not written yet.
+pub(super) fn pomp2_speaks(language: Language, api: Api) -> Result<(), Failure> {
+    match (language, api) {
+        (Language::Fortran, Api::Pomp2) => Err(Failure::from(
+            "error: POMP2 is for C and C++ only; Fortran is instrumented with --api pomp"
+                .to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}
+
 fn check(source: &Source, result: &Instrumented) -> Result<(), Failure> {
     verify(source, result).map_err(|defect| {
         let help = "this is a defect of romp; please report it with this file";
@@ -68,7 +86,7 @@ fn check(source: &Source, result: &Instrumented) -> Result<(), Failure> {
 }
 
 /// Writes the output in one step: never half of it, never over the source.
-fn write(output: &Path, input: &Path, text: &[u8]) -> Result<(), Failure> {
+pub(super) fn write(output: &Path, input: &Path, text: &[u8]) -> Result<(), Failure> {
     let error = |what: &str, help: &str| Failure::from(file_error(output, what, help));
     let same = |path: &Path| std::fs::canonicalize(path).ok();
     if same(output).is_some() && same(output) == same(input) {
@@ -96,11 +114,11 @@ fn write(output: &Path, input: &Path, text: &[u8]) -> Result<(), Failure> {
 }
 
 /// The same for the same text under the same name, different otherwise.
-fn unique(source: &Source, arguments: &Arguments) -> String {
+pub(super) fn unique(source: &Source, output: Option<&Path>) -> String {
     let mut hasher = DefaultHasher::new();
     source.name.hash(&mut hasher);
     source.text.hash(&mut hasher);
-    arguments.output.hash(&mut hasher);
+    output.hash(&mut hasher);
     format!("{:016x}", hasher.finish())
 }
 

@@ -11,6 +11,7 @@ mod junit;
 mod list;
 mod man;
 mod merge;
+mod opari2;
 mod report;
 mod wrap;
 
@@ -44,6 +45,8 @@ enum Command {
     Instrument(instrument::Arguments),
     /// List the OpenMP directives of source files and what becomes of each
     List(list::Arguments),
+    /// Instrument as OPARI2 does, with its command line, for builds that call it
+    Opari2(opari2::Arguments),
     /// Show the profile that a measured program left behind
     Report(report::Arguments),
     /// Merge the profiles of the ranks of an MPI job into one
@@ -107,6 +110,7 @@ pub fn run() -> ExitCode {
     };
     let result = match command {
         Command::Instrument(arguments) => instrument::run(&arguments),
+        Command::Opari2(arguments) => opari2::run(&arguments),
         Command::List(arguments) => list::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),

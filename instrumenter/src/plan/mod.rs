@@ -13,7 +13,7 @@ use std::ops::Range;
 use profile::descriptor::Descriptor;
 
 use crate::edit::Order;
-use crate::find::{Found, FoundCall, FoundDirective, Function};
+use crate::find::{Found, FoundCall, FoundDirective, Function, InSequence};
 use crate::nest::Nesting;
 use crate::openmp::api::RoutineRow;
 use crate::openmp::parse::Word;
@@ -147,6 +147,8 @@ pub enum AddedClause {
     Shared(Vec<String>),
     /// `firstprivate` for the team's handle of this region.
     Team(usize),
+    /// `firstprivate` for the handle of the task that this region creates.
+    Task(usize),
 }
 
 /// A call that is redirected.
@@ -185,10 +187,10 @@ pub fn plan(found: &Found, nesting: &Nesting, options: &Options) -> Plan {
         nesting,
         disabled: &options.disabled,
         host_only: options.host_only,
+        passes_tasks: options.api.passes_tasks(),
         plan: Plan::default(),
         cancelled: outcome::cancelled(found, nesting),
         seen: HashMap::new(),
-        sequences: BTreeSet::new(),
         marks: BTreeMap::new(),
         user_regions: Vec::new(),
     };
@@ -211,13 +213,13 @@ struct Planner<'a> {
     disabled: &'a Disabled,
     /// No code is made for a device.
     host_only: bool,
+    /// A task is handed what its creation knows of it.
+    passes_tasks: bool,
     plan: Plan,
     /// Constructs that a `cancel` in them may end.
     cancelled: HashSet<usize>,
     /// How many regions so far have this function and text, for the ordinals.
     seen: HashMap<(Option<String>, String), u32>,
-    /// Begins of the sequences of directives that something was placed in.
-    sequences: BTreeSet<usize>,
     /// Begins of the conditional branches that hold regions.
     marks: BTreeMap<Mark, usize>,
     /// Open user regions: name and region.
@@ -265,22 +267,28 @@ impl Planner<'_> {
         };
         let outcome = self.outcome(index, found, directive, &split);
         if let Outcome::Instrumented { unsplit } = &outcome {
-            let sequence = found.sequence.as_ref();
-            self.sequences
-                .extend(sequence.map(|sequence| sequence.begin));
             self.place(construct, found, directive, split, unsplit.as_deref());
         }
         outcome
     }
 
     /// Gives the directives of a sequence texts of their own, if there is
-    /// something to put between them.
+    /// something to put between them; if not, compilers may want them together.
     fn separate_sequences(&mut self) {
+        let places = self.plan.insertions.iter().map(|insertion| insertion.at);
+        let places: BTreeSet<usize> = places.collect();
+        let mut separate = BTreeSet::new();
+        for found in &self.found.directives {
+            let inner = |sequence: &InSequence| sequence.begin < found.range.start;
+            let before = found.sequence.as_ref().filter(|sequence| inner(sequence));
+            let needed = before.filter(|_| places.contains(&found.range.start));
+            separate.extend(needed.map(|sequence| sequence.begin));
+        }
         for found in &self.found.directives {
             let Some(sequence) = &found.sequence else {
                 continue;
             };
-            if self.sequences.contains(&sequence.begin) {
+            if separate.contains(&sequence.begin) {
                 let edits = sequence.edits.iter().cloned();
                 let replace = |(range, text)| DirectiveEdit::Replace(range, text);
                 self.plan.edited.push(EditedDirective {

@@ -56,6 +56,9 @@ impl Planner<'_> {
         .compose(recipe, !whole && construct.block.is_some(), split.as_ref());
         if !construct.implicit_section {
             let mut edits = added_clauses(split.as_ref(), opens_team.then_some(regions[0]));
+            if self.passes_tasks && recipe.leaf == Leaf::Task && !whole {
+                edits.push(AddedClause::Task(regions[0]));
+            }
             if nowait && !ends_marked {
                 edits.push(AddedClause::Nowait);
             }

@@ -13,7 +13,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
-use super::{Group, Speller, Surroundings};
+use super::{Api, Group, Speller, Surroundings};
 use crate::edit::{EditSet, Order};
 use crate::openmp::events::{MEMBER, TEAM, USER};
 use crate::openmp::{Event, Language};
@@ -27,9 +27,10 @@ const INTERFACE_VERSION: u32 = 1;
 
 /// The speller for C and C++.
 pub struct CSpeller<'a> {
-    plan: &'a Plan,
-    around: Surroundings<'a>,
+    pub(super) plan: &'a Plan,
+    pub(super) around: Surroundings<'a>,
     dialect: &'static Dialect,
+    api: Api,
 }
 
 /// Where C and C++ differ.
@@ -57,13 +58,19 @@ const CXX: Dialect = Dialect {
 impl<'a> CSpeller<'a> {
     /// A speller for one plan.
     #[must_use]
-    pub fn new(plan: &'a Plan, around: Surroundings<'a>, language: Language) -> Self {
+    pub fn new(plan: &'a Plan, around: Surroundings<'a>, language: Language, api: Api) -> Self {
         let dialect = if language == Language::Cxx { &CXX } else { &C };
         Self {
             plan,
             around,
             dialect,
+            api,
         }
+    }
+
+    /// Around declarations of C functions.
+    pub(super) fn extern_c(&self) -> (&'static str, &'static str) {
+        self.dialect.extern_c
     }
 
     /// The address of a region's descriptor.
@@ -80,8 +87,16 @@ impl<'a> CSpeller<'a> {
         format!("romp_if_{}_{region}", self.around.unique)
     }
 
-    fn mark(&self, Mark(group, branch): Mark) -> String {
+    pub(super) fn mark(&self, Mark(group, branch): Mark) -> String {
         format!("romp_branch_{}_{group}_{branch}", self.around.unique)
+    }
+
+    /// What the names of the interface's functions begin with.
+    fn prefix(&self) -> &'static str {
+        match self.api {
+            Api::Pomp => "POMP",
+            Api::Pomp2 => "POMP2",
+        }
     }
 
     /// `#line` for what follows at an offset.
@@ -106,6 +121,9 @@ impl<'a> CSpeller<'a> {
 
     /// The call of the function that reports an event.
     fn probe(&self, event: Event, region: usize) -> String {
+        if self.api == Api::Pomp2 {
+            return self.pomp2_probe(event, region);
+        }
         let descriptor = self.descriptor(region);
         let function = event.name();
         match self.shape(event, region) {
@@ -135,7 +153,7 @@ impl<'a> CSpeller<'a> {
                     text.push_str(&self.probe(USER.closing(), *region));
                     text.push(' ');
                 }
-                Item::Call(name) => text.push_str(&format!("POMP_{name}(); ")),
+                Item::Call(name) => text.push_str(&format!("{}_{name}(); ", self.prefix())),
                 Item::Mark(mark) => own_line(text, &format!("#define {}", self.mark(*mark))),
                 Item::Barrier => own_line(text, "#pragma omp barrier"),
                 Item::Directive { name, clauses, .. } => {
@@ -230,17 +248,23 @@ impl Speller for CSpeller<'_> {
                 }
             }
         }
-        if let Some((at, text)) = added {
+        if let Some((at, text)) = added.filter(|(_, text)| !text.is_empty()) {
             edits.insert(at, Order::open(0), text);
         }
     }
 
     fn call(&self, call: &CallEdit) -> (String, String) {
+        if self.api == Api::Pomp2 {
+            return (Self::pomp2_routine(call.routine), String::new());
+        }
         let name = format!("POMP_{}", call.routine.wrapper);
         (name, format!("{}, ", self.descriptor(call.region)))
     }
 
     fn prologue(&self) -> String {
+        if self.api == Api::Pomp2 {
+            return self.pomp2_prologue();
+        }
         let mut text = String::from("struct ompregdescr; struct romp_region;\n");
         let (open, close) = self.dialect.extern_c;
         text.push_str(open);
@@ -267,6 +291,9 @@ impl Speller for CSpeller<'_> {
     }
 
     fn epilogue(&self) -> String {
+        if self.api == Api::Pomp2 {
+            return self.pomp2_epilogue();
+        }
         let unique = self.around.unique;
         let count = self.plan.regions.len();
         let mut text = format!(
@@ -343,10 +370,10 @@ fn entry(region: &Region) -> (String, String) {
 
 /// A function that returns the addresses of descriptors.
 #[derive(PartialEq, Eq)]
-struct Accessor {
-    prefix: &'static str,
-    storage: &'static str,
-    attribute: &'static str,
+pub(super) struct Accessor {
+    pub(super) prefix: &'static str,
+    pub(super) storage: &'static str,
+    pub(super) attribute: &'static str,
 }
 
 const STATIC: Accessor = Accessor {
@@ -364,7 +391,7 @@ const EXTERNAL: Accessor = Accessor {
 
 impl Accessor {
     /// What stands in front of its definition.
-    fn defined_as(&self) -> &'static str {
+    pub(super) fn defined_as(&self) -> &'static str {
         if *self == STATIC { "static " } else { "" }
     }
 }
@@ -375,21 +402,23 @@ impl CSpeller<'_> {
         match clause {
             AddedClause::Nowait => " nowait".into(),
             AddedClause::Shared(items) => format!(" shared({})", items.join(", ")),
+            AddedClause::Team(_) if self.api == Api::Pomp2 => String::new(),
             AddedClause::Team(region) => format!(" firstprivate({})", self.team(*region)),
+            AddedClause::Task(region) => format!(" firstprivate({})", self.new_task(*region)),
         }
     }
 
     /// A function with external linkage that is inline must not refer to one
     /// with internal linkage in C; for its regions the accessor is external, but
     /// hidden.
-    fn accessor(&self, region: &Region) -> &'static Accessor {
+    pub(super) fn accessor(&self, region: &Region) -> &'static Accessor {
         match region.maybe_extern_inline && !self.dialect.inline_sees_static {
             true => &EXTERNAL,
             false => &STATIC,
         }
     }
 
-    fn used_accessors(&self) -> impl Iterator<Item = &'static Accessor> {
+    pub(super) fn used_accessors(&self) -> impl Iterator<Item = &'static Accessor> {
         let used = |accessor: &&'static Accessor| {
             let mut regions = self.plan.regions.iter();
             regions.any(|region| self.accessor(region) == *accessor)
@@ -461,7 +490,7 @@ fn declaration(event: Event, shape: Shape) -> String {
 }
 
 /// A string literal.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut literal = String::from("\"");
     for byte in text.bytes() {
         match byte {

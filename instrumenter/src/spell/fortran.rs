@@ -153,7 +153,7 @@ impl<'a> FortranSpeller<'a> {
             AddedClause::Nowait => Some("nowait".into()),
             AddedClause::Shared(items) => Some(format!("shared({})", items.join(","))),
             // The library tells teams apart without a handle.
-            AddedClause::Team(_) => None,
+            AddedClause::Team(_) | AddedClause::Task(_) => None,
         }
     }
 }

@@ -4,10 +4,28 @@
 pub mod c;
 pub mod fortran;
 mod fortran_lines;
+mod pomp2;
 
 use crate::edit::{Applied, EditError, EditSet, Order};
 use crate::find::lines::LineMap;
 use crate::plan::{CallEdit, EditedDirective, Insertion, Plan};
+
+/// The interface whose functions are called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Api {
+    /// Ours: libpomp
+    #[default]
+    Pomp,
+    /// OPARI2's: Score-P, TAU and other libraries; C and C++ only
+    Pomp2,
+}
+
+impl Api {
+    /// Whether a task is handed what its creation was told of it.
+    pub(crate) fn passes_tasks(self) -> bool {
+        self == Self::Pomp2
+    }
+}
 
 /// What a language must answer. It decides nothing: every item that it is given
 /// is spelled.

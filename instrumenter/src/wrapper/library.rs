@@ -64,8 +64,18 @@ pub(crate) fn link_words(line: &CommandLine, library: &Path) -> Vec<OsString> {
     words.extend(NATIVE_LIBRARIES.map(OsString::from));
     if !line.has(Meaning::Shared) {
         words.extend(exporting(library));
+        words.extend(found_at_run_time(library));
     }
     words
+}
+
+/// The word by which a program finds the shared library, where that was chosen
+/// (`ROMP_LIB`), unless another directory is named at run time.
+fn found_at_run_time(library: &Path) -> Option<OsString> {
+    let is_shared = library.extension().is_some_and(|suffix| suffix == "so");
+    let directory = library.parent()?.canonicalize().ok()?;
+    let name = directory.to_str()?;
+    (is_shared && !name.contains(',')).then(|| format!("-Wl,-rpath,{name}").into())
 }
 
 /// The word that has an executable export what tools look for in it at run time;
@@ -110,6 +120,16 @@ mod tests {
             *format!("-Wl,--dynamic-list={}", list.display())
         );
         assert_eq!(last("-shared a.o"), "-lm");
+    }
+
+    #[test]
+    fn programs_find_the_shared_library() {
+        let dir = tempfile::tempdir().unwrap();
+        let last = |name| link_words(&classified("a.o"), &dir.path().join(name)).pop();
+        let directory = dir.path().canonicalize().unwrap();
+        let path = format!("-Wl,-rpath,{}", directory.display());
+        assert_eq!(last("libpomp.so").unwrap(), *path);
+        assert_eq!(last(ARCHIVE).unwrap(), "-lm");
     }
 
     #[test]

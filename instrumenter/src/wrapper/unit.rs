@@ -24,6 +24,7 @@ use super::settings::{DISABLE, Settings};
 use crate::openmp;
 use crate::plan::Outcome;
 use crate::source::Layout;
+use crate::spell::Api;
 use crate::{Disabled, Instrumented, Options, Source};
 
 /// How the compiler gets the text.
@@ -189,6 +190,7 @@ pub(crate) fn instrumented(
             by: DISABLE,
         },
         host_only: how.offload.is_host_only(&source.text),
+        api: Api::Pomp,
     };
     let instrument = how.instrument;
     std::panic::catch_unwind(|| instrument(source, &options)).map_err(|_| Defect)

@@ -10,7 +10,9 @@ impl Writer {
             depth: place.depth - 1,
             ..place
         };
-        match self.below(8) {
+        match self.below(10) {
+            8 if place.shared => self.newer_workshare(inner),
+            9 if place.free => self.newer_tasks(),
             0 if place.free && place.parallel < 2 => self.team(inner),
             1 if place.free => self.critical(inner),
             2 if place.free => self.task(inner),
@@ -54,7 +56,8 @@ impl Writer {
             ..place
         };
         let clause = self.one_of(&["", "", " num_threads(2)", " if(yes)", " if(parallel: no)"]);
-        match self.below(8) {
+        match self.below(11) {
+            8..=10 => self.newer_team(inside),
             0 | 1 => self.for_loop("parallel for", clause, inside),
             2 => self.for_simd("parallel for simd", clause),
             3 => {

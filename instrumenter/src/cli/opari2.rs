@@ -1,0 +1,208 @@
+//! `romp opari2`: OPARI2's command line, for builds that call it. The output is
+//! POMP2, for the measurement library of that build.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::Failure;
+use super::instrument;
+use crate::openmp::Language;
+use crate::spell::Api;
+use crate::{Disabled, Groups, Options};
+
+/// What stands behind the include of the interface's header in text that was
+/// preprocessed for OPARI2. We need no such place.
+const MARKER: &[u8] = b"___POMP2_INCLUDE___";
+
+/// The directives that `--disable=omp:...` knows, and our groups.
+const DIRECTIVES: &[(&str, &str)] = &[
+    ("atomic", "atomic"),
+    ("critical", "critical"),
+    ("master", "master"),
+    ("flush", "flush"),
+    ("single", "single"),
+    ("ordered", "ordered"),
+    ("locks", "lock"),
+    ("sync", "atomic,critical,master,flush,single,ordered,lock"),
+    ("task", "task"),
+];
+
+/// Arguments of `romp opari2`: those of OPARI2. What is for the shape of its own
+/// output is accepted and changes nothing.
+#[derive(Debug, Args)]
+#[command(disable_version_flag = true)]
+pub(super) struct Arguments {
+    /// The source is C
+    #[arg(long, group = "language")]
+    c: bool,
+    /// The source is C++
+    #[arg(long = "c++", group = "language")]
+    cxx: bool,
+    /// The source is FORTRAN 77 (not supported)
+    #[arg(long, group = "language")]
+    f77: bool,
+    /// The source is Fortran 90 (not supported)
+    #[arg(long, group = "language")]
+    f90: bool,
+    /// Accepted, for Fortran
+    #[arg(long)]
+    free_form: bool,
+    /// Accepted, for Fortran
+    #[arg(long)]
+    fix_form: bool,
+    /// Not supported: the output always has #line
+    #[arg(long)]
+    nosrc: bool,
+    /// The source is preprocessed
+    #[arg(long)]
+    preprocessed: bool,
+    /// What to leave as it is, such as omp:atomic,critical; omp for everything
+    #[arg(long, value_name = "PARADIGM[:DIRECTIVE,...]", value_parser = disabled)]
+    disable: Option<What>,
+    /// Accepted: regions have no declarations here
+    #[arg(long)]
+    omp_nodecl: bool,
+    /// Not supported: adds copyin to every parallel region
+    #[arg(long)]
+    omp_tpd: bool,
+    /// Accepted, for --omp-tpd
+    #[arg(long, value_name = "COMPILER")]
+    omp_tpd_mangling: Option<String>,
+    /// Accepted: tasks are always instrumented and never changed
+    #[arg(long, value_name = "HOW")]
+    omp_task: Option<String>,
+    /// Accepted: untied tasks stay untied
+    #[arg(long, value_name = "HOW")]
+    omp_task_untied: Option<String>,
+    /// Print the version
+    #[arg(long)]
+    version: bool,
+    /// The source file
+    #[arg(required_unless_present = "version")]
+    infile: Option<PathBuf>,
+    /// Where to write the output; by default INFILE with .mod before its suffix
+    outfile: Option<PathBuf>,
+}
+
+/// What is left as it is.
+#[derive(Clone, Debug)]
+enum What {
+    Everything,
+    These(Groups),
+}
+
+/// Reads `omp`, `omp:atomic,...`, with `:inner` and other paradigms ignored.
+fn disabled(text: &str) -> Result<What, String> {
+    let mut groups = Vec::new();
+    for paradigm in text.split('+') {
+        match paradigm.split_once(':') {
+            None if paradigm == "omp" => return Ok(What::Everything),
+            Some(("omp", directives)) => {
+                for directive in directives.split(',') {
+                    let name = directive.trim_end_matches(":inner");
+                    let known = DIRECTIVES.iter().find(|(theirs, _)| *theirs == name);
+                    groups.push(known.ok_or_else(|| format!("'{name}' is no directive"))?.1);
+                }
+            }
+            _ => {}
+        }
+    }
+    let groups = Groups::parse(&groups.join(","));
+    groups
+        .map(What::These)
+        .map_err(|unknown| unknown.to_string())
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let Some(infile) = arguments.infile.as_deref().filter(|_| !arguments.version) else {
+        return super::print(|out| writeln!(out, "romp {}", env!("CARGO_PKG_VERSION")));
+    };
+    for (given, option) in [
+        (arguments.nosrc, "--nosrc"),
+        (arguments.omp_tpd, "--omp-tpd"),
+    ] {
+        if given {
+            return Err(format!("error: {option} is not supported").into());
+        }
+    }
+    let mut source = super::read_source(infile)?;
+    match () {
+        () if arguments.c => source.language = Language::C,
+        () if arguments.cxx => source.language = Language::Cxx,
+        () if arguments.f77 || arguments.f90 => source.language = Language::Fortran,
+        () => {}
+    }
+    instrument::pomp2_speaks(source.language, Api::Pomp2)?;
+    if arguments.preprocessed {
+        blank_marker(&mut source.text);
+    }
+    let by_default = modified(infile);
+    let output = arguments.outfile.as_deref().unwrap_or(&by_default);
+    if let Some(What::Everything) = arguments.disable {
+        return instrument::write(output, infile, &source.text);
+    }
+    let groups = match &arguments.disable {
+        Some(What::These(groups)) => groups.clone(),
+        _ => Groups::default(),
+    };
+    let options = Options {
+        unique: instrument::unique(&source, Some(output)),
+        disabled: Disabled {
+            groups,
+            by: "--disable",
+        },
+        api: Api::Pomp2,
+        ..Options::default()
+    };
+    let result = crate::instrument(&source, &options);
+    for warning in &result.warnings {
+        eprintln!("{warning}");
+    }
+    instrument::write(output, infile, result.text())
+}
+
+/// `a.c` gives `a.mod.c`.
+fn modified(infile: &Path) -> PathBuf {
+    let suffix = infile.extension().unwrap_or_default().to_string_lossy();
+    infile.with_extension(format!("mod.{suffix}"))
+}
+
+/// The marker is no C; blanks in its place leave all columns as they are.
+fn blank_marker(text: &mut [u8]) {
+    let found = text.windows(MARKER.len()).position(|part| part == MARKER);
+    if let Some(at) = found {
+        text[at..at + MARKER.len()].fill(b' ');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_have_our_names() {
+        let groups = |text| match disabled(text) {
+            Ok(What::These(groups)) => groups,
+            other => panic!("{other:?}"),
+        };
+        assert!(groups("omp:locks,task:inner").contain("lock"));
+        assert!(groups("omp:sync+cuda").contain("ordered"));
+        assert!(!groups("omp:atomic").contain("critical"));
+        assert!(matches!(disabled("omp"), Ok(What::Everything)));
+        assert!(disabled("omp:barrier").is_err());
+    }
+
+    #[test]
+    fn the_output_has_the_name_that_opari2_gives_it() {
+        assert_eq!(modified(Path::new("d/a.b.c")), Path::new("d/a.b.mod.c"));
+    }
+
+    #[test]
+    fn the_marker_goes() {
+        let mut text = b"int a;\n___POMP2_INCLUDE___\n".to_vec();
+        blank_marker(&mut text);
+        assert_eq!(text.trim_ascii_end(), b"int a;");
+        assert_eq!(text.len(), 27);
+    }
+}

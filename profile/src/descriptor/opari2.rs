@@ -1,0 +1,79 @@
+//! The text form as OPARI2 itself writes it, for measurement libraries that are
+//! not ours: what their parsers do not know makes some of them speak, and some
+//! end the program.
+
+use super::{Descriptor, length_with_own_digits, name_key};
+
+/// Keys that are passed on if a descriptor has them.
+#[rustfmt::skip]
+const KEYS: &[&str] = &[
+    "hasCollapse", "hasCopyIn", "hasCopyPrivate", "hasDefault", "hasFirstPrivate", "hasIf",
+    "hasLastPrivate", "hasNowait", "hasNum_threads", "hasOrdered", "hasReduction", "hasShared",
+    "hasUntied",
+];
+
+/// Kinds of schedule that are known.
+const SCHEDULES: &[&str] = &["static", "dynamic", "guided", "runtime", "auto"];
+
+impl Descriptor {
+    /// Writes the text form without anything that is ours alone.
+    #[must_use]
+    pub fn to_ctc(&self) -> String {
+        let mut pairs = vec![
+            ("regionType", self.region_type.clone()),
+            ("sscl", self.begin.to_value()),
+            ("escl", self.end.to_value()),
+        ];
+        let mut put = |key, value: Option<String>| pairs.extend(value.map(|value| (key, value)));
+        put(name_key(&self.region_type), self.name.clone());
+        put("numSections", self.num_sections.map(|n| n.to_string()));
+        put(
+            "hasSchedule",
+            self.schedule.as_deref().and_then(known_schedule),
+        );
+        for key in KEYS {
+            put(key, self.other.get(*key).cloned());
+        }
+        let pairs = pairs.iter();
+        let body: String = pairs
+            .map(|(key, value)| format!("{key}={}*", value.replace('*', "@")))
+            .collect();
+        let body = format!("*{body}*");
+        format!("{}{body}", length_with_own_digits(body.len()))
+    }
+}
+
+/// A schedule without modifiers; none if its kind is not known.
+fn known_schedule(schedule: &str) -> Option<String> {
+    let schedule = schedule.rsplit(':').next()?.trim();
+    let kind = schedule.split(',').next()?.trim();
+    SCHEDULES.contains(&kind).then(|| schedule.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::SourceLines;
+    use super::*;
+
+    #[test]
+    fn nothing_stands_in_it_that_opari2_does_not_write() {
+        let lines = SourceLines {
+            file: "a.c".into(),
+            first: 2,
+            last: 2,
+        };
+        let descriptor = Descriptor {
+            region_type: "for".into(),
+            begin: lines.clone(),
+            end: lines,
+            schedule: Some("monotonic: dynamic,2*n".into()),
+            column: 7,
+            directive: Some("omp for".into()),
+            ..Descriptor::default()
+        };
+        assert_eq!(
+            descriptor.to_ctc(),
+            "64*regionType=for*sscl=a.c:2:2*escl=a.c:2:2*hasSchedule=dynamic,2@n**"
+        );
+    }
+}

@@ -1,0 +1,169 @@
+//! Other instrumenters, libraries and tools: each can take the place of one of
+//! our parts.
+
+#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+use tests::toolchain::{Compiler, romp_bin_dir};
+
+/// A folder to build and run in.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// Runs a command there; gives what it printed.
+    fn run(&self, command: &mut Command) -> String {
+        let output = command
+            .current_dir(self.0.path())
+            .env("OMP_NUM_THREADS", "3")
+            .env("ROMP_QUIET", "1")
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{command:?}\n{errors}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn program(&self) -> Command {
+        Command::new(self.0.path().join("program"))
+    }
+
+    fn has_profile(&self) -> bool {
+        self.0.path().join("program.0.romp.json").exists()
+    }
+
+    /// Builds a shared library out of a fixture.
+    fn library(&self, source: &str, name: &str) -> PathBuf {
+        self.run(
+            Command::new("gcc")
+                .args(["-shared", "-fPIC", "-o", name])
+                .arg(fixture(source)),
+        );
+        self.0.path().join(name)
+    }
+}
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../fixtures/ports")
+        .join(name)
+        .canonicalize()
+        .unwrap()
+}
+
+fn bin() -> PathBuf {
+    romp_bin_dir().unwrap().canonicalize().unwrap()
+}
+
+/// What a library of POMP2 must be told by `all_of_pomp2.c`.
+const TOLD: &str = "\
+Atomic_enter 5, Atomic_exit 5, Barrier_enter 3, Barrier_exit 3, Critical_begin 6, \
+Critical_end 6, Critical_enter 6, Critical_exit 6, Destroy_lock 1, Flush_enter 3, Flush_exit 3, \
+For_enter 9, For_exit 9, Implicit_barrier_enter 18, Implicit_barrier_exit 18, Init_lock 1, \
+Master_begin 1, Master_end 1, Ordered_begin 3, Ordered_end 3, Ordered_enter 3, Ordered_exit 3, \
+Parallel_begin 9, Parallel_end 9, Parallel_fork 3, Parallel_join 3, Section_begin 2, \
+Section_end 2, Sections_enter 3, Sections_exit 3, Set_lock 3, Single_begin 1, Single_end 1, \
+Single_enter 3, Single_exit 3, Task_begin 4, Task_create_begin 4, Task_create_end 4, Task_end 4, \
+Taskwait_begin 1, Taskwait_end 1, Unset_lock 3, Untied_task_begin 1, \
+Untied_task_create_begin 1, Untied_task_create_end 1, Untied_task_end 1, n 22";
+
+#[test]
+fn pomp2_tells_any_library_what_happens() {
+    for (compiler, suffix) in [
+        ("gcc", "c"),
+        ("clang", "c"),
+        ("g++", "cpp"),
+        ("clang++", "cpp"),
+    ] {
+        let compiler = Compiler::find(compiler).unwrap().name;
+        let place = Place::new();
+        let source = format!("source.{suffix}");
+        std::fs::copy(fixture("all_of_pomp2.c"), place.0.path().join(&source)).unwrap();
+        place.run(
+            Command::new(bin().join("romp"))
+                .args(["opari2", "--omp-task-untied=keep", "--omp-nodecl"])
+                .arg(&source),
+        );
+        place.run(
+            Command::new("gcc")
+                .args(["-c", "-o", "library.o"])
+                .arg(fixture("pomp2_log.c")),
+        );
+        place.run(
+            Command::new(&compiler)
+                .args([
+                    "-O1", "-fopenmp", "-Wall", "-Wextra", "-Werror", "-o", "program",
+                ])
+                .args([&format!("source.mod.{suffix}"), "library.o"]),
+        );
+        let printed = place.run(&mut place.program());
+        let mut told: Vec<&str> = printed.lines().collect();
+        told.sort_unstable();
+        assert_eq!(told.join(", "), TOLD, "{compiler}");
+    }
+}
+
+#[test]
+fn pomp2_in_fortran_is_refused() {
+    let output = Command::new(bin().join("romp"))
+        .args(["instrument", "--api", "pomp2"])
+        .arg(fixture("../fortran/do.f90"))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("C and C++ only"));
+}
+
+/// A program that has linked the shared library takes what is there when it
+/// runs; one that has linked the archive has its library for good.
+#[test]
+fn the_library_can_be_swapped_where_it_is_shared() {
+    for (library, swapped) in [("libpomp.so", true), ("libpomp.a", false)] {
+        let place = Place::new();
+        let other = place.library("other_library.c", "other.so");
+        place.run(
+            Command::new(bin().join("rompcc"))
+                .env("ROMP_LIB", bin().join(library))
+                .args(["-fopenmp", "-o", "program"])
+                .arg(fixture("collected.c")),
+        );
+        let says = "5 teams";
+        let alone = place.run(&mut place.program());
+        assert!(place.has_profile() && !alone.contains(says), "{library}");
+        let preloaded = place.run(place.program().env("LD_PRELOAD", other));
+        assert_eq!(preloaded.contains(says), swapped, "{library}: {preloaded}");
+    }
+}
+
+/// A collector finds the interface in a program that knows nothing of it, whether
+/// the library is in the program or shared.
+#[test]
+fn a_collector_that_is_preloaded_is_told_everything() {
+    for (compiler, library) in [
+        ("gcc", "libpomp.a"),
+        ("clang", "libpomp.a"),
+        ("gcc", "libpomp.so"),
+    ] {
+        let place = Place::new();
+        let collector = place.library("collector.c", "collector.so");
+        place.run(
+            Command::new(bin().join("rompcc"))
+                .env("ROMP_CC", Compiler::find(compiler).unwrap().name)
+                .env("ROMP_LIB", bin().join(library))
+                .args(["-fopenmp", "-o", "program"])
+                .arg(fixture("collected.c")),
+        );
+        let told = place.run(place.program().env("LD_PRELOAD", collector));
+        // Fork, join; begin and end of idleness, implicit and explicit barriers, locks, critical
+        // sections, waiting for ordered parts, masters, singles, ordered parts, atomics.
+        let expected = "85\n5 5 10 10 45 45 30 30 15 15 15 15 30 30 5 5 5 5 30 30 15 15\n";
+        assert_eq!(told, expected, "{compiler} {library}");
+        assert!(place.has_profile());
+    }
+}
