@@ -52,6 +52,8 @@ pub struct Options {
     /// No code is made for a device: what `target` governs runs on the host and
     /// is instrumented.
     pub host_only: bool,
+    /// The chunks of loops can be traced.
+    pub chunks: bool,
     /// Whose functions are called.
     pub api: Api,
 }
@@ -96,7 +98,10 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     let front_end = find::front_end(source.language);
     let found = front_end.find(source);
     let nesting = nest::nest(&found);
-    let plan = plan::plan(&found, &nesting, options);
+    // Only our own library knows of chunks.
+    let chunks = options.chunks && options.api == Api::Pomp;
+    let loops = chunks.then(|| front_end.loops(source)).flatten();
+    let plan = plan::plan(&found, &nesting, options, loops.as_deref());
     let around = Surroundings {
         name: &source.name,
         unique: &options.unique,

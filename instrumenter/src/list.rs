@@ -34,6 +34,9 @@ pub struct Entry {
     /// What becomes of it.
     #[serde(flatten)]
     pub outcome: Outcome,
+    /// Why the chunks of its loop cannot be traced, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unchunked: Option<String>,
 }
 
 /// The listing of a source that was instrumented.
@@ -51,6 +54,7 @@ pub fn listing(name: &str, result: &Instrumented) -> FileListing {
             text: listed.text.clone(),
             clauses: listed.clauses.clone(),
             outcome: listed.outcome.clone(),
+            unchunked: result.plan.unchunked.get(&listed.offset).cloned(),
         }
     };
     FileListing {
@@ -77,6 +81,13 @@ pub fn write_text(listings: &[FileListing], out: &mut dyn Write) -> io::Result<(
         )?;
         if let Some(reason) = reason(&entry.outcome) {
             writeln!(out, "{:width$}  {:13} = {reason}", "", "")?;
+        }
+        if let Some(reason) = &entry.unchunked {
+            writeln!(
+                out,
+                "{:width$}  {:13} = its chunks are not traced: {reason}",
+                "", ""
+            )?;
         }
     }
     let count = |wanted: &str| {

@@ -149,6 +149,19 @@ extern void POMP_Finalize(void) ROMP_NOTHROW;
 extern void POMP_On(void) ROMP_NOTHROW;
 extern void POMP_Off(void) ROMP_NOTHROW;
 
+/* Chunks of a loop, for programs that were instrumented with --chunks. `words` is
+ * the program's, for one thread and execution of the loop: 8 words, and 5 for each
+ * loop that is collapsed. Before the loop the program sets word 0 to the number of
+ * loops, word 1 to the chunk size of the schedule clause or 0, word 2 to 0, and of
+ * each loop: first value, bound, what would be the second value, relation (0 <,
+ * 1 <=, 2 >, 3 >=, 4 !=). At the top of the innermost body it compares the
+ * variables with what they would be next; if one differs, or the innermost one is
+ * what the last call gave, it sets the fifth word of each loop to its variable and
+ * calls Chunk_begin. */
+extern long POMP_Chunks_begin(struct ompregdescr *, long *words);
+extern long POMP_Chunk_begin(long *words, long next);
+extern void POMP_Chunks_end(long *words, long next);
+
 /* Lock routines with their call site; each calls the OpenMP routine of the
  * same name. `lock` points to an omp_lock_t or omp_nest_lock_t. */
 extern void POMP_Init_lock_at(struct ompregdescr *, void *lock) ROMP_NOTHROW;

@@ -46,6 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let directory = std::env::temp_dir().join(format!("romp-exit-{}", std::process::id()));
         let options = SaveOptions {
+            number: None,
             directory: directory.clone(),
             application: "x".to_owned(),
             rank: None,

@@ -185,6 +185,35 @@ pub const VARIABLES: &[Variable] = &[
          average, 1us if only on; not those that wait at a barrier or have others inside.",
     ),
     row(
+        Library,
+        "ROMP_TRACE",
+        Switch,
+        "off",
+        "Write every event to a trace beside the profile, for romp trace.",
+    ),
+    row(
+        Library,
+        "ROMP_TRACE_LIMIT",
+        Bytes,
+        "4G",
+        "Limit of the trace's size, with K, M or G.",
+    ),
+    row(
+        Library,
+        "ROMP_TRACE_KEEP",
+        Choice(&["first", "last"]),
+        "first",
+        "Which events to keep if the trace reaches its limit: the first ones, or the last.",
+    ),
+    row(
+        Library,
+        "ROMP_TRACE_MEMORY",
+        Bytes,
+        "64M",
+        "Limit of the memory for events that are not written yet; events beyond it are dropped \
+         and counted.",
+    ),
+    row(
         Wrapper,
         "ROMP_OFF",
         Switch,
@@ -197,6 +226,13 @@ pub const VARIABLES: &[Variable] = &[
         Switch,
         "off",
         "Make it an error if a file cannot be measured, instead of a warning.",
+    ),
+    row(
+        Wrapper,
+        "ROMP_CHUNKS",
+        Switch,
+        "off",
+        "Let traces show the chunks of loops, as --chunks: a comparison more in each iteration.",
     ),
     row(
         Wrapper,

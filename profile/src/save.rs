@@ -24,6 +24,9 @@ const LARGE: usize = 5_000;
 /// File systems allow 255 bytes; the rest is for rank, number and extension.
 const LONGEST_APPLICATION: usize = 180;
 
+/// The extension of traces.
+const TRACE: &str = "romp.trace";
+
 /// Where and under which name to save.
 #[derive(Clone, Debug)]
 pub struct SaveOptions {
@@ -33,6 +36,8 @@ pub struct SaveOptions {
     pub application: String,
     /// Rank of the process, if it is one of an MPI program.
     pub rank: Option<u32>,
+    /// The number that the run's trace has already; none if there is no trace.
+    pub number: Option<u64>,
 }
 
 /// What was written.
@@ -187,8 +192,13 @@ fn publish(
     text: &Temporary,
     options: &SaveOptions,
 ) -> io::Result<(PathBuf, PathBuf)> {
-    for number in 0u64.. {
+    for number in options.number.unwrap_or(0).. {
         let stem = stem(options, number);
+        let is_of_others = options.number != Some(number)
+            && is_taken(&options.directory.join(format!("{stem}.{TRACE}")));
+        if is_of_others {
+            continue;
+        }
         let json_path = options.directory.join(format!("{stem}.romp.json"));
         let text_path = options.directory.join(format!("{stem}.romp.txt"));
         // The link below decides; looking first saves making and removing one.
@@ -202,6 +212,29 @@ fn publish(
                 let _ = fs::remove_file(&json_path);
                 return Err(error);
             }
+        }
+    }
+    Err(io::Error::other("every file number is taken"))
+}
+
+/// Makes an empty file for the trace of a run that is not saved yet, under the
+/// first free number, which is given.
+///
+/// # Errors
+/// If the directory or the file cannot be made.
+pub fn reserve_trace(options: &SaveOptions) -> io::Result<(File, PathBuf, u64)> {
+    fs::create_dir_all(&options.directory)?;
+    for number in 0u64.. {
+        let stem = stem(options, number);
+        let path = |extension: &str| options.directory.join(format!("{stem}.{extension}"));
+        if is_taken(&path("romp.json")) || is_taken(&path("romp.txt")) {
+            continue;
+        }
+        let trace = path(TRACE);
+        match OpenOptions::new().write(true).create_new(true).open(&trace) {
+            Ok(file) => return Ok((file, trace, number)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
         }
     }
     Err(io::Error::other("every file number is taken"))

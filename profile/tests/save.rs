@@ -25,6 +25,7 @@ fn empty() -> Profile {
 
 fn options(directory: &Path) -> SaveOptions {
     SaveOptions {
+        number: None,
         directory: directory.to_owned(),
         application: "app".to_owned(),
         rank: None,

@@ -36,6 +36,9 @@ pub(super) struct Arguments {
     /// No code is made for a device: instrument what runs on the host instead
     #[arg(long)]
     host_only: bool,
+    /// Let traces show the chunks of loops: a comparison more in each iteration
+    #[arg(long)]
+    chunks: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -48,6 +51,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         unique,
         host_only: arguments.host_only,
         disabled: arguments.disable.groups(),
+        chunks: arguments.chunks,
         api: arguments.api,
     };
     pomp2_speaks(source.language, arguments.api)?;

@@ -22,6 +22,9 @@ pub(super) struct Arguments {
     /// No code is made for a device: list what is instrumented on the host
     #[arg(long)]
     host_only: bool,
+    /// As `romp instrument --chunks`: say of which loops the chunks cannot be traced
+    #[arg(long)]
+    chunks: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -36,6 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let options = Options {
         disabled: arguments.disable.groups(),
         host_only: arguments.host_only,
+        chunks: arguments.chunks,
         ..Options::default()
     };
     let listings: Vec<FileListing> = arguments

@@ -13,6 +13,7 @@ mod man;
 mod merge;
 mod opari2;
 mod report;
+mod trace;
 mod wrap;
 
 use std::ffi::OsString;
@@ -55,6 +56,8 @@ enum Command {
     Diff(diff::Arguments),
     /// Hold a profile against thresholds; status 1 if one is violated, 2 if that can't be told
     Check(check::Arguments),
+    /// Look into the trace that a measured program left behind (ROMP_TRACE=on)
+    Trace(trace::Arguments),
     /// Run a compiler with instrumented sources: rompcc as a prefix
     Wrap(wrap::Arguments),
     /// List the environment variables of romp, rompcc and measured programs
@@ -116,6 +119,7 @@ pub fn run() -> ExitCode {
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Check(arguments) => return check::run(&arguments),
+        Command::Trace(arguments) => trace::run(&arguments),
         Command::Wrap(arguments) => return wrap::run(&arguments),
         Command::Env => env::run(),
         Command::Completions(arguments) => completions::run(&arguments),

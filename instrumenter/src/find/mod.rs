@@ -34,6 +34,11 @@ pub trait FrontEnd {
         let _ = source;
         None
     }
+    /// The loops of a source; none if the language's cannot be told yet.
+    fn loops<'s>(&self, source: &'s Source) -> Option<Box<dyn LoopReader + 's>> {
+        let _ = source;
+        None
+    }
 }
 
 /// The front end for a language.
@@ -75,6 +80,60 @@ pub struct Traits {
     /// A function can be called only where its type is declared, so that none of
     /// ours can stand in the place of one of OpenMP's.
     pub types_functions: bool,
+}
+
+/// The loops of a source, asked for where their iterations are to be told.
+pub trait LoopReader {
+    /// The loops that begin at an offset, so many of them nested.
+    ///
+    /// # Errors
+    /// Why their iterations cannot be told.
+    fn nest(&self, begin: usize, levels: usize) -> Result<LoopNest, String>;
+    /// An expression without side effects that stands in this part of the text.
+    fn expression(&self, range: Range<usize>) -> Option<String>;
+}
+
+/// Loops around one body.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoopNest {
+    /// The loops, outermost first.
+    pub levels: Vec<Level>,
+    /// Where text at the begin of the innermost body goes.
+    pub body: usize,
+    /// The chunk size of the schedule clause, if it can be told.
+    pub chunk: Option<String>,
+}
+
+/// The head of a loop. Its expressions have no side effects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Level {
+    /// Its variable.
+    pub variable: String,
+    /// The variable's first value.
+    pub lower: String,
+    /// What it is compared with.
+    pub upper: String,
+    /// How it is compared.
+    pub relation: Relation,
+    /// By how much it changes.
+    pub step: String,
+    /// Whether that is subtracted.
+    pub is_down: bool,
+}
+
+/// How a loop variable is compared with its bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// `<`
+    Less = 0,
+    /// `<=`
+    LessOrEqual = 1,
+    /// `>`
+    Greater = 2,
+    /// `>=`
+    GreaterOrEqual = 3,
+    /// `!=`
+    NotEqual = 4,
 }
 
 /// A directive in its place.

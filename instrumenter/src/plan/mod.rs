@@ -1,6 +1,7 @@
 //! From the tree of constructs to what is placed where. It knows recipes and
 //! positions, and no language.
 
+mod chunks;
 mod outcome;
 mod place;
 mod region;
@@ -13,7 +14,7 @@ use std::ops::Range;
 use profile::descriptor::Descriptor;
 
 use crate::edit::Order;
-use crate::find::{Found, FoundCall, FoundDirective, Function, InSequence};
+use crate::find::{Found, FoundCall, FoundDirective, Function, InSequence, LoopNest, LoopReader};
 use crate::nest::Nesting;
 use crate::openmp::api::RoutineRow;
 use crate::openmp::parse::Word;
@@ -35,6 +36,10 @@ pub struct Plan {
     pub calls: Vec<CallEdit>,
     /// What became of each directive and call, in source order.
     pub listing: Vec<Listed>,
+    /// The loops whose chunks can be traced.
+    pub loops: Vec<LoopNest>,
+    /// By the begin of a directive: why the chunks of its loop cannot be.
+    pub unchunked: BTreeMap<usize, String>,
 }
 
 /// A region and what its descriptor's accessor needs to know.
@@ -91,6 +96,12 @@ pub enum Item {
     Close,
     /// Reports an event of a region.
     Probe(Event, usize),
+    /// Says what the iterations of a loop are, by its number, of a region.
+    ChunksBegin(usize, usize),
+    /// Looks whether a chunk begins.
+    ChunkTest(usize),
+    /// Says that a thread has no more iterations of a loop.
+    ChunksEnd(usize),
     /// An explicit barrier.
     Barrier,
     /// Leaves a user region by another way than its end.
@@ -181,12 +192,18 @@ pub struct Listed {
 
 /// Plans a whole source.
 #[must_use]
-pub fn plan(found: &Found, nesting: &Nesting, options: &Options) -> Plan {
+pub fn plan(
+    found: &Found,
+    nesting: &Nesting,
+    options: &Options,
+    loops: Option<&dyn LoopReader>,
+) -> Plan {
     let mut planner = Planner {
         found,
         nesting,
         disabled: &options.disabled,
         host_only: options.host_only,
+        loops,
         passes_tasks: options.api.passes_tasks(),
         plan: Plan::default(),
         cancelled: outcome::cancelled(found, nesting),
@@ -213,6 +230,8 @@ struct Planner<'a> {
     disabled: &'a Disabled,
     /// No code is made for a device.
     host_only: bool,
+    /// Reads the loops whose chunks can be traced, if that is wanted.
+    loops: Option<&'a dyn LoopReader>,
     /// A task is handed what its creation knows of it.
     passes_tasks: bool,
     plan: Plan,

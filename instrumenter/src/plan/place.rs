@@ -15,7 +15,7 @@ use crate::openmp::{Directive, Leaf};
 
 /// What is placed around and in one construct, outermost first.
 #[derive(Default)]
-struct Layout {
+pub(super) struct Layout {
     before: Vec<Item>,
     begin: Vec<Item>,
     end: Vec<Item>,
@@ -33,12 +33,13 @@ impl Planner<'_> {
         unsplit: Option<&str>,
     ) {
         let whole = split.is_err();
-        let split = split.ok().flatten();
+        let how = split;
+        let split = how.as_ref().ok().and_then(Option::as_ref);
         let Some(recipe) = recipe_of(construct, directive, whole) else {
             return;
         };
         let leaf = recipe.leaf;
-        let regions = self.regions(construct, found, directive, leaf, split.as_ref(), unsplit);
+        let regions = self.regions(construct, found, directive, leaf, split, unsplit);
         let opens_team = recipe.leaf == Leaf::Parallel && !whole;
         self.plan.regions[regions[0]].passes_team = opens_team;
         let separate_barrier = unsplit.is_none() && directive.clause("nowait").is_none();
@@ -53,21 +54,22 @@ impl Planner<'_> {
             separate_barrier,
             ends_marked,
         }
-        .compose(recipe, !whole && construct.block.is_some(), split.as_ref());
+        .compose(recipe, !whole && construct.block.is_some(), split);
+        self.chunks(construct, directive, &regions, &how, &mut layout);
         if !construct.implicit_section {
-            let mut edits = added_clauses(split.as_ref(), opens_team.then_some(regions[0]));
+            let mut edits = added_clauses(split, opens_team.then_some(regions[0]));
             if self.passes_tasks && recipe.leaf == Leaf::Task && !whole {
                 edits.push(AddedClause::Task(regions[0]));
             }
             if nowait && !ends_marked {
                 edits.push(AddedClause::Nowait);
             }
-            self.edit_directive(found, directive, split.as_ref(), edits);
+            self.edit_directive(found, directive, split, edits);
         }
         match closing {
             Closing::Block => {}
-            Closing::Directive(end) => self.edit_end(directive, end, split.as_ref(), nowait),
-            Closing::Omitted => layout.mark_end(directive, split.as_ref(), nowait),
+            Closing::Directive(end) => self.edit_end(directive, end, split, nowait),
+            Closing::Omitted => layout.mark_end(directive, split, nowait),
         }
         self.insert(construct, found, regions[0], layout);
     }
@@ -358,6 +360,24 @@ impl Layout {
                 .extend([Item::Open, Item::Probe(events.opening(), region)]);
             self.end
                 .splice(0..0, [Item::Probe(events.closing(), region), Item::Close]);
+        }
+    }
+
+    /// Puts something in front of the loop, and behind it.
+    pub(super) fn surround_loop(&mut self, begin: Item, end: Item) {
+        let inner = self
+            .begin
+            .iter()
+            .rposition(|item| matches!(item, Item::Directive { ends: false, .. }));
+        match inner {
+            Some(directive) => {
+                self.begin.splice(directive..directive, [Item::Open, begin]);
+                self.end.splice(0..0, [end, Item::Close]);
+            }
+            None => {
+                self.before.extend([Item::Open, begin]);
+                self.after.splice(0..0, [end, Item::Close]);
+            }
         }
     }
 

@@ -13,6 +13,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
+use super::c_chunks::{self as chunks, LoopWords};
 use super::{Api, Group, Speller, Surroundings};
 use crate::edit::{EditSet, Order};
 use crate::openmp::events::{MEMBER, TEAM, USER};
@@ -41,18 +42,22 @@ struct Dialect {
     cast: fn(&str, &str) -> String,
     /// Whether an inline function may refer to what has internal linkage.
     inline_sees_static: bool,
+    /// Whether a number is converted by a call of its type.
+    calls_types: bool,
 }
 
 const C: Dialect = Dialect {
     extern_c: ("", ""),
     cast: |target, pointer| format!("({target}){pointer}"),
     inline_sees_static: false,
+    calls_types: false,
 };
 
 const CXX: Dialect = Dialect {
     extern_c: ("extern \"C\" {\n", "}\n"),
     cast: |target, pointer| format!("reinterpret_cast<{target}>({pointer})"),
     inline_sees_static: true,
+    calls_types: true,
 };
 
 impl<'a> CSpeller<'a> {
@@ -79,6 +84,15 @@ impl<'a> CSpeller<'a> {
         format!("{}_{}({region})", accessor.prefix, self.around.unique)
     }
 
+    /// What the members of a team are handed. In POMP2 that is of no use to them;
+    /// but a directive that is split may end with a comma, and needs a clause.
+    fn handed_on(&self, region: usize) -> String {
+        match self.api {
+            Api::Pomp => self.team(region),
+            Api::Pomp2 => self.left(TEAM.opening(), region),
+        }
+    }
+
     fn team(&self, region: usize) -> String {
         format!("romp_team_{}_{region}", self.around.unique)
     }
@@ -89,6 +103,14 @@ impl<'a> CSpeller<'a> {
 
     pub(super) fn mark(&self, Mark(group, branch): Mark) -> String {
         format!("romp_branch_{}_{group}_{branch}", self.around.unique)
+    }
+
+    fn loop_words(&self, number: usize) -> LoopWords<'_> {
+        LoopWords {
+            nest: &self.plan.loops[number],
+            name: format!("{}_{number}", self.around.unique),
+            calls_types: self.dialect.calls_types,
+        }
     }
 
     /// What the names of the interface's functions begin with.
@@ -154,6 +176,11 @@ impl<'a> CSpeller<'a> {
                     text.push(' ');
                 }
                 Item::Call(name) => text.push_str(&format!("{}_{name}(); ", self.prefix())),
+                Item::ChunksBegin(number, region) => {
+                    text.push_str(&self.loop_words(*number).begin(&self.descriptor(*region)));
+                }
+                Item::ChunkTest(number) => text.push_str(&self.loop_words(*number).test()),
+                Item::ChunksEnd(number) => text.push_str(&self.loop_words(*number).end()),
                 Item::Mark(mark) => own_line(text, &format!("#define {}", self.mark(*mark))),
                 Item::Barrier => own_line(text, "#pragma omp barrier"),
                 Item::Directive { name, clauses, .. } => {
@@ -402,8 +429,7 @@ impl CSpeller<'_> {
         match clause {
             AddedClause::Nowait => " nowait".into(),
             AddedClause::Shared(items) => format!(" shared({})", items.join(", ")),
-            AddedClause::Team(_) if self.api == Api::Pomp2 => String::new(),
-            AddedClause::Team(region) => format!(" firstprivate({})", self.team(*region)),
+            AddedClause::Team(region) => format!(" firstprivate({})", self.handed_on(*region)),
             AddedClause::Task(region) => format!(" firstprivate({})", self.new_task(*region)),
         }
     }
@@ -459,6 +485,13 @@ impl CSpeller<'_> {
             .chain(switches)
             .chain(calls)
             .chain(register)
+            .chain(
+                (!self.plan.loops.is_empty())
+                    .then_some(chunks::DECLARATIONS)
+                    .into_iter()
+                    .flatten()
+                    .map(|declaration| (*declaration).to_owned()),
+            )
             .collect()
     }
 }

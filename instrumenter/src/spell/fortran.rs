@@ -109,7 +109,12 @@ impl<'a> FortranSpeller<'a> {
             match item {
                 // A block of statements needs no marks here, and there is no table
                 // of regions that only those that are compiled may stand in.
-                Item::Open | Item::Close | Item::Mark(_) => {}
+                Item::Open
+                | Item::Close
+                | Item::Mark(_)
+                | Item::ChunksBegin(..)
+                | Item::ChunkTest(_)
+                | Item::ChunksEnd(_) => {}
                 Item::Probe(event, region) => self.probe(item, *event, *region, lines),
                 Item::AlternateEnd(region) => self.probe(item, USER.closing(), *region, lines),
                 Item::Call(name) => lines.plain_call(name),

@@ -2,6 +2,7 @@
 //! one place are shared; what a probe looks like is each language's own.
 
 pub mod c;
+mod c_chunks;
 pub mod fortran;
 mod fortran_lines;
 mod pomp2;

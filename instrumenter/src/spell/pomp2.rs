@@ -186,7 +186,7 @@ impl CSpeller<'_> {
 
     /// The local for the task that an event leaves or goes on with. Those of one
     /// region that enclose each other have names of their own.
-    fn left(&self, event: Event, region: usize) -> String {
+    pub(super) fn left(&self, event: Event, region: usize) -> String {
         let kind = match event.name().starts_with("Implicit") {
             true => "barrier",
             false => "left",

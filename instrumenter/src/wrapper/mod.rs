@@ -80,13 +80,19 @@ pub fn main() -> std::process::ExitCode {
 /// exit with, if the compiler did not take our place.
 #[must_use]
 pub fn run(invoked: &OsStr, arguments: &[OsString]) -> u8 {
-    let settings = Settings::from_environment();
-    if let Some((compiler, arguments)) = Compiler::leading(arguments) {
+    let mut settings = Settings::from_environment();
+    let (own, arguments): (Vec<_>, Vec<_>) =
+        arguments.iter().cloned().partition(|word| word == CHUNKS);
+    settings.chunks |= !own.is_empty();
+    if let Some((compiler, arguments)) = Compiler::leading(&arguments) {
         return as_compiler(&compiler, &settings, arguments);
     }
     let compiler = Compiler::select(invoked, is_nested());
-    as_compiler(&compiler, &settings, arguments)
+    as_compiler(&compiler, &settings, &arguments)
 }
+
+/// The only flag of our own, which no compiler has: see `Settings::chunks`.
+const CHUNKS: &str = "--chunks";
 
 /// Behaves as the compiler that the command names (`romp wrap mpicc ...`). A dry
 /// run prints the commands and runs none.

@@ -25,6 +25,8 @@ pub(crate) struct Settings {
     pub(crate) off: bool,
     /// `ROMP_KEEP`: keep the instrumented text beside the output.
     pub(crate) keep: bool,
+    /// `ROMP_CHUNKS`: the chunks of loops can be traced.
+    pub(crate) chunks: bool,
     /// `ROMP_STRICT`: a file that can't be measured is an error.
     pub(crate) strict: bool,
     /// `ROMP_VERBOSE`: print the commands.
@@ -49,6 +51,7 @@ type Field = fn(&mut Settings) -> &mut bool;
 const SWITCHES: &[(&str, Field)] = &[
     ("ROMP_OFF", |s| &mut s.off),
     ("ROMP_KEEP", |s| &mut s.keep),
+    ("ROMP_CHUNKS", |s| &mut s.chunks),
     ("ROMP_STRICT", |s| &mut s.strict),
     ("ROMP_VERBOSE", |s| &mut s.verbose),
     ("ROMP_INSTRUMENT_FUNCTIONS", |s| &mut s.functions),

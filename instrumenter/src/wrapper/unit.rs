@@ -189,6 +189,7 @@ pub(crate) fn instrumented(
             groups: how.settings.disabled.clone(),
             by: DISABLE,
         },
+        chunks: how.settings.chunks,
         host_only: how.offload.is_host_only(&source.text),
         api: Api::Pomp,
     };

@@ -7,6 +7,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub(crate) use trace::clock::Scale;
+
 /// Set where the processor's counter is not used.
 static MONOTONIC: AtomicBool = AtomicBool::new(false);
 
@@ -61,6 +63,15 @@ pub(crate) struct Pair {
     pub(crate) ns: u64,
 }
 
+impl From<Pair> for trace::clock::Pair {
+    fn from(pair: Pair) -> Self {
+        Self {
+            ticks: pair.ticks,
+            ns: pair.ns,
+        }
+    }
+}
+
 impl Pair {
     /// Reads both clocks several times and keeps the tightest reading.
     pub(crate) fn read() -> Self {
@@ -84,35 +95,11 @@ impl Pair {
 }
 
 /// Ticks to nanoseconds, from two pairs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Scale {
-    ticks: u64,
-    ns: u64,
-}
-
-impl Scale {
-    pub(crate) fn between(start: Pair, end: Pair) -> Self {
-        let ticks = end.ticks.saturating_sub(start.ticks);
-        let ns = end.ns.saturating_sub(start.ns);
-        if MONOTONIC.load(Ordering::Relaxed) || ticks == 0 {
-            Self::one()
-        } else {
-            Self { ticks, ns }
-        }
-    }
-
-    /// One tick is one nanosecond.
-    pub(crate) fn one() -> Self {
-        Self { ticks: 1, ns: 1 }
-    }
-
-    /// Rounds down, so that parts never exceed their whole.
-    pub(crate) fn to_ns(self, ticks: u64) -> u64 {
-        if ticks == 0 {
-            return 0;
-        }
-        let ns = u128::from(ticks) * u128::from(self.ns) / u128::from(self.ticks);
-        u64::try_from(ns).unwrap_or(u64::MAX)
+pub(crate) fn scale_between(start: Pair, end: Pair) -> Scale {
+    if MONOTONIC.load(Ordering::Relaxed) {
+        Scale::one()
+    } else {
+        Scale::between(start.into(), end.into())
     }
 }
 
@@ -196,25 +183,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_never_exceed_their_whole() {
-        let scale = Scale { ticks: 3, ns: 1 };
-        assert_eq!(scale.to_ns(5), 1);
-        assert!(scale.to_ns(4) + scale.to_ns(4) <= scale.to_ns(8));
-        assert_eq!(
-            Scale {
-                ticks: 1,
-                ns: u64::MAX
-            }
-            .to_ns(2),
-            u64::MAX
-        );
-    }
-
-    #[test]
     fn the_counter_agrees_with_the_system_clock() {
         let start = Pair::read();
         std::thread::sleep(std::time::Duration::from_millis(20));
-        let scale = Scale::between(start, Pair::read());
+        let scale = scale_between(start, Pair::read());
         let ns = scale.to_ns(now().wrapping_sub(start.ticks));
         assert!((20_000_000..2_000_000_000).contains(&ns), "{ns}");
     }

@@ -10,9 +10,14 @@ use profile::units::Nanoseconds;
 
 use super::clock::ClockChoice;
 use super::{memory, silent};
+use crate::sinks::trace;
 
 /// The application's name where nothing tells it.
 const UNKNOWN: &str = "unknown";
+/// Bytes that a trace may have.
+const TRACE_LIMIT: u64 = 4 << 30;
+/// Bytes that its pages may take in memory.
+const TRACE_MEMORY: u64 = 64 << 20;
 
 /// What the user asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +40,8 @@ pub(crate) struct Config {
     pub(crate) formulas: Vec<String>,
     /// How often the profile is written while the program runs.
     pub(crate) dump_interval: Option<Duration>,
+    /// How events are traced, if they are.
+    pub(crate) trace: Option<trace::Options>,
     /// Rank in an MPI program.
     pub(crate) rank: Option<u32>,
 }
@@ -62,6 +69,11 @@ impl Config {
                 .and_then(|value| environment::truth(&value))
                 .unwrap_or(default)
         };
+        let number_of_bytes = |name: &str, default: u64| {
+            text(name)
+                .and_then(|text| environment::bytes(&text))
+                .unwrap_or(default)
+        };
         let directory = value("ROMP_OUTPUT").map_or_else(PathBuf::new, PathBuf::from);
         Self {
             measure: is_on("ROMP_MEASURE", true),
@@ -74,15 +86,18 @@ impl Config {
                 _ => ClockChoice::Automatic,
             },
             signals: is_on("ROMP_SIGNALS", true),
-            memory: text("ROMP_MEMORY")
-                .and_then(|text| environment::bytes(&text))
-                .unwrap_or(memory::DEFAULT),
+            memory: number_of_bytes("ROMP_MEMORY", memory::DEFAULT),
             throttle: text("ROMP_THROTTLE")
                 .and_then(|text| environment::limit(&text, silent::SHORT))
                 .flatten(),
             counters: text("ROMP_COUNTERS"),
             formulas: formulas(&text("ROMP_EVAL").unwrap_or_default()),
             dump_interval: text("ROMP_DUMP_INTERVAL").and_then(|text| environment::seconds(&text)),
+            trace: is_on("ROMP_TRACE", false).then(|| trace::Options {
+                limit: number_of_bytes("ROMP_TRACE_LIMIT", TRACE_LIMIT),
+                memory: number_of_bytes("ROMP_TRACE_MEMORY", TRACE_MEMORY),
+                keeps_last: text("ROMP_TRACE_KEEP").as_deref() == Some("last"),
+            }),
             rank: rank(get),
         }
     }
@@ -154,7 +169,7 @@ mod tests {
         assert_eq!(config.clock, ClockChoice::Automatic);
         assert_eq!(config.output, std::env::current_dir().unwrap());
         assert_eq!((config.memory, config.throttle), (memory::DEFAULT, None));
-        assert_eq!(config.rank, None);
+        assert_eq!((config.trace, config.rank), (None, None));
     }
 
     #[test]
@@ -171,6 +186,10 @@ mod tests {
             ("ROMP_THROTTLE", "10us"),
             ("ROMP_COUNTERS", "cycles,page-faults"),
             ("ROMP_EVAL", "a=cycles/2, execC"),
+            ("ROMP_TRACE", "on"),
+            ("ROMP_TRACE_LIMIT", "1G"),
+            ("ROMP_TRACE_MEMORY", "8M"),
+            ("ROMP_TRACE_KEEP", "last"),
             ("PMI_RANK", "3"),
         ]);
         let expected = Config {
@@ -185,6 +204,11 @@ mod tests {
             counters: Some("cycles,page-faults".to_owned()),
             formulas: vec!["a=cycles/2".to_owned(), "execC".to_owned()],
             dump_interval: Some(Duration::from_millis(1500)),
+            trace: Some(trace::Options {
+                limit: 1 << 30,
+                memory: 8 << 20,
+                keeps_last: true,
+            }),
             rank: Some(3),
         };
         assert_eq!(config, expected);

@@ -12,12 +12,14 @@ use std::thread::JoinHandle;
 
 use super::life_cycle::{self, Start};
 use super::{helper, pause, region, thread};
+use crate::sinks::trace;
 use profile::save::Saved;
 
 /// The locks, in the order in which they are taken.
 struct Locks {
     helper: MutexGuard<'static, Option<JoinHandle<()>>>,
     _saved: MutexGuard<'static, Option<Saved>>,
+    trace: MutexGuard<'static, Option<trace::Writer>>,
     _start: MutexGuard<'static, Option<Start>>,
     _threads: MutexGuard<'static, thread::Blocks>,
     _new_regions: MutexGuard<'static, ()>,
@@ -45,6 +47,7 @@ unsafe extern "C" fn before() {
     let locks = Locks {
         helper: helper::handle(),
         _saved: life_cycle::saved(),
+        trace: trace::locked(),
         _start: life_cycle::started(),
         _threads: thread::locked(),
         _new_regions: region::new(),
@@ -67,6 +70,7 @@ unsafe extern "C" fn in_child() {
         return life_cycle::give_up();
     };
     helper::start_anew(&mut locks.helper);
+    trace::start_anew(&mut locks.trace);
     drop(locks);
     thread::start_anew();
     pause::start_anew();

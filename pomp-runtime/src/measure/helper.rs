@@ -1,5 +1,6 @@
 //! A thread of our own that writes the profile when the program cannot: from a
-//! signal handler, where nothing may be allocated, and every so often.
+//! signal handler, where nothing may be allocated, and every so often; and the
+//! trace, page by page.
 //!
 //! It is made when the program forks its first team, which is when the program
 //! has threads anyway. It blocks all signals, so that it takes none that is
@@ -13,10 +14,12 @@ use std::time::{Duration, Instant};
 use super::mutex::lock;
 use super::shared::{Link, leak};
 use super::{errno, life_cycle, signals, thread};
+use crate::sinks::trace;
 
 const DUMP: u32 = 1;
 const FINISH: u32 = 2;
 const STOP: u32 = 4;
+const TRACE: u32 = 8;
 
 /// What the helper has been asked for.
 static REQUESTS: AtomicU32 = AtomicU32::new(0);
@@ -35,7 +38,7 @@ static HANDLE: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
 /// Makes the helper, unless there is one. Called inside the library.
 #[cold]
-pub(super) fn ensure() {
+pub(crate) fn ensure() {
     let mut handle = handle();
     if handle.is_some() {
         return;
@@ -72,6 +75,11 @@ pub(super) fn handle() -> MutexGuard<'static, Option<JoinHandle<()>>> {
 /// handlers: it writes to memory and wakes a thread.
 pub(super) fn dump() -> bool {
     ask(DUMP)
+}
+
+/// Asks for the full pages of the trace to be written.
+pub(crate) fn write_trace() {
+    ask(TRACE);
 }
 
 /// Asks for the last profile, and then death by this signal. As `dump`.
@@ -139,6 +147,9 @@ fn work(interval: Option<Duration>) {
             None => std::thread::park(),
         }
         let requests = REQUESTS.swap(0, Ordering::AcqRel);
+        if requests & TRACE != 0 {
+            trace::write();
+        }
         if requests & FINISH != 0 {
             life_cycle::finish();
             FINISHED.store(true, Ordering::Release);

@@ -22,6 +22,7 @@ use super::{
     region, signals, silent, state, still, thread,
 };
 use crate::sinks::merge::{self, Ending, Snapshot};
+use crate::sinks::trace;
 
 /// What must be remembered from the start.
 #[derive(Clone)]
@@ -104,6 +105,9 @@ fn start() -> bool {
         clock: clock::Pair::read(),
         is_child: false,
     };
+    if let Some(options) = &start.config.trace {
+        trace::prepare(options, files_of(&start.config), start.clock.into());
+    }
     PROCESS.store(std::process::id(), Ordering::Relaxed);
     *started() = Some(start);
     register_handlers();
@@ -147,7 +151,8 @@ pub(super) fn wanted_from_helper() -> Option<Wanted> {
         interval: config.dump_interval,
         signals: config.signals,
     };
-    (wanted.signals || wanted.interval.is_some()).then_some(wanted)
+    let is_needed = wanted.signals || wanted.interval.is_some() || config.trace.is_some();
+    is_needed.then_some(wanted)
 }
 
 /// The program ends measurement before it ends itself.
@@ -260,16 +265,22 @@ pub(super) fn dump(saying: Saying) {
 /// Writes what was measured; none if there is nothing.
 fn write(start: &Start, is_last: bool, before: Option<&Saved>) -> Option<Result<Saved, String>> {
     let profile = profile(start, is_last)?;
-    let options = SaveOptions {
-        directory: start.config.output.clone(),
-        application: start.config.application.clone(),
-        rank: start.config.rank,
-    };
+    let options = files_of(&start.config);
     let saved = match before {
         Some(before) => save_over(&profile, &options, before),
         None => save(&profile, &options),
     };
     Some(saved.map_err(|error| format!("the profile is lost: {error}")))
+}
+
+/// Where the files go.
+fn files_of(config: &Config) -> SaveOptions {
+    SaveOptions {
+        directory: config.output.clone(),
+        application: config.application.clone(),
+        rank: config.rank,
+        number: trace::number(),
+    }
 }
 
 fn profile(start: &Start, is_last: bool) -> Option<Profile> {
@@ -279,10 +290,17 @@ fn profile(start: &Start, is_last: bool) -> Option<Profile> {
     }
     let (snapshot, end) = still::while_still(&threads, || {
         let end = clock::Pair::read();
-        (Snapshot::take(&threads, end.ticks), end)
+        let snapshot = Snapshot::take(&threads, end.ticks);
+        if is_last {
+            trace::close(&threads, end.ticks);
+        }
+        (snapshot, end)
     });
+    if is_last {
+        finish_trace(&threads, start.clock, end);
+    }
     let ending = Ending {
-        scale: clock::Scale::between(start.clock, end),
+        scale: clock::scale_between(start.clock, end),
         is_last,
     };
     let mut profile = merge::merge(&snapshot, &region::all(), ending);
@@ -295,6 +313,32 @@ fn profile(start: &Start, is_last: bool) -> Option<Profile> {
     profile.run.pair_cost_ps = cost::of_pair(ending.scale);
     profile.run.duration_ns = end.ns.saturating_sub(start.clock.ns);
     Some(profile)
+}
+
+/// Completes the trace, if there is one, and says what is not in it.
+fn finish_trace(threads: &[&'static thread::Thread], start: clock::Pair, end: clock::Pair) {
+    match trace::finish(threads, start.into(), end.into()) {
+        None => {}
+        Some(Err(problem)) => message::say(&problem),
+        Some(Ok(trace::Finished {
+            path,
+            dropped,
+            replaced,
+        })) => {
+            let path = config::short(&path).display();
+            if dropped > 0 {
+                message::say(&format!(
+                    "{dropped} events are not in the trace {path}: it reached ROMP_TRACE_LIMIT, \
+                     or ROMP_TRACE_MEMORY was full before it was written"
+                ));
+            }
+            if replaced > 0 {
+                message::say(&format!(
+                    "the trace {path} holds the last events of the run only (ROMP_TRACE_LIMIT)"
+                ));
+            }
+        }
+    }
 }
 
 fn summary(saved: &Saved) -> String {

@@ -15,6 +15,8 @@ use super::shared::{Link, Word, leak};
 use super::thread::Thread;
 use crate::sinks::collector;
 use crate::sinks::profile::Node;
+use crate::sinks::trace::LockRecord;
+use trace::record::Op;
 
 /// A call of a lock routine that is under way.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +46,10 @@ pub(crate) struct Held {
 }
 
 impl Held {
+    pub(crate) fn address(&self) -> usize {
+        self.address.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn next(&self) -> Option<&'static Held> {
         self.next.get()
     }
@@ -116,8 +122,10 @@ impl Thread {
             .add(at.wrapping_sub(call.start));
         if let Some(held) = self.held(address) {
             held.change_depth(|depth| depth.saturating_add(1));
+            self.trace_call(Op::LockNested, call, address, at);
             return self.add_instance(call.node, at.wrapping_sub(call.start));
         }
+        self.trace_call(Op::LockSet, call, address, at);
         if let Some(held) = self.held(0).or_else(|| self.new_held()) {
             held.node.set(Some(call.node));
             held.start.set(call.start);
@@ -131,21 +139,23 @@ impl Thread {
     }
 
     /// The call has not acquired the lock.
-    pub(crate) fn lock_refused(&self, call: LockCall, at: u64) {
+    pub(crate) fn lock_refused(&'static self, call: LockCall, at: u64) {
+        self.trace_call(Op::LockRefused, call, 0, at);
         call.node
             .span(PseudoRegion::Enter)
             .add(at.wrapping_sub(call.start));
-        self.lock_called(call, at);
+        self.add_instance(call.node, at.wrapping_sub(call.start));
     }
 
     /// A call that neither sets nor unsets has returned.
-    pub(crate) fn lock_called(&self, call: LockCall, at: u64) {
+    pub(crate) fn lock_called(&'static self, call: LockCall, at: u64) {
+        self.trace_call(Op::LockCalled, call, 0, at);
         self.add_instance(call.node, at.wrapping_sub(call.start));
     }
 
     /// The lock is about to be unset: the hold ends, unless it nests deeper.
     /// Gives the call that set it.
-    pub(crate) fn lock_release(&self, address: usize, at: u64) -> Option<Unset> {
+    pub(crate) fn lock_release(&'static self, address: usize, at: u64) -> Option<Unset> {
         let Some(held) = self.held(address) else {
             self.unmatched.add(1);
             return None;
@@ -157,6 +167,7 @@ impl Thread {
             node: held.node.get()?,
             start: held.start.get(),
         };
+        self.trace_call(Op::LockUnset, call, address, at);
         call.node
             .span(PseudoRegion::Body)
             .add(at.wrapping_sub(held.acquired.get()));
@@ -174,11 +185,25 @@ impl Thread {
     /// The unset call, which began at `start`, has returned.
     pub(crate) fn lock_released(&'static self, unset: Unset, start: u64, at: u64) {
         let Unset { set, got } = unset;
+        self.trace_call(Op::LockFree, set, got.guard, at);
         set.node
             .span(PseudoRegion::Exit)
             .add(at.wrapping_sub(start));
         self.add_instance(set.node, at.wrapping_sub(set.start));
         self.account(got);
+    }
+
+    #[inline(always)]
+    fn trace_call(&'static self, op: Op, call: LockCall, address: usize, at: u64) {
+        let LockCall { node, start } = call;
+        let record = LockRecord {
+            op,
+            node,
+            start,
+            address,
+            is_cut: false,
+        };
+        self.trace_lock(at, record);
     }
 
     /// From now on this thread holds no lock that is known.

@@ -8,6 +8,7 @@
 mod aloud;
 pub(crate) mod annotations;
 mod arrival;
+pub(crate) mod chunks;
 pub(crate) mod clock;
 pub(crate) mod config;
 mod cost;
@@ -19,7 +20,7 @@ mod fork;
 pub(crate) mod forkers;
 pub(crate) mod fortran_omp;
 pub(crate) mod function;
-mod helper;
+pub(crate) mod helper;
 pub(crate) mod holding;
 pub(crate) mod life_cycle;
 pub(crate) mod lock;

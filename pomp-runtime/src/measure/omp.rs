@@ -13,6 +13,7 @@ mod runtime {
         pub(crate) safe fn omp_get_max_threads() -> c_int;
         pub(crate) safe fn omp_get_level() -> c_int;
         pub(crate) safe fn omp_get_ancestor_thread_num(level: c_int) -> c_int;
+        pub(crate) fn omp_get_schedule(kind: *mut c_int, chunk: *mut c_int);
         pub(crate) fn omp_init_lock(lock: *mut c_void);
         pub(crate) fn omp_destroy_lock(lock: *mut c_void);
         pub(crate) fn omp_set_lock(lock: *mut c_void);
@@ -83,6 +84,7 @@ mod runtime {
     pub(crate) fn omp_get_max_threads() -> c_int {
         1
     }
+    pub(crate) unsafe fn omp_get_schedule(_kind: *mut c_int, _chunk: *mut c_int) {}
     pub(crate) fn omp_get_level() -> c_int {
         0
     }

@@ -112,6 +112,11 @@ impl Thread {
         self.forget_locks();
     }
 
+    /// Whether there was a pause since its last event.
+    pub(crate) fn is_paused(&self) -> bool {
+        time(self.pauses()).is_some()
+    }
+
     /// The innermost frame that goes on over a pause.
     pub(crate) fn lasting(&self) -> Option<&'static Frame> {
         let mut lasting = self.top();

@@ -22,6 +22,8 @@ use super::shared::{Link, leak};
 pub(crate) struct Region {
     pub(crate) descriptor: Descriptor,
     pub(crate) kind: RegionKind,
+    /// Its number among all regions, from 0.
+    pub(crate) number: u32,
     /// Whether its group was switched off: its events are not measured.
     pub(crate) off: bool,
     /// Who forks teams of this region, for sources that have no handle to pass
@@ -143,13 +145,14 @@ pub(crate) fn register(descriptor: Descriptor) -> Option<&'static Region> {
         return Some(region);
     }
     let guard = registry.guard(&descriptor);
-    let region = new_region(descriptor, guard)?;
+    let number = u32::try_from(registry.regions.len()).unwrap_or(u32::MAX);
+    let region = new_region(descriptor, guard, number)?;
     registry.regions.push(region);
     registry.by_text.insert(text, region);
     Some(region)
 }
 
-fn new_region(descriptor: Descriptor, guard: usize) -> Option<&'static Region> {
+fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'static Region> {
     let kind = descriptor
         .kind()
         .unwrap_or_else(|| nearest_kind(&descriptor.region_type));
@@ -157,6 +160,7 @@ fn new_region(descriptor: Descriptor, guard: usize) -> Option<&'static Region> {
         off: disabled().contain(group::of(kind)) || !is_wanted(&descriptor),
         descriptor,
         kind,
+        number,
         forkers: Forkers::none(),
         guard,
         part: Link::none(),
@@ -165,7 +169,7 @@ fn new_region(descriptor: Descriptor, guard: usize) -> Option<&'static Region> {
 
 /// A region that is in no registry.
 pub(super) fn unregistered(descriptor: Descriptor) -> Option<&'static Region> {
-    new_region(descriptor, 0)
+    new_region(descriptor, 0, u32::MAX)
 }
 
 /// The groups that the user switched off. A value that can't be read is
@@ -238,14 +242,14 @@ pub(crate) mod tests {
 
     /// A region that is in no registry.
     pub(crate) fn region(region_type: &str, line: u32) -> &'static Region {
-        new_region(descriptor(region_type, line), 0).unwrap()
+        new_region(descriptor(region_type, line), 0, u32::MAX).unwrap()
     }
 
     /// A critical section that is in no registry, of a name with this number.
     pub(crate) fn critical(name: usize, line: u32) -> &'static Region {
         let mut descriptor = descriptor("critical", line);
         descriptor.name = Some(format!("name{name}"));
-        new_region(descriptor, name).unwrap()
+        new_region(descriptor, name, u32::MAX).unwrap()
     }
 
     #[test]

@@ -58,6 +58,13 @@ impl<T: Sync + 'static> Link<T> {
         self.0.store(pointer(target), Ordering::Release);
     }
 
+    /// Takes the target out.
+    pub(crate) fn take(&self) -> Option<&'static T> {
+        let target = self.0.swap(std::ptr::null_mut(), Ordering::AcqRel);
+        // SAFETY: as in `get`.
+        unsafe { target.as_ref() }
+    }
+
     /// Stores a target unless another one than `expected` stands there. Whether
     /// it was stored.
     pub(crate) fn replace_if(&self, expected: Option<&'static T>, target: &'static T) -> bool {

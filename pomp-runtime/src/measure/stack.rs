@@ -110,6 +110,10 @@ pub(crate) struct Frame {
     pub(super) instance: Word,
     /// Of a function or a task's execution: where the machine's stack was.
     pub(super) stack: Word,
+    /// Of a member frame: how many loops were traced in it.
+    pub(super) loops: Word,
+    /// Of a team or a task that is traced: its label.
+    pub(crate) label: Word,
     /// Of a function: where its caller goes on.
     pub(super) call_site: Word,
     /// What had been counted at its begin, if anything is.
@@ -121,6 +125,10 @@ pub(crate) struct Frame {
 impl Frame {
     pub(crate) fn below(&self) -> Option<&'static Frame> {
         self.below.get()
+    }
+
+    pub(crate) fn above(&self) -> Option<&'static Frame> {
+        self.above.get()
     }
 
     #[inline(always)]
@@ -348,6 +356,7 @@ impl Thread {
             self.start_counters(frame);
         }
         let start = now();
+        self.trace_enter(frame, node, phase, start);
         frame.begin(Role::Construct, node, start);
         frame.start_phase(phase, start);
         self.set_top(frame);
@@ -380,6 +389,7 @@ impl Thread {
     ) {
         let frame = self.top().and_then(|top| self.frame_above(top));
         if let Some(frame) = frame {
+            self.trace_enter(frame, around, phase, start);
             frame.entry.set(Some(entry));
             frame.begin(Role::Again, around, start);
             frame.start_phase(phase, start);
@@ -444,6 +454,7 @@ impl Thread {
             return Self::turn_silently(frame, phase);
         }
         if let Some(node) = frame.node() {
+            self.trace_turn(node, phase, at);
             frame.end_phase(node, at);
             frame.start_phase(phase, at);
         }
@@ -483,6 +494,7 @@ impl Thread {
     #[inline(always)]
     fn close_construct(&'static self, frame: &'static Frame, at: u64) {
         if let Some(node) = frame.node() {
+            self.trace_exit(node, at);
             frame.end_phase(node, at);
             self.add_instance(node, at.wrapping_sub(frame.start()));
             if counters::are_on() {

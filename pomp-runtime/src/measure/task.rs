@@ -40,6 +40,7 @@ impl Thread {
             self.start_counters(frame);
         }
         let start = now();
+        self.trace_task(frame, node, start);
         frame.begin(Role::Construct, node, start);
         frame.start_phase(PseudoRegion::Main, start);
         self.set_top(frame);

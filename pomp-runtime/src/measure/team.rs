@@ -39,6 +39,8 @@ pub(crate) struct Team {
     thread: Link<Thread>,
     /// Time of the fork.
     fork: Word,
+    /// Its label in the trace, 0 if there is none.
+    label: Word,
     /// The initial thread that it descends from.
     initial: Word,
     /// The id of the instance: the number of this record in the upper bits, and
@@ -67,6 +69,7 @@ impl Thread {
         frame.team_size.store(0, Ordering::Relaxed);
         let at = now();
         team.fork.set(at);
+        team.label.set(self.trace_fork(frame, node, at));
         team.instance.add(1);
         frame.instance.set(team.instance.get());
         frame.begin(Role::Fork, node, at);
@@ -110,7 +113,9 @@ impl Thread {
         }
         let at = now();
         let fork = team.fork.get();
+        self.trace_begin(frame, root, team.label.get(), fork, at);
         frame.begin(Role::Member, root, at);
+        frame.loops.set(0);
         frame.slot.set(team.slots.of(number));
         frame.barriers.set(fork);
         frame.instance.set(team.instance.get());
@@ -175,6 +180,7 @@ impl Thread {
 
     pub(super) fn close_member(&'static self, frame: &'static Frame, at: u64) {
         if let Some(root) = frame.node() {
+            self.trace_end(root, at);
             frame.end_phase(root, at);
             // The join will be added when the run ends.
             root.span(PseudoRegion::Exit).add(at.wrapping_neg());
@@ -189,6 +195,7 @@ impl Thread {
 
     pub(super) fn close_fork(&'static self, frame: &'static Frame, at: u64) {
         if let Some(node) = frame.node() {
+            self.trace_join(node, frame.team_size(), at);
             frame.end_phase(node, at);
             self.log.add(node, at.wrapping_sub(frame.start()));
             node.add_join(frame.team_size.load(Ordering::Relaxed), at);

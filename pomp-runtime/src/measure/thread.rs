@@ -21,6 +21,7 @@ use super::stack::{Frame, Role, add_frames};
 use super::{clock, errno, omp, pause, state};
 use crate::sinks::log::Log;
 use crate::sinks::profile::{CallTree, Node};
+use crate::sinks::trace::Stream;
 
 /// What one thread records. Two threads never share a cache line of it.
 #[derive(Debug)]
@@ -35,6 +36,7 @@ pub(crate) struct Thread {
     base: Link<Frame>,
     pub(crate) tree: CallTree,
     pub(crate) log: Log,
+    pub(crate) trace: Stream,
     pub(super) holds: Holds,
     /// The thread that was made before.
     before: Link<Thread>,
@@ -197,6 +199,7 @@ impl Blocks {
                 thread
             }
         };
+        thread.trace.open();
         thread_end::watch(thread);
         Some(thread)
     }
@@ -229,6 +232,7 @@ impl Thread {
             base: Link::none(),
             tree: CallTree::new(),
             log: Log::new(),
+            trace: Stream::new(),
             holds: Holds::new(),
             before: Link::none(),
             held: Link::none(),
@@ -297,7 +301,7 @@ impl Thread {
         self.top.set(Some(frame));
     }
 
-    pub(super) fn base(&self) -> Option<&'static Frame> {
+    pub(crate) fn base(&self) -> Option<&'static Frame> {
         self.base.get()
     }
 
@@ -327,6 +331,7 @@ impl Thread {
         let root = self.tree.initial_root(number)?;
         base.set_node(Some(root));
         self.initial.set(u64::from(number) + 1);
+        self.trace_base(base, clock::now());
         Some(root)
     }
 }

@@ -1,5 +1,6 @@
-//! What becomes of events: the call-path profile, and a collector's callbacks. A
-//! sink knows threads, regions and ticks; it does not know who reported an event.
+//! What becomes of events: the call-path profile, the trace, and a collector's
+//! callbacks. A sink knows threads, regions and ticks; it does not know who
+//! reported an event.
 
 pub(crate) mod collector;
 mod contention;
@@ -11,4 +12,5 @@ pub(crate) mod profile;
 mod shortcuts;
 mod snapshot;
 mod spread;
+pub(crate) mod trace;
 mod waits;

@@ -80,6 +80,8 @@ pub(crate) struct Node {
     /// A `PseudoRegion`, `MEMBER` or `INITIAL`.
     within: AtomicU8,
     number: AtomicU32,
+    /// Of a root that is traced: the number of its thread's path, plus one.
+    pub(super) path: Word,
     /// How many of the regions on its path are entered within themselves.
     repeats: AtomicU8,
     /// Whether entering it needs more than opening a frame.

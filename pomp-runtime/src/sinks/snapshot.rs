@@ -186,18 +186,10 @@ impl Snapshot {
 
     /// Adds what the missing exits would add to the nodes.
     fn close_frames(&mut self, thread: &'static Thread, at: u64) {
-        let mut frame = thread.top().filter(|top| top.role() != Role::Base);
-        let mut paused = pause::time(thread.pauses());
-        let lasting = thread.lasting();
-        while let Some(open) = frame {
-            if lasting.is_some_and(|lasting| std::ptr::eq(lasting, open)) {
-                paused = None;
-            }
-            let left = left_at(open).or(paused);
+        for (open, left) in open_frames(thread) {
             // That functions are open when a program ends is no surprise.
             self.open += u64::from(left.is_none() && !open.is_function());
             self.close_frame(open, left.unwrap_or(at));
-            frame = open.below().filter(|below| below.role() != Role::Base);
         }
     }
 
@@ -240,7 +232,7 @@ impl Snapshot {
     }
 
     fn close_locks(&mut self, thread: &'static Thread, at: u64) {
-        if pause::time(thread.pauses()).is_some() {
+        if thread.is_paused() {
             return;
         }
         for (node, start, acquired) in thread.held_locks().filter_map(|held| held.holding()) {
@@ -333,6 +325,23 @@ impl Snapshot {
             self.exits.insert(*first, Total { count, ticks });
         }
     }
+}
+
+/// The frames that are open, innermost first, each with the time when it was
+/// left if that is known.
+pub(super) fn open_frames(
+    thread: &'static Thread,
+) -> impl Iterator<Item = (&'static Frame, Option<u64>)> {
+    let is_open = |frame: &&'static Frame| frame.role() != Role::Base;
+    let top = thread.top().filter(is_open);
+    let mut paused = pause::time(thread.pauses());
+    let lasting = thread.lasting();
+    std::iter::successors(top, move |frame| frame.below().filter(is_open)).map(move |open| {
+        if lasting.is_some_and(|lasting| std::ptr::eq(lasting, open)) {
+            paused = None;
+        }
+        (open, left_at(open).or(paused))
+    })
 }
 
 /// When a frame was left that never closed, if that is known: the latest when

@@ -2,6 +2,7 @@
 //! source decides nothing; every entry point passes [`boundary`].
 
 mod boundary;
+mod chunks;
 mod collector;
 mod control;
 mod descriptor;

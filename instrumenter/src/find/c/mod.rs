@@ -18,6 +18,7 @@ pub(in crate::find) mod groups;
 mod items;
 pub(in crate::find) mod lexer;
 pub(in crate::find) mod line_directives;
+mod loops;
 mod macros;
 mod matcher;
 pub(in crate::find) mod preprocessed;
@@ -31,13 +32,14 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::tree::SyntaxTree;
-use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Traits};
+use super::{Branch, Extent, Found, FoundDirective, FrontEnd, LoopReader, Traits};
 use crate::openmp::parse::joined;
 use crate::openmp::{Association, Language};
 use crate::source::Source;
 use directives::Record;
 use groups::{Configuration, Groups};
 use lexer::{Lexed, Token};
+use loops::Loops;
 use macros::Macros;
 use view::View;
 
@@ -80,6 +82,10 @@ impl FrontEnd for CFrontEnd {
 
     fn disagreement(&self, source: &Source) -> Option<usize> {
         Finder::new(source).disagreement()
+    }
+
+    fn loops<'s>(&self, source: &'s Source) -> Option<Box<dyn LoopReader + 's>> {
+        Some(Box::new(Loops::new(source)))
     }
 }
 

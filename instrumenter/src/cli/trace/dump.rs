@@ -1,0 +1,220 @@
+//! `romp trace FILE dump`
+
+use std::io::{self, Write};
+
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
+use trace::layout::label_parts;
+use trace::read::{ReadError, Trace};
+use trace::record::Op;
+use trace::replay::{Event, Instance, Listener, Open, Role, path, replay_merged};
+
+use super::{Failure, failure, print};
+
+/// Arguments of `romp trace FILE dump`.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// How to write it
+    #[arg(short, long, default_value = "text")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A line for each event: nanoseconds since the start, thread, event, region
+    Text,
+    /// The same, each line an object of JSON
+    Json,
+}
+
+pub(super) fn run(trace: &Trace, arguments: &Arguments) -> Result<(), Failure> {
+    let mut result: Result<(), ReadError> = Ok(());
+    print(|out| {
+        let mut dump = Dump {
+            trace,
+            out,
+            format: arguments.format,
+            stream: 0,
+            failed: None,
+        };
+        result = replay_merged(trace, &mut dump);
+        dump.failed.map_or(Ok(()), Err)
+    })?;
+    result.map_err(failure)
+}
+
+struct Dump<'a> {
+    trace: &'a Trace,
+    out: &'a mut dyn Write,
+    format: Format,
+    stream: u64,
+    failed: Option<io::Error>,
+}
+
+impl Listener for Dump<'_> {
+    fn stream(&mut self, stream: u64) {
+        self.stream = stream;
+    }
+
+    fn event(&mut self, time: u64, open: &[Open], event: &Event) {
+        if self.failed.is_some() {
+            return;
+        }
+        let (name, region, facts) = self.describe(open, event);
+        let thread = self.trace.thread(path(open));
+        let region = region.map(|region| {
+            let known = self.trace.region(region);
+            known.map_or_else(|| "?".to_owned(), trace::stats::name)
+        });
+        let ns = self.trace.ns(time);
+        let written = match self.format {
+            Format::Text => {
+                let depth = open.iter().filter(|open| open.role != Role::Base).count();
+                let region = region.unwrap_or_default();
+                let facts: Vec<String> = facts
+                    .iter()
+                    .map(|(name, value)| match value {
+                        Value::String(text) => format!(" {name}={text}"),
+                        value => format!(" {name}={value}"),
+                    })
+                    .collect();
+                writeln!(
+                    self.out,
+                    "{ns:>12} {thread:<8} {:indent$}{name} {region}{}",
+                    "",
+                    facts.concat(),
+                    indent = 2 * depth
+                )
+            }
+            Format::Json => {
+                let mut line = Map::new();
+                line.insert("ns".to_owned(), json!(ns));
+                line.insert("stream".to_owned(), json!(self.stream));
+                line.insert("thread".to_owned(), json!(thread));
+                line.insert("event".to_owned(), json!(name));
+                line.insert("region".to_owned(), json!(region));
+                line.extend(facts);
+                writeln!(self.out, "{}", Value::Object(line))
+            }
+        };
+        self.failed = written.err();
+    }
+}
+
+/// The name of an event, the number of its region, and what else is known.
+type Described = (&'static str, Option<u32>, Map<String, Value>);
+
+impl Dump<'_> {
+    fn describe(&self, open: &[Open], event: &Event) -> Described {
+        let top = open.last();
+        let region = top
+            .filter(|top| top.role != Role::Base)
+            .map(|top| top.region);
+        let mut facts = Map::new();
+        let mut fact = |name: &str, value: Value| {
+            facts.insert(name.to_owned(), value);
+        };
+        let part = |part| json!(format!("{part:?}").to_lowercase());
+        let name = match event {
+            Event::Begin { .. } => {
+                if let Some(top) = top {
+                    fact("part", part(top.phase));
+                    if top.label != 0 {
+                        fact("label", label(top.label));
+                    }
+                }
+                match top.map(|top| top.role) {
+                    Some(Role::Fork) => "fork",
+                    Some(Role::Member) => "begin",
+                    _ => "enter",
+                }
+            }
+            Event::Known => "open",
+            Event::Turn(phase) => {
+                fact("part", part(*phase));
+                "turn"
+            }
+            Event::End { is_cut, size } => {
+                if *is_cut {
+                    fact("cut", json!(true));
+                }
+                match top.map(|top| top.role) {
+                    Some(Role::Fork) => {
+                        fact("size", json!(size));
+                        "join"
+                    }
+                    Some(Role::Member) => "end",
+                    _ => "exit",
+                }
+            }
+            Event::Create(task) => {
+                fact("task", label(*task));
+                "create"
+            }
+            Event::Executes(task) => {
+                fact("task", label(*task));
+                "executes"
+            }
+            Event::Loop(instance) => {
+                fact("instance", loop_instance(instance.instance));
+                fact("schedule", json!(instance.how.kind.name()));
+                fact("team", json!(instance.how.team));
+                fact("lower", json!(instance.lower));
+                fact("upper", json!(instance.upper));
+                fact("step", json!(instance.step));
+                fact("iterations", json!(instance.count));
+                fact("chunk", json!(instance.chunk));
+                "loop"
+            }
+            Event::Chunk(chunk) => {
+                fact("instance", loop_instance(chunk.instance));
+                fact("first", json!(chunk.first));
+                fact("iterations", json!(chunk.length));
+                fact("from", json!(self.trace.ns(chunk.start)));
+                "chunk"
+            }
+            Event::Depend(how, name) => {
+                fact("how", json!(how));
+                fact("name", json!(name));
+                "depend"
+            }
+            Event::Missing(events) => {
+                fact("events", json!(events));
+                "missing"
+            }
+            Event::Lock(lock) => {
+                if lock.start != 0 {
+                    fact("from", json!(self.trace.ns(lock.start)));
+                }
+                if lock.address != 0 {
+                    fact("address", json!(format!("{:#x}", lock.address)));
+                }
+                return (lock_name(lock.op), Some(lock.region), facts);
+            }
+        };
+        (name, region, facts)
+    }
+}
+
+fn lock_name(op: Op) -> &'static str {
+    match op {
+        Op::LockSet => "set",
+        Op::LockRefused => "refused",
+        Op::LockNested => "set-again",
+        Op::LockUnset => "unset",
+        Op::LockFree => "free",
+        _ => "called",
+    }
+}
+
+/// A loop's instance: the label of the team, and a number.
+fn loop_instance((team, number): Instance) -> Value {
+    let (stream, team) = label_parts(team);
+    json!(format!("{stream}:{team}.{number}"))
+}
+
+/// A label as it is written: stream and number.
+fn label(label: u64) -> Value {
+    let (stream, number) = label_parts(label);
+    json!(format!("{stream}:{number}"))
+}

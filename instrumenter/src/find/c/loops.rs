@@ -1,0 +1,305 @@
+//! The heads of canonical loops in C and C++, from the tokens.
+//!
+//! What is read here is put into the text once more, so only what has no side
+//! effects is accepted: names, numbers, members, elements and arithmetic.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::lexer::{Lexed, Token, TokenKind};
+use super::{is_word, lexer, text_of};
+use crate::find::{Level, LoopNest, LoopReader, Relation};
+use crate::openmp::Language;
+use crate::source::Source;
+
+/// Types of which C++ knows that they are integers.
+const INTEGERS: &[&str] = &[
+    "int",
+    "long",
+    "short",
+    "char",
+    "unsigned",
+    "signed",
+    "size_t",
+    "ssize_t",
+    "ptrdiff_t",
+    "int8_t",
+    "int16_t",
+    "int32_t",
+    "int64_t",
+    "uint8_t",
+    "uint16_t",
+    "uint32_t",
+    "uint64_t",
+    "intptr_t",
+    "uintptr_t",
+];
+
+/// The loops of a source.
+pub(in crate::find) struct Loops<'s> {
+    text: &'s [u8],
+    is_cxx: bool,
+    tokens: Rc<Vec<Token>>,
+    /// Where preprocessing lines begin.
+    lines: Vec<usize>,
+}
+
+impl<'s> Loops<'s> {
+    pub(in crate::find) fn new(source: &'s Source) -> Self {
+        let Lexed { code, lines } = lexer::lex(&source.text);
+        Self {
+            text: &source.text,
+            is_cxx: source.language == Language::Cxx,
+            tokens: code,
+            lines: lines.iter().map(|line| line.range.start).collect(),
+        }
+    }
+}
+
+impl LoopReader for Loops<'_> {
+    fn expression(&self, range: Range<usize>) -> Option<String> {
+        let text = &self.text[range];
+        let tokens = lexer::lex(text).code;
+        let part = Loops {
+            text,
+            is_cxx: self.is_cxx,
+            tokens: Rc::clone(&tokens),
+            lines: Vec::new(),
+        };
+        (!tokens.is_empty() && part.plain(&tokens).is_ok()).then(|| part.join(&tokens))
+    }
+
+    fn nest(&self, begin: usize, levels: usize) -> Result<LoopNest, String> {
+        let mut at = self.tokens.partition_point(|token| token.start() < begin);
+        let mut nest = LoopNest::default();
+        for depth in 0..levels {
+            let outer: Vec<&str> = nest.levels.iter().map(|l| l.variable.as_str()).collect();
+            let (level, behind) = self.head(at, &outer)?;
+            nest.levels.push(level);
+            at = behind;
+            // Between the loops of a nest there may be braces.
+            while depth + 1 < levels && self.is(at, b'{') {
+                at += 1;
+            }
+        }
+        let body = self.tokens.get(at).ok_or("its body is not found")?;
+        if !self.is(at, b'{') {
+            return Err("its body has no braces".to_owned());
+        }
+        nest.body = body.end();
+        let within = begin..nest.body;
+        match self.lines.iter().any(|line| within.contains(line)) {
+            true => Err(
+                "a directive or another preprocessing line stands in front of its body".to_owned(),
+            ),
+            false => Ok(nest),
+        }
+    }
+}
+
+impl Loops<'_> {
+    /// A head, and the index behind it.
+    fn head(&self, at: usize, outer: &[&str]) -> Result<(Level, usize), String> {
+        if !self.word(at, "for") || !self.is(at + 1, b'(') {
+            return Err("its loop is not a plain for".to_owned());
+        }
+        let close = self.closing(at + 1).ok_or("its head is not understood")?;
+        let parts = self.parts(at + 2, close);
+        let [init, test, change] = parts.as_slice() else {
+            return Err("its loop has no first value, test and step".to_owned());
+        };
+        let (variable, lower) = self.init(init)?;
+        let (relation, upper) = self.test(test, &variable)?;
+        let (step, is_down) = self.change(change, &variable)?;
+        for expression in [lower, &upper, &step] {
+            self.plain(expression)?;
+            let names = expression.iter().map(|token| text_of(self.text, token));
+            if names.into_iter().any(|name| outer.contains(&name.as_str())) {
+                return Err("the bounds of an inner loop depend on an outer one".to_owned());
+            }
+        }
+        let level = Level {
+            lower: self.join(lower),
+            upper: self.join(&upper),
+            relation,
+            step: if step.is_empty() {
+                "1".to_owned()
+            } else {
+                self.join(&step)
+            },
+            is_down,
+            variable,
+        };
+        Ok((level, close + 1))
+    }
+
+    /// The parts of a head, which semicolons separate.
+    fn parts(&self, from: usize, close: usize) -> Vec<&[Token]> {
+        let inside = self.tokens.get(from..close).unwrap_or_default();
+        inside
+            .split(|token| token.kind == TokenKind::Punctuation(b';'))
+            .collect()
+    }
+
+    /// `type variable = lower`, or without a type.
+    fn init<'t>(&self, part: &'t [Token]) -> Result<(String, &'t [Token]), String> {
+        let unclear = || "the first value of its loop is not understood".to_owned();
+        let equals = part
+            .iter()
+            .position(|token| token.kind == TokenKind::Punctuation(b'='))
+            .ok_or_else(unclear)?;
+        let (declared, lower) = (&part[..equals], &part[equals + 1..]);
+        let (name, types) = declared.split_last().ok_or_else(unclear)?;
+        if name.kind != TokenKind::Identifier || lower.is_empty() {
+            return Err(unclear());
+        }
+        if self.is_cxx && !self.is_number(types, lower) {
+            return Err("the type of its loop variable cannot be told".to_owned());
+        }
+        Ok((text_of(self.text, name), lower))
+    }
+
+    /// Whether a loop variable of C++ is a number or a pointer for certain.
+    fn is_number(&self, types: &[Token], lower: &[Token]) -> bool {
+        let last = types.last();
+        let is_pointer = last.is_some_and(|token| token.kind == TokenKind::Punctuation(b'*'));
+        let is_integer = !types.is_empty()
+            && last
+                .is_some_and(|token| INTEGERS.iter().any(|word| is_word(self.text, token, word)));
+        let begins_with_number = lower.len() == 1 && lower[0].kind == TokenKind::Number;
+        is_pointer || is_integer || begins_with_number
+    }
+
+    /// `variable < upper`, or the other way round.
+    fn test(&self, part: &[Token], variable: &str) -> Result<(Relation, Vec<Token>), String> {
+        let unclear = || "the test of its loop is not understood".to_owned();
+        let is_variable = |token: &Token| is_word(self.text, token, variable);
+        let mark = |token: &Token| match token.kind {
+            TokenKind::Punctuation(mark @ (b'<' | b'>' | b'!' | b'=')) => Some(mark),
+            _ => None,
+        };
+        let first = part.first().ok_or_else(unclear)?;
+        let last = part.last().ok_or_else(unclear)?;
+        let (at, is_left) = match (is_variable(first), is_variable(last)) {
+            (true, _) => (1, true),
+            (false, true) => {
+                let at = part.iter().position(|token| mark(token).is_some());
+                (at.ok_or_else(unclear)?, false)
+            }
+            _ => return Err(unclear()),
+        };
+        let operator = part.get(at).and_then(mark).ok_or_else(unclear)?;
+        let or_equal = part.get(at + 1).and_then(mark) == Some(b'=');
+        let behind = at + 1 + usize::from(or_equal);
+        let upper = match is_left {
+            true => part.get(behind..),
+            false => part.get(..at),
+        };
+        let upper = upper
+            .filter(|upper| !upper.is_empty())
+            .ok_or_else(unclear)?;
+        let relation = match (operator, or_equal, is_left) {
+            (b'<', false, true) | (b'>', false, false) => Relation::Less,
+            (b'<', true, true) | (b'>', true, false) => Relation::LessOrEqual,
+            (b'>', false, true) | (b'<', false, false) => Relation::Greater,
+            (b'>', true, true) | (b'<', true, false) => Relation::GreaterOrEqual,
+            (b'!', true, _) => Relation::NotEqual,
+            _ => return Err(unclear()),
+        };
+        Ok((relation, upper.to_vec()))
+    }
+
+    /// By how much the variable changes (nothing: by one), and whether down.
+    fn change(&self, part: &[Token], variable: &str) -> Result<(Vec<Token>, bool), String> {
+        let words: Vec<String> = part.iter().map(|token| text_of(self.text, token)).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let rest = |from: usize| part.get(from..).unwrap_or_default().to_vec();
+        match words.as_slice() {
+            ["+", "+", name] | [name, "+", "+"] if *name == variable => Ok((Vec::new(), false)),
+            ["-", "-", name] | [name, "-", "-"] if *name == variable => Ok((Vec::new(), true)),
+            [name, "+", "=", _, ..] if *name == variable => Ok((rest(3), false)),
+            [name, "-", "=", _, ..] if *name == variable => Ok((rest(3), true)),
+            [name, "=", from, "+", _, ..] if *name == variable && *from == variable => {
+                Ok((rest(4), false))
+            }
+            [name, "=", from, "-", _, ..] if *name == variable && *from == variable => {
+                self.single(&rest(4))?;
+                Ok((rest(4), true))
+            }
+            _ => Err("the step of its loop is not understood".to_owned()),
+        }
+    }
+
+    /// `i = i - a + b` goes down by `a - b`: only a single operand is safe.
+    fn single(&self, tokens: &[Token]) -> Result<(), String> {
+        match tokens {
+            [_] => Ok(()),
+            _ => Err("the step of its loop is not understood".to_owned()),
+        }
+    }
+
+    /// Whether an expression has no side effects.
+    fn plain(&self, tokens: &[Token]) -> Result<(), String> {
+        let has_effects = || Err("a bound of its loop may have side effects".to_owned());
+        for (index, token) in tokens.iter().enumerate() {
+            let next = tokens.get(index + 1);
+            let is_next = |mark: u8| {
+                next.is_some_and(|next| {
+                    next.kind == TokenKind::Punctuation(mark) && next.start() == token.end()
+                })
+            };
+            let calls = next.is_some_and(|next| next.kind == TokenKind::Punctuation(b'('));
+            match token.kind {
+                TokenKind::Identifier if calls && !is_word(self.text, token, "sizeof") => {
+                    return has_effects();
+                }
+                TokenKind::Punctuation(b'+') if is_next(b'+') => return has_effects(),
+                TokenKind::Punctuation(b'-') if is_next(b'-') => return has_effects(),
+                TokenKind::Punctuation(b'=' | b'{' | b',' | b'?') => return has_effects(),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn join(&self, tokens: &[Token]) -> String {
+        let mut text = String::new();
+        let mut end = None;
+        for token in tokens {
+            if end.is_some_and(|end| end != token.start()) {
+                text.push(' ');
+            }
+            text.push_str(&text_of(self.text, token));
+            end = Some(token.end());
+        }
+        text
+    }
+
+    fn word(&self, at: usize, word: &str) -> bool {
+        let token = self.tokens.get(at);
+        token.is_some_and(|token| is_word(self.text, token, word))
+    }
+
+    fn is(&self, at: usize, mark: u8) -> bool {
+        let token = self.tokens.get(at);
+        token.is_some_and(|token| token.kind == TokenKind::Punctuation(mark))
+    }
+
+    /// The parenthesis that closes the one at an index.
+    fn closing(&self, open: usize) -> Option<usize> {
+        let mut depth = 0usize;
+        for (index, token) in self.tokens.iter().enumerate().skip(open) {
+            match token.kind {
+                TokenKind::Punctuation(b'(') => depth += 1,
+                TokenKind::Punctuation(b')') => {
+                    depth = depth.checked_sub(1)?;
+                    if depth == 0 {
+                        return Some(index);
+                    }
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+}

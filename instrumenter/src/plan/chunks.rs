@@ -1,0 +1,143 @@
+//! Chunks of loops: where a loop says what its iterations are, where the body
+//! notices that a chunk begins, and where the last one ends.
+//!
+//! The test stands at the top of the innermost body and compares the loop
+//! variables with what they would be next. It stands in the same construct, so
+//! the compiler shares out the iterations as before.
+
+use super::place::Layout;
+use super::split::SplitResult;
+use super::{Insertion, Item, Planner};
+use crate::edit::Order;
+use crate::find::{LoopNest, LoopReader};
+use crate::nest::Construct;
+use crate::openmp::parse::Argument;
+use crate::openmp::{Directive, Leaf};
+
+impl Planner<'_> {
+    /// Has the chunks of a loop traced, if that is wanted, or notes why not.
+    pub(super) fn chunks(
+        &mut self,
+        construct: &Construct,
+        directive: &Directive,
+        regions: &[usize],
+        split: &SplitResult,
+        layout: &mut Layout,
+    ) {
+        let Some(loops) = self.loops else { return };
+        if !directive.leaves().any(|leaf| leaf == Leaf::Loop) {
+            return;
+        }
+        let region = region_of_loop(directive, regions, split);
+        match nest(loops, construct, directive, region.is_none()) {
+            Ok(nest) => {
+                let region = region.unwrap_or(regions[0]);
+                self.insert_chunks(construct, nest, region, layout);
+            }
+            Err(reason) => {
+                self.plan.unchunked.insert(directive.range.start, reason);
+            }
+        }
+    }
+
+    fn insert_chunks(
+        &mut self,
+        construct: &Construct,
+        nest: LoopNest,
+        region: usize,
+        layout: &mut Layout,
+    ) {
+        let number = self.plan.loops.len();
+        layout.surround_loop(Item::ChunksBegin(number, region), Item::ChunksEnd(number));
+        self.plan.insertions.push(Insertion {
+            at: nest.body,
+            line_start: false,
+            order: Order::open(construct.depth),
+            guard: None,
+            items: vec![Item::ChunkTest(number)],
+        });
+        self.plan.loops.push(nest);
+    }
+}
+
+/// The region of the loop; none if the directive stays whole.
+fn region_of_loop(directive: &Directive, regions: &[usize], split: &SplitResult) -> Option<usize> {
+    if directive.leaves().next() == Some(Leaf::Loop) {
+        return regions.first().copied();
+    }
+    let split = split.as_ref().ok()?.as_ref()?;
+    let unit = split.rest.iter().position(|unit| unit.leaf == Leaf::Loop)?;
+    regions.get(unit + 1).copied()
+}
+
+fn nest(
+    loops: &dyn LoopReader,
+    construct: &Construct,
+    directive: &Directive,
+    is_whole: bool,
+) -> Result<LoopNest, String> {
+    if let Some(reason) = refusal(directive, is_whole) {
+        return Err(reason.to_owned());
+    }
+    let block = construct.block.as_ref().ok_or("its loop is not found")?;
+    let mut nest = loops.nest(block.range.start, levels(directive)?)?;
+    let schedule = directive.clause("schedule");
+    let argument = schedule.and_then(|clause| clause.argument.as_ref());
+    // The size stands behind the last comma outside of parentheses.
+    let mut depth = 0;
+    let comma = argument.and_then(|argument| {
+        argument.words.iter().rfind(|word| {
+            match word.text.as_str() {
+                ")" => depth += 1,
+                "(" => depth -= 1,
+                _ => {}
+            }
+            depth == 0 && word.text == ","
+        })
+    });
+    nest.chunk = comma
+        .zip(argument)
+        .filter(|(comma, argument)| !behind_a_modifier(argument, comma.range.end))
+        .and_then(|(comma, argument)| loops.expression(comma.range.end..argument.range.end));
+    Ok(nest)
+}
+
+/// Whether a colon follows: the comma separates modifiers.
+fn behind_a_modifier(argument: &Argument, comma: usize) -> bool {
+    let mut behind = argument.words.iter();
+    behind.any(|word| word.range.start >= comma && word.text == ":")
+}
+
+/// Why the chunks of a directive's loop are not traced, if so.
+fn refusal(directive: &Directive, is_whole: bool) -> Option<&'static str> {
+    match () {
+        () if is_whole => Some("the directive stays whole"),
+        () if directive.leaves().any(|leaf| leaf == Leaf::Simd) => {
+            Some("a call in its body would keep it from being vectorised")
+        }
+        () if directive.clause("order").is_some() => Some("no call may stand in its body"),
+        () if directive
+            .clause("ordered")
+            .is_some_and(|c| c.argument.is_some()) =>
+        {
+            Some("it has ordered with a number")
+        }
+        () if directive.clause("tile").is_some() => Some("its loop is transformed"),
+        () => None,
+    }
+}
+
+/// How many loops are collapsed.
+fn levels(directive: &Directive) -> Result<usize, String> {
+    let Some(collapse) = directive.clause("collapse") else {
+        return Ok(1);
+    };
+    let argument = collapse.argument.as_ref();
+    let number = argument.and_then(|argument| match argument.words.as_slice() {
+        [number] => number.text.parse::<usize>().ok(),
+        _ => None,
+    });
+    number
+        .filter(|number| (1..=4).contains(number))
+        .ok_or_else(|| "the number of its collapsed loops cannot be told".to_owned())
+}

@@ -1,0 +1,295 @@
+//! The file. Written by our own thread while the program runs, and by whoever
+//! ends measurement at the end; one at a time.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::SystemTime;
+
+use profile::save::{self, SaveOptions};
+use trace::clock::Pair;
+use trace::layout::{Definition, Header, PAYLOAD_WORDS, SLOT_BYTES, SlotHead, SlotKind};
+use trace::record::{Op, Record};
+
+use super::end::Finished;
+use super::pages::{self, Page};
+use super::{ON, paths};
+use crate::measure::mutex::lock;
+use crate::measure::{clock, errno, message, region};
+
+/// Fewest slots of a file, whatever the limit: header, definitions, and pages.
+const FEWEST_SLOTS: u64 = 8;
+
+/// What the user asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// Limit of the file's size in bytes.
+    pub(crate) limit: u64,
+    /// Limit of the memory for pages in bytes.
+    pub(crate) memory: u64,
+    /// Whether the last events are kept, if not all can be.
+    pub(crate) keeps_last: bool,
+}
+
+/// The file and what is in it.
+#[derive(Debug, Default)]
+pub(crate) struct Writer {
+    options: Option<(Options, SaveOptions)>,
+    file: Option<(File, PathBuf)>,
+    /// Set when the system refused something.
+    has_failed: bool,
+    start: Pair,
+    start_unix_ns: u64,
+    /// What is defined in the file already.
+    regions: usize,
+    paths: usize,
+    definitions: u64,
+    has_facts: bool,
+    /// The next slot, and those with records, oldest first.
+    next: u64,
+    records: VecDeque<u64>,
+    replaced: u64,
+    /// Events in pages that were not written.
+    discarded: u64,
+    bytes: Vec<u8>,
+}
+
+/// The number of the file, plus one; 0 if there is none.
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+
+static WRITER: Mutex<Option<Writer>> = Mutex::new(None);
+
+/// The writer, locked.
+pub(crate) fn locked() -> MutexGuard<'static, Option<Writer>> {
+    lock(&WRITER)
+}
+
+/// Events are traced from now on.
+pub(crate) fn prepare(options: &Options, files: SaveOptions, start: Pair) {
+    pages::limit(options.memory);
+    *locked() = Some(Writer {
+        options: Some((options.clone(), files)),
+        start,
+        start_unix_ns: unix_ns(),
+        next: 1,
+        ..Writer::default()
+    });
+    ON.store(true, Ordering::Relaxed);
+}
+
+/// A forked child has a trace of its own.
+pub(crate) fn start_anew(writer: &mut Option<Writer>) {
+    pages::start_anew();
+    paths::locked().clear();
+    NUMBER.store(0, Ordering::Relaxed);
+    if let Some(parent) = writer {
+        *parent = Writer {
+            options: parent.options.take(),
+            start: Pair::from(clock::Pair::read()),
+            start_unix_ns: unix_ns(),
+            next: 1,
+            ..Writer::default()
+        };
+    }
+}
+
+fn unix_ns() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(0))
+}
+
+/// Writes the pages that are full.
+pub(crate) fn write() {
+    let mut writer = locked();
+    if let Some(writer) = writer.as_mut() {
+        errno::keep(|| writer.write_full());
+    }
+}
+
+/// Writes what is left. `dropped` are the events that the threads dropped.
+pub(super) fn finish(dropped: u64, start: Pair, end: Pair) -> Option<Result<Finished, String>> {
+    let mut writer = locked().take()?;
+    writer.write_full();
+    ON.store(false, Ordering::Relaxed);
+    let (file, path) = writer.file.as_ref()?;
+    let header = Header {
+        is_complete: true,
+        start,
+        end,
+        dropped: dropped + writer.discarded,
+        ..writer.header(end)
+    };
+    let written = file.write_all_at(&header.to_bytes(), 0);
+    Some(match written {
+        Ok(()) if !writer.has_failed => Ok(Finished {
+            path: path.clone(),
+            dropped: header.dropped,
+            replaced: writer.replaced,
+        }),
+        Ok(()) => Err(format!("the trace '{}' is not whole", path.display())),
+        Err(error) => Err(format!(
+            "the trace '{}' is not whole: {error}",
+            path.display()
+        )),
+    })
+}
+
+/// The number of the trace's file, which the profile is to have too. The file
+/// is made if need be.
+pub(crate) fn number() -> Option<u64> {
+    if let Some(writer) = locked().as_mut() {
+        // What is wrong with it is said when there is something to write.
+        let _ = writer.create();
+    }
+    NUMBER.load(Ordering::Relaxed).checked_sub(1)
+}
+
+impl Writer {
+    fn write_full(&mut self) {
+        for page in pages::take_full() {
+            if self.has_failed {
+                self.discarded += events(page);
+            } else if let Err(error) = self.write_page(page) {
+                self.has_failed = true;
+                self.discarded += events(page);
+                message::say(&format!("the trace ends here: {error}"));
+            }
+            page.give_back();
+        }
+        if let Some((file, _)) = &self.file {
+            let header = self.header(Pair::from(clock::Pair::read()));
+            // What cannot be written now is written at the end.
+            let _ = file.write_all_at(&header.to_bytes(), 0);
+        }
+    }
+
+    fn header(&self, end: Pair) -> Header {
+        Header {
+            is_complete: false,
+            start: self.start,
+            end,
+            start_unix_ns: self.start_unix_ns,
+            pid: std::process::id(),
+            dropped: self.discarded,
+            replaced: self.replaced,
+        }
+    }
+
+    fn write_page(&mut self, page: &'static Page) -> io::Result<()> {
+        self.create()?;
+        self.define()?;
+        let Some(slot) = self.slot_for_records() else {
+            self.discarded += events(page);
+            return Ok(());
+        };
+        self.bytes.clear();
+        page.head().write(page.payload(), &mut self.bytes);
+        self.put(slot)?;
+        self.records.push_back(slot);
+        Ok(())
+    }
+
+    /// A slot for a page: a new one, or the oldest.
+    fn slot_for_records(&mut self) -> Option<u64> {
+        let (options, _) = self.options.as_ref()?;
+        let most = (options.limit / SLOT_BYTES as u64).max(FEWEST_SLOTS);
+        if self.next < most {
+            self.next += 1;
+            return Some(self.next - 1);
+        }
+        let oldest = self
+            .records
+            .front()
+            .filter(|_| options.keeps_last)
+            .copied()?;
+        self.records.pop_front();
+        self.replaced += 1;
+        Some(oldest)
+    }
+
+    fn create(&mut self) -> io::Result<()> {
+        if self.file.is_none() {
+            let Some((_, files)) = &self.options else {
+                return Ok(());
+            };
+            let (file, path, number) = save::reserve_trace(files)?;
+            NUMBER.store(number + 1, Ordering::Relaxed);
+            self.file = Some((file, path));
+        }
+        Ok(())
+    }
+
+    /// Writes what pages may refer to and the file does not have.
+    fn define(&mut self) -> io::Result<()> {
+        let mut words = Vec::new();
+        if !std::mem::replace(&mut self.has_facts, true) {
+            self.facts().iter().for_each(|fact| fact.write(&mut words));
+        }
+        let regions = region::all();
+        for region in regions.iter().skip(self.regions) {
+            Definition::Region(region.number, region.descriptor.to_text()).write(&mut words);
+        }
+        self.regions = regions.len();
+        let paths = paths::locked();
+        let known = u32::try_from(self.paths).unwrap_or(u32::MAX);
+        let new = paths.since(self.paths);
+        for (number, (parent, member)) in (known..).zip(new) {
+            Definition::Path(number, *parent, *member).write(&mut words);
+        }
+        self.paths += new.len();
+        drop(paths);
+        for part in words.chunks(PAYLOAD_WORDS) {
+            let head = SlotHead {
+                kind: SlotKind::Definitions,
+                stream: 0,
+                sequence: self.definitions,
+                used: part.len(),
+                base: 0,
+                dropped: 0,
+            };
+            self.bytes.clear();
+            head.write(part.iter().copied(), &mut self.bytes);
+            self.put(self.next)?;
+            self.next += 1;
+            self.definitions += 1;
+        }
+        Ok(())
+    }
+
+    fn facts(&self) -> Vec<Definition> {
+        let fact = |name: &str, value: &str| Definition::Fact(name.to_owned(), value.to_owned());
+        let files = self.options.as_ref().map(|(_, files)| files);
+        let application = files.map_or("", |files| &files.application);
+        let rank = files.and_then(|files| files.rank);
+        let mut facts = vec![
+            fact("application", application),
+            fact("clock", clock::name()),
+            fact("romp", env!("CARGO_PKG_VERSION")),
+        ];
+        facts.extend(rank.map(|rank| fact("rank", &rank.to_string())));
+        facts
+    }
+
+    fn put(&self, slot: u64) -> io::Result<()> {
+        match &self.file {
+            Some((file, _)) => file.write_all_at(&self.bytes, slot * SLOT_BYTES as u64),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How many events a page holds, those that say what is open left out.
+fn events(page: &Page) -> u64 {
+    let words: Vec<u64> = page.payload().collect();
+    let mut rest = words.as_slice();
+    let mut events = 0;
+    while let Some((record, used)) = Record::read(rest) {
+        events += u64::from(!matches!(record.op, Op::Open | Op::Time));
+        rest = &rest[used..];
+    }
+    events
+}

@@ -1,0 +1,284 @@
+//! Traces of real programs: what must be true of every trace, that it says the
+//! same as the profile of the same run, and what happens at its limits.
+
+#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use profile::load::load;
+use tests::fixture::Fixture;
+use tests::run::{Build, build, run};
+use tests::toolchain::{Compiler, romp_bin_dir};
+use trace::check::check;
+use trace::read::Trace;
+use trace::replay::{Event, Instance, Listener, Open, replay};
+use trace::schedule::Kind;
+use trace::stats::{differences, stats};
+
+/// What is in them, with both compilers: nesting, tasks, locks, regions that are
+/// left early, several initial threads, pauses.
+const FIXTURES: &[&str] = &[
+    "c/nested_constructs.c",
+    "c/tasks.c",
+    "c/locks.c",
+    "c/cancel.c",
+    "c/pthreads.c",
+    "c/inst_switches.c",
+];
+
+#[test]
+fn a_trace_says_what_the_profile_says() {
+    for name in FIXTURES {
+        let fixture = Fixture::read(name).unwrap();
+        for compiler in ["gcc", "clang"] {
+            let bin = romp_bin_dir().unwrap();
+            let compiler = Compiler::find(compiler).unwrap();
+            let std = fixture.header.standards.last().unwrap();
+            let program = build(&fixture, &compiler, std, Build::Instrumented(&bin)).unwrap();
+            let ran = run(&fixture, &program, &[("ROMP_TRACE", "on")]).unwrap();
+            ran.must_be_right().unwrap();
+            let path = ran.profiles[0].with_extension("trace");
+            let trace = Trace::open(&path).unwrap();
+            assert!(trace.header.is_complete);
+            let findings = check(&trace).unwrap();
+            assert_eq!(findings.described, Vec::<String>::new(), "{name}");
+            let stats = stats(&trace).unwrap();
+            assert!(stats.events >= 10, "{name}");
+            let profile = load(&ran.profiles[0]).unwrap();
+            assert_eq!(differences(&trace, &stats, &profile), [], "{name}");
+        }
+    }
+}
+
+#[test]
+fn without_being_asked_nothing_is_traced() {
+    let events = Events::build();
+    let output = events.run(&["1000"], &[]);
+    assert!(output.status.success());
+    assert_eq!(events.files("trace"), Vec::<PathBuf>::new());
+}
+
+/// How many of the events of 100000 flushes on each thread are missing.
+const FLUSHES: u64 = 200_000;
+
+#[test]
+fn a_trace_that_is_full_keeps_the_first_events_and_says_how_many_are_missing() {
+    let events = Events::build();
+    let settings = [("ROMP_TRACE", "on"), ("ROMP_TRACE_LIMIT", "1M")];
+    let output = events.run(&["100000"], &settings);
+    let trace = events.trace();
+    let findings = check(&trace).unwrap();
+    assert_eq!(findings.described, Vec::<String>::new());
+    let stats = stats(&trace).unwrap();
+    assert!(events.size() <= 1 << 20);
+    assert!(trace.header.dropped > 0);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    let said = format!("{} events are not in the trace", trace.header.dropped);
+    assert!(message.contains(&said), "{message}");
+    // Fork, join and what each of two threads has: begin, end, flushes, barrier.
+    let happened = 2 + 2 * (2 + FLUSHES + 2) + 1;
+    assert!(stats.events + trace.header.dropped >= happened);
+}
+
+#[test]
+fn the_last_events_can_be_kept_instead() {
+    let events = Events::build();
+    let settings = [
+        ("ROMP_TRACE", "on"),
+        ("ROMP_TRACE_LIMIT", "1M"),
+        ("ROMP_TRACE_KEEP", "last"),
+        ("ROMP_TRACE_MEMORY", "256M"),
+    ];
+    events.run(&["100000"], &settings);
+    let trace = events.trace();
+    let findings = check(&trace).unwrap();
+    assert_eq!(findings.described, Vec::<String>::new());
+    assert!(events.size() <= 1 << 20);
+    assert!(trace.header.replaced > 0 && trace.header.is_complete);
+    let stats = stats(&trace).unwrap();
+    assert!(stats.missing > 0);
+}
+
+#[test]
+fn a_program_that_is_killed_leaves_a_trace_that_can_be_read() {
+    let events = Events::build();
+    let output = events.run(&["kill"], &[("ROMP_TRACE", "on")]);
+    assert_eq!(output.status.code(), None);
+    let trace = events.trace();
+    assert!(!trace.header.is_complete);
+    let findings = check(&trace).unwrap();
+    assert_eq!(findings.described, Vec::<String>::new());
+    assert!(findings.events > 30_000, "{}", findings.events);
+}
+
+/// A program with many events, and what its latest run left.
+struct Events {
+    folder: tempfile::TempDir,
+}
+
+impl Events {
+    fn build() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/trace/events.c");
+        let status = Command::new(romp_bin_dir().unwrap().join("rompcc"))
+            .args(["-O1", "-fopenmp", "-o", "events"])
+            .arg(std::fs::canonicalize(source).unwrap())
+            .env("ROMP_STRICT", "1")
+            .current_dir(&folder)
+            .status();
+        assert!(status.unwrap().success());
+        Self { folder }
+    }
+
+    fn run(&self, arguments: &[&str], settings: &[(&str, &str)]) -> Output {
+        Command::new(self.folder.path().join("events"))
+            .args(arguments)
+            .envs(settings.iter().copied())
+            .current_dir(&self.folder)
+            .output()
+            .unwrap()
+    }
+
+    fn files(&self, extension: &str) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(&self.folder).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        let ending = format!(".romp.{extension}");
+        paths
+            .filter(|path| path.to_string_lossy().ends_with(&ending))
+            .collect()
+    }
+
+    fn trace(&self) -> Trace {
+        let [path] = self.files("trace").try_into().unwrap();
+        Trace::open(&path).unwrap()
+    }
+
+    fn size(&self) -> u64 {
+        let [path] = self.files("trace").try_into().unwrap();
+        path.metadata().unwrap().len()
+    }
+}
+
+/// Builds a fixture with chunks, every warning an error.
+fn with_chunks(source: &str, wrapper: &str, compiler: &str, flags: &[&str]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/trace");
+    let variable = if wrapper == "rompcxx" {
+        "ROMP_CXX"
+    } else {
+        "ROMP_CC"
+    };
+    let status = Command::new(romp_bin_dir().unwrap().join(wrapper))
+        .args([
+            "--chunks",
+            "-O2",
+            "-fopenmp",
+            "-Wall",
+            "-Wextra",
+            "-pedantic",
+            "-Werror",
+        ])
+        .args(flags)
+        .args(["-o", "program"])
+        .arg(std::fs::canonicalize(here.join(source)).unwrap())
+        .env("ROMP_STRICT", "1")
+        .env(variable, compiler)
+        .current_dir(&folder)
+        .status();
+    assert!(status.unwrap().success(), "{compiler} {source}");
+    folder
+}
+
+/// Runs a program with its trace on, and gives what the chunks of each loop
+/// instance were: first iteration and length, by instance.
+fn chunks(folder: &tempfile::TempDir, settings: &[(&str, &str)]) -> Vec<(Kind, Vec<(u64, u64)>)> {
+    let status = Command::new(folder.path().join("program"))
+        .envs([
+            ("ROMP_TRACE", "on"),
+            ("ROMP_QUIET", "on"),
+            ("OMP_DYNAMIC", "false"),
+        ])
+        .envs(settings.iter().copied())
+        .current_dir(folder)
+        .status();
+    assert!(status.unwrap().success());
+    let path = folder.path().join("program.0.romp.trace");
+    let trace = Trace::open(&path).unwrap();
+    let findings = check(&trace).unwrap();
+    assert_eq!(findings.described, Vec::<String>::new());
+    let profile = load(&path.with_extension("json")).unwrap();
+    assert_eq!(differences(&trace, &stats(&trace).unwrap(), &profile), []);
+    let mut loops = Loops::default();
+    for stream in trace.streams() {
+        replay(&trace, stream, &mut loops).unwrap();
+    }
+    for extension in ["trace", "json", "txt"] {
+        std::fs::remove_file(path.with_extension(extension)).unwrap();
+    }
+    let found = loops.0.into_values();
+    found
+        .map(|(kind, mut chunks)| {
+            chunks.sort_unstable();
+            (kind, chunks)
+        })
+        .collect()
+}
+
+#[derive(Default)]
+struct Loops(BTreeMap<Instance, (Kind, Vec<(u64, u64)>)>);
+
+impl Listener for Loops {
+    fn event(&mut self, _: u64, _: &[Open], event: &Event) {
+        match event {
+            Event::Loop(found) => {
+                self.0.entry(found.instance).or_default().0 = found.how.kind;
+            }
+            Event::Chunk(chunk) => {
+                let chunks = &mut self.0.entry(chunk.instance).or_default().1;
+                chunks.push((chunk.first, chunk.length));
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn every_chunk_of_every_instance_is_seen() {
+    let expected: Vec<(u64, u64)> = (0..16).map(|chunk| (2 * chunk, 2)).collect();
+    for compiler in ["gcc", "clang"] {
+        let folder = with_chunks("listing.c", "rompcc", compiler, &["-std=c99"]);
+        for threads in ["2", "4", "8"] {
+            let found = chunks(&folder, &[("OMP_NUM_THREADS", threads)]);
+            assert_eq!(found.len(), 4);
+            for (kind, chunks) in &found {
+                assert!(matches!(kind, Kind::Static | Kind::Dynamic));
+                assert_eq!(*chunks, expected, "{compiler} {threads} {kind:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn loops_of_every_shape_have_their_chunks_and_results() {
+    for (wrapper, compiler, flags) in [
+        ("rompcc", "gcc", &["-std=c90"] as &[&str]),
+        ("rompcc", "clang", &["-std=c17"]),
+        ("rompcxx", "g++", &["-x", "c++", "-std=c++98"]),
+        ("rompcxx", "clang++", &["-x", "c++", "-std=c++17"]),
+    ] {
+        let folder = with_chunks("loops.c", wrapper, compiler, flags);
+        for schedule in ["static,2", "guided", "dynamic"] {
+            let found = chunks(&folder, &[("OMP_SCHEDULE", schedule)]);
+            // The fixture has nine loops with iterations and one without; of two
+            // C++ does not know for certain that they count.
+            let loops = if wrapper == "rompcc" { 10 } else { 8 };
+            let with_chunks = found
+                .iter()
+                .filter(|(_, chunks)| !chunks.is_empty())
+                .count();
+            assert_eq!((found.len(), with_chunks), (loops, loops - 1), "{compiler}");
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Traces of measured programs: every event with its time and thread.
+//!
+//! ```text
+//! record     one event as 64-bit words                     written by the library,
+//! layout     slots of a file, header, definitions          read here
+//! clock      ticks to nanoseconds
+//! read       a file as streams of records, page by page
+//! schedule   how loops are shared out
+//! replay     records as regions that open and close
+//! stats      counts and times, as the profile of the same run has them
+//! check      what must be true of every trace
+//! ```
+//!
+//! `docs/trace-format.md` describes the format for readers in other languages.
+//! Reading takes memory for one page and the open regions of one thread, however
+//! large the trace is. Nothing here knows the OpenMP runtime.
+
+#![forbid(unsafe_code)]
+
+pub mod check;
+pub mod clock;
+pub mod layout;
+pub mod read;
+pub mod record;
+pub mod replay;
+pub mod schedule;
+pub mod stats;

@@ -1,0 +1,113 @@
+//! The records of one thread, page by page.
+
+use super::{Page, ReadError, Trace};
+use crate::record::{Op, Record};
+
+/// What a stream is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// A page begins: how many events are missing before it (at least one if
+    /// the number is not known), and the time that it counts from.
+    Page {
+        /// Events that are missing.
+        missing: u64,
+        /// Ticks.
+        time: u64,
+    },
+    /// A record, with its time in ticks.
+    Record {
+        /// Ticks.
+        time: u64,
+        /// The record.
+        record: Record,
+    },
+}
+
+impl Item {
+    /// Its time in ticks.
+    #[must_use]
+    pub fn time(&self) -> u64 {
+        match self {
+            Self::Page { time, .. } | Self::Record { time, .. } => *time,
+        }
+    }
+}
+
+/// The records of one thread. Holds one page at a time.
+#[derive(Debug)]
+pub struct Stream<'a> {
+    trace: &'a Trace,
+    pages: &'a [Page],
+    /// The sequence number that the next page should have, and the events that
+    /// were missing before.
+    next: u64,
+    dropped: u64,
+    words: Vec<u64>,
+    at: usize,
+    time: u64,
+    /// Words that are no records.
+    pub damaged: u64,
+}
+
+impl<'a> Stream<'a> {
+    pub(super) fn new(trace: &'a Trace, pages: &'a [Page]) -> Self {
+        Self {
+            trace,
+            pages,
+            next: 0,
+            dropped: 0,
+            words: Vec::new(),
+            at: 0,
+            time: 0,
+            damaged: 0,
+        }
+    }
+
+    /// The next item; none at the end.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn next_item(&mut self) -> Result<Option<Item>, ReadError> {
+        loop {
+            if self.at >= self.words.len() {
+                return self.next_page();
+            }
+            let Some((record, used)) = Record::read(&self.words[self.at..]) else {
+                self.damaged += (self.words.len() - self.at) as u64;
+                self.at = self.words.len();
+                continue;
+            };
+            self.at += used;
+            if record.op == Op::Time {
+                self.time = record.operands[0];
+                continue;
+            }
+            self.time = self.time.wrapping_add(record.ticks);
+            return Ok(Some(Item::Record {
+                time: self.time,
+                record,
+            }));
+        }
+    }
+
+    fn next_page(&mut self) -> Result<Option<Item>, ReadError> {
+        let Some((page, rest)) = self.pages.split_first() else {
+            return Ok(None);
+        };
+        self.pages = rest;
+        self.words.clear();
+        self.at = 0;
+        let read = self.trace.payload(page, &mut self.words);
+        read.map_err(|source| self.trace.failed(source))?;
+        let head = &page.head;
+        let missing = head.dropped.saturating_sub(self.dropped);
+        let is_next = head.sequence == self.next;
+        self.next = head.sequence + 1;
+        self.dropped = head.dropped;
+        self.time = head.base;
+        Ok(Some(Item::Page {
+            missing: missing.max(u64::from(!is_next)),
+            time: head.base,
+        }))
+    }
+}

@@ -1,0 +1,556 @@
+//! Records as what they mean: regions that open and close on one thread.
+//!
+//! A reader gets each event with the regions that are open around it. After
+//! events that are missing, the page says what is open; what was left meanwhile
+//! ends where they began to be missing.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use profile::region_kind::PseudoRegion;
+
+use crate::read::{Item, ReadError, Stream, Trace};
+use crate::record::{CUT, NO_REGION, Op, Record, far_chunk, pseudo_region};
+use crate::schedule::How;
+
+/// What an open region stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Role {
+    /// No region: the thread itself, outside of all teams.
+    Base = 0,
+    /// A construct.
+    Construct = 1,
+    /// A parallel region as the thread that forked sees it.
+    Fork = 2,
+    /// A parallel region as a member of its team sees it.
+    Member = 3,
+}
+
+impl Role {
+    fn of(number: u64) -> Self {
+        match number {
+            1 => Self::Construct,
+            2 => Self::Fork,
+            3 => Self::Member,
+            _ => Self::Base,
+        }
+    }
+}
+
+/// A region that is open on a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Open {
+    /// What it stands for.
+    pub role: Role,
+    /// Its number, or [`NO_REGION`].
+    pub region: u32,
+    /// When it began, in ticks.
+    pub start: u64,
+    /// Its phase, and when that began. `Main` if only the region itself runs.
+    pub phase: PseudoRegion,
+    /// Ticks.
+    pub phase_start: u64,
+    /// Of a team or a task: its label; else 0.
+    pub label: u64,
+    /// Of a base or a member: the number of the thread's path.
+    pub path: Option<u32>,
+    /// Of a loop whose iterations are traced.
+    pub chunk: Option<OpenChunk>,
+}
+
+/// A chunk that is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenChunk {
+    /// The loop's instance.
+    pub instance: Instance,
+    /// Number of the first iteration; none before the first chunk.
+    pub first: Option<u64>,
+    /// When it began, in ticks.
+    pub start: u64,
+}
+
+/// A chunk that was executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// The loop's instance.
+    pub instance: Instance,
+    /// Number of its first iteration, counted from 0.
+    pub first: u64,
+    /// How many iterations it had.
+    pub length: u64,
+    /// When it began and ended, in ticks.
+    pub start: u64,
+    /// Ticks.
+    pub end: u64,
+}
+
+/// What happens on a thread. The region that is meant is the innermost one that
+/// is open; when it opens it is open already, when it closes still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A region opens. Of a member: when its team was forked.
+    Begin {
+        /// Time of the fork, in ticks.
+        fork: Option<u64>,
+    },
+    /// A region turns out to be open after events that are missing.
+    Known,
+    /// Its phase ends, and this one starts.
+    Turn(PseudoRegion),
+    /// It closes. Of a fork: how many threads its team had, 0 if unknown.
+    End {
+        /// Whether it was not left by its own exit.
+        is_cut: bool,
+        /// Size of the team.
+        size: u64,
+    },
+    /// It creates a task with this label.
+    Create(u64),
+    /// It executes the task that was created with this label; 0 if unknown.
+    Executes(u64),
+    /// The iterations of a loop begin.
+    Loop(LoopInstance),
+    /// A chunk ends.
+    Chunk(Chunk),
+    /// A lock was set, refused or otherwise called for.
+    Lock(LockEvent),
+    /// The task that is being created depends on a name: how, and its number.
+    Depend(u64, u64),
+    /// Events are missing here, so many.
+    Missing(u64),
+}
+
+/// What became of a call of a lock routine. Its region is not on the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LockEvent {
+    /// What happened.
+    pub op: Op,
+    /// The call that set it, or that is meant.
+    pub region: u32,
+    /// When that call began, in ticks; 0 of an unset.
+    pub start: u64,
+    /// Address of the lock, 0 if it does not matter.
+    pub address: u64,
+    /// Whether it was still held when measurement ended.
+    pub is_cut: bool,
+}
+
+/// One execution of a loop by a team: the team's label, and the number of the loop
+/// among those that the team has met. Outside of teams a label of its own.
+pub type Instance = (u64, u64);
+
+/// A loop as one thread meets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopInstance {
+    /// The instance, which the whole team shares.
+    pub instance: Instance,
+    /// First value of the outermost loop variable.
+    pub lower: i64,
+    /// The bound as it was written: the last value, or the first beyond.
+    pub upper: i64,
+    /// By how much the loop variable changes.
+    pub step: i64,
+    /// The schedule and the team.
+    pub how: How,
+    /// Iterations in a chunk if the schedule fixes that; else 0.
+    pub chunk: u64,
+    /// How many iterations there are, of all loops that are collapsed.
+    pub count: u64,
+}
+
+/// What is wrong with a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It names another region than the innermost one.
+    WrongRegion {
+        /// The region that is open.
+        open: u32,
+        /// The region that it names.
+        named: u32,
+    },
+    /// It ends a region, and none is open.
+    NothingOpen,
+    /// It lies before the begin of what it ends.
+    BeforeBegin,
+    /// The page says that other regions are open than were.
+    OtherContext,
+}
+
+/// Takes what happens on a thread.
+pub trait Listener {
+    /// Something happens at this time, with these regions open, outermost first.
+    fn event(&mut self, time: u64, open: &[Open], event: &Event);
+
+    /// A record is wrong.
+    fn fault(&mut self, _time: u64, _fault: Fault) {}
+
+    /// What comes now is of this stream.
+    fn stream(&mut self, _stream: u64) {}
+}
+
+/// What is open on a thread.
+#[derive(Debug, Default)]
+pub struct Replay {
+    open: Vec<Open>,
+    /// What the page says is open, while that is read.
+    context: Vec<Open>,
+    /// Whether a page has been read.
+    has_begun: bool,
+    /// Set from the begin of a page to the first record that is no context.
+    in_context: bool,
+    /// Events that are missing before this page.
+    missing: u64,
+    time: u64,
+}
+
+/// Replays a stream to its end. What is open then stays open: the last time of
+/// the stream is given with it.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn replay(
+    trace: &Trace,
+    stream: u64,
+    listener: &mut dyn Listener,
+) -> Result<(Replay, u64), ReadError> {
+    listener.stream(stream);
+    let mut items = trace.stream(stream);
+    let mut replay = Replay::default();
+    while let Some(item) = items.next_item()? {
+        replay.feed(item, listener);
+    }
+    replay.settle(listener);
+    let time = replay.time;
+    Ok((replay, time))
+}
+
+/// Replays all streams at once, in the order of time. Takes memory for a page of
+/// each.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn replay_merged(trace: &Trace, listener: &mut dyn Listener) -> Result<(), ReadError> {
+    let mut streams: Vec<(u64, Stream<'_>, Replay)> = trace
+        .streams()
+        .map(|stream| (stream, trace.stream(stream), Replay::default()))
+        .collect();
+    let mut next: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
+    let mut items = Vec::new();
+    for (index, (_, stream, _)) in streams.iter_mut().enumerate() {
+        items.push(stream.next_item()?);
+        if let Some(item) = &items[index] {
+            next.push(Reverse((item.time(), index)));
+        }
+    }
+    while let Some(Reverse((_, index))) = next.pop() {
+        let (number, stream, replay) = &mut streams[index];
+        listener.stream(*number);
+        if let Some(item) = items[index].take() {
+            replay.feed(item, listener);
+        }
+        items[index] = stream.next_item()?;
+        match &items[index] {
+            Some(item) => next.push(Reverse((item.time(), index))),
+            None => replay.settle(listener),
+        }
+    }
+    Ok(())
+}
+
+impl Replay {
+    /// What is open, outermost first.
+    #[must_use]
+    pub fn open(&self) -> &[Open] {
+        &self.open
+    }
+
+    /// Takes the next item.
+    pub fn feed(&mut self, item: Item, listener: &mut dyn Listener) {
+        match item {
+            Item::Page { missing, time } => {
+                self.settle(listener);
+                self.context.clear();
+                self.in_context = true;
+                self.missing = missing;
+                if self.open.is_empty() {
+                    self.time = time;
+                }
+            }
+            Item::Record { time, record } => {
+                if self.in_context && record.op == Op::Open {
+                    let open = opened(&record);
+                    // A base has nothing below it: another one is an event.
+                    if open.role != Role::Base || self.context.is_empty() {
+                        return self.context.push(open);
+                    }
+                }
+                self.settle(listener);
+                self.record(time, &record, listener);
+                self.time = time;
+            }
+        }
+    }
+
+    /// The context is complete: it replaces what is not known.
+    fn settle(&mut self, listener: &mut dyn Listener) {
+        if !std::mem::take(&mut self.in_context) {
+            return;
+        }
+        let context = std::mem::take(&mut self.context);
+        let missing = std::mem::take(&mut self.missing);
+        if !std::mem::replace(&mut self.has_begun, true) && missing == 0 {
+            self.open = context;
+            return;
+        }
+        if missing == 0 {
+            // A page leaves it out where it would take too much room.
+            if !context.is_empty() && !same(&self.open, &context) {
+                listener.fault(self.time, Fault::OtherContext);
+            }
+            return;
+        }
+        listener.event(self.time, &self.open, &Event::Missing(missing));
+        let kept = self.open.iter().zip(&context);
+        let kept = kept.take_while(|(open, now)| is_same(open, now)).count();
+        while self.open.len() > kept {
+            self.close(self.time, true, 0, listener);
+        }
+        for open in &context[kept..] {
+            self.open.push(*open);
+            if open.role != Role::Base {
+                listener.event(open.start, &self.open, &Event::Known);
+            }
+        }
+        for (open, now) in self.open.iter_mut().zip(&context) {
+            (open.phase, open.phase_start) = (now.phase, now.phase_start);
+        }
+    }
+
+    fn record(&mut self, time: u64, record: &Record, listener: &mut dyn Listener) {
+        let [first, second, ..] = record.operands;
+        match record.op {
+            Op::Enter => self.begin(time, Role::Construct, record, 0, listener),
+            Op::Task => {
+                self.begin(time, Role::Construct, record, first, listener);
+                listener.event(time, &self.open, &Event::Executes(second));
+            }
+            Op::Fork => self.begin(time, Role::Fork, record, first, listener),
+            Op::Begin => self.begin(time, Role::Member, record, first, listener),
+            Op::Turn => self.turn(time, record, listener),
+            Op::Exit | Op::End => self.end(time, record, 0, listener),
+            Op::Join => self.end(time, record, first, listener),
+            Op::Open => self.set_base(record),
+            Op::Create => listener.event(time, &self.open, &Event::Create(first)),
+            Op::Depend => listener.event(time, &self.open, &Event::Depend(first, second)),
+            Op::LockSet
+            | Op::LockRefused
+            | Op::LockCalled
+            | Op::LockNested
+            | Op::LockUnset
+            | Op::LockFree => self.lock(time, record, listener),
+            Op::Loop => self.iterations(time, record, listener),
+            Op::Chunk => self.chunk(time, first, Some(second), listener),
+            Op::NearChunk => self.near_chunk(time, record, listener),
+            Op::LastChunk => self.chunk(time, first, None, listener),
+            Op::Time => {}
+        }
+    }
+
+    fn begin(
+        &mut self,
+        time: u64,
+        role: Role,
+        record: &Record,
+        label: u64,
+        listener: &mut dyn Listener,
+    ) {
+        let phase = record.pseudo_region();
+        let fork = (role == Role::Member).then_some(record.operands[2]);
+        let waits_since_fork = phase == PseudoRegion::Enter;
+        self.open.push(Open {
+            role,
+            region: record.region,
+            start: time,
+            phase,
+            phase_start: fork.filter(|_| waits_since_fork).unwrap_or(time),
+            label,
+            path: fork.map(|_| record.operands[1] as u32),
+            chunk: None,
+        });
+        listener.event(time, &self.open, &Event::Begin { fork });
+    }
+
+    fn turn(&mut self, time: u64, record: &Record, listener: &mut dyn Listener) {
+        if !self.is_innermost(time, record, listener) {
+            return;
+        }
+        let phase = record.pseudo_region();
+        listener.event(time, &self.open, &Event::Turn(phase));
+        if let Some(top) = self.open.last_mut() {
+            (top.phase, top.phase_start) = (phase, time);
+        }
+    }
+
+    fn end(&mut self, time: u64, record: &Record, size: u64, listener: &mut dyn Listener) {
+        if self.is_innermost(time, record, listener) {
+            self.close(time, record.phase == CUT, size, listener);
+        }
+    }
+
+    fn close(&mut self, time: u64, is_cut: bool, size: u64, listener: &mut dyn Listener) {
+        if self.open.last().is_some_and(|top| top.role != Role::Base) {
+            listener.event(time, &self.open, &Event::End { is_cut, size });
+        }
+        self.open.pop();
+    }
+
+    /// Whether the record is about the innermost region.
+    fn is_innermost(&self, time: u64, record: &Record, listener: &mut dyn Listener) -> bool {
+        let Some(top) = self.open.last().filter(|top| top.role != Role::Base) else {
+            listener.fault(time, Fault::NothingOpen);
+            return false;
+        };
+        if top.region != record.region {
+            let (open, named) = (top.region, record.region);
+            listener.fault(time, Fault::WrongRegion { open, named });
+        }
+        if time < top.start || time < top.phase_start {
+            listener.fault(time, Fault::BeforeBegin);
+        }
+        true
+    }
+
+    /// An initial thread has its first event: it stands below all regions.
+    fn set_base(&mut self, record: &Record) {
+        let base = opened(record);
+        match self.open.first_mut() {
+            Some(first) if first.role == Role::Base => *first = base,
+            _ => self.open.insert(0, base),
+        }
+    }
+
+    fn lock(&mut self, time: u64, record: &Record, listener: &mut dyn Listener) {
+        let [first, second, ..] = record.operands;
+        let (start, address) = match record.op {
+            Op::LockUnset | Op::LockFree => (0, first),
+            _ => (first, second),
+        };
+        let event = LockEvent {
+            op: record.op,
+            region: record.region,
+            start,
+            address,
+            is_cut: record.phase == CUT,
+        };
+        listener.event(time, &self.open, &Event::Lock(event));
+    }
+
+    fn iterations(&mut self, time: u64, record: &Record, listener: &mut dyn Listener) {
+        let [label, number, lower, upper, step, how, chunk, count] = record.operands;
+        let instance = LoopInstance {
+            instance: (label, number),
+            lower: lower.cast_signed(),
+            upper: upper.cast_signed(),
+            step: step.cast_signed(),
+            how: How::from_word(how),
+            chunk,
+            count,
+        };
+        listener.event(time, &self.open, &Event::Loop(instance));
+        if let Some(top) = self.open.last_mut() {
+            top.chunk = Some(OpenChunk {
+                instance: (label, number),
+                first: None,
+                start: time,
+            });
+        }
+    }
+
+    fn near_chunk(&mut self, time: u64, record: &Record, listener: &mut dyn Listener) {
+        let (length, gap) = far_chunk(record.region);
+        let before = self.open.last().and_then(|top| top.chunk);
+        let first = before.and_then(|chunk| chunk.first).unwrap_or(0);
+        let start = first.wrapping_add(length).wrapping_add_signed(gap);
+        self.chunk(time, length, Some(start), listener);
+    }
+
+    /// The chunk before ends, with so many iterations, and perhaps one starts.
+    fn chunk(&mut self, time: u64, length: u64, first: Option<u64>, listener: &mut dyn Listener) {
+        let Some(open) = self.open.last().and_then(|top| top.chunk) else {
+            // Its begin is missing.
+            return;
+        };
+        if let Some(first) = open.first {
+            let chunk = Chunk {
+                instance: open.instance,
+                first,
+                length,
+                start: open.start,
+                end: time,
+            };
+            listener.event(time, &self.open, &Event::Chunk(chunk));
+        }
+        if let Some(top) = self.open.last_mut() {
+            top.chunk = first.map(|first| OpenChunk {
+                first: Some(first),
+                start: time,
+                ..open
+            });
+        }
+    }
+}
+
+/// What an `Open` record says.
+fn opened(record: &Record) -> Open {
+    let [role, start, phase_start, label, path, ..] = record.operands;
+    Open {
+        role: Role::of(role),
+        region: record.region,
+        start,
+        phase: pseudo_region(record.phase),
+        phase_start,
+        label,
+        path: path
+            .checked_sub(1)
+            .and_then(|path| u32::try_from(path).ok()),
+        chunk: None,
+    }
+}
+
+/// Whether these are the same regions in the same phases. A base without a path
+/// says nothing.
+fn same(open: &[Open], context: &[Open]) -> bool {
+    let phases = |open: &Open, now: &Open| {
+        open.phase == now.phase
+            && (open.phase == PseudoRegion::Main || open.phase_start == now.phase_start)
+    };
+    open.len() == context.len()
+        && open
+            .iter()
+            .zip(context)
+            .all(|(open, now)| is_same(open, now) && phases(open, now))
+}
+
+fn is_same(open: &Open, now: &Open) -> bool {
+    // The next thread that uses the stream is another base.
+    let is_base = open.role == Role::Base && now.role == Role::Base;
+    is_base
+        || open.role == now.role
+            && open.region == now.region
+            && open.start == now.start
+            && open.label == now.label
+            && open.path == now.path
+}
+
+/// The path of the thread at an event.
+#[must_use]
+pub fn path(open: &[Open]) -> Option<u32> {
+    open.iter().rev().find_map(|open| open.path)
+}
+
+/// Whether a region number names one.
+#[must_use]
+pub fn is_region(region: u32) -> bool {
+    region != NO_REGION
+}

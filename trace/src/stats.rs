@@ -1,0 +1,324 @@
+//! Counts and times of a trace, per thread and region, as the profile of the
+//! same run has them.
+//!
+//! Both are told with the same readings of the clock. Counts are equal; the
+//! profile turns ticks into nanoseconds for each call path, the trace for each
+//! region and thread, so that times may differ by a nanosecond for each row of
+//! the profile that is summed up.
+
+use std::collections::BTreeMap;
+
+use profile::descriptor::Descriptor;
+use profile::model::Profile;
+use profile::region_kind::PseudoRegion;
+
+use crate::read::{ReadError, Trace};
+use crate::record::Op;
+use crate::replay::{Event, Listener, LockEvent, Open, Role, path, replay};
+
+/// Count and ticks, wrapping while sums are not complete.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// How often.
+    pub count: u64,
+    /// How long, in ticks.
+    pub ticks: u64,
+}
+
+impl Span {
+    fn add(&mut self, ticks: u64) {
+        self.count += 1;
+        self.ticks = self.ticks.wrapping_add(ticks);
+    }
+}
+
+/// One span per pseudo-region.
+pub type Spans = [Span; PseudoRegion::COUNT];
+
+/// Of which thread, by the number of its path, and region something is.
+type Place = (Option<u32>, u32);
+
+/// What a trace amounts to.
+#[derive(Debug, Default)]
+pub struct Stats {
+    /// Per thread (by the number of its path) and region.
+    pub spans: BTreeMap<Place, Spans>,
+    /// Events in all.
+    pub events: u64,
+    /// Loop instances, chunks and iterations.
+    pub chunks: u64,
+    /// Events that are missing.
+    pub missing: u64,
+    /// Regions that were not left by their own exit.
+    pub cut: u64,
+    /// Joins by forking thread and region: size and time.
+    joins: BTreeMap<Place, BTreeMap<u64, Span>>,
+    /// Locks that the stream being read holds, by address.
+    held: BTreeMap<u64, (u64, u64)>,
+}
+
+/// Adds a trace up.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn stats(trace: &Trace) -> Result<Stats, ReadError> {
+    let mut stats = Stats::default();
+    for stream in trace.streams() {
+        stats.held.clear();
+        let (rest, _) = replay(trace, stream, &mut stats)?;
+        stats.close(rest.open(), trace.header.end.ticks);
+    }
+    stats.settle(trace);
+    Ok(stats)
+}
+
+impl Listener for Stats {
+    fn event(&mut self, time: u64, open: &[Open], event: &Event) {
+        self.events += 1;
+        if let Event::Missing(missing) = event {
+            self.missing += missing;
+        }
+        let Some(top) = open.last() else { return };
+        match event {
+            Event::Begin { fork: Some(fork) } if top.phase != PseudoRegion::Enter => {
+                self.add(
+                    open,
+                    top.region,
+                    PseudoRegion::Enter,
+                    time.wrapping_sub(*fork),
+                );
+            }
+            Event::Turn(_) => self.end_phase(open, top, time),
+            Event::End { is_cut, size } => {
+                self.cut += u64::from(*is_cut);
+                self.end_phase(open, top, time);
+                self.end(open, top, time, *size);
+            }
+            Event::Lock(lock) => self.lock(time, open, lock),
+            Event::Chunk(_) => self.chunks += 1,
+            _ => {}
+        }
+    }
+}
+
+impl Stats {
+    /// Closes what is open where the trace of a thread breaks off.
+    fn close(&mut self, open: &[Open], end: u64) {
+        for depth in (1..=open.len()).rev() {
+            let open = &open[..depth];
+            let Some(top) = open.last().filter(|top| top.role != Role::Base) else {
+                continue;
+            };
+            let event = Event::End {
+                is_cut: true,
+                size: 0,
+            };
+            self.event(end.max(top.start).max(top.phase_start), open, &event);
+        }
+    }
+
+    fn add(&mut self, open: &[Open], region: u32, part: PseudoRegion, ticks: u64) {
+        let spans = self.spans.entry((path(open), region)).or_default();
+        spans[part as usize].add(ticks);
+    }
+
+    fn end_phase(&mut self, open: &[Open], top: &Open, time: u64) {
+        if top.phase != PseudoRegion::Main {
+            self.add(
+                open,
+                top.region,
+                top.phase,
+                time.wrapping_sub(top.phase_start),
+            );
+        }
+    }
+
+    fn end(&mut self, open: &[Open], top: &Open, time: u64, size: u64) {
+        match top.role {
+            Role::Base => {}
+            Role::Construct => {
+                self.add(
+                    open,
+                    top.region,
+                    PseudoRegion::Main,
+                    time.wrapping_sub(top.start),
+                );
+            }
+            // The join will be added when all streams are read.
+            Role::Member => {
+                self.add(open, top.region, PseudoRegion::Exit, time.wrapping_neg());
+            }
+            Role::Fork => {
+                let joins = self.joins.entry((path(open), top.region)).or_default();
+                joins.entry(size).or_default().add(time);
+            }
+        }
+    }
+
+    fn lock(&mut self, time: u64, open: &[Open], lock: &LockEvent) {
+        let since = |start: u64| time.wrapping_sub(start);
+        let region = lock.region;
+        match lock.op {
+            Op::LockSet => {
+                self.add(open, region, PseudoRegion::Enter, since(lock.start));
+                self.held.insert(lock.address, (lock.start, time));
+            }
+            Op::LockRefused | Op::LockNested => {
+                self.add(open, region, PseudoRegion::Enter, since(lock.start));
+                self.add(open, region, PseudoRegion::Main, since(lock.start));
+            }
+            Op::LockCalled => self.add(open, region, PseudoRegion::Main, since(lock.start)),
+            Op::LockUnset => {
+                if let Some((start, acquired)) = self.held.get(&lock.address).copied() {
+                    self.add(open, region, PseudoRegion::Body, since(acquired));
+                    self.held.insert(lock.address, (start, time));
+                }
+            }
+            Op::LockFree => {
+                if let Some((start, unset)) = self.held.remove(&lock.address) {
+                    if !lock.is_cut {
+                        self.add(open, region, PseudoRegion::Exit, since(unset));
+                    }
+                    self.add(open, region, PseudoRegion::Main, since(start));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds the joins to the ends of the members, and sums up what a member
+    /// consists of.
+    fn settle(&mut self, trace: &Trace) {
+        let by_path: BTreeMap<&[u32], Option<u32>> = trace
+            .paths
+            .iter()
+            .zip(0..)
+            .map(|(path, number)| (path.as_slice(), Some(number)))
+            .collect();
+        for ((thread, region), spans) in &mut self.spans {
+            let Some(path) = thread.and_then(|thread| trace.paths.get(thread as usize)) else {
+                continue;
+            };
+            let Some((member, forked)) = path.split_last() else {
+                continue;
+            };
+            let is_member = spans[PseudoRegion::Main as usize] == Span::default()
+                && trace
+                    .region(*region)
+                    .is_some_and(|region| region.region_type.starts_with("parallel"));
+            let fork = by_path.get(forked).copied().flatten();
+            let joins = self.joins.get(&(fork, *region)).filter(|_| is_member);
+            let exit = &mut spans[PseudoRegion::Exit as usize];
+            for (_, join) in joins
+                .into_iter()
+                .flatten()
+                .filter(|(size, _)| **size > u64::from(*member))
+            {
+                exit.ticks = exit.ticks.wrapping_add(join.ticks);
+            }
+            if exit.ticks.cast_signed() < 0 {
+                exit.ticks = 0;
+            }
+        }
+        for spans in self.spans.values_mut() {
+            sum_up_member(spans);
+        }
+    }
+}
+
+/// A member's whole time is that of its parts.
+fn sum_up_member(spans: &mut Spans) {
+    use PseudoRegion::{Body, Enter, Exit, Ibarr, Main};
+    let exit = spans[Exit as usize];
+    if spans[Main as usize] == Span::default() && exit.count > 0 {
+        let parts = [Enter, Body, Ibarr, Exit].map(|part| spans[part as usize].ticks);
+        spans[Main as usize] = Span {
+            count: exit.count,
+            ticks: parts.iter().fold(0, |sum, ticks| sum.wrapping_add(*ticks)),
+        };
+    }
+}
+
+/// A difference between a trace and a profile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Thread, region and pseudo-region.
+    pub place: String,
+    /// Count and nanoseconds in the trace.
+    pub traced: (u64, u64),
+    /// Count and nanoseconds in the profile.
+    pub profiled: (u64, u64),
+}
+
+/// By thread and region, as both name them: count, nanoseconds, rows of each
+/// pseudo-region.
+type Named = BTreeMap<(String, String), [(u64, u64, u64); PseudoRegion::COUNT]>;
+
+/// Where a trace and the profile of the same run differ; empty if nowhere.
+#[must_use]
+pub fn differences(trace: &Trace, stats: &Stats, profile: &Profile) -> Vec<Difference> {
+    let traced = named_of_trace(trace, stats);
+    let profiled = named_of_profile(profile);
+    let places: std::collections::BTreeSet<_> = traced.keys().chain(profiled.keys()).collect();
+    let nothing = [(0, 0, 0); PseudoRegion::COUNT];
+    let mut differences = Vec::new();
+    for place in places {
+        let one = traced.get(place).unwrap_or(&nothing);
+        let other = profiled.get(place).unwrap_or(&nothing);
+        for (part, (one, other)) in PseudoRegion::ALL.iter().zip(one.iter().zip(other)) {
+            // A member's whole is summed up from up to four rounded parts.
+            let most = 4 * (one.2 + other.2) + 4;
+            if one.0 != other.0 || one.1.abs_diff(other.1) > most {
+                differences.push(Difference {
+                    place: format!("{} {} {part:?}", place.0, place.1),
+                    traced: (one.0, one.1),
+                    profiled: (other.0, other.1),
+                });
+            }
+        }
+    }
+    differences
+}
+
+fn named_of_trace(trace: &Trace, stats: &Stats) -> Named {
+    let scale = trace.scale();
+    let mut named = Named::new();
+    for ((thread, region), spans) in &stats.spans {
+        let region = trace.region(*region).map_or_else(String::new, name);
+        let sums = named.entry((trace.thread(*thread), region)).or_default();
+        for (sum, span) in sums.iter_mut().zip(spans) {
+            let ns = scale.to_ns(span.ticks);
+            *sum = (sum.0 + span.count, sum.1 + ns, sum.2 + 1);
+        }
+    }
+    named
+}
+
+fn named_of_profile(profile: &Profile) -> Named {
+    let mut named = Named::new();
+    for node in &profile.nodes {
+        let region = &profile.regions[node.region];
+        let region = format!(
+            "{} {}:{}:{}",
+            region.region_type, region.file, region.begin[0], region.column
+        );
+        for row in &node.rows {
+            let thread = profile.threads[row.thread].to_string();
+            let sums = named.entry((thread, region.clone())).or_default();
+            for (sum, part) in sums.iter_mut().zip(PseudoRegion::ALL) {
+                let span = row.span(part);
+                *sum = (sum.0 + span.count, sum.1 + span.ns, sum.2 + 1);
+            }
+        }
+    }
+    named
+}
+
+/// A region as both name it.
+#[must_use]
+pub fn name(region: &Descriptor) -> String {
+    format!(
+        "{} {}:{}:{}",
+        region.region_type, region.begin.file, region.begin.first, region.column
+    )
+}
