@@ -10,6 +10,7 @@
 //! A thread that waits may execute tasks. That is no waiting: `taskT` shows it,
 //! and `exitBarT` and `waitT` are what is left.
 
+use crate::counters;
 use crate::model::{Row, Span};
 use crate::region_kind::{PseudoRegion, RegionKind};
 
@@ -59,13 +60,18 @@ pub enum Quantity {
     TaskTime,
     /// Time that is neither in sections nor in the barrier.
     ManagementTime,
+    /// What a counter counted in the whole construct; its index in the run's.
+    Counter(usize),
 }
 
 impl Quantity {
     /// Whether this is a number of times, not a time.
     #[must_use]
     pub fn is_count(self) -> bool {
-        matches!(self, Self::ExecCount | Self::BodyCount | Self::SectionCount)
+        matches!(
+            self,
+            Self::ExecCount | Self::BodyCount | Self::SectionCount | Self::Counter(_)
+        )
     }
 
     /// What it is, as a sentence.
@@ -94,6 +100,7 @@ impl Quantity {
             Self::WaitTime => "time of the whole construct, without the tasks executed there.",
             Self::TaskTime => "time of the tasks that the thread executed while it waited.",
             Self::ManagementTime => "time that is neither in sections nor in the barrier.",
+            Self::Counter(_) => "what the processor or the kernel counted in the whole construct.",
         }
     }
 
@@ -103,7 +110,12 @@ impl Quantity {
     pub fn contains_recursion(self) -> bool {
         matches!(
             self,
-            Self::ExecTime | Self::BodyTime | Self::WorkTime | Self::SectionTime | Self::TaskTime
+            Self::ExecTime
+                | Self::BodyTime
+                | Self::WorkTime
+                | Self::SectionTime
+                | Self::TaskTime
+                | Self::Counter(_)
         )
     }
 
@@ -128,6 +140,7 @@ impl Quantity {
                 .main
                 .ns
                 .saturating_sub(measures.sections.ns + row.ibarr.ns),
+            Self::Counter(index) => row.counters.get(index).copied().unwrap_or(0),
         }
     }
 
@@ -325,6 +338,18 @@ pub fn on_call_path(kind: RegionKind) -> Vec<Column> {
         }
     }
     columns
+}
+
+/// The columns of a run's counters, which every table has.
+#[must_use]
+pub fn of_counters(names: &[String]) -> Vec<Column> {
+    let names = names.iter().enumerate();
+    let column = |(index, name): (usize, &String)| Column {
+        name: counters::column_name(name, index),
+        quantity: Quantity::Counter(index),
+        exclusive: false,
+    };
+    names.map(column).collect()
 }
 
 /// Whether a task that is executed in this part of a construct makes the thread

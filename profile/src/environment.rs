@@ -134,6 +134,22 @@ pub const VARIABLES: &[Variable] = &[
         "Functions that are measured where a program was built with --functions, such as \
          solve*,!get_*: names with * and ?, and with ! in front those that are not.",
     ),
+    row(
+        Library,
+        "ROMP_COUNTERS",
+        Text,
+        "none",
+        "What the processor and the kernel count in each region, such as cycles,instructions or \
+         page-faults; `romp report --explain counters` lists them.",
+    ),
+    row(
+        Library,
+        "ROMP_EVAL",
+        Text,
+        "none",
+        "Formulas over counters, execT and execC in each region, such as \
+         ipc=instructions/cycles,rate=page-faults/execT.",
+    ),
     same_as(
         "OMPP_QUIET",
         row(Both, "ROMP_QUIET", Switch, "off", "Print nothing."),

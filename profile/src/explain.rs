@@ -2,6 +2,7 @@
 //! each from the table that defines it.
 
 use crate::columns::{self, Quantity};
+use crate::counters::COUNTERS;
 use crate::overheads::{self, Category, Charge};
 use crate::properties::{Condition, FREQUENT_PER_SECOND, PROPERTIES};
 use crate::region_kind::{KINDS, RegionKind};
@@ -84,6 +85,7 @@ pub fn explain(name: &str) -> Option<Vec<String>> {
         .into_iter()
         .flatten()
         .collect();
+    paragraphs.extend(counter(name));
     let terms = TERMS.iter().filter(|(term, _)| is(term, name));
     paragraphs.extend(terms.map(|(term, help)| format!("{term}: {help}")));
     (!paragraphs.is_empty()).then_some(paragraphs)
@@ -100,9 +102,36 @@ pub fn names() -> Vec<&'static str> {
     names.sort_unstable();
     names.dedup();
     names.extend(Category::ALL.map(Category::name));
+    names.push("counters");
+    names.extend(COUNTERS.iter().map(|counter| counter.name));
     names.extend(TERMS.iter().map(|(term, _)| *term));
     names.extend(PROPERTIES.iter().map(|row| row.name));
     names
+}
+
+/// A counter by its name, or all of them.
+fn counter(name: &str) -> Option<String> {
+    if is("counters", name) {
+        let names: Vec<&str> = COUNTERS.iter().map(|counter| counter.name).collect();
+        return Some(format!(
+            "counters: what ROMP_COUNTERS can name: {}; r and a hexadecimal number is an event of \
+             this processor.",
+            names.join(", ")
+        ));
+    }
+    let counter = COUNTERS.iter().find(|counter| is(counter.name, name))?;
+    let by = match counter.is_software() {
+        true => "the kernel counted for the thread",
+        false => "the processor counted for the thread, in user mode,",
+    };
+    let unit = match counter.name {
+        "task-clock" | "cpu-clock" => ", in nanoseconds",
+        _ => "",
+    };
+    Some(format!(
+        "{}: what {by} in the whole construct (ROMP_COUNTERS){unit}. Locks have none.",
+        counter.name
+    ))
 }
 
 fn is(name: &str, asked: &str) -> bool {

@@ -108,6 +108,11 @@ impl Groups {
         self.0.contains(&group)
     }
 
+    /// The groups in the set, in the order in which they were named.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().copied()
+    }
+
     /// Whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -13,6 +13,7 @@ pub mod advice;
 pub mod analysis;
 pub mod check;
 pub mod columns;
+pub mod counters;
 pub mod descriptor;
 pub mod diff;
 pub mod environment;

@@ -85,6 +85,12 @@ pub struct Run {
     /// picoseconds, as calibrated; 0 if it is not known. See [`Row::pairs`].
     #[serde(skip_serializing_if = "is_zero")]
     pub pair_cost_ps: u64,
+    /// What was counted besides time, by the names of [`crate::counters`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counters: Vec<String>,
+    /// Formulas over the counters that a report shows, as `NAME=FORMULA`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub formulas: Vec<String>,
     /// Whether the program went on after this was saved.
     #[serde(skip_serializing_if = "is_false")]
     pub incremental: bool,
@@ -215,6 +221,10 @@ pub struct Row {
     /// See [`PseudoRegion::Seq`].
     #[serde(default, skip_serializing_if = "Span::is_zero")]
     pub seq: Span,
+    /// What was counted while `main` ran, in the order of [`Run::counters`].
+    /// What was still open when the profile was written is not in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counters: Vec<u64>,
 }
 
 impl Row {
@@ -272,6 +282,11 @@ impl std::ops::AddAssign<&Row> for Row {
     fn add_assign(&mut self, other: &Row) {
         for pseudo_region in PseudoRegion::ALL {
             *self.span_mut(pseudo_region) += other.span(pseudo_region);
+        }
+        let most = self.counters.len().max(other.counters.len());
+        self.counters.resize(most, 0);
+        for (mine, more) in self.counters.iter_mut().zip(&other.counters) {
+            *mine += more;
         }
     }
 }

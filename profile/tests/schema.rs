@@ -70,6 +70,8 @@ fn full() -> Profile {
     profile.threads[0].rank = Some(3);
     profile.run.pair_cost_ps = 20_500;
     profile.run.incremental = true;
+    profile.run.counters = vec!["cycles".to_owned()];
+    profile.run.formulas = vec!["a=cycles/2".to_owned()];
     profile.run.rank = Some(0);
     profile.ranks = vec![profile.run.clone()];
     for thread in &mut profile.threads {

@@ -34,6 +34,10 @@ pub(crate) struct Config {
     pub(crate) memory: u64,
     /// Under which mean time regions that are many are no longer timed.
     pub(crate) throttle: Option<Nanoseconds>,
+    /// What is counted besides time, as a list of names.
+    pub(crate) counters: Option<String>,
+    /// Formulas over that.
+    pub(crate) formulas: Vec<String>,
     /// How often the profile is written while the program runs.
     pub(crate) dump_interval: Option<Duration>,
     /// How events are traced, if they are.
@@ -86,6 +90,8 @@ impl Config {
             throttle: text("ROMP_THROTTLE")
                 .and_then(|text| environment::limit(&text, silent::SHORT))
                 .flatten(),
+            counters: text("ROMP_COUNTERS"),
+            formulas: formulas(&text("ROMP_EVAL").unwrap_or_default()),
             dump_interval: text("ROMP_DUMP_INTERVAL").and_then(|text| environment::seconds(&text)),
             trace: is_on("ROMP_TRACE", false).then(|| trace::Options {
                 limit: number_of_bytes("ROMP_TRACE_LIMIT", TRACE_LIMIT),
@@ -95,6 +101,12 @@ impl Config {
             rank: rank(get),
         }
     }
+}
+
+/// Formulas separated by commas; a report says what is wrong with one.
+fn formulas(list: &str) -> Vec<String> {
+    let words = list.split(',').map(|word| word.trim().to_owned());
+    words.filter(|word| !word.is_empty()).collect()
 }
 
 /// Base name of the running program.
@@ -172,6 +184,8 @@ mod tests {
             ("ROMP_DUMP_INTERVAL", "1.5"),
             ("ROMP_MEMORY", "64M"),
             ("ROMP_THROTTLE", "10us"),
+            ("ROMP_COUNTERS", "cycles,page-faults"),
+            ("ROMP_EVAL", "a=cycles/2, execC"),
             ("ROMP_TRACE", "on"),
             ("ROMP_TRACE_LIMIT", "1G"),
             ("ROMP_TRACE_MEMORY", "8M"),
@@ -187,6 +201,8 @@ mod tests {
             signals: false,
             memory: 64 << 20,
             throttle: Some(Nanoseconds(10_000)),
+            counters: Some("cycles,page-faults".to_owned()),
+            formulas: vec!["a=cycles/2".to_owned(), "execC".to_owned()],
             dump_interval: Some(Duration::from_millis(1500)),
             trace: Some(trace::Options {
                 limit: 1 << 30,

@@ -18,8 +18,8 @@ use profile::save::{SaveOptions, Saved, save, save_over};
 use super::config::Config;
 use super::mutex::lock;
 use super::{
-    annotations, clock, config, cost, errno, facts, fork, helper, memory, message, region, signals,
-    silent, state, still, thread,
+    annotations, clock, config, cost, counters, errno, facts, fork, helper, memory, message,
+    region, signals, silent, state, still, thread,
 };
 use crate::sinks::merge::{self, Ending, Snapshot};
 use crate::sinks::trace;
@@ -95,6 +95,9 @@ fn start() -> bool {
     memory::limit(config.memory);
     if let Some(limit) = config.throttle {
         silent::throttle(limit);
+    }
+    if let Some(list) = &config.counters {
+        counters::choose(list);
     }
     let start = Start {
         config,
@@ -305,6 +308,9 @@ fn profile(start: &Start, is_last: bool) -> Option<Profile> {
     facts::describe(&mut profile.run, &start.config.application, start.time);
     annotations::describe(&mut profile.run);
     profile.run.rank = start.config.rank;
+    profile.run.notes.extend(region::switched_off());
+    profile.run.counters = counters::names();
+    profile.run.formulas = start.config.formulas.clone();
     profile.run.pair_cost_ps = cost::of_pair(ending.scale);
     profile.run.duration_ns = end.ns.saturating_sub(start.clock.ns);
     Some(profile)

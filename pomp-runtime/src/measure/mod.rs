@@ -12,6 +12,7 @@ pub(crate) mod chunks;
 pub(crate) mod clock;
 pub(crate) mod config;
 mod cost;
+pub(crate) mod counters;
 pub(crate) mod errno;
 pub(crate) mod event;
 pub(crate) mod facts;

@@ -199,6 +199,15 @@ fn disabled() -> &'static Groups {
     })
 }
 
+/// What the user has switched off, as a note; none if nothing is.
+pub(crate) fn switched_off() -> Option<String> {
+    let names: Vec<&str> = disabled().names().collect();
+    (!names.is_empty()).then(|| {
+        let names = names.join(", ");
+        format!("groups of constructs that are not measured (ROMP_DISABLE): {names}")
+    })
+}
+
 /// Whether a function is measured. All that is no function is.
 fn is_wanted(descriptor: &Descriptor) -> bool {
     static FILTER: OnceLock<Filter> = OnceLock::new();

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::arrival::Slot;
+use super::counters;
 use super::event::{Action, Event};
 use super::region::Region;
 use super::shared::{Link, Word, leak_slice};
@@ -115,6 +116,8 @@ pub(crate) struct Frame {
     pub(crate) label: Word,
     /// Of a function: where its caller goes on.
     pub(super) call_site: Word,
+    /// What had been counted at its begin, if anything is.
+    pub(super) counters: Link<counters::Values>,
     /// The team that is forked when a fork frame is at this depth.
     pub(super) team: Link<Team>,
 }
@@ -349,6 +352,9 @@ impl Thread {
         if node.is_special() {
             return self.open_specially(region, phase, node, now);
         }
+        if counters::are_on() {
+            self.start_counters(frame);
+        }
         let start = now();
         self.trace_enter(frame, node, phase, start);
         frame.begin(Role::Construct, node, start);
@@ -491,6 +497,9 @@ impl Thread {
             self.trace_exit(node, at);
             frame.end_phase(node, at);
             self.add_instance(node, at.wrapping_sub(frame.start()));
+            if counters::are_on() {
+                self.stop_counters(frame, node);
+            }
         }
         if let Some(below) = frame.below() {
             self.set_top(below);

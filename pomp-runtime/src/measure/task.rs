@@ -11,6 +11,7 @@
 
 use profile::region_kind::PseudoRegion;
 
+use super::counters;
 use super::region::Region;
 use super::stack::{Frame, Role};
 use super::thread::Thread;
@@ -34,6 +35,9 @@ impl Thread {
         frame.stack.set(stack);
         if node.is_special() {
             return self.open_specially(execution, PseudoRegion::Main, node, now);
+        }
+        if counters::are_on() {
+            self.start_counters(frame);
         }
         let start = now();
         self.trace_task(frame, node, start);

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use profile::region_kind::PseudoRegion;
 
 use super::arrival::Slots;
+use super::counters;
 use super::forkers::Forker;
 use super::helper;
 use super::region::Region;
@@ -107,6 +108,9 @@ impl Thread {
         let Some(frame) = self.frame_above(top) else {
             return;
         };
+        if counters::are_on() {
+            self.start_counters(frame);
+        }
         let at = now();
         let fork = team.fork.get();
         self.trace_begin(frame, root, team.label.get(), fork, at);
@@ -180,6 +184,9 @@ impl Thread {
             frame.end_phase(root, at);
             // The join will be added when the run ends.
             root.span(PseudoRegion::Exit).add(at.wrapping_neg());
+            if counters::are_on() {
+                self.stop_counters(frame, root);
+            }
         }
         if let Some(below) = frame.below() {
             self.set_top(below);

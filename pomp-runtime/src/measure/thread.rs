@@ -11,6 +11,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, compiler_fence};
 use std::sync::{Mutex, MutexGuard};
 
+use super::counters::Files;
 use super::holding::Holds;
 use super::lock::Held;
 use super::mutex::lock;
@@ -40,6 +41,7 @@ pub(crate) struct Thread {
     /// The thread that was made before.
     before: Link<Thread>,
     pub(super) held: Link<Held>,
+    pub(super) counters: Files,
     /// Address of the lock that it is about to set; 0 if there is none.
     pub(super) awaited: Word,
     /// Where it calls the lock functions that cannot say so themselves.
@@ -213,6 +215,7 @@ fn detach(thread: &'static Thread) {
         if let Some(base) = thread.base() {
             base.set_node(None);
         }
+        thread.counters.close();
         thread.initial.set(0);
         thread.home.set(0);
         blocks().free.push(thread);
@@ -233,6 +236,7 @@ impl Thread {
             holds: Holds::new(),
             before: Link::none(),
             held: Link::none(),
+            counters: Files::none(),
             awaited: Word::new(0),
             lock_site: Link::none(),
             initial: Word::new(0),

@@ -10,13 +10,15 @@ use profile::descriptor::Descriptor;
 use profile::model::{self, Profile, Row, SCHEMA, Span, VERSION};
 use profile::region_kind::PseudoRegion;
 
-use super::profile::Place;
+use super::profile::{Node, Place};
 pub(crate) use super::snapshot::Snapshot;
 use super::snapshot::Totals;
 use super::spread::Map;
 use super::waits;
 use crate::measure::clock::Scale;
+use crate::measure::counters;
 use crate::measure::region::Region;
+use crate::measure::shared::Word;
 
 /// How the times of a profile are told, and whether more will come.
 #[derive(Clone, Copy, Debug)]
@@ -231,9 +233,9 @@ impl<'a> Tree<'a> {
         let totals = self.snapshot.totals(index);
         if totals != Totals::default() {
             let is_member = matches!(self.snapshot.nodes[index].place(), Place::Member(_));
-            self.merged[merged]
-                .rows
-                .push(row(thread, &totals, is_member, scale));
+            let mut row = row(thread, &totals, is_member, scale);
+            row.counters = counted(self.snapshot.nodes[index]);
+            self.merged[merged].rows.push(row);
         }
     }
 
@@ -383,6 +385,15 @@ impl<'a> Tree<'a> {
         });
         profile.nodes.len() - 1
     }
+}
+
+/// What was counted at a node; nothing if nothing is.
+fn counted(node: &Node) -> Vec<u64> {
+    if !counters::are_on() {
+        return Vec::new();
+    }
+    let values = node.counters.get().into_iter().flatten();
+    values.map(Word::get).take(counters::number()).collect()
 }
 
 /// The row of what one operating system thread recorded at a node.

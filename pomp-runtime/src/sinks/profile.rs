@@ -18,6 +18,7 @@ use profile::region_kind::PseudoRegion;
 use super::distribution::Instances;
 use super::node_waits::Waits;
 use super::shortcuts::{Shortcuts, hash_of_child, hash_of_root};
+use crate::measure::counters;
 use crate::measure::memory;
 use crate::measure::region::Region;
 use crate::measure::shared::{Link, Word, leak, leak_slice};
@@ -93,6 +94,8 @@ pub(crate) struct Node {
     pub(crate) last_join: Word,
     /// What only some nodes have.
     pub(super) waits: Link<Waits>,
+    /// What was counted in its instances, if anything is.
+    pub(crate) counters: Link<counters::Values>,
     spans: [Span; PseudoRegion::COUNT],
     /// Of `main`; of a fork node `seq`.
     pub(crate) instances: Instances,

@@ -4,6 +4,7 @@
 
 mod call_graph;
 mod decomposition;
+mod derived;
 mod dilation;
 mod efficiency;
 mod grain;
@@ -24,6 +25,7 @@ pub(crate) mod words;
 
 pub use call_graph::{CallGraph, CallPath, Times};
 pub use decomposition::{Barrier, Decomposition, Parts};
+pub use derived::{Derived, Formulas};
 pub use dilation::{Dilation, RegionDilation};
 pub use efficiency::{Efficiencies, Efficiency, Processor, processor};
 pub use grain::Grain;
@@ -80,6 +82,8 @@ pub struct Report<'p> {
     pub contention: Vec<Contended>,
     /// What each rank contributed; empty unless several processes were merged.
     pub ranks: Vec<Rank>,
+    /// Formulas over what was counted.
+    pub formulas: Formulas,
     /// Where the time went, in words.
     pub summary: Summary,
     /// Severity in percent from which a property is worth a reader's time.
@@ -159,9 +163,10 @@ impl<'p> Report<'p> {
             lateness: waits::lateness(profile),
             contention: waits::contended(profile, thread_time_ns),
             own_times: own::own_times(&tree, &call_graph),
-            on_call_paths: tables::on_call_paths(&tree, &call_graph),
+            on_call_paths: tables::on_call_paths(profile, &tree, &call_graph),
             overview: overview(profile, &flat),
             ranks: ranks::ranks(profile),
+            formulas: Formulas::new(profile),
             profile,
             threads,
             labels,

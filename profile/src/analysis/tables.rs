@@ -155,7 +155,8 @@ pub(crate) fn flat(profile: &Profile, tree: &Tree<'_>) -> Vec<Table> {
         .enumerate()
         .filter(|(_, nodes)| !nodes.is_empty())
         .map(|(region, nodes)| {
-            let columns = columns::flat(profile.regions[region].kind);
+            let mut columns = columns::flat(profile.regions[region].kind);
+            columns.extend(columns::of_counters(&profile.run.counters));
             let mut table = Table::new(region, columns);
             add_nodes(&mut table, nodes, &mut slots);
             table
@@ -186,9 +187,12 @@ fn add_nodes(table: &mut Table, nodes: &[&TreeNode<'_>], slots: &mut Slots) {
 }
 
 /// One table per call path, in the call graph's order.
-pub(crate) fn on_call_paths(tree: &Tree<'_>, graph: &CallGraph) -> Vec<Table> {
+pub(crate) fn on_call_paths(profile: &Profile, tree: &Tree<'_>, graph: &CallGraph) -> Vec<Table> {
+    let counters = columns::of_counters(&profile.run.counters);
     let table = |node: &TreeNode<'_>| {
-        let mut table = Table::new(node.region, columns::on_call_path(node.kind));
+        let mut columns = columns::on_call_path(node.kind);
+        columns.extend(&counters);
+        let mut table = Table::new(node.region, columns);
         table.reserve(node.rows.len());
         for measures in node.executors() {
             let row = table.push_row(measures.row.thread);

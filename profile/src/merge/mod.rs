@@ -177,9 +177,21 @@ fn job(ranks: &[Run]) -> Run {
         rank: None,
         clock: all(|run| &run.clock),
         pair_cost_ps: ranks.iter().map(|run| run.pair_cost_ps).max().unwrap_or(0),
+        // Those that not all ranks have would be of others' columns.
+        counters: all_alike(ranks, |run| &run.counters),
+        formulas: all_alike(ranks, |run| &run.formulas),
         incremental: ranks.iter().any(|run| run.incremental),
         annotations: annotations(ranks),
         notes: notes(ranks),
+    }
+}
+
+/// What all ranks have; nothing if they differ.
+fn all_alike(ranks: &[Run], of: fn(&Run) -> &Vec<String>) -> Vec<String> {
+    let first = ranks.first().map(of).cloned().unwrap_or_default();
+    match ranks.iter().all(|run| *of(run) == first) {
+        true => first,
+        false => Vec::new(),
     }
 }
 

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use crate::analysis::{
-    Contended, Decomposition, Efficiency, Lateness, OverheadRow, Parts, Property, Report, Share,
-    Spread,
+    Contended, Decomposition, Derived, Efficiency, Lateness, OverheadRow, Parts, Property, Report,
+    Share, Spread,
 };
 use crate::overheads::Category;
 
@@ -47,12 +47,41 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         }),
         "decomposition": list(&report.decomposition, decomposition),
         "dilation": dilation(report),
+        "derived": derived(report),
         "instance_times": list(&report.spreads, spread),
         "last_arrivals": list(&report.lateness, lateness),
         "contention": list(&report.contention, contended),
     });
     serde_json::to_writer_pretty(&mut *out, &whole)?;
     writeln!(out)
+}
+
+/// What formulas make of counters, by region: of all threads, and of each.
+fn derived(report: &Report<'_>) -> Value {
+    let names: Vec<&str> = report.formulas.names().collect();
+    let values = |values: &Derived| -> Value {
+        let values = names.iter().zip(values);
+        values
+            .map(|(name, value)| ((*name).to_owned(), json!(value)))
+            .collect::<serde_json::Map<_, _>>()
+            .into()
+    };
+    let tables = report.flat.iter().filter(|_| !names.is_empty());
+    tables
+        .map(|table| {
+            let of = |cells: &[u64]| values(&report.formulas.values(table, cells));
+            let threads = table.rows().map(|(thread, cells)| {
+                let mut row = of(cells);
+                row["thread"] = thread.into();
+                row
+            });
+            json!({
+                "region": table.region,
+                "sum": of(&table.sum),
+                "threads": threads.collect::<Vec<_>>(),
+            })
+        })
+        .collect()
 }
 
 fn list<T>(values: &[T], value: impl Fn(&T) -> Value) -> Value {

@@ -108,7 +108,11 @@ impl Json {
                 self.text("}");
             }
         }
-        self.text("}");
+        for (index, value) in row.counters.iter().enumerate() {
+            self.text(if index == 0 { ",\"counters\":[" } else { "," });
+            self.number(*value);
+        }
+        self.text(if row.counters.is_empty() { "}" } else { "]}" });
     }
 
     fn number(&mut self, mut number: u64) {
@@ -145,6 +149,7 @@ mod tests {
             thread: 7,
             main: Span { count: 1, ns: 0 },
             seq: Span { count: 0, ns: 109 },
+            counters: vec![0, 7],
             ..Row::default()
         });
         let node = |parent, rows| Node {

@@ -1,6 +1,7 @@
 //! ompP's report as text: its sections in its order, with a summary in words
 //! on top.
 
+mod counters;
 mod efficiency;
 mod layout;
 mod overheads;
@@ -32,6 +33,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     call_graph(report, out)?;
     profiles::flat(report, out)?;
     profiles::on_call_paths(report, out)?;
+    counters::write(report, out)?;
     overheads::write(report, out)?;
     properties::write(report, out)?;
     efficiency::write(report, out)?;

@@ -1,0 +1,78 @@
+//! Counters of the kernel and the processor: right where they can be had, and
+//! said where they cannot.
+
+#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
+
+mod programs;
+
+use profile::model::Profile;
+use programs::{Program, Run, compilers};
+
+/// Page faults of each thread in the region at a line.
+fn faults(profile: &Profile, line: u32) -> Vec<u64> {
+    let index = profile
+        .run
+        .counters
+        .iter()
+        .position(|it| it == "page-faults");
+    let nodes = profile.nodes.iter();
+    let nodes = nodes.filter(|node| profile.regions[node.region].begin[0] == line);
+    nodes
+        .flat_map(|node| &node.rows)
+        .filter(|row| row.main.count > 0)
+        .map(|row| row.counters[index.unwrap()])
+        .collect()
+}
+
+fn run(compiler: &str, counters: &str) -> Run {
+    let program = Program::build(compiler, "counters.c", &[]);
+    let environment = [
+        ("ROMP_COUNTERS", counters),
+        ("ROMP_EVAL", "per=page-faults/execC"),
+    ];
+    let run = program.run(&[], &environment);
+    assert_eq!(run.stdout(), "done\n", "{}", run.stderr());
+    run
+}
+
+#[test]
+fn each_region_has_its_counters() {
+    for compiler in compilers() {
+        let run = run(compiler, "page-faults,task-clock");
+        if run.stderr().contains("the kernel refuses page-faults") {
+            // It says why; there is nothing to compare.
+            assert_eq!(run.profiles[0].run.counters, Vec::<String>::new());
+            continue;
+        }
+        let profile = run.profile();
+        assert_eq!(profile.run.counters, ["page-faults", "task-clock"]);
+        assert_eq!(profile.run.formulas, ["per=page-faults/execC"]);
+        let touching = faults(profile, 2);
+        assert_eq!(touching.len(), 2, "{compiler}");
+        for faults in &touching {
+            // Three times a hundred pages; a few of the library's own and of libc's.
+            assert!((300..400).contains(faults), "{compiler} {touching:?}");
+        }
+        let still = faults(profile, 3);
+        assert!(
+            still.iter().all(|&faults| faults < 50),
+            "{compiler} {still:?}"
+        );
+        // The members of the team have what was counted in them.
+        let members = faults(profile, 1);
+        for (all, inner) in members.iter().zip(touching) {
+            assert!(*all >= inner, "{compiler} {members:?}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_counted_is_said_once() {
+    let run = run(compilers()[0], "page-fault,page-faults");
+    let said = run.stderr();
+    assert!(
+        said.contains("ROMP_COUNTERS: page-fault cannot be counted: no such counter"),
+        "{said}"
+    );
+    assert_eq!(said.matches("no such counter").count(), 1, "{said}");
+}

@@ -1,0 +1,88 @@
+//! What formulas make of the counters of each region and thread: the user's
+//! (`ROMP_EVAL`, as ompP's evaluators), and some that go without saying.
+
+use super::tables::Table;
+use crate::columns::Quantity;
+use crate::counters::Formula;
+use crate::model::Profile;
+
+/// Formulas that are shown wherever what they need was counted.
+const USUAL: &[&str] = &[
+    "instructions/cycle=instructions/cycles",
+    "GHz=cycles/task-clock",
+    "cache-misses/kinstr=1000*cache-misses/instructions",
+    "branch-miss-share=branch-misses/branches",
+    "cpu-share=task-clock/1000000000/execT",
+];
+
+/// Names that every formula can use besides counters: seconds, and executions.
+const EXEC_TIME: &str = "execT";
+const EXEC_COUNT: &str = "execC";
+
+/// The formulas of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Formulas {
+    formulas: Vec<Formula>,
+    counters: Vec<String>,
+    /// What is wrong with formulas of the user's, one sentence each.
+    pub problems: Vec<String>,
+}
+
+/// The values of all formulas; none where one divides by zero.
+pub type Derived = Vec<Option<f64>>;
+
+impl Formulas {
+    /// The formulas for a profile; none if nothing was counted.
+    pub(super) fn new(profile: &Profile) -> Self {
+        let run = &profile.run;
+        let mut formulas = Self {
+            counters: run.counters.clone(),
+            ..Self::default()
+        };
+        if run.counters.is_empty() && run.formulas.is_empty() {
+            return formulas;
+        }
+        let mut known: Vec<&str> = run.counters.iter().map(String::as_str).collect();
+        known.extend([EXEC_TIME, EXEC_COUNT]);
+        let usual = USUAL
+            .iter()
+            .filter_map(|text| Formula::parse(text, &known).ok());
+        formulas.formulas.extend(usual);
+        for text in &run.formulas {
+            match Formula::parse(text, &known) {
+                Ok(formula) => formulas.formulas.push(formula),
+                Err(error) => formulas.problems.push(error.to_string()),
+            }
+        }
+        formulas
+    }
+
+    /// What the values are called.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.formulas.iter().map(|formula| formula.name.as_str())
+    }
+
+    /// Whether there is anything to show.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.formulas.is_empty()
+    }
+
+    /// The values for a row of a table, or its sum.
+    #[must_use]
+    pub fn values(&self, table: &Table, cells: &[u64]) -> Derived {
+        let cell = |quantity| {
+            let column = table.column(quantity);
+            column
+                .and_then(|column| cells.get(column))
+                .map_or(0.0, |cell| *cell as f64)
+        };
+        let of = |name: &str| match self.counters.iter().position(|counter| counter == name) {
+            Some(index) => cell(Quantity::Counter(index)),
+            None if name == EXEC_TIME => cell(Quantity::ExecTime) / 1e9,
+            None => cell(Quantity::ExecCount),
+        };
+        let formulas = self.formulas.iter();
+        formulas.map(|formula| formula.value(of)).collect()
+    }
+}

@@ -1,0 +1,78 @@
+//! What formulas make of the counters; the counters themselves are columns of
+//! the region profiles.
+
+use std::io::{self, Write};
+
+use super::layout::{COLUMN_WIDTH, Line, banner, prose};
+use super::place;
+use crate::analysis::{Derived, Report};
+
+/// Of tables with more rows than this only the sum is shown.
+const MOST_ROWS: usize = 64;
+
+pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let formulas = &report.formulas;
+    if formulas.is_empty() && formulas.problems.is_empty() {
+        return Ok(());
+    }
+    banner("Romp Derived Counters", out)?;
+    for problem in &formulas.problems {
+        prose(&format!("Note: {problem}"), 6, out)?;
+    }
+    let names: Vec<&str> = formulas.names().collect();
+    let width = |name: &str| (name.chars().count() + 1).max(COLUMN_WIDTH);
+    let tid = report
+        .threads
+        .iter()
+        .map(String::len)
+        .max()
+        .unwrap_or(0)
+        .max(4);
+    for table in report.flat.iter().filter(|_| !names.is_empty()) {
+        let label = &report.labels[table.region];
+        let kind = label.kind.row().full_name;
+        writeln!(out, "{} {} {kind}", label.id, place(label))?;
+        let mut line = Line::default();
+        line.right("TID", tid);
+        for name in &names {
+            line.right(name, width(name));
+        }
+        line.end(out)?;
+        let mut row = |title: &str, values: &Derived| {
+            line.right(title, tid);
+            for (name, value) in names.iter().zip(values) {
+                line.right(&shown(*value), width(name));
+            }
+            line.end(out)
+        };
+        for (thread, cells) in table.rows().filter(|_| table.threads.len() <= MOST_ROWS) {
+            row(&report.threads[thread], &formulas.values(table, cells))?;
+        }
+        row("SUM", &formulas.values(table, &table.sum))?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// Four digits that matter; a dash where there is no value.
+fn shown(value: Option<f64>) -> String {
+    match value {
+        None => "-".to_owned(),
+        Some(0.0) => "0".to_owned(),
+        Some(value) if value.abs() >= 1e6 || value.abs() < 1e-3 => format!("{value:.3e}"),
+        Some(value) => {
+            // No logarithm: a measured program need not have the library with it.
+            let mut decimals = 3;
+            let mut rest = value.abs();
+            while rest >= 10.0 && decimals > 0 {
+                rest /= 10.0;
+                decimals -= 1;
+            }
+            while rest < 1.0 {
+                rest *= 10.0;
+                decimals += 1;
+            }
+            format!("{value:.decimals$}")
+        }
+    }
+}
