@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use profile::region_kind::PseudoRegion;
 
 use crate::read::{Item, ReadError, Stream, Trace};
-use crate::record::{CUT, NO_REGION, Op, Record, far_chunk, pseudo_region};
+use crate::record::{AGAIN, CUT, NO_REGION, Op, Record, far_chunk, pseudo_region};
 use crate::schedule::How;
 
 /// What an open region stands for.
@@ -102,6 +102,8 @@ pub enum Event {
     End {
         /// Whether it was not left by its own exit.
         is_cut: bool,
+        /// Whether the profile counts its time for one around it.
+        is_again: bool,
         /// Size of the team.
         size: u64,
     },
@@ -314,7 +316,7 @@ impl Replay {
         let kept = self.open.iter().zip(&context);
         let kept = kept.take_while(|(open, now)| is_same(open, now)).count();
         while self.open.len() > kept {
-            self.close(self.time, true, 0, listener);
+            self.close(self.time, (true, false), 0, listener);
         }
         for open in &context[kept..] {
             self.open.push(*open);
@@ -394,13 +396,28 @@ impl Replay {
 
     fn end(&mut self, time: u64, record: &Record, size: u64, listener: &mut dyn Listener) {
         if self.is_innermost(time, record, listener) {
-            self.close(time, record.phase == CUT, size, listener);
+            let flags = (record.phase & CUT != 0, record.phase & AGAIN != 0);
+            self.close(time, flags, size, listener);
         }
     }
 
-    fn close(&mut self, time: u64, is_cut: bool, size: u64, listener: &mut dyn Listener) {
+    fn close(
+        &mut self,
+        time: u64,
+        (is_cut, is_again): (bool, bool),
+        size: u64,
+        listener: &mut dyn Listener,
+    ) {
         if self.open.last().is_some_and(|top| top.role != Role::Base) {
-            listener.event(time, &self.open, &Event::End { is_cut, size });
+            listener.event(
+                time,
+                &self.open,
+                &Event::End {
+                    is_cut,
+                    is_again,
+                    size,
+                },
+            );
         }
         self.open.pop();
     }
@@ -441,7 +458,7 @@ impl Replay {
             region: record.region,
             start,
             address,
-            is_cut: record.phase == CUT,
+            is_cut: record.phase & CUT != 0,
         };
         listener.event(time, &self.open, &Event::Lock(event));
     }

@@ -89,8 +89,15 @@ impl Listener for Stats {
                 );
             }
             Event::Turn(_) => self.end_phase(open, top, time),
-            Event::End { is_cut, size } => {
+            Event::End {
+                is_cut,
+                is_again,
+                size,
+            } => {
                 self.cut += u64::from(*is_cut);
+                if *is_again {
+                    self.settle_recursion(open, time.wrapping_sub(top.start));
+                }
                 self.end_phase(open, top, time);
                 self.end(open, top, time, *size);
             }
@@ -111,6 +118,7 @@ impl Stats {
             };
             let event = Event::End {
                 is_cut: true,
+                is_again: false,
                 size: 0,
             };
             self.event(end.max(top.start).max(top.phase_start), open, &event);
@@ -120,6 +128,27 @@ impl Stats {
     fn add(&mut self, open: &[Open], region: u32, part: PseudoRegion, ticks: u64) {
         let spans = self.spans.entry((path(open), region)).or_default();
         spans[part as usize].add(ticks);
+    }
+
+    /// Takes the time of a region within one of its own kind from what stands
+    /// around it up to that one, which all have it already.
+    fn settle_recursion(&mut self, open: &[Open], ticks: u64) {
+        let Some((top, around)) = open.split_last() else {
+            return;
+        };
+        let thread = path(open);
+        for frame in around.iter().rev() {
+            let spans = self.spans.entry((thread, frame.region)).or_default();
+            let has_phase = frame.phase != PseudoRegion::Main;
+            let parts = [PseudoRegion::Main, frame.phase];
+            for part in parts.into_iter().take(1 + usize::from(has_phase)) {
+                let span = &mut spans[part as usize];
+                span.ticks = span.ticks.wrapping_sub(ticks);
+            }
+            if frame.region == top.region || frame.role != Role::Construct {
+                return;
+            }
+        }
     }
 
     fn end_phase(&mut self, open: &[Open], top: &Open, time: u64) {

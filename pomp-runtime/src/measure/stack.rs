@@ -494,7 +494,7 @@ impl Thread {
     #[inline(always)]
     fn close_construct(&'static self, frame: &'static Frame, at: u64) {
         if let Some(node) = frame.node() {
-            self.trace_exit(node, at);
+            self.trace_exit(frame, node, at);
             frame.end_phase(node, at);
             self.add_instance(node, at.wrapping_sub(frame.start()));
             if counters::are_on() {

@@ -134,7 +134,7 @@ impl Dump<'_> {
                 fact("part", part(*phase));
                 "turn"
             }
-            Event::End { is_cut, size } => {
+            Event::End { is_cut, size, .. } => {
                 if *is_cut {
                     fact("cut", json!(true));
                 }

@@ -2,7 +2,7 @@
 //! before the frames change, so that a page begins with what was open before.
 
 use profile::region_kind::PseudoRegion;
-use trace::record::{CUT, NO_REGION, Op, head, near_chunk};
+use trace::record::{AGAIN, CUT, NO_REGION, Op, head, near_chunk};
 use trace::schedule::How;
 
 use super::paths;
@@ -95,9 +95,9 @@ impl Thread {
 
     /// A construct is left.
     #[inline(always)]
-    pub(crate) fn trace_exit(&'static self, node: &'static Node, at: u64) {
+    pub(crate) fn trace_exit(&'static self, frame: &Frame, node: &'static Node, at: u64) {
         if self.trace.is_on() {
-            self.write_record(head(Op::Exit, 0, region(node)), at, []);
+            self.write_record(head(Op::Exit, again(frame), region(node)), at, []);
         }
     }
 
@@ -193,7 +193,8 @@ impl Thread {
         let Some(node) = frame.node() else { return };
         match frame.role() {
             Role::Construct | Role::Again => {
-                self.write_record(head(Op::Exit, CUT, region(node)), at, []);
+                let flags = CUT | again(frame);
+                self.write_record(head(Op::Exit, flags, region(node)), at, []);
             }
             Role::Member => self.write_record(head(Op::End, CUT, region(node)), at, []),
             Role::Fork => {
@@ -239,6 +240,15 @@ pub(super) fn context(frame: &'static Frame) -> ([u64; 5], u32, u8) {
         region,
         phase as u8,
     )
+}
+
+/// The flag of an exit deep in a recursion.
+#[inline(always)]
+fn again(frame: &Frame) -> u8 {
+    match frame.role() {
+        Role::Again => AGAIN,
+        _ => 0,
+    }
 }
 
 /// The number of a role in a trace, which knows nothing of recursion.
