@@ -73,7 +73,7 @@ mod tests {
         };
         assert_eq!(
             descriptor.to_ctc(),
-            "64*regionType=for*sscl=a.c:2:2*escl=a.c:2:2*hasSchedule=dynamic,2@n**"
+            "69*regionType=for*sscl=a.c:2:2*escl=a.c:2:2*hasSchedule=dynamic,2@n**"
         );
     }
 }
