@@ -19,7 +19,10 @@ fn a_switch_alone_is_declared() {
     };
     let result = instrument(&source, &options);
     let text = String::from_utf8_lossy(result.text());
-    assert!(text.contains("extern void POMP_Off(void) __attribute__((__nothrow__));"), "{text}");
+    assert!(
+        text.contains("extern void POMP_Off(void) __attribute__((__nothrow__));"),
+        "{text}"
+    );
     assert!(text.contains("\nPOMP_Off();\n#line 4 \"t.c\"\n"), "{text}");
     assert!(!text.contains("romp_table"), "{text}");
     assert_eq!(verify(&source, &result), Ok(()));

@@ -287,6 +287,7 @@ pub fn breakable(tools: &Path, into: &Path) -> Outcome<()> {
     for (link, tool) in [
         ("rompcc", "rompcc"),
         ("rompcxx", "rompcxx"),
+        ("rompfc", "rompfc"),
         ("romp", "romp"),
     ] {
         let tool = tools.join(tool);

@@ -12,7 +12,8 @@ impl Writer {
         };
         match self.below(10) {
             8 if place.shared => self.newer_workshare(inner),
-            9 if place.free => self.newer_tasks(),
+            // gcc 12 frees the team too early of a parallel region behind such a group in serial code.
+            9 if place.free && place.parallel > 0 => self.newer_tasks(),
             0 if place.free && place.parallel < 2 => self.team(inner),
             1 if place.free => self.critical(inner),
             2 if place.free => self.task(inner),

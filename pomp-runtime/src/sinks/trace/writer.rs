@@ -24,6 +24,9 @@ use crate::measure::{clock, errno, message, region};
 /// Fewest slots of a file, whatever the limit: header, definitions, and pages.
 const FEWEST_SLOTS: u64 = 8;
 
+/// Most slots that are kept for what is defined late.
+const LATE_SLOTS: u64 = 16;
+
 /// What the user asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Options {
@@ -197,6 +200,8 @@ impl Writer {
     fn slot_for_records(&mut self) -> Option<u64> {
         let (options, _) = self.options.as_ref()?;
         let most = (options.limit / SLOT_BYTES as u64).max(FEWEST_SLOTS);
+        // What the last pages refer to must still be said.
+        let most = most - (most / 8).min(LATE_SLOTS);
         if self.next < most {
             self.next += 1;
             return Some(self.next - 1);
