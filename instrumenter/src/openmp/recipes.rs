@@ -6,8 +6,8 @@
 use profile::group;
 use profile::region_kind::RegionKind;
 
-use super::{Directive, Leaf};
 use super::events::{CONSTRUCT, EventPair, MEMBER, TEAM, pair};
+use super::{Directive, Leaf};
 
 /// Where a construct's implicit barrier is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
