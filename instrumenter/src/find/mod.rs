@@ -86,6 +86,17 @@ pub struct Traits {
     pub allocates_as_outside: bool,
 }
 
+impl Traits {
+    /// Whether two names are the same.
+    #[must_use]
+    pub fn same_name(self, a: &str, b: &str) -> bool {
+        match self.folds_case {
+            true => a.eq_ignore_ascii_case(b),
+            false => a == b,
+        }
+    }
+}
+
 /// The loops of a source, asked for where their iterations are to be told.
 pub trait LoopReader {
     /// The loops that begin at an offset, so many of them nested.

@@ -264,13 +264,9 @@ fn forbidden_by(directive: &Directive) -> Option<&'static str> {
     let by_leaf = directive
         .leaves()
         .find_map(|leaf| recipes::admits_calls(leaf).err());
-    let concurrent = directive.clause("order").is_some_and(|clause| {
-        clause
-            .argument
-            .iter()
-            .flat_map(|a| &a.words)
-            .any(|word| word.text == "concurrent")
-    });
+    let concurrent = directive
+        .clause("order")
+        .is_some_and(|clause| clause.mentions("concurrent"));
     by_leaf.or(concurrent.then_some("it stands in a construct with order(concurrent)"))
 }
 
