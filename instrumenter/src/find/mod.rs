@@ -310,6 +310,8 @@ pub struct FoundCall {
     pub name: Range<usize>,
     /// Between the opening parenthesis and the first argument.
     pub arguments: usize,
+    /// Where a statement goes that is to be executed before it, if one can.
+    pub before: Option<Position>,
     /// The function around it.
     pub function: Option<Function>,
     /// The conditional branches around it, outermost first.
