@@ -47,7 +47,7 @@ impl<'a> FortranSpeller<'a> {
     }
 
     fn lines(&self) -> Lines {
-        Lines::new(self.layout)
+        Lines::new(self.layout, self.around.whole_statements)
     }
 
     fn key(&self, region: usize) -> String {
