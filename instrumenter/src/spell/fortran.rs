@@ -48,7 +48,7 @@ impl<'a> FortranSpeller<'a> {
     }
 
     fn lines(&self) -> Lines {
-        Lines::new(self.layout)
+        Lines::new(self.layout, self.around.whole_statements)
     }
 
     fn key(&self, region: usize) -> String {
@@ -136,6 +136,7 @@ impl<'a> FortranSpeller<'a> {
                 Item::Probe(event, region) => self.probe(item, *event, *region, lines),
                 Item::AlternateEnd(region) => self.probe(item, USER.closing(), *region, lines),
                 Item::Call(name) => lines.plain_call(name),
+                Item::CallSite(region) => lines.call("Lock_site", &self.descriptor(*region)),
                 Item::Barrier => lines.directive(&["barrier".to_owned()]),
                 Item::Directive {
                     ends,
