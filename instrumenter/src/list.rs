@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::Instrumented;
+use crate::find::{Hidden, front_end};
 use crate::plan::{Listed, Outcome};
+use crate::{Instrumented, Source};
 
 /// The listing of one file.
 #[derive(Debug, Serialize)]
@@ -14,6 +15,25 @@ pub struct FileListing {
     pub file: String,
     /// Its directives and redirected calls, in source order.
     pub entries: Vec<Entry>,
+    /// What only its preprocessed text would show.
+    pub hidden: Vec<HiddenEntry>,
+}
+
+/// A macro that makes directives or calls.
+#[derive(Debug, Serialize)]
+pub struct HiddenEntry {
+    /// The file, as the compiler counts lines.
+    pub file: String,
+    /// The line of its definition, as the compiler counts lines; 0 if that can't be told.
+    pub line: u32,
+    /// What it hides, in words.
+    pub reason: String,
+}
+
+impl HiddenEntry {
+    /// What `rompcc` does about it.
+    pub const HELP: &str = "rompcc preprocesses such a source first; here, give the text that \
+                            the compiler's -E makes of it";
 }
 
 /// One directive or call.
@@ -41,13 +61,14 @@ pub struct Entry {
 
 /// The listing of a source that was instrumented.
 #[must_use]
-pub fn listing(name: &str, result: &Instrumented) -> FileListing {
+pub fn listing(source: &Source, result: &Instrumented) -> FileListing {
+    let name = &source.name;
     let entry = |listed: &Listed| {
         let line = result.lines.presumed(listed.offset);
         Entry {
             file: line
                 .as_ref()
-                .map_or_else(|| name.to_owned(), |line| line.file.clone()),
+                .map_or_else(|| name.clone(), |line| line.file.clone()),
             line: line.map_or(0, |line| line.line),
             column: result.lines.column(listed.offset),
             construct: listed.construct.clone(),
@@ -58,9 +79,25 @@ pub fn listing(name: &str, result: &Instrumented) -> FileListing {
         }
     };
     FileListing {
-        file: name.to_owned(),
+        file: name.clone(),
         entries: result.plan.listing.iter().map(entry).collect(),
+        hidden: hidden(source, result),
     }
+}
+
+/// What the macros of a source hide.
+#[must_use]
+pub fn hidden(source: &Source, result: &Instrumented) -> Vec<HiddenEntry> {
+    let hidden = front_end(source.language).hidden(&source.text);
+    let entry = |hidden: Hidden| {
+        let line = result.lines.presumed(hidden.offset);
+        HiddenEntry {
+            line: line.as_ref().map_or(0, |line| line.line),
+            file: line.map_or_else(|| source.name.clone(), |line| line.file),
+            reason: hidden.reason,
+        }
+    };
+    hidden.into_iter().map(entry).collect()
 }
 
 /// Writes listings for people.
@@ -89,6 +126,11 @@ pub fn write_text(listings: &[FileListing], out: &mut dyn Write) -> io::Result<(
                 "", ""
             )?;
         }
+    }
+    for hidden in listings.iter().flat_map(|listing| &listing.hidden) {
+        let HiddenEntry { file, line, reason } = hidden;
+        writeln!(out, "{file}:{line}: hidden: {reason}")?;
+        writeln!(out, "  = {}", HiddenEntry::HELP)?;
     }
     let count = |wanted: &str| {
         entries()

@@ -68,7 +68,7 @@ fn listing_of_every_construct() {
         for path in fixtures(folder) {
             let (source, result) = instrumented(&path, folder);
             let mut text = Vec::new();
-            write_text(&[listing(&source.name, &result)], &mut text).unwrap();
+            write_text(&[listing(&source, &result)], &mut text).unwrap();
             let text = String::from_utf8(text).unwrap();
             insta::assert_snapshot!(format!("{folder}_{}_list", stem(&path)), text);
         }

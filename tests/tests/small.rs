@@ -37,7 +37,7 @@ fn list(fixture: &Fixture) -> FileListing {
     };
     let result = instrument(&source, &options);
     assert_eq!(verify(&source, &result), Ok(()), "{}", source.name);
-    listing(&source.name, &result)
+    listing(&source, &result)
 }
 
 #[test]

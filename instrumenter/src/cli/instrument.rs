@@ -8,6 +8,7 @@ use clap::Args;
 
 use super::Failure;
 use crate::diagnostic::file_error;
+use crate::list::{HiddenEntry, hidden};
 use crate::spell::Api;
 use crate::verify::verify;
 use crate::{Instrumented, Options, Source, instrument};
@@ -60,6 +61,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let result = instrument(&source, &options);
     for warning in &result.warnings {
         eprintln!("{warning}");
+    }
+    for HiddenEntry { file, line, reason } in hidden(&source, &result) {
+        let help = HiddenEntry::HELP;
+        eprintln!("{file}:{line}: warning: not instrumented: {reason}\n  = help: {help}");
     }
     if arguments.verify {
         check(&source, &result)?;

@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .map(|path| {
             let mut source = super::read_source(path)?;
             arguments.lines.lay_out(&mut source);
-            Ok(listing(&source.name, &instrument(&source, &options)))
+            Ok(listing(&source, &instrument(&source, &options)))
         })
         .collect::<Result<_, Failure>>()?;
     super::print(|out| match arguments.format {

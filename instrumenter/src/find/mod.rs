@@ -34,6 +34,8 @@ pub trait FrontEnd {
         let _ = source;
         None
     }
+    /// What the macros of a source keep from everyone who does not expand them.
+    fn hidden(&self, text: &[u8]) -> Vec<Hidden>;
     /// The loops of a source; none if the language's cannot be told yet.
     fn loops<'s>(&self, source: &'s Source) -> Option<Box<dyn LoopReader + 's>> {
         let _ = source;
@@ -48,6 +50,15 @@ pub fn front_end(language: Language) -> &'static dyn FrontEnd {
         Language::C | Language::Cxx => &c::CFrontEnd,
         Language::Fortran => &fortran::FortranFrontEnd,
     }
+}
+
+/// Something to measure that only the preprocessor shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hidden {
+    /// Where it is hidden: the begin of a line.
+    pub offset: usize,
+    /// By what, in words.
+    pub reason: String,
 }
 
 /// Everything found in a source.

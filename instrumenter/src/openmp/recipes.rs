@@ -6,8 +6,8 @@
 use profile::group;
 use profile::region_kind::RegionKind;
 
-use super::Leaf;
 use super::events::{CONSTRUCT, EventPair, MEMBER, TEAM, pair};
+use super::{Directive, Leaf};
 
 /// Where a construct's implicit barrier is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,6 +186,15 @@ pub fn admits_calls(leaf: Leaf) -> Result<(), &'static str> {
         Leaf::Transformation => Err("it stands in a loop transformation"),
         _ => Ok(()),
     }
+}
+
+/// Whether a construct in a `simd` construct keeps the compiler from vectorising it:
+/// calls beside it change nothing then. That is so for an `atomic` that writes, the
+/// one construct with something to measure that may stand there (OpenMP 5.2,
+/// 10.4); an `atomic read` is vectorised by some compilers.
+#[must_use]
+pub fn runs_lane_by_lane(directive: &Directive) -> bool {
+    directive.has_leaf(Leaf::Atomic) && directive.clause("read").is_none()
 }
 
 #[cfg(test)]

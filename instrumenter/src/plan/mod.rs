@@ -362,7 +362,7 @@ impl Planner<'_> {
         });
         let closed = self
             .closed_call_reason(call)
-            .or_else(|| self.forbidden_in(around))
+            .or_else(|| self.forbidden_in(around, None))
             .map(str::to_owned);
         let outcome = match closed.or_else(|| self.disabled_reason(Some("lock"))) {
             Some(reason) => Outcome::PassedThrough { reason },

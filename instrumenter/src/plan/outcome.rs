@@ -66,7 +66,7 @@ impl Planner<'_> {
         if found.branches.iter().any(|branch| branch.dead) {
             return passed("it stands in a branch that is never compiled");
         }
-        if let Some(reason) = self.forbidden_by_surroundings(construct, found) {
+        if let Some(reason) = self.forbidden_by_surroundings(construct, found, directive) {
             return passed(reason);
         }
         if self.passes_tasks && recipe.leaf == Leaf::Task && self.names_blocks(construct, found) {
@@ -101,23 +101,31 @@ impl Planner<'_> {
         &self,
         construct: &Construct,
         found: &FoundDirective,
+        directive: &Directive,
     ) -> Option<&'static str> {
         if let Some(reason) = self.closed_reason(found.range.start, found.function.as_ref()) {
             return Some(reason);
         }
-        self.forbidden_in(match self.target_around(construct) {
+        let around = match self.target_around(construct) {
             Some(target) => target.parent,
             None => construct.parent,
-        })
+        };
+        self.forbidden_in(around, Some(directive))
     }
 
-    /// Why no call may stand in a construct, or in one around it.
-    pub(super) fn forbidden_in(&self, construct: Option<usize>) -> Option<&'static str> {
+    /// Why no call may stand in a construct, or in one around it: for what is to be
+    /// measured there, if that is a construct itself.
+    pub(super) fn forbidden_in(
+        &self,
+        construct: Option<usize>,
+        measured: Option<&Directive>,
+    ) -> Option<&'static str> {
+        let scalar = measured.is_some_and(recipes::runs_lane_by_lane);
         let mut next = construct;
         while let Some(index) = next {
             let outer = &self.nesting.constructs[index];
             if let Ok(directive) = &self.found.directives[outer.directive].directive
-                && let Some(reason) = self.forbidden_by(directive)
+                && let Some(reason) = self.forbidden_by(directive, scalar)
             {
                 return Some(reason);
             }
@@ -140,16 +148,17 @@ impl Planner<'_> {
         (leaves(target).ok()?.next_back() == Some(Leaf::Target)).then_some(target)
     }
 
-    /// Why a construct forbids probes in its block, if it does.
-    fn forbidden_by(&self, directive: &Directive) -> Option<&'static str> {
+    /// Why a construct forbids probes in its block, if it does. `scalar`: they are
+    /// for something that no `simd` construct computes for several lanes at once.
+    fn forbidden_by(&self, directive: &Directive, scalar: bool) -> Option<&'static str> {
         if directive.has_leaf(Leaf::Target) && !self.host_only {
             return Some("it stands in device code");
         }
         let variants: Vec<Directive> = directive.variants().collect();
         let of_variants = variants
             .iter()
-            .find_map(|variant| self.forbidden_by(variant));
-        forbidden_by(directive).or(of_variants)
+            .find_map(|variant| self.forbidden_by(variant, scalar));
+        forbidden_by(directive, scalar).or(of_variants)
     }
 
     /// Why the construct can't be instrumented safely, if so.
@@ -276,9 +285,10 @@ pub(super) fn recipe_of(
 }
 
 /// Why a construct forbids probes in its block wherever it runs, if it does.
-fn forbidden_by(directive: &Directive) -> Option<&'static str> {
+fn forbidden_by(directive: &Directive, scalar: bool) -> Option<&'static str> {
     let by_leaf = directive
         .leaves()
+        .filter(|leaf| !(scalar && *leaf == Leaf::Simd))
         .find_map(|leaf| recipes::admits_calls(leaf).err());
     let concurrent = directive.clause("order").is_some_and(|clause| {
         clause

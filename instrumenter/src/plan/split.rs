@@ -300,6 +300,13 @@ mod tests {
                 ],
             ),
             (
+                "parallel for num_threads(strict: f(), 2) order(concurrent)",
+                vec![
+                    "parallel num_threads(strict: f(), 2) shared()",
+                    "for order(concurrent)",
+                ],
+            ),
+            (
                 "parallel masked taskloop simd filter(1) grainsize(3) num_threads(2) simdlen(2)",
                 vec![
                     "parallel num_threads(2) shared()",

@@ -20,7 +20,8 @@ pub(crate) fn hidden(line: &CommandLine, unit: &Unit) -> Option<String> {
         word.starts_with("-d") && scan::makes_directives(word.as_bytes())
     };
     if unit.layout.preprocessed_by_compiler {
-        let macros = scan::hidden_in_macros(&unit.original);
+        let macros = scan::hidden_in_macros(&unit.original).into_iter().next();
+        let macros = macros.map(|hidden| hidden.reason);
         if macros.is_some() || words.iter().any(defined) {
             return macros.or(Some("a macro makes directives".into()));
         }

@@ -28,8 +28,8 @@ pub(crate) fn reason(line: &CommandLine, unit: &Unit) -> Option<String> {
     if unit.language == Language::Fortran {
         return fortran_text::hidden(line, unit);
     }
-    if let Some(macros) = scan::hidden_in_macros(&unit.original) {
-        return Some(macros);
+    if let Some(hidden) = scan::hidden_in_macros(&unit.original).into_iter().next() {
+        return Some(hidden.reason);
     }
     let mut search = Search::new(line, unit);
     while let Some((file, text)) = search.next_header() {

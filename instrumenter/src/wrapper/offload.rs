@@ -35,11 +35,10 @@ impl<'a> Offload<'a> {
     }
 
     fn ask(&self) -> Option<bool> {
-        let said = self.answer(&["-v"])?;
+        let said = self.answer(self.places(), "-v")?;
         let says = |text: &str| said.contains(text);
-        // A configuration file may hold any flag.
         if says("clang version ") && !says("Intel") {
-            return Some(!says("Configuration file") && !self.has_flag(CLANG_FLAGS));
+            return self.clang_has_device().map(|device| !device);
         }
         if !says("gcc version ") {
             return None;
@@ -60,7 +59,7 @@ impl<'a> Offload<'a> {
         let is_there = |target: &str| {
             let name = format!("accel/{target}/mkoffload");
             // What it does not find, it names as it was asked for.
-            self.answer(&[&format!("-print-prog-name={name}")])
+            self.answer(self.places(), &format!("-print-prog-name={name}"))
                 .is_none_or(|path| path.trim() != name)
         };
         targets
@@ -77,15 +76,16 @@ impl<'a> Offload<'a> {
             .map(std::borrow::Cow::into_owned)
     }
 
-    fn has_flag(&self, flags: &[&str]) -> bool {
-        self.line.words().iter().any(|word| {
-            let word = word.to_string_lossy();
-            flags.iter().any(|flag| word.starts_with(flag))
-        })
+    /// Clang shows what it would do: flags for devices come from the command, from
+    /// files with arguments, configuration files and the environment.
+    fn clang_has_device(&self) -> Option<bool> {
+        let jobs = self.answer(self.line.words(), "-###")?;
+        jobs.contains("\"-cc1\"")
+            .then(|| DEVICE_JOBS.iter().any(|flag| jobs.contains(flag)))
     }
 
-    /// What the compiler says about itself; `-B` tells it where its parts are.
-    fn answer(&self, flags: &[&str]) -> Option<String> {
+    /// `-B` tells a compiler where its parts are.
+    fn places(&self) -> Vec<OsString> {
         let mut words: Vec<OsString> = Vec::new();
         for word in self.line.words() {
             let is_value = words.last().is_some_and(|last| last == "-B");
@@ -93,20 +93,22 @@ impl<'a> Offload<'a> {
                 words.push(word);
             }
         }
-        words.extend(flags.iter().map(Into::into));
+        words
+    }
+
+    /// What the compiler says to a command.
+    fn answer(&self, mut words: Vec<OsString>, flag: &str) -> Option<String> {
+        words.push(flag.into());
         let outcome = self.runner.run(&words, Some(b""), Output::HeldBack).ok()?;
         let said = [outcome.stdout, outcome.stderr].concat();
         Some(String::from_utf8_lossy(&said).into_owned())
     }
 }
 
-/// Begins of Clang's flags that make device code or may bring such flags.
-const CLANG_FLAGS: &[&str] = &[
-    "-fopenmp-targets",
-    "--offload",
-    "-foffload",
-    "-Xopenmp-target",
-    "-Xarch_device",
-    "--config",
-    "@",
+/// What jobs of Clang's have where code for a device is made, or is to be put
+/// into the host's.
+const DEVICE_JOBS: &[&str] = &[
+    "\"-fopenmp-targets=",
+    "\"-fopenmp-is-target-device\"",
+    "\"-fopenmp-is-device\"",
 ];

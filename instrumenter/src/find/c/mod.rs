@@ -32,7 +32,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::tree::SyntaxTree;
-use super::{Branch, Extent, Found, FoundDirective, FrontEnd, LoopReader, Traits};
+use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Hidden, LoopReader, Traits};
 use crate::openmp::parse::joined;
 use crate::openmp::{Association, Language};
 use crate::source::Source;
@@ -54,6 +54,10 @@ impl FrontEnd for CFrontEnd {
 
     fn text_begin(&self, text: &[u8]) -> usize {
         preprocessed::begin(text).unwrap_or_else(|| lexer::first_byte(text))
+    }
+
+    fn hidden(&self, text: &[u8]) -> Vec<Hidden> {
+        scan::hidden_in_macros(text)
     }
 
     fn is_preprocessed(&self, text: &[u8]) -> bool {

@@ -4,6 +4,7 @@
 use super::groups::{hides_braces, word};
 use super::lexer::{Lexed, PreprocessorLine, TokenKind, lex};
 use super::{calls, directives, text_of};
+use crate::find::Hidden;
 use crate::openmp::{Association, Language, api};
 
 /// What a file includes.
@@ -45,13 +46,18 @@ fn included(line: &[u8]) -> Option<Include> {
 
 /// What the macros of a file keep from everyone who does not expand them.
 #[must_use]
-pub fn hidden_in_macros(text: &[u8]) -> Option<String> {
+pub fn hidden_in_macros(text: &[u8]) -> Vec<Hidden> {
     if !contains(text, b"define") || !(mentions_openmp(text) || contains(text, b"_Pragma")) {
-        return None;
+        return Vec::new();
     }
     let lexed = lex(text);
-    let mut lines = lexed.lines.iter();
-    lines.find_map(|line| hidden_in_macro(text, line))
+    let hidden = lexed.lines.iter().filter_map(|line| {
+        Some(Hidden {
+            offset: line.range.start,
+            reason: hidden_in_macro(text, line)?,
+        })
+    });
+    hidden.collect()
 }
 
 /// What an included file keeps from everyone who does not read it.
@@ -199,14 +205,14 @@ mod tests {
             "#define B \\\n  _Pragma(\"omp barrier\")\n",
             "#define LOCK omp_set_lock(&lock)\n",
         ] {
-            assert!(hidden_in_macros(source.as_bytes()).is_some(), "{source}");
+            assert!(!hidden_in_macros(source.as_bytes()).is_empty(), "{source}");
         }
         for source in [
             "#define Q _Pragma(\"GCC diagnostic push\")\n",
             "#define N omp_get_num_threads()\n",
             "_Pragma(\"omp barrier\")\n#define x\n",
         ] {
-            assert_eq!(hidden_in_macros(source.as_bytes()), None, "{source}");
+            assert!(hidden_in_macros(source.as_bytes()).is_empty(), "{source}");
         }
     }
 

@@ -40,7 +40,7 @@ use std::rc::Rc;
 use super::c::groups::{Configuration, Groups};
 use super::c::lexer::{PreprocessorLine, lex_part};
 use super::c::{line_directives, preprocessed};
-use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Function, Placement, Traits};
+use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Function, Hidden, Placement, Traits};
 use crate::openmp::Language;
 use crate::openmp::parse::joined;
 use crate::source::{Form, Source};
@@ -76,6 +76,10 @@ impl FrontEnd for FortranFrontEnd {
 
     fn text_begin(&self, text: &[u8]) -> usize {
         preprocessed::begin(text).unwrap_or_else(|| physical::first_byte(text))
+    }
+
+    fn hidden(&self, text: &[u8]) -> Vec<Hidden> {
+        scan::hidden_in_macros(text)
     }
 
     fn is_preprocessed(&self, text: &[u8]) -> bool {

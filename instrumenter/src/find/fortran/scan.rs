@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::directives::Meaning;
 use super::tokens::TokenKind;
 use super::{Finder, calls, logical_lines};
+use crate::find::Hidden;
 use crate::find::c::line_directives;
 use crate::openmp::{Association, api};
 use crate::source::Source;
@@ -100,30 +101,41 @@ pub fn marker(file: &str, line: u32, out: &mut Vec<u8>) {
 
 /// What the macros of a text keep from everyone who does not expand them.
 #[must_use]
-pub fn hidden_in_macros(text: &[u8]) -> Option<String> {
-    let mut lines = text.split(|byte| *byte == b'\n');
+pub fn hidden_in_macros(text: &[u8]) -> Vec<Hidden> {
+    let mut hidden = Vec::new();
+    let mut offset = 0;
+    let mut lines = text.split_inclusive(|byte| *byte == b'\n');
     while let Some(line) = lines.next() {
+        let begin = offset;
+        offset += line.len();
         let Some(definition) = definition(line) else {
             continue;
         };
         let mut body = definition.to_ascii_lowercase();
-        while body.ends_with(b"\\")
+        while body.trim_ascii_end().ends_with(b"\\")
             && let Some(next) = lines.next()
         {
+            offset += next.len();
             body.extend(next.to_ascii_lowercase());
         }
-        let name = String::from_utf8_lossy(definition);
-        let name = name.split(['(', ' ', '\t']).next().unwrap_or_default();
-        if makes_directives(&body) {
-            return Some(format!("the macro {name} makes directives"));
-        }
-        let words = body.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
-        let routine = words.filter_map(|word| api::find(std::str::from_utf8(word).ok()?));
-        if let Some(routine) = routine.into_iter().next() {
-            return Some(format!("the macro {name} calls {}", routine.name));
-        }
+        hidden.extend(hidden_in_macro(definition, &body).map(|reason| Hidden {
+            offset: begin,
+            reason,
+        }));
     }
-    None
+    hidden
+}
+
+/// `body`: in lower case, with the lines that continue it.
+fn hidden_in_macro(definition: &[u8], body: &[u8]) -> Option<String> {
+    let name = String::from_utf8_lossy(definition);
+    let name = name.split(['(', ' ', '\t']).next().unwrap_or_default();
+    if makes_directives(body) {
+        return Some(format!("the macro {name} makes directives"));
+    }
+    let mut words = body.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+    let routine = words.find_map(|word| api::find(std::str::from_utf8(word).ok()?))?;
+    Some(format!("the macro {name} calls {}", routine.name))
 }
 
 /// Whether a text in lower case may become a directive.
@@ -151,8 +163,8 @@ pub fn hidden_in_included(source: &Source) -> Option<String> {
     if !makes_directives(&lower) && !calls::may_have_some(text) {
         return None;
     }
-    if let Some(macros) = hidden_in_macros(text) {
-        return Some(macros);
+    if let Some(hidden) = hidden_in_macros(text).into_iter().next() {
+        return Some(hidden.reason);
     }
     let finder = Finder::new(source);
     let executed = finder.records.iter().any(|record| match &record.meaning {
