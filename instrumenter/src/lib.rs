@@ -57,6 +57,9 @@ pub struct Options {
     /// The user wants to be told of calls without an explicit interface, so
     /// every call of ours must have one. Means something in Fortran only.
     pub explicit_interfaces: bool,
+    /// The compiler takes no line marker between the lines of a statement.
+    /// Means something in Fortran only.
+    pub whole_statements: bool,
     /// Whose functions are called.
     pub api: Api,
 }
@@ -114,6 +117,7 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
         lines: &found.lines,
         declaring: &found.declaring,
         explicit_interfaces: options.explicit_interfaces,
+        whole_statements: options.whole_statements,
     };
     let begin = front_end.text_begin(&source.text);
     let mut speller = speller(&plan, around, source, options.api);

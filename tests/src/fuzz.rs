@@ -28,6 +28,32 @@ pub fn c_front_end(text: &[u8]) {
     }
 }
 
+/// Instruments any text as Fortran in each source form, for compilers that run a
+/// preprocessor over it and for those that don't.
+///
+/// # Panics
+/// If something is not as it must be.
+pub fn fortran_front_end(text: &[u8]) {
+    let wide = Layout {
+        line_length: Some(132),
+        ..Layout::FIXED
+    };
+    for layout in [Layout::FREE, Layout::FIXED, wide] {
+        for preprocessed_by_compiler in [false, true] {
+            let source = Source {
+                name: "input".into(),
+                language: Language::Fortran,
+                text: text.to_vec(),
+                layout: Layout {
+                    preprocessed_by_compiler,
+                    ..layout
+                },
+            };
+            instrumented_and_checked(&source);
+        }
+    }
+}
+
 /// Instruments a source and checks what every source has to stand.
 ///
 /// # Panics

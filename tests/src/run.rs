@@ -73,12 +73,12 @@ pub fn build(
     };
     command
         .current_dir(folder.path())
-        .arg("-fopenmp")
-        .args(WARNINGS)
+        .args(["-fopenmp", "-O1"])
+        // Older ones know neither warnings nor standards.
+        .args(compiler.judges().then_some(WARNINGS).into_iter().flatten())
+        .args(compiler.judges().then(|| format!("-std={std}")))
         // In Fortran it speaks of every old feature, which is what some are about.
-        .args((compiler.name != "gfortran").then_some("-pedantic"))
-        .arg(format!("-std={std}"))
-        .arg("-O1")
+        .args((compiler.wrapper().0 != "rompfc").then_some("-pedantic"))
         .args(&fixture.header.flags)
         .arg("-o")
         .arg(&path)

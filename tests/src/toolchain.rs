@@ -37,9 +37,50 @@ impl Compiler {
     pub fn wrapper(&self) -> (&'static str, &'static str) {
         match self.name.as_str() {
             "gfortran" => ("rompfc", "ROMP_FC"),
+            name if name.starts_with("flang") => ("rompfc", "ROMP_FC"),
             name if name.ends_with("++") => ("rompcxx", "ROMP_CXX"),
             _ => ("rompcc", "ROMP_CC"),
         }
+    }
+
+    /// LLVM's compiler for Fortran, if one is here that can build an OpenMP program
+    /// (`LIBRARY_PATH` may have to say where its runtime is).
+    ///
+    /// # Errors
+    /// Why there is none. Tests may do without, but have to say so.
+    pub fn flang() -> Outcome<Self> {
+        const NAMES: [&str; 5] = [
+            "flang",
+            "flang-new",
+            "flang-new-20",
+            "flang-new-19",
+            "flang-20",
+        ];
+        let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
+        let source = folder.path().join("try.f90");
+        let text = "!$omp parallel\n!$omp end parallel\nend\n";
+        fs::write(&source, text).map_err(|e| e.to_string())?;
+        let mut why = format!("none of {} is there", NAMES.join(", "));
+        for name in NAMES {
+            let mut command = Command::new(name);
+            command
+                .args(["-fopenmp", "-o"])
+                .arg(folder.path().join("try"));
+            match command.arg(&source).output() {
+                Ok(output) if output.status.success() => {
+                    return Ok(Self { name: name.into() });
+                }
+                Ok(output) => why = String::from_utf8_lossy(&output.stderr).into_owned(),
+                Err(_) => {}
+            }
+        }
+        Err(why)
+    }
+
+    /// Whether it has the flags that judge a program: GNU's and Clang's have.
+    #[must_use]
+    pub fn judges(&self) -> bool {
+        !self.name.starts_with("flang")
     }
 
     /// The compiler of this name, once it has compiled and linked an OpenMP

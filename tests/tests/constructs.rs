@@ -4,6 +4,7 @@
 //!
 //! `ROMP_TEST_ONLY=name` restricts the run to programs of that name.
 
+use std::io::Write as _;
 use std::path::Path;
 
 use profile::model::Profile;
@@ -36,6 +37,36 @@ fn clangxx() {
 #[test]
 fn gfortran() {
     all_with("fortran", "gfortran").unwrap_or_else(|message| panic!("{message}"));
+}
+
+/// What flang can build without us, in the form that it is written in. Flang lacks
+/// a good part of OpenMP still.
+#[test]
+fn flang() {
+    let compiler = match Compiler::flang() {
+        Ok(compiler) => compiler,
+        Err(why) => {
+            // Past the harness, which keeps what is printed to itself.
+            let message = format!("constructs::flang: NOT TESTED: {why}\n");
+            return std::io::stderr().write_all(message.as_bytes()).unwrap();
+        }
+    };
+    let bin = romp_bin_dir().unwrap();
+    let fixtures = Fixture::all_in("fortran").unwrap().into_iter();
+    let built: Vec<Fixture> = fixtures
+        // There these are functions of C, whose calls nothing of ours sees.
+        .filter(|fixture| !fixture.text.contains("omp_test_"))
+        .filter(|fixture| build(fixture, &compiler, "", Build::Plain).is_ok())
+        .collect();
+    let failures: Vec<String> = built
+        .iter()
+        .filter_map(|fixture| {
+            let message = compare(fixture, &compiler, "", &bin).err()?;
+            Some(format!("{}: {message}", fixture.name()))
+        })
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+    assert!(built.len() >= 10, "only {} build without us", built.len());
 }
 
 #[test]

@@ -36,6 +36,14 @@ fn c_front_end() {
 }
 
 #[test]
+fn fortran_front_end() {
+    let check = fuzz::fortran_front_end;
+    replay("instrumenter/fuzz/corpus/fortran_front_end", check);
+    replay("fixtures/small", check);
+    replay("fixtures/fortran", check);
+}
+
+#[test]
 fn edit_engine() {
     replay("instrumenter/fuzz/corpus/edit_engine", fuzz::edit_engine);
     replay("fixtures/small", fuzz::edit_engine);

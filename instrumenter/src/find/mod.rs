@@ -97,6 +97,17 @@ pub struct Traits {
     pub allocates_as_outside: bool,
 }
 
+impl Traits {
+    /// Whether two names are the same.
+    #[must_use]
+    pub fn same_name(self, a: &str, b: &str) -> bool {
+        match self.folds_case {
+            true => a.eq_ignore_ascii_case(b),
+            false => a == b,
+        }
+    }
+}
+
 /// The loops of a source, asked for where their iterations are to be told.
 pub trait LoopReader {
     /// The loops that begin at an offset, so many of them nested.
@@ -310,6 +321,8 @@ pub struct FoundCall {
     pub name: Range<usize>,
     /// Between the opening parenthesis and the first argument.
     pub arguments: usize,
+    /// Where a statement goes that is to be executed before it, if one can.
+    pub before: Option<Position>,
     /// The function around it.
     pub function: Option<Function>,
     /// The conditional branches around it, outermost first.

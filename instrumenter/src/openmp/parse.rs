@@ -61,6 +61,8 @@ pub struct Clause {
     pub argument: Option<Argument>,
     /// The comma behind it.
     pub comma: Option<Range<usize>>,
+    /// The language that it was read for.
+    language: Language,
 }
 
 /// A directive as far as it is understood.
@@ -110,7 +112,7 @@ pub fn parse(
     let (rows, name_ranges, mut at) = parse_name(words, table, language)?;
     let range = words[0].range.start..last.range.end;
     let argument = parse_argument(words, &mut at)?;
-    let clauses = parse_clauses(words, at)?;
+    let clauses = parse_clauses(words, at, language)?;
     Ok(Directive {
         rows,
         name_ranges,
@@ -204,7 +206,11 @@ fn parse_argument(words: &[Word], at: &mut usize) -> Result<Option<Argument>, Di
     Err(DirectiveError::Unclosed)
 }
 
-fn parse_clauses(words: &[Word], mut at: usize) -> Result<Vec<Clause>, DirectiveError> {
+fn parse_clauses(
+    words: &[Word],
+    mut at: usize,
+    language: Language,
+) -> Result<Vec<Clause>, DirectiveError> {
     let mut clauses = Vec::new();
     while let Some(word) = words.get(at) {
         at += 1;
@@ -228,6 +234,7 @@ fn parse_clauses(words: &[Word], mut at: usize) -> Result<Vec<Clause>, Directive
             range,
             argument,
             comma,
+            language,
         });
     }
     Ok(clauses)
@@ -325,6 +332,26 @@ impl Clause {
         }
     }
 
+    /// Whether its argument is this one keyword.
+    #[must_use]
+    pub fn says(&self, keyword: &str) -> bool {
+        let words = self.argument.as_ref().map_or(&[][..], |a| &a.words);
+        matches!(words, [word] if word.text.eq_ignore_ascii_case(keyword))
+    }
+
+    /// Whether a word of its argument is this keyword.
+    #[must_use]
+    pub fn mentions(&self, keyword: &str) -> bool {
+        let mut words = self.argument.iter().flat_map(|argument| &argument.words);
+        words.any(|word| word.text.eq_ignore_ascii_case(keyword))
+    }
+
+    /// Whether a name is taken for a macro that stands for a value: one in
+    /// capitals, where case tells names apart.
+    fn is_macro(&self, name: &str) -> bool {
+        self.language != Language::Fortran && !name.contains(|c: char| c.is_ascii_lowercase())
+    }
+
     /// The first word of the argument, if a colon follows it: a modifier.
     #[must_use]
     pub fn modifier(&self) -> Option<&str> {
@@ -350,8 +377,7 @@ impl Clause {
             })
     }
 
-    /// Whether evaluating its argument may change something. Names in capitals
-    /// are taken for macros that stand for a value.
+    /// Whether evaluating its argument may change something.
     #[must_use]
     pub fn may_have_side_effect(&self) -> bool {
         let words = self.argument.as_ref().map_or(&[][..], |a| &a.words);
@@ -362,7 +388,7 @@ impl Clause {
         let calls = |at: usize| {
             let name = &words[at];
             name.is_identifier()
-                && name.text.contains(|c: char| c.is_ascii_lowercase())
+                && !self.is_macro(&name.text)
                 && !name.is("sizeof")
                 && follows(at, &["("])
         };
@@ -401,7 +427,7 @@ impl Clause {
         names
             .filter(|word| !bases.contains(&word.range.start) && !word.is("sizeof"))
             .map(|word| word.text.as_str())
-            .filter(|name| name.contains(|c: char| c.is_ascii_lowercase()))
+            .filter(|name| !self.is_macro(name))
             .collect()
     }
 

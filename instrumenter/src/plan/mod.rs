@@ -14,7 +14,9 @@ use std::ops::Range;
 use profile::descriptor::Descriptor;
 
 use crate::edit::Order;
-use crate::find::{Found, FoundCall, FoundDirective, Function, InSequence, LoopNest, LoopReader};
+use crate::find::{
+    Found, FoundCall, FoundDirective, Function, InSequence, LoopNest, LoopReader, Position,
+};
 use crate::nest::Nesting;
 use crate::openmp::api::RoutineRow;
 use crate::openmp::parse::Word;
@@ -110,6 +112,8 @@ pub enum Item {
     Mark(Mark),
     /// Calls a function of the library that takes nothing.
     Call(&'static str),
+    /// Says where the calls in the statement that follows are: that region.
+    CallSite(usize),
     /// A directive of its own: what a combined one is split into, or the end
     /// of a construct.
     Directive {
@@ -210,6 +214,7 @@ pub fn plan(
         seen: HashMap::new(),
         marks: BTreeMap::new(),
         user_regions: Vec::new(),
+        call_sites: HashSet::new(),
     };
     for construct in 0..nesting.constructs.len() {
         planner.construct(construct);
@@ -243,6 +248,8 @@ struct Planner<'a> {
     marks: BTreeMap<Mark, usize>,
     /// Open user regions: name and region.
     user_regions: Vec<(String, usize)>,
+    /// Where call sites are said.
+    call_sites: HashSet<usize>,
 }
 
 impl Planner<'_> {
@@ -368,15 +375,8 @@ impl Planner<'_> {
             Some(reason) => Outcome::PassedThrough { reason },
             None => Outcome::Instrumented { unsplit: None },
         };
-        if let Outcome::Instrumented { .. } = outcome
-            && let Some(region) = self.call_region(call)
-        {
-            self.plan.calls.push(CallEdit {
-                routine: call.routine,
-                name: call.name.clone(),
-                arguments: call.arguments,
-                region,
-            });
+        if let Outcome::Instrumented { .. } = outcome {
+            self.redirect(call);
         }
         self.plan.listing.push(Listed {
             offset: call.name.start,
@@ -387,10 +387,50 @@ impl Planner<'_> {
         });
     }
 
+    /// Gives a call its region.
+    fn redirect(&mut self, call: &FoundCall) {
+        let in_place = !self.needs_statement(call);
+        let before = call.before.filter(|_| !in_place);
+        // The calls of one statement are one region.
+        if before.is_some_and(|before| self.call_sites.contains(&before.at)) {
+            return;
+        }
+        let Some(region) = self.call_region(call) else {
+            return;
+        };
+        if in_place {
+            self.plan.calls.push(CallEdit {
+                routine: call.routine,
+                name: call.name.clone(),
+                arguments: call.arguments,
+                region,
+            });
+        }
+        if let Some(Position { at, line_start }) = before {
+            self.call_sites.insert(at);
+            self.plan.insertions.push(Insertion {
+                at,
+                line_start,
+                order: Order::open(usize::MAX),
+                guard: None,
+                items: vec![Item::CallSite(region)],
+            });
+        }
+    }
+
+    /// Whether a call must stay, so that a statement in front of it says where it
+    /// is.
+    fn needs_statement(&self, call: &FoundCall) -> bool {
+        call.routine.result != "void" && self.found.traits.types_functions
+    }
+
     /// Why a call may not be redirected, if so.
     fn closed_call_reason(&self, call: &FoundCall) -> Option<&'static str> {
-        if call.routine.result != "void" && self.found.traits.types_functions {
-            return Some("a function in its place would have to be declared");
+        if self.needs_statement(call) {
+            if call.before.is_none() {
+                return Some("no statement may stand in front of it");
+            }
+            return self.closed_reason(call.name.start, call.function.as_ref());
         }
         let mut declaring = self.found.declaring.iter();
         if declaring.any(|part| part.contains(&call.name.start)) {

@@ -290,13 +290,9 @@ fn forbidden_by(directive: &Directive, scalar: bool) -> Option<&'static str> {
         .leaves()
         .filter(|leaf| !(scalar && *leaf == Leaf::Simd))
         .find_map(|leaf| recipes::admits_calls(leaf).err());
-    let concurrent = directive.clause("order").is_some_and(|clause| {
-        clause
-            .argument
-            .iter()
-            .flat_map(|a| &a.words)
-            .any(|word| word.text == "concurrent")
-    });
+    let concurrent = directive
+        .clause("order")
+        .is_some_and(|clause| clause.mentions("concurrent"));
     by_leaf.or(concurrent.then_some("it stands in a construct with order(concurrent)"))
 }
 

@@ -60,14 +60,14 @@ pub(super) fn split(directive: &Directive, traits: Traits) -> SplitResult {
     };
     for clause in &directive.clauses {
         let cannot = || format!("the clause {} can't be split off", clause.text());
-        let targets = targets(clause, directive, &units).ok_or_else(cannot)?;
+        let targets = targets(clause, directive, &units, traits).ok_or_else(cannot)?;
         for target in targets.iter().filter(|target| **target > 0) {
             split.rest[target - 1].clauses.push(clause.text());
         }
         if targets.contains(&0) {
             continue;
         }
-        if let Some(name) = falls_under_default(clause, directive) {
+        if let Some(name) = falls_under_default(clause, directive, traits) {
             return Err(format!(
                 "{name} in {} would fall under default",
                 clause.text()
@@ -82,8 +82,10 @@ pub(super) fn split(directive: &Directive, traits: Traits) -> SplitResult {
             split.shared.extend(items.into_iter().map(str::to_owned));
         }
     }
-    split.shared.sort();
-    split.shared.dedup();
+    split
+        .shared
+        .sort_by_cached_key(|item| (item.to_ascii_lowercase(), item.clone()));
+    split.shared.dedup_by(|a, b| traits.same_name(a, b));
     Ok(Some(split))
 }
 
@@ -92,9 +94,9 @@ pub(super) fn split(directive: &Directive, traits: Traits) -> SplitResult {
 /// two directives it is, and `default` may forbid or privatise it.
 fn loop_variable_reason(directive: &Directive) -> Option<String> {
     let goes_back = directive.has_leaf(Leaf::Simd) || directive.has_leaf(Leaf::GenericLoop);
-    let default = directive.clause("default")?.text();
-    (goes_back && default != "default(shared)")
-        .then(|| format!("the loop variable would fall under {default}"))
+    let default = directive.clause("default")?;
+    (goes_back && !default.says("shared"))
+        .then(|| format!("the loop variable would fall under {}", default.text()))
 }
 
 /// Compilers evaluate the schedule of a combined directive once, of a loop's own
@@ -116,17 +118,20 @@ fn lastprivate_reason(directive: &Directive, traits: Traits) -> Option<String> {
 
 /// Alone, a loop must say what it binds to where that is not the team.
 fn binding_reason(directive: &Directive) -> Option<String> {
-    let clause = directive.clause("bind")?.text();
-    (clause != "bind(parallel)")
-        .then(|| format!("{clause} ties the loop to what is around its team"))
+    let clause = directive.clause("bind")?;
+    let reason = || format!("{} ties the loop to what is around its team", clause.text());
+    (!clause.says("parallel")).then(reason)
 }
 
 /// A name in an expression of a clause that goes to another directive than the
 /// first. Combined, the expression is evaluated outside the team; split off, it
 /// is evaluated inside, where `default` may forbid or privatise what it names.
-fn falls_under_default<'d>(clause: &'d Clause, directive: &Directive) -> Option<&'d str> {
-    let default = directive.clause("default")?.text();
-    if default == "default(shared)" {
+fn falls_under_default<'d>(
+    clause: &'d Clause,
+    directive: &Directive,
+    traits: Traits,
+) -> Option<&'d str> {
+    if directive.clause("default")?.says("shared") {
         return None;
     }
     let named = directive.clauses.iter().filter(|other| {
@@ -135,7 +140,7 @@ fn falls_under_default<'d>(clause: &'d Clause, directive: &Directive) -> Option<
     });
     let listed: Vec<&str> = named.filter_map(Clause::list_items).flatten().collect();
     let mut names = clause.names_in_expressions().into_iter();
-    names.find(|name| !listed.contains(name))
+    names.find(|name| !listed.iter().any(|item| traits.same_name(item, name)))
 }
 
 /// Whether the first directive has a data environment of its own.
@@ -190,7 +195,12 @@ fn shared_outside(clause: &Clause) -> bool {
 }
 
 /// The units that a clause goes to; none if it can't be placed.
-fn targets(clause: &Clause, directive: &Directive, units: &[Range<usize>]) -> Option<Vec<usize>> {
+fn targets(
+    clause: &Clause,
+    directive: &Directive,
+    units: &[Range<usize>],
+    traits: Traits,
+) -> Option<Vec<usize>> {
     let row = clause.row?;
     // Only teams and worksharing constructs have reductions of tasks.
     if clause.has_modifier("task") && directive.has_leaf(Leaf::Taskloop) {
@@ -211,12 +221,13 @@ fn targets(clause: &Clause, directive: &Directive, units: &[Range<usize>]) -> Op
         }
         Placement::Modified => match clause.modifier() {
             Some(modifier) => {
-                let named = directive.rows.iter().position(|row| row.name == modifier);
+                let mut rows = directive.rows.iter();
+                let named = rows.position(|row| row.name.eq_ignore_ascii_case(modifier));
                 named.and_then(unit_of).map(|unit| vec![unit])
             }
             None => single(permitted),
         },
-        Placement::FollowsItems => follows_items(clause, directive, units)
+        Placement::FollowsItems => follows_items(clause, directive, units, traits)
             .filter(|targets| targets.iter().all(|target| permitted.contains(target))),
     }
     .filter(|targets| !targets.is_empty())
@@ -227,6 +238,7 @@ fn follows_items(
     clause: &Clause,
     directive: &Directive,
     units: &[Range<usize>],
+    traits: Traits,
 ) -> Option<Vec<usize>> {
     let unit_of_item = |item: &&str| {
         let mut privatising = directive.clauses.iter().filter(|other| {
@@ -234,9 +246,10 @@ fn follows_items(
                 other.name.as_str(),
                 "private" | "firstprivate" | "lastprivate" | "linear" | "reduction"
             );
-            privatises && other.list_items().is_some_and(|items| items.contains(item))
+            let lists = |items: Vec<&str>| items.iter().any(|other| traits.same_name(other, item));
+            privatises && other.list_items().is_some_and(lists)
         });
-        targets(privatising.next()?, directive, units)
+        targets(privatising.next()?, directive, units, traits)
     };
     let items = clause.list_items()?;
     let mut targets: Vec<Vec<usize>> = items.iter().map(unit_of_item).collect::<Option<_>>()?;
@@ -257,8 +270,16 @@ mod tests {
 
     /// The directives that a text is split into; the first without its text.
     fn parts(text: &str) -> Result<Vec<String>, String> {
-        let directive = parse(&words(text), DIRECTIVES, Language::C).unwrap();
-        let split = split(&directive, Traits::default())?.expect("it is a single unit");
+        parts_in(Language::C, text)
+    }
+
+    fn parts_in(language: Language, text: &str) -> Result<Vec<String>, String> {
+        let directive = parse(&words(text), DIRECTIVES, language).unwrap();
+        let traits = Traits {
+            folds_case: language == Language::Fortran,
+            ..Traits::default()
+        };
+        let split = split(&directive, traits)?.expect("it is a single unit");
         let mut first = text.to_owned();
         for range in split.removed.iter().rev() {
             first.replace_range(range.clone(), &" ".repeat(range.len()));
@@ -387,5 +408,46 @@ mod tests {
             let directive = parse(&words(text), DIRECTIVES, Language::C).unwrap();
             assert_eq!(split(&directive, Traits::default()), Ok(None), "{text}");
         }
+    }
+
+    #[test]
+    fn case_tells_names_apart_in_c_only() {
+        for (text, expected) in [
+            (
+                "PARALLEL DO DEFAULT(SHARED) SCHEDULE(DYNAMIC, N)",
+                [
+                    "PARALLEL DEFAULT(SHARED) shared()",
+                    "do SCHEDULE(DYNAMIC, N)",
+                ],
+            ),
+            (
+                "parallel do default(None) Shared(N) lastprivate(X) firstprivate(x) schedule(static, n)",
+                [
+                    "parallel default(None) Shared(N) shared(X)",
+                    "do lastprivate(X) firstprivate(x) schedule(static, n)",
+                ],
+            ),
+            (
+                "PARALLEL DO IF(PARALLEL: N) PRIVATE(A) ALLOCATE(a)",
+                [
+                    "PARALLEL IF(PARALLEL: N) shared()",
+                    "do PRIVATE(A) ALLOCATE(a)",
+                ],
+            ),
+        ] {
+            assert_eq!(
+                parts_in(Language::Fortran, text).unwrap(),
+                expected,
+                "{text}"
+            );
+        }
+        for text in [
+            "PARALLEL DO DEFAULT(NONE) SHARED(A) SCHEDULE(DYNAMIC, N)",
+            "PARALLEL DO SCHEDULE(DYNAMIC, F(2))",
+            "PARALLEL DO SIMD DEFAULT(NONE)",
+        ] {
+            assert!(parts_in(Language::Fortran, text).is_err(), "{text}");
+        }
+        assert!(parts("parallel for default(none) shared(N) schedule(static, n)").is_err());
     }
 }

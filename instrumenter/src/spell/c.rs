@@ -176,6 +176,8 @@ impl<'a> CSpeller<'a> {
                     text.push(' ');
                 }
                 Item::Call(name) => text.push_str(&format!("{}_{name}(); ", self.prefix())),
+                // The calls themselves say it.
+                Item::CallSite(_) => {}
                 Item::ChunksBegin(number, region) => {
                     text.push_str(&self.loop_words(*number).begin(&self.descriptor(*region)));
                 }

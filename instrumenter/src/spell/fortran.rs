@@ -49,7 +49,7 @@ impl<'a> FortranSpeller<'a> {
     }
 
     pub(super) fn lines(&self) -> Lines {
-        Lines::new(self.layout)
+        Lines::new(self.layout, self.around.whole_statements)
     }
 
     fn key(&self, region: usize) -> String {
@@ -120,6 +120,14 @@ impl<'a> FortranSpeller<'a> {
         lines.call(&name, &[Argument::literal(literal)]);
     }
 
+    /// Says where a function is called that keeps its name; POMP2 can't be told.
+    fn call_site(&self, region: usize, lines: &mut Lines) {
+        if self.api == Api::Pomp {
+            let descriptor = Argument::literal(self.descriptor(region));
+            lines.call("POMPF_Lock_site", &[descriptor]);
+        }
+    }
+
     fn items(&self, items: &[Item], lines: &mut Lines) {
         for item in items {
             match item {
@@ -140,6 +148,7 @@ impl<'a> FortranSpeller<'a> {
                     Api::Pomp => lines.call(&format!("POMPF_{name}"), &[]),
                     Api::Pomp2 => lines.call(&format!("POMP2_{name}"), &[]),
                 },
+                Item::CallSite(region) => self.call_site(*region, lines),
                 Item::Barrier => lines.directive(&["barrier".to_owned()]),
                 Item::Directive {
                     ends,

@@ -14,6 +14,8 @@ pub(super) struct Lines {
     /// What stands in front of every line: the marker of the user's line that
     /// it belongs to, for debuggers, backtraces and coverage.
     marker: String,
+    /// No line marker stands between the lines of a statement.
+    whole: bool,
     declaration: Declaration,
     text: String,
 }
@@ -65,12 +67,18 @@ impl Lines {
     /// What stands in front of a statement, in either form.
     pub(super) const INDENT: &'static str = "      ";
 
-    pub(super) fn new(layout: Layout) -> Self {
+    /// Lines of a layout; `whole` for compilers that take no line marker between
+    /// the lines of a statement. Those take lines of any length in free form.
+    pub(super) fn new(layout: Layout, whole: bool) -> Self {
         let limit = layout.line_length.unwrap_or(WIDEST);
         Self {
             form: layout.form,
-            width: limit.clamp(NARROWEST, WIDEST),
+            width: match layout.form {
+                Form::Free if whole => usize::MAX,
+                Form::Free | Form::Fixed => limit.clamp(NARROWEST, WIDEST),
+            },
             marker: String::new(),
+            whole,
             declaration: Declaration::None,
             text: String::new(),
         }
@@ -176,9 +184,14 @@ impl Lines {
     /// A break in the middle of a statement.
     pub(super) fn broken(&self) -> String {
         match self.form {
-            Form::Free => format!("&\n{}{}", self.marker, Self::INDENT),
-            Form::Fixed => format!("\n{}     &", self.marker),
+            Form::Free => format!("&\n{}{}", self.inner(&self.marker), Self::INDENT),
+            Form::Fixed => format!("\n{}     &", self.inner(&self.marker)),
         }
+    }
+
+    /// A marker that stands between the lines of a statement.
+    fn inner<'m>(&self, marker: &'m str) -> &'m str {
+        if self.whole { "" } else { marker }
     }
 
     /// What stands in front of a name that is longer than the one it replaces.
@@ -194,7 +207,10 @@ impl Lines {
     /// front of the argument in column `column` (from 0): see `argument`.
     pub(super) fn broken_before(&self, column: usize, marker: &str) -> String {
         let blanks = " ".repeat(column.saturating_sub(Self::INDENT.len()));
+        let marker = self.inner(marker);
         match self.form {
+            // The lines that follow keep their numbers.
+            Form::Free if self.whole => String::new(),
             Form::Free => format!("&\n{marker}{}{blanks}", Self::INDENT),
             Form::Fixed => format!("\n{marker}     &{blanks}"),
         }
@@ -206,6 +222,9 @@ impl Lines {
     pub(super) fn argument(&self, column: usize, literal: &str, marker: &str) -> String {
         let behind = self.broken_before(column, marker);
         match self.form {
+            Form::Free if self.whole => {
+                format!("{}, ", self.literal(column + GROWTH, literal, ", "))
+            }
             Form::Free => {
                 // The name in front of it has grown.
                 let literal = self.literal(column + GROWTH, literal, ", &");
@@ -258,10 +277,12 @@ impl Lines {
             Form::Free => " &",
             Form::Fixed => "",
         };
+        let mut is_first = true;
         for piece in words.iter().flat_map(|word| pieces(word)) {
             let mut rest = piece.text;
             if line.len() + 1 + rest.len() + end.len() > self.width && line.len() > SENTINEL {
-                self.code(&format!("{line}{end}"));
+                self.part(&format!("{line}{end}"), is_first);
+                is_first = false;
                 line = String::from("!$omp&");
             }
             if piece.begins {
@@ -269,13 +290,22 @@ impl Lines {
             }
             // A word wider than a line goes on in the column behind the mark.
             while let Some((now, later)) = split_at_width(rest, self.width - line.len() - 1) {
-                self.code(&format!("{line}{now}{}", end.trim_start()));
+                self.part(&format!("{line}{now}{}", end.trim_start()), is_first);
+                is_first = false;
                 line = String::from("!$omp&");
                 rest = later;
             }
             line.push_str(rest);
         }
-        self.code(&line);
+        self.part(&line, is_first);
+    }
+
+    /// A line of a directive.
+    fn part(&mut self, line: &str, is_first: bool) {
+        match is_first || !self.whole {
+            true => self.code(line),
+            false => self.raw(line),
+        }
     }
 }
 
@@ -340,7 +370,7 @@ mod tests {
     use super::*;
 
     fn lines(layout: Layout) -> Lines {
-        Lines::new(layout)
+        Lines::new(layout, false)
     }
 
     #[test]
@@ -385,6 +415,20 @@ mod tests {
             let text = lines.text();
             assert!(text.lines().all(|line| line.len() <= 100), "{text}");
             assert_eq!(text.matches('x').count(), 200, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_statement_without_line_markers_within() {
+        for layout in [Layout::FREE, Layout::FIXED] {
+            let mut lines = Lines::new(layout, true);
+            lines.belong_to("# 7 \"a\"\n".into());
+            lines.call("POMPF_For_enter", &[Argument::literal("text ".repeat(60))]);
+            lines.directive(&["parallel".into(), format!("shared({})", "a,".repeat(80))]);
+            let text = lines.text();
+            assert_eq!(text.matches("# 7").count(), 2, "{text}");
+            let in_one_line = text.lines().count() == 4;
+            assert_eq!(in_one_line, layout.form == Form::Free, "{text}");
         }
     }
 }

@@ -117,4 +117,6 @@ pub struct Surroundings<'a> {
     pub declaring: &'a [Range<usize>],
     /// Whether such a declaration must be an interface.
     pub explicit_interfaces: bool,
+    /// Whether no line marker may stand between the lines of a statement.
+    pub whole_statements: bool,
 }

@@ -113,30 +113,27 @@ impl Job<'_> {
         }
     }
 
-    /// Compiles the new texts. Compilers older than GCC 8 and Clang 10 reject
-    /// one of our flags by its name; they get an older one.
+    /// Compiles the new texts. A compiler that rejects one of our flags by its name
+    /// gets another one, or none in the end.
     pub(crate) fn attempt(&self, line: &CommandLine, units: &[&Unit]) -> Result<Outcome, u8> {
-        const NEW_FLAG: &[u8] = b"-ffile-prefix-map=";
-        if self.runner.compiler.family.modern_flags {
-            let outcome = self.attempt_with(line, units, false)?;
-            let named = outcome
-                .stderr
-                .windows(NEW_FLAG.len())
-                .any(|part| part == NEW_FLAG);
+        for flag in self.runner.compiler.family.prefix_maps {
+            let outcome = self.attempt_with(line, units, Some(flag))?;
+            let mut parts = outcome.stderr.windows(flag.len());
+            let named = parts.any(|part| part == flag.as_bytes());
             if outcome.success() || !named {
                 return Ok(outcome);
             }
         }
-        self.attempt_with(line, units, true)
+        self.attempt_with(line, units, None)
     }
 
     fn attempt_with(
         &self,
         line: &CommandLine,
         units: &[&Unit],
-        plain: bool,
+        prefix_map: Option<&str>,
     ) -> Result<Outcome, u8> {
-        let mut words = substituted(line, units, plain);
+        let mut words = substituted(line, units, prefix_map);
         words.extend(self.runner.colour(line));
         if steps::wants_library(line) {
             words.extend(library::link_words(line, self.library));

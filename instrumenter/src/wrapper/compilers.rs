@@ -29,37 +29,55 @@ pub(crate) enum Substitution {
     RemapFile,
 }
 
+/// That of GCC 8 and Clang 10, and that of those before.
+const BOTH_MAPS: &[&str] = &["-ffile-prefix-map=", "-fdebug-prefix-map="];
+const OLD_MAP: &[&str] = &["-fdebug-prefix-map="];
+const COLOUR: Option<&str> = Some("-fdiagnostics-color=always");
+
 /// What compilers of one family have in common.
 #[derive(Debug)]
 pub(crate) struct Family {
     pub(crate) flags: &'static FlagTable,
     pub(crate) substitution: Substitution,
-    /// Understands `-ffile-prefix-map` and `-fdiagnostics-color`.
-    pub(crate) modern_flags: bool,
+    /// Flags that give a file another name in debug information, the best first:
+    /// older compilers of a family don't know every one.
+    pub(crate) prefix_maps: &'static [&'static str],
+    /// What asks for colours.
+    pub(crate) colour: Option<&'static str>,
+    /// Takes no line marker between the lines of a Fortran statement.
+    pub(crate) whole_statements: bool,
 }
 
 static GCC: Family = Family {
     flags: &flags::GCC,
     substitution: Substitution::TemporaryFile,
-    modern_flags: true,
+    prefix_maps: BOTH_MAPS,
+    colour: COLOUR,
+    whole_statements: false,
 };
 
 static CLANG: Family = Family {
     flags: &flags::CLANG,
     substitution: Substitution::RemapFile,
-    modern_flags: true,
+    prefix_maps: BOTH_MAPS,
+    colour: COLOUR,
+    whole_statements: false,
 };
 
 static INTEL: Family = Family {
     flags: &flags::INTEL,
     substitution: Substitution::RemapFile,
-    modern_flags: true,
+    prefix_maps: BOTH_MAPS,
+    colour: COLOUR,
+    whole_statements: false,
 };
 
 static NVIDIA: Family = Family {
     flags: &flags::NVIDIA,
     substitution: Substitution::TemporaryFile,
-    modern_flags: false,
+    prefix_maps: OLD_MAP,
+    colour: None,
+    whole_statements: false,
 };
 
 /// A name that doesn't say what it is, such as `mpicc`: the flags of Clang
@@ -67,38 +85,50 @@ static NVIDIA: Family = Family {
 static UNKNOWN: Family = Family {
     flags: &flags::CLANG,
     substitution: Substitution::TemporaryFile,
-    modern_flags: true,
+    prefix_maps: BOTH_MAPS,
+    colour: COLOUR,
+    whole_statements: false,
 };
 
 static GFORTRAN: Family = Family {
     flags: &flags::GFORTRAN,
     substitution: Substitution::TemporaryFile,
-    modern_flags: true,
+    prefix_maps: BOTH_MAPS,
+    colour: COLOUR,
+    whole_statements: false,
 };
 
 static FLANG: Family = Family {
     flags: &flags::FLANG,
     substitution: Substitution::TemporaryFile,
-    modern_flags: false,
+    prefix_maps: &[],
+    colour: Some("-fcolor-diagnostics"),
+    whole_statements: true,
 };
 
 static INTEL_FORTRAN: Family = Family {
     flags: &flags::INTEL_FORTRAN,
     substitution: Substitution::TemporaryFile,
-    modern_flags: false,
+    prefix_maps: OLD_MAP,
+    colour: None,
+    whole_statements: false,
 };
 
 static NVIDIA_FORTRAN: Family = Family {
     flags: &flags::NVIDIA_FORTRAN,
     substitution: Substitution::TemporaryFile,
-    modern_flags: false,
+    prefix_maps: OLD_MAP,
+    colour: None,
+    whole_statements: false,
 };
 
 /// As `UNKNOWN`, for Fortran: most imitate the command line of GNU's.
 static UNKNOWN_FORTRAN: Family = Family {
     flags: &flags::FLANG,
     substitution: Substitution::TemporaryFile,
-    modern_flags: true,
+    prefix_maps: BOTH_MAPS,
+    colour: COLOUR,
+    whole_statements: false,
 };
 
 /// Compilers by name, without target prefix and version suffix.

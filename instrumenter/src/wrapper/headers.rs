@@ -58,7 +58,7 @@ pub(crate) fn same_headers(runner: &Runner<'_>, line: &CommandLine, unit: &Unit)
     }
     let line = line.only_source(unit.index).without_dependencies();
     let original = listed(runner, line.words());
-    let moved = listed(runner, substituted(&line, &[unit], false));
+    let moved = listed(runner, substituted(&line, &[unit], None));
     match (original, moved) {
         // The first is the source itself.
         (Some(original), Some(moved)) => original[1..] == moved[1..],

@@ -178,6 +178,7 @@ fn with_library(
         instrument: fault::instrumenter(),
         offload: &Offload::new(*runner, line),
         settings: runner.settings,
+        family: runner.compiler.family,
     };
     Build {
         runner: *runner,

@@ -1,6 +1,6 @@
 //! Running the compiler: in our place, or as a child whose output we hold back.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -124,12 +124,12 @@ impl Runner<'_> {
     /// The flag that keeps the colours of a run that is held back.
     pub(crate) fn colour(&self, line: &CommandLine) -> Option<OsString> {
         let set_to = |name, value: &str| std::env::var_os(name).is_some_and(|v| v == value);
-        let wanted = self.compiler.family.modern_flags
-            && !line.has(Meaning::Colour)
+        let wanted = !line.has(Meaning::Colour)
             && std::io::stderr().is_terminal()
             && !set_to("TERM", "dumb")
             && !set_to("GCC_COLORS", "");
-        wanted.then(|| OsStr::new("-fdiagnostics-color=always").to_owned())
+        let flag = self.compiler.family.colour.filter(|_| wanted);
+        flag.map(OsString::from)
     }
 }
 

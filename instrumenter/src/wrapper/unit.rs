@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::classify::{Argument, CommandLine, Language, Role};
-use super::compilers::{Compiler, Substitution};
+use super::compilers::{Compiler, Family, Substitution};
 use super::dependencies::Renamed;
 use super::flags::Meaning;
 use super::fortran_text;
@@ -173,6 +173,7 @@ pub(crate) struct Instrumenting<'a> {
     pub(crate) instrument: Instrument,
     pub(crate) offload: &'a Offload<'a>,
     pub(crate) settings: &'a Settings,
+    pub(crate) family: &'static Family,
 }
 
 /// The instrumenter ended in a panic.
@@ -195,6 +196,7 @@ pub(crate) fn instrumented(
         chunks: how.settings.chunks,
         host_only: how.offload.is_host_only(&source.text),
         explicit_interfaces: layout::wants_interfaces(line),
+        whole_statements: how.family.whole_statements,
         api: Api::Pomp,
     };
     let instrument = how.instrument;
@@ -232,9 +234,13 @@ pub(crate) fn directory(name: &OsStr) -> &Path {
     }
 }
 
-/// The command that compiles the units' new texts. `plain` avoids a flag that
-/// compilers before GCC 8 and Clang 10 don't know.
-pub(crate) fn substituted(line: &CommandLine, units: &[&Unit], plain: bool) -> Vec<OsString> {
+/// The command that compiles the units' new texts, with the flag that names the
+/// user's files in debug information, if the compiler has one.
+pub(crate) fn substituted(
+    line: &CommandLine,
+    units: &[&Unit],
+    prefix_map: Option<&str>,
+) -> Vec<OsString> {
     let mut before = Vec::new();
     let mut after = Vec::new();
     let mut line = line.clone();
@@ -245,7 +251,7 @@ pub(crate) fn substituted(line: &CommandLine, units: &[&Unit], plain: bool) -> V
                 if unit.language == openmp::Language::Fortran {
                     replace_input(&mut line.arguments, unit.index, path);
                     before.extend(searched_first(unit));
-                    after.push(prefix_map(&line, unit, path, plain));
+                    after.extend(prefix_map.map(|flag| mapped(flag, &line, unit, path)));
                     after.push(fortran_text::NOT_AGAIN.into());
                     continue;
                 }
@@ -261,7 +267,7 @@ pub(crate) fn substituted(line: &CommandLine, units: &[&Unit], plain: bool) -> V
                 if !line.has(Meaning::NoCurrentDirectory) && !before.ends_with(&searched) {
                     before.extend(searched);
                 }
-                after.push(prefix_map(&line, unit, path, plain));
+                after.extend(prefix_map.map(|flag| mapped(flag, &line, unit, path)));
             }
         }
     }
@@ -302,22 +308,18 @@ pub(crate) fn remap_flags(name: &str, path: &Path) -> Vec<OsString> {
 /// Names the user's file in debug information and `__BASE_FILE__`, which don't
 /// follow `#line`. The compiler maps a name only once, so the user's own maps
 /// are applied here.
-fn prefix_map(line: &CommandLine, unit: &Unit, path: &Path, plain: bool) -> OsString {
-    let mut flag = OsString::from(if plain {
-        "-fdebug-prefix-map="
-    } else {
-        "-ffile-prefix-map="
-    });
+fn mapped(flag: &str, line: &CommandLine, unit: &Unit, path: &Path) -> OsString {
+    let mut flag = OsString::from(flag);
     flag.push(path);
     flag.push("=");
     let name = unit.name.as_bytes();
-    let mapped = line.values(Meaning::PrefixMap).rev().find_map(|map| {
+    let renamed = line.values(Meaning::PrefixMap).rev().find_map(|map| {
         let map = map.as_bytes();
         let equals = map.iter().position(|byte| *byte == b'=')?;
         let rest = name.strip_prefix(map.get(..equals)?)?;
         Some([map.get(equals + 1..)?, rest].concat())
     });
-    flag.push(OsStr::from_bytes(mapped.as_deref().unwrap_or(name)));
+    flag.push(OsStr::from_bytes(renamed.as_deref().unwrap_or(name)));
     flag
 }
 

@@ -3,6 +3,8 @@
 use super::super::classify::classified;
 use super::*;
 
+const FILE_MAP: Option<&str> = Some("-ffile-prefix-map=");
+
 fn unit(line: &CommandLine, route: Route) -> Unit {
     let index = line.arguments.iter().position(Argument::is_source).unwrap();
     let name = line.arguments[index].name().to_str().unwrap().to_owned();
@@ -12,10 +14,10 @@ fn unit(line: &CommandLine, route: Route) -> Unit {
     unit
 }
 
-fn command(text: &str, route: fn(PathBuf) -> Route, plain: bool) -> String {
+fn command(text: &str, route: fn(PathBuf) -> Route, prefix_map: Option<&str>) -> String {
     let line = classified(text);
     let unit = unit(&line, route("/t/a.c".into()));
-    let words = substituted(&line, &[&unit], plain);
+    let words = substituted(&line, &[&unit], prefix_map);
     words
         .iter()
         .map(|word| word.to_str().unwrap())
@@ -29,30 +31,34 @@ fn a_temporary_file_stands_in_the_place_of_the_source() {
         command(
             "-O2 -iquote q -c src/a.c -Wall",
             Route::TemporaryFile,
-            false
+            FILE_MAP
         ),
         "-iquote src -O2 -iquote q -c /t/a.c -Wall -ffile-prefix-map=/t/a.c=src/a.c"
     );
     assert_eq!(
-        command("-c a.c", Route::TemporaryFile, true),
+        command("-c a.c", Route::TemporaryFile, Some("-fdebug-prefix-map=")),
         "-iquote . -c /t/a.c -fdebug-prefix-map=/t/a.c=a.c"
     );
     assert_eq!(
-        command("-I- -c -- a.c", Route::TemporaryFile, false),
+        command("-I- -c -- a.c", Route::TemporaryFile, FILE_MAP),
         "-I- -c /t/a.c -ffile-prefix-map=/t/a.c=a.c"
+    );
+    assert_eq!(
+        command("-c a.c", Route::TemporaryFile, None),
+        "-iquote . -c /t/a.c"
     );
 }
 
 #[test]
 fn the_user_s_prefix_maps_hold_for_the_name() {
     let text = "-ffile-prefix-map=/home/u=. -fdebug-prefix-map=/x=y -c /home/u/a.c";
-    assert!(command(text, Route::TemporaryFile, false).ends_with("=/t/a.c=./a.c"));
+    assert!(command(text, Route::TemporaryFile, FILE_MAP).ends_with("=/t/a.c=./a.c"));
 }
 
 #[test]
 fn a_remapped_file_leaves_the_command_as_it_is() {
     assert_eq!(
-        command("-c src/a.c -o x.o", Route::Remapped, false),
+        command("-c src/a.c -o x.o", Route::Remapped, FILE_MAP),
         "-c src/a.c -o x.o -Xclang -remap-file -Xclang src/a.c;/t/a.c"
     );
 }
@@ -87,11 +93,11 @@ fn translation_units_get_names_of_their_own() {
 #[test]
 fn a_preprocessed_file_is_named_whatever_the_language_in_force() {
     assert_eq!(
-        command("-O2 -c src/a.c -DX", Route::Preprocessed, false),
+        command("-O2 -c src/a.c -DX", Route::Preprocessed, FILE_MAP),
         "-O2 -c /t/a.c -DX"
     );
     assert_eq!(
-        command("-x c -c src/a.c b.c", Route::Preprocessed, false),
+        command("-x c -c src/a.c b.c", Route::Preprocessed, FILE_MAP),
         "-x c -c -x none /t/a.c -x c b.c"
     );
 }

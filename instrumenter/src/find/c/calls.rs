@@ -21,6 +21,8 @@ impl Call {
             routine: self.routine,
             name: self.name,
             arguments: self.arguments,
+            // The call itself says where it is.
+            before: None,
             function,
             branches,
         }

@@ -1,12 +1,13 @@
 //! Calls of routines that have a wrapper.
 
 use super::Finder;
-use super::classify::StatementKind;
+use super::classify::{Compound, StatementKind};
 use super::logical::{Logical, logical_lines};
-use super::statements::statements;
+use super::squeezed::Squeezed;
+use super::statements::{Statement, statements};
 use super::tokens::{Token, TokenKind};
 use super::view::View;
-use crate::find::FoundCall;
+use crate::find::{FoundCall, Position};
 use crate::openmp::api::{self, RoutineRow};
 
 /// Whether a text may call one of the routines at all.
@@ -30,16 +31,23 @@ impl Finder<'_> {
     fn calls_in(&self, line: &Logical) -> Vec<FoundCall> {
         let mut calls = Vec::new();
         for statement in statements(line, self.form) {
-            if statement.kind == StatementKind::Other {
-                let tokens = &line.tokens[statement.tokens];
-                calls.extend((0..tokens.len()).filter_map(|at| self.call(line, tokens, at)));
+            if may_call(&statement.kind) {
+                let tokens = &line.tokens[statement.tokens.clone()];
+                let call = |at| self.call(line, &statement, tokens, at);
+                calls.extend((0..tokens.len()).filter_map(call));
             }
         }
         calls
     }
 
     /// The call with a token as its name.
-    fn call(&self, line: &Logical, tokens: &[Token], at: usize) -> Option<FoundCall> {
+    fn call(
+        &self,
+        line: &Logical,
+        statement: &Statement,
+        tokens: &[Token],
+        at: usize,
+    ) -> Option<FoundCall> {
         let routine = routine_at(line, tokens, at)?;
         let name = line.source(&tokens[at]);
         let view = self.view_at(name.start);
@@ -47,11 +55,22 @@ impl Finder<'_> {
         (!view.defines(routine)).then(|| FoundCall {
             routine,
             arguments,
+            before: view.before(self, line, statement),
             function: view.function_at(name.start),
             branches: self.groups.branches_at(name.start),
             name,
         })
     }
+}
+
+/// Whether a statement of that kind may call something.
+fn may_call(kind: &StatementKind) -> bool {
+    matches!(
+        kind,
+        StatementKind::Other
+            | StatementKind::Do { .. }
+            | StatementKind::Open(Compound::If | Compound::Select | Compound::Associate)
+    )
 }
 
 /// The routine that is called with a token.
@@ -70,6 +89,59 @@ fn routine_at(line: &Logical, tokens: &[Token], at: usize) -> Option<&'static Ro
 }
 
 impl View {
+    /// Where a statement goes that is to be executed before one, whatever leads to
+    /// it in the order of the text.
+    fn before(
+        &self,
+        finder: &Finder<'_>,
+        line: &Logical,
+        statement: &Statement,
+    ) -> Option<Position> {
+        let mut squeezed = Squeezed::new(line, &line.tokens[statement.tokens.clone()], finder.form);
+        let this = self.statement_at(statement.range.start)?;
+        match statement.kind {
+            // Nothing may stand between a directive and the loop that it governs.
+            StatementKind::Do { .. } if !squeezed.is_while() => None,
+            StatementKind::Other if squeezed.eat("elseif(") => self.in_front(self.if_of(this)?),
+            _ => self.in_front(this),
+        }
+    }
+
+    fn statement_at(&self, start: usize) -> Option<usize> {
+        let statements = &self.statements;
+        let found = statements.binary_search_by_key(&start, |statement| statement.range.start);
+        found.ok()
+    }
+
+    /// The `if` of the construct that an `else if` is of.
+    fn if_of(&self, alternative: usize) -> Option<usize> {
+        let mut inner = 0usize;
+        (0..alternative).rev().find(|before| {
+            match self.statements[*before].kind {
+                StatementKind::Close(Compound::If) => inner += 1,
+                StatementKind::Open(Compound::If) if inner == 0 => return true,
+                StatementKind::Open(Compound::If) => inner -= 1,
+                _ => {}
+            }
+            false
+        })
+    }
+
+    fn in_front(&self, statement: usize) -> Option<Position> {
+        let line = self.line_of[statement];
+        let is_first = statement == 0 || self.line_of[statement - 1] != line;
+        Some(match is_first {
+            true => Position {
+                at: self.lines[line].range.start,
+                line_start: true,
+            },
+            false => Position {
+                at: self.statements[statement].range.start,
+                line_start: false,
+            },
+        })
+    }
+
     /// Whether the text has a procedure of its own by this name, and not only an
     /// interface of one.
     fn defines(&self, routine: &RoutineRow) -> bool {

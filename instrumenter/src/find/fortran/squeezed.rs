@@ -53,6 +53,15 @@ impl Squeezed {
         self.at = position;
     }
 
+    /// Whether it is a `do while`.
+    pub(super) fn is_while(&mut self) -> bool {
+        self.eat("do") && {
+            self.digits();
+            self.eat(",");
+            self.eat("while(")
+        }
+    }
+
     /// Steps over `text`, wherever its tokens end.
     pub(super) fn eat(&mut self, text: &str) -> bool {
         let found = self.rest().starts_with(text.as_bytes());

@@ -534,3 +534,34 @@ fn calls_of_lock_routines() {
         assert_eq!(calls(text), expected, "{text}");
     }
 }
+
+/// `|` marks where a statement goes that says where the call is.
+#[test]
+fn what_can_be_executed_before_a_call_in_an_expression() {
+    let marked = |text: &str| {
+        let mut text = format!("{text}\nend\n");
+        let found = find(&text, FREE);
+        let places = found.calls.iter().filter_map(|call| call.before);
+        let mut places: Vec<_> = places
+            .map(|before| (before.at, before.line_start))
+            .collect();
+        places.dedup();
+        for (at, line_start) in places.into_iter().rev() {
+            text.insert_str(at, if line_start { "|" } else { "^" });
+        }
+        text.trim_end_matches("end\n").trim_end().to_owned()
+    };
+    for expected in [
+        "|b = omp_test_lock(l)",
+        "a = 1; ^b = omp_test_lock(l)",
+        "|  10 if (omp_test_lock(l)) goto 20",
+        "|x: do while (.not. omp_test_lock(l))\nend do x",
+        "do i = 1, omp_test_nest_lock(l)\nend do",
+        "a = 1\n|if (b) then\nif (c) then\nend if\nelse if (omp_test_lock(l)) then\nend if",
+        "|select case (omp_test_nest_lock(l))\nend select",
+        "!$omp single\n| b = &\n ! c\n omp_test_lock(l)\n!$omp end single",
+    ] {
+        let text = expected.replace(['|', '^'], "");
+        assert_eq!(marked(&text), expected);
+    }
+}
