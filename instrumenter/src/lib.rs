@@ -109,7 +109,7 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     let nesting = nest::nest(&found);
     // Only our own library knows of chunks.
     let chunks = options.chunks && options.api == Api::Pomp;
-    let loops = chunks.then(|| front_end.loops(source)).flatten();
+    let loops = chunks.then(|| front_end.loops(source));
     let plan = plan::plan(&found, &nesting, options, loops.as_deref());
     let around = Surroundings {
         name: &source.name,

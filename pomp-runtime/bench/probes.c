@@ -6,6 +6,7 @@
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "pomp_lib.h"
@@ -124,6 +125,37 @@ static void plain_locks(void)
   omp_destroy_lock(&lock);
 }
 
+/* What a compiler calls with -finstrument-functions. */
+extern void __cyg_profile_func_enter(void *, void *), __cyg_profile_func_exit(void *, void *);
+
+static void functions(void)
+{
+  for (int i = 0; i < CALLS; i++) {
+    __cyg_profile_func_enter((void *)functions, (void *)locks);
+    __cyg_profile_func_exit((void *)functions, (void *)locks);
+  }
+}
+
+/* A tool that listens to every event, and does nothing. */
+extern int __omp_collector_api(void *);
+
+static void heard(int event) { (void)event; }
+
+static void listen(void)
+{
+  enum { START, REGISTER, LAST_EVENT = 22 };
+  struct { int size, request, code, answer; char memory[12]; int end; }
+      start = { 16, START, -1, -1, { 0 }, 0 }, events = { 28, REGISTER, -1, -1, { 0 }, 0 };
+  void (*callback)(int) = heard;
+  __omp_collector_api(&start);
+  for (int event = 1; event <= LAST_EVENT; event++) {
+    memcpy(events.memory, &event, 4);
+    memcpy(events.memory + 4, &callback, 8);
+    __omp_collector_api(&events);
+    if (events.code != 0) fprintf(stderr, "event %d is refused\n", event);
+  }
+}
+
 /* What Fortran calls: the region is named by a literal, and no handle is passed
  * from fork to begin. */
 #define LITERALS(X) X(atomic_enter) X(atomic_exit) X(parallel_fork) X(parallel_begin) \
@@ -227,6 +259,7 @@ int main(int count, char **arguments)
 {
   int threads = count > 1 ? atoi(arguments[1]) : 2;
   if (threads < 1 || threads > MAX_THREADS) return 2;
+  if (getenv("BENCH_COLLECTOR")) listen();
   for (int n = 1; n <= threads; n = n < threads && 2 * n > threads ? threads : 2 * n) {
     median(clock_reads, n, CALLS); /* warm up */
     double read = median(clock_reads, n, CALLS);
@@ -236,6 +269,7 @@ int main(int count, char **arguments)
 #define PRINT(name, kind, calls, probes) \
     print(#name, median(do_##name, n, CALLS), calls, read);
     CONSTRUCTS(PRINT)
+    print("function", median(functions, n, CALLS), 2, read);
     print("lock (added)", median(locks, n, CALLS) - median(plain_locks, n, CALLS), 2, read);
     print("parallel region (added)", parallel_region(regions_in_c, n), 4, read);
     print("atomic in Fortran", median(literals, n, CALLS), 2, read);

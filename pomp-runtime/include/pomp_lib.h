@@ -154,7 +154,7 @@ extern void POMP_Off(void) ROMP_NOTHROW;
  * loop that is collapsed. Before the loop the program sets word 0 to the number of
  * loops, word 1 to the chunk size of the schedule clause or 0, word 2 to 0, and of
  * each loop: first value, bound, what would be the second value, relation (0 <,
- * 1 <=, 2 >, 3 >=, 4 !=). At the top of the innermost body it compares the
+ * 1 <=, 2 >, 3 >=, 4 !=, 5 up or down to it). At the top of the innermost body it compares the
  * variables with what they would be next; if one differs, or the innermost one is
  * what the last call gave, it sets the fifth word of each loop to its variable and
  * calls Chunk_begin. */

@@ -67,6 +67,32 @@ fn each_region_has_its_counters() {
 }
 
 #[test]
+fn a_recursion_counts_each_event_once() {
+    for compiler in compilers() {
+        let run = run(compiler, "page-faults");
+        let profile = run.profile();
+        if profile.run.counters.is_empty() {
+            assert!(run.stderr().contains("the kernel refuses page-faults"));
+            continue;
+        }
+        // Twelve deep, with three levels of each: the deepest has what it
+        // contains, but for the region in between, which leaves that out.
+        let (outer, inner) = (faults(profile, 4), faults(profile, 5));
+        let expected = [12 * 60, 11 * 60, 10 * 60].into_iter().zip(&outer);
+        let between = [12 * 60 - 40, 11 * 60 - 40, 10 * 20]
+            .into_iter()
+            .zip(&inner);
+        assert_eq!((outer.len(), inner.len()), (3, 3), "{compiler}");
+        for (pages, counted) in expected.chain(between) {
+            assert!(
+                (pages..pages + 60).contains(counted),
+                "{compiler} {outer:?} {inner:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_counted_is_said_once() {
     let run = run(compilers()[0], "page-fault,page-faults");
     let said = run.stderr();

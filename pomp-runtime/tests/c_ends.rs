@@ -97,6 +97,37 @@ fn ends_without_exit_handlers_are_caught() {
     });
 }
 
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn the_profile_is_written_before_another_program_takes_the_place() {
+    const WAYS: [(&str, i32); 9] = [
+        ("execve", 9),
+        ("execv", 7),
+        ("execvp", 7),
+        ("execvpe", 9),
+        ("execl", 7),
+        ("execlp", 7),
+        ("execle", 9),
+        ("fexecve", 9),
+        ("execveat", 9),
+    ];
+    let test = |case: &str, program: &Program| {
+        for (way, status) in WAYS {
+            let run = program.run(&[way], &[]);
+            assert_eq!(run.output.status.code(), Some(status), "{case} {way}");
+            assert_eq!(counts(run.profile()), work(1), "{case} {way}");
+            assert!(run.profile().run.incremental, "{case} {way}");
+        }
+        let run = program.run(&["exec-fails"], &[]);
+        assert_eq!(run.output.status.code(), Some(3), "{case}");
+        assert_eq!(all_counts(&run), [work(2)], "{case}");
+    };
+    each_compiler(test);
+    let options = ["-static", "-Wl,--no-warnings"];
+    let program = Program::build(compilers()[0], "signals.c", &options);
+    test("static", &program);
+}
+
 #[test]
 fn a_forked_child_has_a_profile_of_its_own() {
     each_compiler(|compiler, program| {

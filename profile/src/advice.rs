@@ -121,9 +121,10 @@ pub const TOO_FEW_TASKS: &str = "There were not enough of them to keep all threa
                                  more and smaller ones, or let more threads create them.";
 
 /// For a wait that is longer than the work in front of it.
-pub const TOO_LITTLE_WORK: &str = "The region is too short to pay for its team: make it longer, \
-                                   merge it with its neighbours, use fewer threads, or no more \
-                                   threads than processors.";
+pub const TOO_LITTLE_WORK: &str = "Threads came late to it. Either it is too short to pay for \
+                                   its team: make it longer, merge it with its neighbours, or \
+                                   use fewer threads. Or they had no processor: use no more \
+                                   threads than processors, with nothing else on them.";
 
 /// What to try, if something is known.
 #[must_use]

@@ -72,6 +72,10 @@ pub struct Run {
     pub system_ns: u64,
     /// Largest number of threads that a team (times its ancestors) had.
     pub max_threads: u32,
+    /// How many processors the process could use; 0 if unknown, and for several
+    /// processes.
+    #[serde(skip_serializing_if = "has_no")]
+    pub processors: u32,
     /// Host name.
     pub host: String,
     /// Process id; 0 for several processes.
@@ -266,6 +270,10 @@ impl Row {
             PseudoRegion::Seq => &mut self.seq,
         }
     }
+}
+
+fn has_no(number: &u32) -> bool {
+    *number == 0
 }
 
 fn is_zero(number: &u64) -> bool {

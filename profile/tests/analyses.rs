@@ -628,3 +628,40 @@ fn tasks_are_too_small_if_their_creation_takes_more_than_half_their_work() {
             .all(|p| p.row.name != "TasksTooSmall")
     );
 }
+
+#[test]
+fn a_wait_for_what_the_master_does_is_blamed_on_that() {
+    let lines = |master: u64, wait: u64| {
+        let mut profile = inside(
+            Kind::Barrier,
+            [row(1, &[(Main, 0)]), row(2, &[(Main, wait)])],
+        );
+        profile.regions.push(profile.regions[0].clone());
+        profile.regions[2].kind = Kind::Master;
+        let done = row(1, &[(Main, master)]);
+        profile.nodes.push(node(Some(0), 2, Body, vec![done]));
+        Report::new(&profile).summary.lines.join("\n")
+    };
+    assert!(lines(30, 30).contains("one thread executed the MASTER"));
+    assert!(!lines(1, 30).contains("MASTER"));
+}
+
+#[test]
+fn more_threads_than_processors_are_said() {
+    let said = |processors: u32, wait: u64| {
+        let mut profile = inside(
+            Kind::Barrier,
+            [row(1, &[(Main, 0)]), row(2, &[(Main, wait)])],
+        );
+        profile.run.processors = processors;
+        let summary = Report::new(&profile).summary;
+        let words = "2 threads shared 1 processor";
+        assert_eq!(
+            summary.headline.contains(words),
+            summary.lines.join("\n").contains(words)
+        );
+        summary.headline.contains(words)
+    };
+    assert!(said(1, 60));
+    assert!(!said(1, 1) && !said(2, 60) && !said(0, 60));
+}

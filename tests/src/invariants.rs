@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use profile::analysis::Report;
 use profile::model::{Node, Profile, Row, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
@@ -48,6 +49,7 @@ pub fn contradictions(profile: &Profile) -> Vec<String> {
     }
     found.extend(tree_contradictions(profile));
     found.extend(crate::waits::contradictions(profile));
+    found.extend(crate::sums::contradictions(&Report::new(profile)));
     found
 }
 

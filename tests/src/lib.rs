@@ -51,6 +51,8 @@ pub mod invariants;
 pub mod project;
 pub mod run;
 pub mod shares;
+#[path = "../../profile/tests/sums/mod.rs"]
+mod sums;
 pub mod toolchain;
 mod waits;
 

@@ -89,6 +89,15 @@ fn the_archive_shows_the_interface_and_nothing_else() {
             "__cyg_profile_func_enter",
             "__cyg_profile_func_exit",
             "_exit",
+            "execl",
+            "execle",
+            "execlp",
+            "execv",
+            "execve",
+            "execveat",
+            "execvp",
+            "execvpe",
+            "fexecve",
             "omp_test_lock_",
             "omp_test_nest_lock_"
         ]

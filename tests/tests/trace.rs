@@ -162,24 +162,12 @@ impl Events {
 }
 
 /// Builds a fixture with chunks, every warning an error.
-fn with_chunks(source: &str, wrapper: &str, compiler: &str, flags: &[&str]) -> tempfile::TempDir {
+fn with_chunks(source: &str, compiler: &str, flags: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/trace");
-    let variable = if wrapper == "rompcxx" {
-        "ROMP_CXX"
-    } else {
-        "ROMP_CC"
-    };
+    let (wrapper, variable) = Compiler::find(compiler).unwrap().wrapper();
     let status = Command::new(romp_bin_dir().unwrap().join(wrapper))
-        .args([
-            "--chunks",
-            "-O2",
-            "-fopenmp",
-            "-Wall",
-            "-Wextra",
-            "-pedantic",
-            "-Werror",
-        ])
+        .args(["--chunks", "-O2", "-fopenmp", "-Wall", "-Wextra", "-Werror"])
         .args(flags)
         .args(["-o", "program"])
         .arg(std::fs::canonicalize(here.join(source)).unwrap())
@@ -247,8 +235,12 @@ impl Listener for Loops {
 #[test]
 fn every_chunk_of_every_instance_is_seen() {
     let expected: Vec<(u64, u64)> = (0..16).map(|chunk| (2 * chunk, 2)).collect();
-    for compiler in ["gcc", "clang"] {
-        let folder = with_chunks("listing.c", "rompcc", compiler, &["-std=c99"]);
+    for (source, compiler) in [
+        ("listing.c", "gcc"),
+        ("listing.c", "clang"),
+        ("listing.f90", "gfortran"),
+    ] {
+        let folder = with_chunks(source, compiler, &[]);
         for threads in ["2", "4", "8"] {
             let found = chunks(&folder, &[("OMP_NUM_THREADS", threads)]);
             assert_eq!(found.len(), 4);
@@ -260,25 +252,31 @@ fn every_chunk_of_every_instance_is_seen() {
     }
 }
 
+/// Loops of every shape: a fixture, what builds it, and how many loop instances it
+/// has; of these, one has no iteration in `loops.c` and `loops.f90`.
 #[test]
 fn loops_of_every_shape_have_their_chunks_and_results() {
-    for (wrapper, compiler, flags) in [
-        ("rompcc", "gcc", &["-std=c90"] as &[&str]),
-        ("rompcc", "clang", &["-std=c17"]),
-        ("rompcxx", "g++", &["-x", "c++", "-std=c++98"]),
-        ("rompcxx", "clang++", &["-x", "c++", "-std=c++17"]),
+    const PEDANTIC: &str = "-pedantic";
+    for (source, compiler, flags, loops, empty) in [
+        ("loops.c", "gcc", &["-std=c90", PEDANTIC] as &[&str], 14, 1),
+        ("loops.c", "clang", &["-std=c17", PEDANTIC], 14, 1),
+        ("loops.cpp", "g++", &["-std=c++98", PEDANTIC], 7, 0),
+        ("loops.cpp", "clang++", &["-std=c++17", PEDANTIC], 7, 0),
+        (
+            "loops.f90",
+            "gfortran",
+            &["-Wimplicit-interface", "-std=legacy"],
+            8,
+            1,
+        ),
+        ("loops.f", "gfortran", &["-std=legacy"], 2, 0),
     ] {
-        let folder = with_chunks("loops.c", wrapper, compiler, flags);
+        let folder = with_chunks(source, compiler, flags);
         for schedule in ["static,2", "guided", "dynamic"] {
             let found = chunks(&folder, &[("OMP_SCHEDULE", schedule)]);
-            // The fixture has nine loops with iterations and one without; of two
-            // C++ does not know for certain that they count.
-            let loops = if wrapper == "rompcc" { 10 } else { 8 };
-            let with_chunks = found
-                .iter()
-                .filter(|(_, chunks)| !chunks.is_empty())
-                .count();
-            assert_eq!((found.len(), with_chunks), (loops, loops - 1), "{compiler}");
+            let chunked = found.iter().filter(|(_, chunks)| !chunks.is_empty());
+            let counts = (found.len(), chunked.count());
+            assert_eq!(counts, (loops, loops - empty), "{source} {compiler}");
         }
     }
 }

@@ -36,11 +36,8 @@ pub trait FrontEnd {
     }
     /// What the macros of a source keep from everyone who does not expand them.
     fn hidden(&self, text: &[u8]) -> Vec<Hidden>;
-    /// The loops of a source; none if the language's cannot be told yet.
-    fn loops<'s>(&self, source: &'s Source) -> Option<Box<dyn LoopReader + 's>> {
-        let _ = source;
-        None
-    }
+    /// The loops of a source.
+    fn loops<'s>(&self, source: &'s Source) -> Box<dyn LoopReader + 's>;
 }
 
 /// The front end for a language.
@@ -124,10 +121,15 @@ pub trait LoopReader {
 pub struct LoopNest {
     /// The loops, outermost first.
     pub levels: Vec<Level>,
-    /// Where text at the begin of the innermost body goes.
-    pub body: usize,
+    /// Where text in front of the innermost body goes.
+    pub body: Position,
+    /// Where the body ends, if not with the construct.
+    pub body_end: Option<usize>,
     /// The chunk size of the schedule clause, if it can be told.
     pub chunk: Option<String>,
+    /// Whether one chunk may begin where the one before ended, and its size
+    /// tells them apart.
+    pub is_sized: bool,
 }
 
 /// The head of a loop. Its expressions have no side effects.
@@ -145,6 +147,9 @@ pub struct Level {
     pub step: String,
     /// Whether that is subtracted.
     pub is_down: bool,
+    /// Whether the variable may be an object of a class, which is no number but
+    /// has a distance from another one.
+    pub may_be_object: bool,
 }
 
 /// How a loop variable is compared with its bound.
@@ -160,6 +165,8 @@ pub enum Relation {
     GreaterOrEqual = 3,
     /// `!=`
     NotEqual = 4,
+    /// Up or down to it, as the step says, and it is allowed.
+    Until = 5,
 }
 
 /// A directive in its place.
@@ -279,7 +286,7 @@ pub struct SectionBlock {
 }
 
 /// A place where text can be put.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
     /// The offset.
     pub at: usize,

@@ -5,13 +5,15 @@
 //! variables with what they would be next. It stands in the same construct, so
 //! the compiler shares out the iterations as before.
 
-use super::place::Layout;
+use trace::schedule::Kind;
+
+use super::place::{Layout, guarded_at};
 use super::split::SplitResult;
-use super::{Insertion, Item, Planner};
+use super::{Guard, Insertion, Item, Planner};
 use crate::edit::Order;
-use crate::find::{LoopNest, LoopReader};
+use crate::find::{FoundDirective, LoopNest, LoopReader, Position};
 use crate::nest::Construct;
-use crate::openmp::parse::Argument;
+use crate::openmp::parse::{Argument, joined};
 use crate::openmp::{Directive, Leaf};
 
 impl Planner<'_> {
@@ -19,6 +21,7 @@ impl Planner<'_> {
     pub(super) fn chunks(
         &mut self,
         construct: &Construct,
+        found: &FoundDirective,
         directive: &Directive,
         regions: &[usize],
         split: &SplitResult,
@@ -31,8 +34,11 @@ impl Planner<'_> {
         let region = region_of_loop(directive, regions, split);
         match nest(loops, construct, directive, region.is_none()) {
             Ok(nest) => {
+                let block = construct.block.as_ref();
+                let is_guarded = block.is_some_and(|block| guarded_at(found, block, nest.body));
+                let guard = is_guarded.then_some(Guard::Tests(regions[0]));
                 let region = region.unwrap_or(regions[0]);
-                self.insert_chunks(construct, nest, region, layout);
+                self.insert_chunks(construct.depth, nest, region, guard, layout);
             }
             Err(reason) => {
                 self.plan.unchunked.insert(directive.range.start, reason);
@@ -42,19 +48,36 @@ impl Planner<'_> {
 
     fn insert_chunks(
         &mut self,
-        construct: &Construct,
+        depth: usize,
         nest: LoopNest,
         region: usize,
+        guard: Option<Guard>,
         layout: &mut Layout,
     ) {
         let number = self.plan.loops.len();
-        layout.surround_loop(Item::ChunksBegin(number, region), Item::ChunksEnd(number));
+        // The body stays a block of its own, which may begin with declarations.
+        let close = match nest.body_end {
+            Some(at) => {
+                self.plan.insertions.push(Insertion {
+                    at,
+                    line_start: false,
+                    order: Order::close(depth + 1),
+                    guard,
+                    items: vec![Item::Close],
+                });
+                None
+            }
+            None => Some(Item::Close),
+        };
+        let ends = close.into_iter().chain([Item::ChunksEnd(number)]);
+        layout.surround_loop(Item::ChunksBegin(number, region), ends);
+        let Position { at, line_start } = nest.body;
         self.plan.insertions.push(Insertion {
-            at: nest.body,
-            line_start: false,
-            order: Order::open(construct.depth),
-            guard: None,
-            items: vec![Item::ChunkTest(number)],
+            at,
+            line_start,
+            order: Order::open(depth),
+            guard,
+            items: vec![Item::Open, Item::ChunkTest(number)],
         });
         self.plan.loops.push(nest);
     }
@@ -83,6 +106,7 @@ fn nest(
     let mut nest = loops.nest(block.range.start, levels(directive)?)?;
     let schedule = directive.clause("schedule");
     let argument = schedule.and_then(|clause| clause.argument.as_ref());
+    let kind = Kind::of(argument.map(|argument| joined(&argument.words)).as_deref());
     // The size stands behind the last comma outside of parentheses.
     let mut depth = 0;
     let comma = argument.and_then(|argument| {
@@ -95,10 +119,19 @@ fn nest(
             depth == 0 && word.text == ","
         })
     });
-    nest.chunk = comma
+    let size = comma
         .zip(argument)
         .filter(|(comma, argument)| !behind_a_modifier(argument, comma.range.end))
-        .and_then(|(comma, argument)| loops.expression(comma.range.end..argument.range.end));
+        .map(|(comma, argument)| comma.range.end..argument.range.end);
+    if let Some(size) = size {
+        let size = loops.expression(size);
+        nest.chunk = Some(size.ok_or("its chunk size may have side effects")?);
+    }
+    nest.is_sized = match kind {
+        Kind::Dynamic | Kind::Runtime | Kind::Other => true,
+        Kind::Static => nest.chunk.is_some(),
+        Kind::Default | Kind::Guided | Kind::Auto => false,
+    };
     Ok(nest)
 }
 

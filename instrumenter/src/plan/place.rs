@@ -55,7 +55,7 @@ impl Planner<'_> {
             ends_marked,
         }
         .compose(recipe, !whole && construct.block.is_some(), split);
-        self.chunks(construct, directive, &regions, &how, &mut layout);
+        self.chunks(construct, found, directive, &regions, &how, &mut layout);
         if !construct.implicit_section {
             let mut edits = added_clauses(split, opens_team.then_some(regions[0]));
             if self.passes_tasks && recipe.leaf == Leaf::Task && !whole {
@@ -227,7 +227,7 @@ fn sides(construct: &Construct, found: &FoundDirective) -> (Position, Position) 
     )
 }
 
-fn guarded_at(found: &FoundDirective, block: &Block, position: Position) -> bool {
+pub(super) fn guarded_at(found: &FoundDirective, block: &Block, position: Position) -> bool {
     block.guarded && found.branches.iter().any(|branch| branch.end < position.at)
 }
 
@@ -369,7 +369,8 @@ impl Layout {
     }
 
     /// Puts something in front of the loop, and behind it.
-    pub(super) fn surround_loop(&mut self, begin: Item, end: Item) {
+    pub(super) fn surround_loop(&mut self, begin: Item, end: impl IntoIterator<Item = Item>) {
+        let end = end.into_iter().chain([Item::Close]);
         let inner = self
             .begin
             .iter()
@@ -377,11 +378,13 @@ impl Layout {
         match inner {
             Some(directive) => {
                 self.begin.splice(directive..directive, [Item::Open, begin]);
-                self.end.splice(0..0, [end, Item::Close]);
+                let ended = matches!(self.end.first(), Some(Item::Directive { ends: true, .. }));
+                let behind = usize::from(ended);
+                self.end.splice(behind..behind, end);
             }
             None => {
                 self.before.extend([Item::Open, begin]);
-                self.after.splice(0..0, [end, Item::Close]);
+                self.after.splice(0..0, end);
             }
         }
     }

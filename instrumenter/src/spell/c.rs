@@ -32,6 +32,8 @@ pub struct CSpeller<'a> {
     pub(super) around: Surroundings<'a>,
     dialect: &'static Dialect,
     api: Api,
+    /// See `LoopWords`.
+    distance: String,
 }
 
 /// Where C and C++ differ.
@@ -66,6 +68,7 @@ impl<'a> CSpeller<'a> {
     pub fn new(plan: &'a Plan, around: Surroundings<'a>, language: Language, api: Api) -> Self {
         let dialect = if language == Language::Cxx { &CXX } else { &C };
         Self {
+            distance: format!("romp_distance_{}", around.unique),
             plan,
             around,
             dialect,
@@ -109,6 +112,7 @@ impl<'a> CSpeller<'a> {
         LoopWords {
             nest: &self.plan.loops[number],
             name: format!("{}_{number}", self.around.unique),
+            distance: &self.distance,
             calls_types: self.dialect.calls_types,
         }
     }
@@ -295,6 +299,10 @@ impl Speller for CSpeller<'_> {
             return self.pomp2_prologue();
         }
         let mut text = String::from("struct ompregdescr; struct romp_region;\n");
+        let mut levels = self.plan.loops.iter().flat_map(|nest| &nest.levels);
+        if levels.any(|level| level.may_be_object) {
+            text.push_str(&chunks::distance(&self.distance));
+        }
         let (open, close) = self.dialect.extern_c;
         text.push_str(open);
         for declaration in self.used_functions() {

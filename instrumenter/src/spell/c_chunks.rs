@@ -11,14 +11,16 @@ pub(super) const DECLARATIONS: &[&str] = &[
 ];
 
 /// Words in front of those of the loops, and words of each; see `pomp_lib.h`.
-const FIRST_LEVEL: usize = 8;
-const LEVEL: usize = 5;
+pub(super) const FIRST_LEVEL: usize = 8;
+pub(super) const LEVEL: usize = 5;
 
 /// A loop in the text.
 pub(super) struct LoopWords<'a> {
     pub(super) nest: &'a LoopNest,
     /// What distinguishes its names.
     pub(super) name: String,
+    /// What makes numbers of variables that may be objects.
+    pub(super) distance: &'a str,
     /// See `Dialect`.
     pub(super) calls_types: bool,
 }
@@ -35,82 +37,138 @@ impl LoopWords<'_> {
         format!("romp_loop_{}[{word}]", self.name)
     }
 
+    fn level_word(&self, level: usize, word: usize) -> String {
+        self.word(FIRST_LEVEL + LEVEL * level + word)
+    }
+
     /// What a variable would be next; of outer loops, what it is.
     fn next(&self, level: usize) -> String {
         format!("romp_next_{}_{level}", self.name)
+    }
+
+    /// The first value of a variable that may be an object.
+    fn base(&self, level: usize) -> String {
+        format!("romp_base_{}_{level}", self.name)
     }
 
     fn stop(&self) -> String {
         format!("romp_stop_{}", self.name)
     }
 
+    fn step(&self) -> String {
+        format!("romp_step_{}", self.name)
+    }
+
     fn innermost(&self) -> usize {
         self.nest.levels.len() - 1
     }
 
+    /// A value of a level's variable as a number.
+    fn value(&self, level: usize, expression: &str) -> String {
+        match self.nest.levels[level].may_be_object {
+            true => {
+                let (distance, base) = (self.distance, self.base(level));
+                format!("{distance}<__is_class(__typeof__({base}))>::of({expression}, {base})")
+            }
+            false => self.long(expression),
+        }
+    }
+
     /// Declares everything and tells the library, in front of the loop.
     pub(super) fn begin(&self, descriptor: &str) -> String {
-        let levels = self.nest.levels.len();
+        let levels = &self.nest.levels;
         let inner = self.next(self.innermost());
-        let mut text = format!("long {}", self.word(FIRST_LEVEL + LEVEL * levels));
-        for level in 0..levels {
+        let mut text = String::new();
+        for (number, level) in levels.iter().enumerate() {
+            if level.may_be_object {
+                let (lower, base) = (&level.lower, self.base(number));
+                text += &format!("__typeof__({lower}) {base} = {lower}; ");
+            }
+        }
+        text += &format!("long {}", self.word(FIRST_LEVEL + LEVEL * levels.len()));
+        for level in 0..levels.len() {
             text += &format!(", {} = 0", self.next(level));
         }
-        text += &format!(", {} = 0; ", self.stop());
+        if self.nest.is_sized {
+            text += &format!(", {} = 0", self.stop());
+        }
+        text += &format!(", {}; ", self.step());
         let chunk = self.nest.chunk.as_deref().unwrap_or("0");
-        let heads = [levels.to_string(), self.long(chunk), "0".to_owned()];
+        let heads = [levels.len().to_string(), self.long(chunk), "0".to_owned()];
         for (word, value) in heads.iter().enumerate() {
             text += &format!("{} = {value}; ", self.word(word));
         }
-        for (level, head) in self.nest.levels.iter().enumerate() {
-            let sign = if head.is_down { '-' } else { '+' };
-            let second = format!("({}) {sign} ({})", head.lower, head.step);
-            let values = [
-                self.long(&head.lower),
-                self.long(&head.upper),
-                self.long(&second),
-                (head.relation as u8).to_string(),
-            ];
-            for (word, value) in values.iter().enumerate() {
-                let word = self.word(FIRST_LEVEL + LEVEL * level + word);
-                text += &format!("{word} = {value}; ");
+        for level in 0..levels.len() {
+            for (word, value) in self.bounds(level).iter().enumerate() {
+                text += &format!("{} = {value}; ", self.level_word(level, word));
             }
         }
-        let stop = self.stop();
-        text + &format!(
-            "{inner} = POMP_Chunks_begin({descriptor}, romp_loop_{}); {stop} = {inner}; ",
+        text += &format!(
+            "{inner} = POMP_Chunks_begin({descriptor}, romp_loop_{}); ",
             self.name
-        )
+        );
+        if self.nest.is_sized {
+            text += &format!("{} = {inner}; ", self.stop());
+        }
+        let step = self.level_word(self.innermost(), 2);
+        text + &format!("{} = {step}; ", self.step())
     }
 
-    /// Compares, at the top of the innermost body.
+    /// First value, bound, second value and relation.
+    fn bounds(&self, level: usize) -> [String; 4] {
+        let head = &self.nest.levels[level];
+        let sign = if head.is_down { '-' } else { '+' };
+        let second = format!("({}) {sign} ({})", head.lower, head.step);
+        [
+            self.value(level, &head.lower),
+            self.value(level, &head.upper),
+            self.value(level, &second),
+            (head.relation as u8).to_string(),
+        ]
+    }
+
+    /// Compares, at the top of the innermost body. That is one comparison, with
+    /// zero, of everything that may differ.
     pub(super) fn test(&self) -> String {
         let levels = &self.nest.levels;
         let inner = self.innermost();
-        let value = |level: usize| self.long(&levels[level].variable);
-        let mut differs = format!("{} != {}", value(inner), self.next(inner));
-        differs += &format!(" || {} == {}", value(inner), self.stop());
-        for outer in (0..inner).rev() {
-            differs += &format!(" || {} != {}", value(outer), self.next(outer));
-        }
-        let mut text = format!(" if ({differs}) {{ ");
+        let value = |level: usize| self.value(level, &levels[level].variable);
+        let mut text = format!(" if ({}) {{ ", self.differs());
         for level in 0..levels.len() {
-            let word = self.word(FIRST_LEVEL + LEVEL * level + 4);
-            text += &format!("{word} = {}; ", value(level));
+            text += &format!("{} = {}; ", self.level_word(level, 4), value(level));
+        }
+        if self.nest.is_sized {
+            text += &format!("{} = ", self.stop());
         }
         text += &format!(
-            "{} = POMP_Chunk_begin(romp_loop_{}, {}); }} ",
-            self.stop(),
+            "POMP_Chunk_begin(romp_loop_{}, {}); ",
             self.name,
             self.next(inner)
         );
         for outer in 0..inner {
             text += &format!("{} = {}; ", self.next(outer), value(outer));
         }
-        let head = &levels[inner];
-        let sign = if head.is_down { '-' } else { '+' };
-        let next = self.long(&format!("{} {sign} ({})", head.variable, head.step));
-        text + &format!("{} = {next};", self.next(inner))
+        text + &format!(
+            "}} {} = {} + {};",
+            self.next(inner),
+            value(inner),
+            self.step()
+        )
+    }
+
+    /// Whether the variables are not those that were next, or the chunk is over.
+    fn differs(&self) -> String {
+        let levels = &self.nest.levels;
+        let inner = self.innermost();
+        let value = |level: usize| self.value(level, &levels[level].variable);
+        if inner == 0 && !self.nest.is_sized {
+            return format!("{} != {}", value(inner), self.next(inner));
+        }
+        let parts = (0..=inner).rev();
+        let parts = parts.map(|level| format!("({} ^ {})", value(level), self.next(level)));
+        let stop = format!("({} == {})", value(inner), self.stop());
+        let stop = self.nest.is_sized.then_some(stop);
+        parts.chain(stop).collect::<Vec<_>>().join(" | ")
     }
 
     /// Tells the library that the thread is done.
@@ -118,4 +176,15 @@ impl LoopWords<'_> {
         let inner = self.next(self.innermost());
         format!("POMP_Chunks_end(romp_loop_{}, {inner}); ", self.name)
     }
+}
+
+/// How a value of a variable that may be an object becomes a number: by itself, or
+/// by its distance from the first.
+pub(super) fn distance(name: &str) -> String {
+    format!(
+        "template <bool> struct {name} {{ template <class V, class B> static inline \
+         long of(const V &v, const B &) {{ return long(v); }} }};\n\
+         template <> struct {name}<true> {{ template <class V, class B> static inline \
+         long of(const V &v, const B &b) {{ return static_cast<long>(v - b); }} }};\n"
+    )
 }

@@ -11,6 +11,7 @@
 
 use std::collections::HashMap;
 
+use super::fortran_chunks::LoopWords;
 use super::fortran_lines::{Declaration, Lines};
 use super::{Group, Speller, Surroundings};
 use crate::edit::{EditSet, Order};
@@ -84,6 +85,13 @@ impl<'a> FortranSpeller<'a> {
         }
     }
 
+    fn loop_words(&self, number: usize) -> LoopWords<'_> {
+        LoopWords {
+            nest: &self.plan.loops[number],
+            number,
+        }
+    }
+
     fn guard(&self, region: usize) -> String {
         format!("romp_if_{}_{region}", self.around.unique)
     }
@@ -119,12 +127,12 @@ impl<'a> FortranSpeller<'a> {
             match item {
                 // A block of statements needs no marks here, and there is no table
                 // of regions that only those that are compiled may stand in.
-                Item::Open
-                | Item::Close
-                | Item::Mark(_)
-                | Item::ChunksBegin(..)
-                | Item::ChunkTest(_)
-                | Item::ChunksEnd(_) => {}
+                Item::Open | Item::Close | Item::Mark(_) => {}
+                Item::ChunksBegin(number, region) => {
+                    self.loop_words(*number).begin(&self.key(*region), lines);
+                }
+                Item::ChunkTest(number) => self.loop_words(*number).test(lines),
+                Item::ChunksEnd(number) => self.loop_words(*number).end(lines),
                 Item::Probe(event, region) => self.probe(item, *event, *region, lines),
                 Item::AlternateEnd(region) => self.probe(item, USER.closing(), *region, lines),
                 Item::Call(name) => lines.plain_call(name),

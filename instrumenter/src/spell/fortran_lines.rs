@@ -83,6 +83,51 @@ impl Lines {
         self.code(&format!("{}{statement}", Self::INDENT));
     }
 
+    /// A statement that may end a line at each of its blanks.
+    pub(super) fn long_statement(&mut self, statement: &str) {
+        let mut text = Self::INDENT.to_owned();
+        let mut column = Self::INDENT.len();
+        for (number, word) in statement.split(' ').enumerate() {
+            // What continues the line stands behind it in free form.
+            if number > 0 && column + 1 + word.len() + " &".len() > self.width {
+                text.push(' ');
+                text.push_str(&self.broken());
+                column = Self::INDENT.len();
+            } else if number > 0 {
+                text.push(' ');
+                column += 1;
+            }
+            text.push_str(word);
+            column += word.len();
+        }
+        self.code(&text);
+    }
+
+    /// Several subroutines and what they take, which are called from now on: the
+    /// declarations that they need.
+    pub(super) fn declarations(&mut self, subroutines: &[(&str, &[(&str, &str)])]) {
+        match self.declaration {
+            Declaration::None => {}
+            Declaration::External => {
+                for (name, _) in subroutines {
+                    self.statement(&format!("external :: POMPF_{name}"));
+                }
+            }
+            Declaration::Interface => {
+                self.statement("interface");
+                for (name, arguments) in subroutines {
+                    let names: Vec<&str> = arguments.iter().map(|(name, _)| *name).collect();
+                    self.statement(&format!("subroutine POMPF_{name}({})", names.join(", ")));
+                    for (argument, kind) in *arguments {
+                        self.statement(&format!("{kind} :: {argument}"));
+                    }
+                    self.statement("end subroutine");
+                }
+                self.statement("end interface");
+            }
+        }
+    }
+
     /// A call of a function that takes nothing.
     pub(super) fn plain_call(&mut self, name: &str) {
         self.declared(name, None, |lines| {

@@ -4,6 +4,7 @@
 pub mod c;
 mod c_chunks;
 pub mod fortran;
+mod fortran_chunks;
 mod fortran_lines;
 mod pomp2;
 

@@ -50,7 +50,7 @@ impl Words<'_> {
     }
 
     /// First value and step of the innermost loop.
-    fn inner(&self) -> (i64, i64) {
+    pub(crate) fn inner(&self) -> (i64, i64) {
         let level = self.level(self.levels() - 1);
         (level[0], level[2])
     }
@@ -185,13 +185,14 @@ const LESS: i64 = 0;
 const LESS_OR_EQUAL: i64 = 1;
 const GREATER: i64 = 2;
 const GREATER_OR_EQUAL: i64 = 3;
+const UNTIL: i64 = 5;
 
 fn iterations(lower: i64, upper: i64, step: i64, relation: i64) -> u64 {
     let (lower, upper, step) = (i128::from(lower), i128::from(upper), i128::from(step));
     let sign = step.signum();
     // The last value that is allowed.
     let last = match relation {
-        LESS_OR_EQUAL | GREATER_OR_EQUAL => upper,
+        LESS_OR_EQUAL | GREATER_OR_EQUAL | UNTIL => upper,
         _ => upper - sign,
     };
     let distance = (last - lower) * sign;
@@ -306,6 +307,9 @@ mod tests {
             ((10, 0, 8, GREATER_OR_EQUAL), 6),
             ((5, 5, 6, LESS), 0),
             ((0, 8, 2, 4), 4),
+            ((1, 8, 3, UNTIL), 4),
+            ((8, 1, 5, UNTIL), 3),
+            ((1, 8, 0, UNTIL), 0),
             // Unsigned: 1 - 2 is 4294967295.
             ((1, 0, (1 << 32) - 1, GREATER), 1),
             ((i64::MIN, i64::MAX, i64::MIN + 1, LESS), u64::MAX),

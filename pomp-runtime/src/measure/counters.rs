@@ -15,12 +15,22 @@ use profile::counters::{Counter, MOST, parse};
 use super::message;
 use super::mutex::lock;
 use super::shared::{Link, Word, leak};
-use super::stack::Frame;
+use super::stack::{Frame, Role};
 use super::thread::Thread;
 use crate::sinks::profile::Node;
 
 /// Values of all counters.
 pub(crate) type Values = [Word; MOST];
+
+/// What is counted in a frame.
+#[derive(Debug)]
+pub(super) struct Counting {
+    /// The values at its begin.
+    start: Values,
+    /// What instances within it have, which belong to its node's level or to a
+    /// node around it: see [`Thread::stop_counters`].
+    inner: Values,
+}
 
 /// Whether there are counters.
 static ON: AtomicBool = AtomicBool::new(false);
@@ -285,37 +295,91 @@ impl Thread {
     #[inline(never)]
     pub(super) fn start_counters(&'static self, frame: &'static Frame) {
         super::errno::keep(|| {
-            let values = self.counters.read();
-            let place = frame.counters.get().or_else(|| new_values(&frame.counters));
-            if let (Some(values), Some(place)) = (values, place) {
-                place
-                    .iter()
-                    .zip(values)
-                    .for_each(|(word, value)| word.set(value));
-            }
+            // Without a value nothing is counted: no later one is greater.
+            let values = self.counters.read().unwrap_or([u64::MAX; MOST]);
+            let Some(place) = frame.counters.get().or_else(|| counting(frame)) else {
+                return;
+            };
+            set(&place.start, values);
+            set(&place.inner, [0; MOST]);
         });
     }
 
     /// A region ends: its node gets what was counted.
+    ///
+    /// Deep in a recursion that is the node of an instance around this one. What
+    /// stands between the two, and that instance, have it already, and leave it
+    /// out: so a node has what its outermost instances have, as it is of times.
     #[cold]
     #[inline(never)]
     pub(super) fn stop_counters(&'static self, frame: &'static Frame, node: &'static Node) {
         super::errno::keep(|| {
             let place = node.counters.get().or_else(|| new_values(&node.counters));
-            let (Some(values), Some(start), Some(place)) =
+            let (Some(values), Some(counting), Some(place)) =
                 (self.counters.read(), frame.counters.get(), place)
             else {
                 return;
             };
-            for ((word, value), start) in place.iter().zip(values).zip(start) {
-                // Scaled values may run backwards.
-                word.add(value.saturating_sub(start.get()));
+            // Scaled values may run backwards.
+            let all = from(values, |at| counting.start[at].get());
+            let own = from(all, |at| counting.inner[at].get());
+            add(place, own);
+            if frame.role() == Role::Again {
+                leave_out(frame, node, all);
             }
         });
     }
 }
 
+/// Frames below an instance deep in a recursion leave out what it has, down to
+/// the first of its node.
+fn leave_out(again: &'static Frame, node: &'static Node, values: [u64; MOST]) {
+    let below = std::iter::successors(again.below(), |frame| frame.below());
+    for frame in below.take_while(|frame| frame.role().is_construct()) {
+        if frame.role() == Role::Silent {
+            continue;
+        }
+        if let Some(counting) = frame.counters.get() {
+            add(&counting.inner, values);
+        }
+        if frame.node().is_some_and(|own| std::ptr::eq(own, node)) {
+            return;
+        }
+    }
+}
+
+fn from(values: [u64; MOST], start: impl Fn(usize) -> u64) -> [u64; MOST] {
+    std::array::from_fn(|at| values[at].saturating_sub(start(at)))
+}
+
+fn set(to: &Values, values: [u64; MOST]) {
+    to.iter()
+        .zip(values)
+        .for_each(|(word, value)| word.set(value));
+}
+
+fn add(to: &Values, values: [u64; MOST]) {
+    to.iter()
+        .zip(values)
+        .for_each(|(word, value)| word.add(value));
+}
+
+#[cold]
+fn counting(frame: &'static Frame) -> Option<&'static Counting> {
+    frame.counters.set(leak(Counting {
+        start: [const { Word::new(0) }; MOST],
+        inner: [const { Word::new(0) }; MOST],
+    }));
+    frame.counters.get()
+}
+
 fn new_values(link: &Link<Values>) -> Option<&'static Values> {
     link.set(leak([const { Word::new(0) }; MOST]));
     link.get()
+}
+
+/// What was counted at a node; nothing if nothing is.
+pub(crate) fn counted(node: &Node) -> Vec<u64> {
+    let values = node.counters.get().into_iter().flatten();
+    values.map(Word::get).take(number()).collect()
 }

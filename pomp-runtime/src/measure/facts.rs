@@ -13,6 +13,7 @@ pub(crate) fn describe(run: &mut Run, application: &str, start: SystemTime) {
     run.end = rfc3339(SystemTime::now());
     run.user_ns = user;
     run.system_ns = system;
+    run.processors = processors();
     run.host = host();
     run.pid = std::process::id();
     super::clock::name().clone_into(&mut run.clock);
@@ -34,6 +35,12 @@ fn nanoseconds(time: libc::timeval) -> u64 {
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     let micros = u64::try_from(time.tv_usec).unwrap_or(0);
     seconds * 1_000_000_000 + micros * 1000
+}
+
+/// How many processors the threads may run on.
+fn processors() -> u32 {
+    let number = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
+    u32::try_from(number).unwrap_or(0)
 }
 
 fn host() -> String {

@@ -5,8 +5,10 @@ pub(crate) use runtime::*;
 
 #[cfg(not(test))]
 mod runtime {
-    use std::ffi::{CStr, c_char, c_int, c_void};
-    use std::sync::atomic::{AtomicPtr, Ordering};
+    use std::ffi::{CStr, c_int, c_void};
+    use std::sync::atomic::AtomicPtr;
+
+    use crate::measure::dynamic;
 
     unsafe extern "C" {
         pub(crate) fn omp_init_lock_(lock: *mut c_void);
@@ -20,11 +22,9 @@ mod runtime {
 
         static romp_fortran_init_with_hint: Option<InitWithHint>;
         static romp_fortran_init_nest_with_hint: Option<InitWithHint>;
-        static romp_dlsym: Option<Lookup>;
     }
 
     type InitWithHint = unsafe extern "C" fn(*mut c_void, *const c_int);
-    type Lookup = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
     type Test = unsafe extern "C" fn(*mut c_void) -> c_int;
 
     #[cfg(target_arch = "x86_64")]
@@ -41,12 +41,10 @@ mod runtime {
     }
 
     // Weak references, as in `omp`. The two functions are weak definitions: in a
-    // static executable those of the runtime win, and are not measured. `dlsym`
-    // is not needed then, and the linker would warn of it.
+    // static executable those of the runtime win, and are not measured.
     std::arch::global_asm!(
         ".weak omp_init_lock_with_hint_",
         ".weak omp_init_nest_lock_with_hint_",
-        ".weak dlsym",
         ".pushsection .data.rel.ro.romp_fortran_omp, \"aw\"",
         ".balign 8",
         ".hidden romp_fortran_init_with_hint",
@@ -55,9 +53,6 @@ mod runtime {
         ".hidden romp_fortran_init_nest_with_hint",
         ".globl romp_fortran_init_nest_with_hint",
         "romp_fortran_init_nest_with_hint: .8byte omp_init_nest_lock_with_hint_",
-        ".hidden romp_dlsym",
-        ".globl romp_dlsym",
-        "romp_dlsym: .8byte dlsym",
         ".popsection",
         ".pushsection .text.romp_fortran_omp, \"ax\"",
         ".weak omp_test_lock_",
@@ -106,15 +101,10 @@ mod runtime {
     /// Calls the runtime's function of a name that stands for ours at first.
     /// Without one the lock is not set.
     unsafe fn test(found: &AtomicPtr<c_void>, name: &CStr, lock: *mut c_void) -> c_int {
-        // SAFETY: the lookup is that of the C library, and a null pointer is
-        // the `None` of a function pointer.
+        // SAFETY: a null pointer is the `None` of a function pointer; otherwise as
+        // the caller promises.
         unsafe {
-            if found.load(Ordering::Acquire).is_null()
-                && let Some(lookup) = romp_dlsym
-            {
-                found.store(lookup(libc::RTLD_NEXT, name.as_ptr()), Ordering::Release);
-            }
-            let function: Option<Test> = std::mem::transmute(found.load(Ordering::Acquire));
+            let function: Option<Test> = std::mem::transmute(dynamic::next(found, name));
             function.map_or(0, |function| function(lock))
         }
     }

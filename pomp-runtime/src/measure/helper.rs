@@ -20,6 +20,7 @@ const DUMP: u32 = 1;
 const FINISH: u32 = 2;
 const STOP: u32 = 4;
 const TRACE: u32 = 8;
+const DUMP_NOW: u32 = 16;
 
 /// What the helper has been asked for.
 static REQUESTS: AtomicU32 = AtomicU32::new(0);
@@ -27,6 +28,8 @@ static REQUESTS: AtomicU32 = AtomicU32::new(0);
 static DEADLY: AtomicI32 = AtomicI32::new(0);
 /// Set when the helper has written the last profile.
 static FINISHED: AtomicBool = AtomicBool::new(false);
+/// Set when the helper has written what somebody waits for.
+static DUMPED: AtomicBool = AtomicBool::new(false);
 
 /// How a signal handler wakes it. None if there is no helper.
 static HELPER: Link<Thread> = Link::none();
@@ -93,14 +96,26 @@ pub(super) fn die_of(signal: libc::c_int) -> bool {
 /// the wait ends in time.
 #[cfg(not(test))]
 pub(super) fn finish() {
+    ask_and_wait(FINISH, &FINISHED);
+}
+
+/// Has everything written that there is so far, and waits for it. As `finish`.
+#[cfg(all(target_arch = "x86_64", not(test)))]
+pub(super) fn dump_now() {
+    DUMPED.store(false, Ordering::Release);
+    ask_and_wait(DUMP_NOW, &DUMPED);
+}
+
+#[cfg(not(test))]
+fn ask_and_wait(request: u32, done: &AtomicBool) {
     /// How long the program waits for the profile.
     const PATIENCE: Duration = Duration::from_secs(5);
     /// How often it looks.
     const LOOK: Duration = Duration::from_millis(1);
 
     let until = Instant::now() + PATIENCE;
-    if ask(FINISH) {
-        while !FINISHED.load(Ordering::Acquire) && Instant::now() < until {
+    if ask(request) {
+        while !done.load(Ordering::Acquire) && Instant::now() < until {
             std::thread::sleep(LOOK);
         }
     }
@@ -147,7 +162,7 @@ fn work(interval: Option<Duration>) {
             None => std::thread::park(),
         }
         let requests = REQUESTS.swap(0, Ordering::AcqRel);
-        if requests & TRACE != 0 {
+        if requests & (TRACE | DUMP_NOW) != 0 {
             trace::write();
         }
         if requests & FINISH != 0 {
@@ -159,8 +174,9 @@ fn work(interval: Option<Duration>) {
             return;
         }
         let is_due = next.is_some_and(|next| Instant::now() >= next);
-        if requests & DUMP != 0 {
+        if requests & (DUMP | DUMP_NOW) != 0 {
             life_cycle::dump(life_cycle::Saying::Where);
+            DUMPED.store(true, Ordering::Release);
         } else if is_due {
             life_cycle::dump(life_cycle::Saying::Nothing);
         }

@@ -173,6 +173,14 @@ pub(crate) fn finish_at_once() {
     }
 }
 
+/// Another program is about to take the place of this one.
+#[cfg(all(target_arch = "x86_64", not(test)))]
+pub(crate) fn before_exec() {
+    if is_own_process() && state::is_on_or_paused() {
+        helper::dump_now();
+    }
+}
+
 extern "C" fn at_exit() {
     let finished = std::panic::catch_unwind(|| {
         if is_own_process() {

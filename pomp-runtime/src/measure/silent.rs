@@ -12,6 +12,7 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 use profile::units::Nanoseconds;
 
 use super::clock;
+use super::event::Action;
 use super::region::Region;
 use super::stack::{Frame, Role};
 use super::thread::Thread;
@@ -95,6 +96,30 @@ impl Thread {
         frame.silent.counted.set(counted);
         frame.silent.set_phase(phase);
         self.set_top(frame);
+    }
+
+    /// The frame on top that goes on or ends by this action, if it is not timed.
+    #[inline(always)]
+    pub(super) fn silent_top(
+        &self,
+        action: Action,
+        region: &'static Region,
+    ) -> Option<&'static Frame> {
+        let goes_on = matches!(action, Action::Turn(_) | Action::Close);
+        let is_silent = |top: &&'static Frame| top.role() == Role::Silent;
+        self.top()
+            .filter(|_| goes_on)
+            .filter(is_silent)
+            .filter(|top| top.silent.region.is(region))
+    }
+
+    /// Without a look at the clock.
+    #[inline(never)]
+    pub(super) fn go_on_silently(&'static self, frame: &'static Frame, action: Action) {
+        match action {
+            Action::Turn(phase) => Self::turn_silently(frame, phase),
+            _ => self.close_silently(frame),
+        }
     }
 
     pub(super) fn turn_silently(frame: &Frame, phase: PseudoRegion) {

@@ -116,8 +116,8 @@ pub(crate) struct Frame {
     pub(crate) label: Word,
     /// Of a function: where its caller goes on.
     pub(super) call_site: Word,
-    /// What had been counted at its begin, if anything is.
-    pub(super) counters: Link<counters::Values>,
+    /// What is counted in it, if anything is.
+    pub(super) counters: Link<counters::Counting>,
     /// The team that is forked when a fork frame is at this depth.
     pub(super) team: Link<Team>,
 }
@@ -184,11 +184,7 @@ impl Frame {
 
     /// Of which construct it is, timed or not.
     pub(super) fn construct(&self) -> Option<&'static Region> {
-        match self.role() {
-            Role::Construct | Role::Again => self.node()?.region(),
-            Role::Silent => self.silent.region.get(),
-            Role::Base | Role::Fork | Role::Member => None,
-        }
+        self.region().filter(|_| self.role().is_construct())
     }
 
     /// Whether it is a construct of this region, timed or not.
@@ -308,6 +304,16 @@ impl Thread {
                     self.depart(node);
                 }
             }
+            _ => match self.silent_top(event.action(), region) {
+                Some(frame) => self.go_on_silently(frame, event.action()),
+                None => self.record_timed(event, region, now),
+            },
+        }
+    }
+
+    #[inline(always)]
+    fn record_timed(&'static self, event: Event, region: &'static Region, now: impl Fn() -> u64) {
+        match event {
             Event::CriticalEnd => self.end_critical(region, now()),
             Event::CriticalExit => self.exit_critical(region, now()),
             _ => self.act(event.action(), region, now),
@@ -342,58 +348,56 @@ impl Thread {
         }
     }
 
+    /// Opens a construct.
+    #[inline(always)]
+    fn open(&'static self, region: &'static Region, phase: PseudoRegion, now: impl Fn() -> u64) {
+        match self.next_frame(region) {
+            Some((frame, node)) if !node.is_special() => {
+                self.open_timed(frame, Role::Construct, node, phase, now);
+            }
+            next => self.open_specially(region, phase, next, now),
+        }
+    }
+
     /// Opens a frame. The clock is read last, so that our own work counts for
     /// what surrounds the region.
     #[inline(always)]
-    fn open(&'static self, region: &'static Region, phase: PseudoRegion, now: impl Fn() -> u64) {
-        let Some((frame, node)) = self.next_frame(region) else {
-            return self.open_silently(region, phase, None);
-        };
-        if node.is_special() {
-            return self.open_specially(region, phase, node, now);
-        }
+    pub(super) fn open_timed(
+        &'static self,
+        frame: &'static Frame,
+        role: Role,
+        node: &'static Node,
+        phase: PseudoRegion,
+        now: impl Fn() -> u64,
+    ) {
         if counters::are_on() {
             self.start_counters(frame);
         }
         let start = now();
         self.trace_enter(frame, node, phase, start);
-        frame.begin(Role::Construct, node, start);
+        frame.begin(role, node, start);
         frame.start_phase(phase, start);
         self.set_top(frame);
     }
 
-    /// Opens a frame whose instance is not timed, or belongs to a node above.
+    /// Opens a frame whose instance is not timed, or belongs to a node above. Of
+    /// the latter the entry has its time too: what both recorded of the same
+    /// time is told apart by it.
     #[inline(never)]
     pub(super) fn open_specially(
         &'static self,
         region: &'static Region,
         phase: PseudoRegion,
-        node: &'static Node,
+        next: Option<(&'static Frame, &'static Node)>,
         now: impl Fn() -> u64,
     ) {
-        match node.recursion() {
-            Some(around) => self.open_again(node, around, phase, now()),
-            None => self.open_silently(region, phase, Some(node)),
-        }
-    }
-
-    /// Opens a frame for an instance within one of the same region, at whose
-    /// node it is recorded. The entry has its time too: what both recorded of
-    /// the same time is told apart by it.
-    fn open_again(
-        &'static self,
-        entry: &'static Node,
-        around: &'static Node,
-        phase: PseudoRegion,
-        start: u64,
-    ) {
-        let frame = self.top().and_then(|top| self.frame_above(top));
-        if let Some(frame) = frame {
-            self.trace_enter(frame, around, phase, start);
-            frame.entry.set(Some(entry));
-            frame.begin(Role::Again, around, start);
-            frame.start_phase(phase, start);
-            self.set_top(frame);
+        let node = next.map(|(_, node)| node);
+        match (next, node.and_then(Node::recursion)) {
+            (Some((frame, entry)), Some(around)) => {
+                frame.entry.set(Some(entry));
+                self.open_timed(frame, Role::Again, around, phase, now);
+            }
+            _ => self.open_silently(region, phase, node),
         }
     }
 

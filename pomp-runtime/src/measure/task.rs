@@ -11,7 +11,6 @@
 
 use profile::region_kind::PseudoRegion;
 
-use super::counters;
 use super::region::Region;
 use super::stack::{Frame, Role};
 use super::thread::Thread;
@@ -29,21 +28,16 @@ impl Thread {
         if let Some(below) = self.below_returned_tasks(execution, stack) {
             self.close_above(below, now());
         }
-        let Some((frame, node)) = self.next_frame(execution) else {
-            return self.open_silently(execution, PseudoRegion::Main, None);
-        };
-        frame.stack.set(stack);
-        if node.is_special() {
-            return self.open_specially(execution, PseudoRegion::Main, node, now);
+        let next = self.next_frame(execution);
+        if let Some((frame, _)) = next {
+            frame.stack.set(stack);
         }
-        if counters::are_on() {
-            self.start_counters(frame);
+        match next {
+            Some((frame, node)) if !node.is_special() => {
+                self.open_timed(frame, Role::Construct, node, PseudoRegion::Main, now);
+            }
+            _ => self.open_specially(execution, PseudoRegion::Main, next, now),
         }
-        let start = now();
-        self.trace_task(frame, node, start);
-        frame.begin(Role::Construct, node, start);
-        frame.start_phase(PseudoRegion::Main, start);
-        self.set_top(frame);
     }
 
     /// The frame below the outermost task that is open but has returned.
@@ -77,8 +71,9 @@ impl Thread {
 
 impl Frame {
     fn is_task(&self) -> bool {
-        let region = self.node().and_then(|node| node.region());
         self.role().is_timed_construct()
-            && region.is_some_and(|region| region.kind.is_task_execution())
+            && self
+                .region()
+                .is_some_and(|region| region.kind.is_task_execution())
     }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use profile::model::{Contention, ContentionSite, GuardKind, Holder, Profile, Region, Row};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
+use super::distribution::Distribution;
 use super::merge::Placed;
 use super::node_waits::SEVERAL;
 use super::snapshot::Snapshot;
@@ -74,22 +75,23 @@ fn sites(
     rank: &[usize],
     scale: Scale,
 ) -> BTreeMap<usize, Site> {
+    let kind = |place: &Placed| profile.regions[place.region].kind;
+    let guarded = placed.iter().filter(|place| {
+        matches!(
+            kind(place),
+            RegionKind::Critical | RegionKind::Lock | RegionKind::Atomic
+        )
+    });
     let mut places: Map<*const super::profile::Node, &Placed> = Map::default();
-    for place in placed {
+    for place in guarded.clone() {
         places.insert(std::ptr::from_ref(snapshot.nodes[place.node]), place);
     }
     let mut sites: BTreeMap<usize, Site> = BTreeMap::new();
-    for place in placed {
-        let kind = profile.regions[place.region].kind;
-        if !matches!(
-            kind,
-            RegionKind::Critical | RegionKind::Lock | RegionKind::Atomic
-        ) {
-            continue;
-        }
+    for place in guarded {
         let site = sites.entry(place.region).or_default();
-        if kind == RegionKind::Atomic {
-            let distribution = &snapshot.distributions[place.node];
+        if kind(place) == RegionKind::Atomic {
+            let mut distribution = Distribution::default();
+            snapshot.add_instances_to(&mut distribution, place.node);
             site.waited += distribution.longer_than(WAITED);
             site.longest = site.longest.max(distribution.longest());
         }

@@ -69,7 +69,7 @@ fn bucket_of(ticks: u64) -> usize {
     (bucket as usize).min(BUCKETS - 1)
 }
 
-/// Instances of several nodes, or a copy of those of one.
+/// Instances of one node or several.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Distribution {
     shortest: u64,
@@ -93,17 +93,6 @@ impl Distribution {
         self.shortest = self.shortest.min(ticks);
         self.longest = self.longest.max(ticks);
         self.buckets[bucket_of(ticks)] += 1;
-    }
-
-    pub(super) fn add_all(&mut self, other: &Instances) {
-        let Some((shortest, longest)) = other.bounds() else {
-            return;
-        };
-        self.shortest = self.shortest.min(shortest);
-        self.longest = self.longest.max(longest);
-        for (sum, bucket) in self.buckets.iter_mut().zip(&other.buckets) {
-            *sum += u64::from(bucket.load(Ordering::Relaxed));
-        }
     }
 
     pub(super) fn join(&mut self, other: &Self) {
@@ -165,6 +154,65 @@ impl Distribution {
     }
 }
 
+/// Copies of the instances of many nodes, of which most have few buckets.
+#[derive(Debug, Default)]
+pub(super) struct Copies {
+    nodes: Vec<Copied>,
+    /// Those that are not empty, node by node: number and count.
+    buckets: Vec<(u8, u32)>,
+}
+
+/// The copy of one node's.
+#[derive(Debug)]
+struct Copied {
+    shortest: u64,
+    longest: u64,
+    /// Where the buckets of the next node begin.
+    end: usize,
+}
+
+impl Copies {
+    pub(super) fn reserve(&mut self, nodes: usize) {
+        self.nodes.reserve(nodes);
+        self.buckets.reserve(nodes);
+    }
+
+    /// Copies those of the next node.
+    pub(super) fn push(&mut self, instances: &Instances) {
+        for (number, bucket) in (0..).zip(&instances.buckets) {
+            let count = bucket.load(Ordering::Relaxed);
+            if count > 0 {
+                self.buckets.push((number, count));
+            }
+        }
+        let shortest = instances.shortest.get();
+        self.nodes.push(Copied {
+            shortest,
+            longest: shortest + instances.width.get(),
+            end: self.buckets.len(),
+        });
+    }
+
+    /// Adds those of a node to others.
+    pub(super) fn add_to(&self, to: &mut Distribution, node: usize) {
+        let Some(copied) = self.nodes.get(node) else {
+            return;
+        };
+        let before = node
+            .checked_sub(1)
+            .and_then(|before| self.nodes.get(before));
+        let start = before.map_or(0, |before| before.end);
+        let Some(buckets @ [_, ..]) = self.buckets.get(start..copied.end) else {
+            return;
+        };
+        to.shortest = to.shortest.min(copied.shortest);
+        to.longest = to.longest.max(copied.longest);
+        for (number, count) in buckets {
+            to.buckets[usize::from(*number)] += u64::from(*count);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,8 +222,13 @@ mod tests {
         let instances = Instances::default();
         let times = [0, 31, 32, 63, 64, 1 << 20, 1 << 50, u64::MAX >> 1];
         times.iter().for_each(|ticks| instances.add(*ticks));
+        let mut copies = Copies::default();
+        copies.push(&Instances::default());
+        copies.push(&instances);
         let mut distribution = Distribution::default();
-        distribution.add_all(&instances);
+        copies.add_to(&mut distribution, 0);
+        assert_eq!(distribution.longest(), 0);
+        copies.add_to(&mut distribution, 1);
         let saved = distribution
             .describe(3, None, PseudoRegion::Main, Scale::one())
             .unwrap();

@@ -16,9 +16,7 @@ use super::snapshot::Totals;
 use super::spread::Map;
 use super::waits;
 use crate::measure::clock::Scale;
-use crate::measure::counters;
 use crate::measure::region::Region;
-use crate::measure::shared::Word;
 
 /// How the times of a profile are told, and whether more will come.
 #[derive(Clone, Copy, Debug)]
@@ -180,6 +178,8 @@ struct Tree<'a> {
     by_path: Map<Vec<u32>, usize>,
     /// Per node, once known.
     places: Vec<Option<Position>>,
+    /// The parent that was looked for last: siblings come one after the other.
+    last_parent: Option<(*const Node, Position)>,
 }
 
 /// Where a node belongs.
@@ -215,6 +215,7 @@ impl<'a> Tree<'a> {
             paths: Vec::new(),
             by_path: Map::default(),
             places: vec![None; snapshot.nodes.len()],
+            last_parent: None,
         }
     }
 
@@ -234,7 +235,7 @@ impl<'a> Tree<'a> {
         if totals != Totals::default() {
             let is_member = matches!(self.snapshot.nodes[index].place(), Place::Member(_));
             let mut row = row(thread, &totals, is_member, scale);
-            row.counters = counted(self.snapshot.nodes[index]);
+            row.counters = self.snapshot.counted(index);
             self.merged[merged].rows.push(row);
         }
     }
@@ -262,7 +263,7 @@ impl<'a> Tree<'a> {
         }
         let node = self.snapshot.nodes[index];
         let parent = match node.parent() {
-            Some(parent) => Some(self.position(self.snapshot.find(parent)?)?),
+            Some(parent) => Some(self.position_of_parent(parent)?),
             None => None,
         };
         let position = match (node.place(), parent) {
@@ -289,6 +290,17 @@ impl<'a> Tree<'a> {
         };
         self.places[index] = Some(position);
         Some(position)
+    }
+
+    fn position_of_parent(&mut self, parent: &'static Node) -> Option<Position> {
+        match self.last_parent {
+            Some((node, position)) if std::ptr::eq(node, parent) => Some(position),
+            _ => {
+                let position = self.position(self.snapshot.find(parent)?)?;
+                self.last_parent = Some((parent, position));
+                Some(position)
+            }
+        }
     }
 
     fn thread(&mut self, path: Vec<u32>) -> usize {
@@ -385,15 +397,6 @@ impl<'a> Tree<'a> {
         });
         profile.nodes.len() - 1
     }
-}
-
-/// What was counted at a node; nothing if nothing is.
-fn counted(node: &Node) -> Vec<u64> {
-    if !counters::are_on() {
-        return Vec::new();
-    }
-    let values = node.counters.get().into_iter().flatten();
-    values.map(Word::get).take(counters::number()).collect()
 }
 
 /// The row of what one operating system thread recorded at a node.

@@ -438,10 +438,20 @@ impl CallTree {
         Some(chunk)
     }
 
+    fn chunks(&self) -> impl Iterator<Item = &'static Chunk> {
+        std::iter::successors(self.first.get(), |chunk| chunk.next.get())
+    }
+
     /// All nodes that are published, oldest first.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = &'static Node> {
-        std::iter::successors(self.first.get(), |chunk| chunk.next.get())
+        self.chunks()
             .flat_map(|chunk| chunk.nodes.iter().take(chunk.used.load(Ordering::Acquire)))
+    }
+
+    /// How many nodes are published.
+    pub(crate) fn len(&self) -> usize {
+        let used = self.chunks();
+        used.map(|chunk| chunk.used.load(Ordering::Acquire)).sum()
     }
 }
 

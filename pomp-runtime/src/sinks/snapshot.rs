@@ -9,13 +9,13 @@ use std::sync::atomic::Ordering;
 
 use profile::region_kind::PseudoRegion;
 
-use super::distribution::Distribution;
+use super::distribution::{Copies, Distribution};
 use super::profile::{Node, Place};
 use super::spread::Map;
-use crate::measure::pause;
 use crate::measure::stack::{Frame, Role};
 use crate::measure::team::stale_since;
 use crate::measure::thread::Thread;
+use crate::measure::{counters, pause};
 
 /// Count and ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,9 +55,12 @@ pub(crate) struct Snapshot {
     pub(super) nodes: Vec<&'static Node>,
     /// Per node: what it held.
     recorded: Vec<Totals>,
-    /// Per node: how the times of its instances were spread, those that are
-    /// open included.
-    pub(super) distributions: Vec<Distribution>,
+    /// Per node: how the times of its instances were spread.
+    instances: Copies,
+    /// Per node: those that are still open, or not sorted yet.
+    more_instances: Map<usize, Distribution>,
+    /// Per node: what the counters counted in it, if there are any.
+    counters: Vec<Vec<u64>>,
     index: Map<*const Node, usize>,
     /// The member roots.
     members: Vec<usize>,
@@ -92,6 +95,7 @@ impl Snapshot {
             pauses: u64::from(pause::count()),
             ..Self::default()
         };
+        snapshot.reserve(threads.iter().map(|thread| thread.tree.len()).sum());
         for thread in threads {
             thread.tree.nodes().for_each(|node| snapshot.add(node));
             snapshot.unmatched += thread.unmatched.get();
@@ -100,7 +104,6 @@ impl Snapshot {
             snapshot.skipped += thread.skipped.get();
             snapshot.folded += thread.folded.get();
         }
-        snapshot.index.reserve(snapshot.nodes.len());
         for (index, node) in snapshot.nodes.iter().enumerate() {
             snapshot.index.insert(*node, index);
         }
@@ -116,6 +119,14 @@ impl Snapshot {
         snapshot
     }
 
+    /// Makes room once: there may be many nodes, and little time.
+    fn reserve(&mut self, nodes: usize) {
+        self.nodes.reserve(nodes);
+        self.recorded.reserve(nodes);
+        self.instances.reserve(nodes);
+        self.index.reserve(nodes);
+    }
+
     fn add(&mut self, node: &'static Node) {
         let index = self.nodes.len();
         if let Place::Member(_) = node.place() {
@@ -127,9 +138,10 @@ impl Snapshot {
         self.nodes.push(node);
         self.recorded
             .push(PseudoRegion::ALL.map(|pseudo_region| Total::of(node, pseudo_region)));
-        let mut distribution = Distribution::default();
-        distribution.add_all(&node.instances);
-        self.distributions.push(distribution);
+        self.instances.push(&node.instances);
+        if counters::are_on() {
+            self.counters.push(counters::counted(node));
+        }
     }
 
     /// Nodes that have forked teams of a known size; some may be named twice.
@@ -140,6 +152,15 @@ impl Snapshot {
     /// Where a node is; none for a node that came later.
     pub(super) fn find(&self, node: &'static Node) -> Option<usize> {
         self.index.get(&std::ptr::from_ref(node)).copied()
+    }
+
+    /// How the times of a node's instances were spread, those that are open
+    /// included.
+    pub(super) fn add_instances_to(&self, to: &mut Distribution, index: usize) {
+        self.instances.add_to(to, index);
+        if let Some(more) = self.more_instances.get(&index) {
+            to.join(more);
+        }
     }
 
     /// What a node amounts to.
@@ -177,6 +198,11 @@ impl Snapshot {
                 },
             )
         }))
+    }
+
+    /// What the counters counted in a node; nothing if there are none.
+    pub(super) fn counted(&self, index: usize) -> Vec<u64> {
+        self.counters.get(index).cloned().unwrap_or_default()
     }
 
     fn additions(&mut self, node: Option<&'static Node>) -> Option<&mut Totals> {
@@ -246,9 +272,8 @@ impl Snapshot {
     }
 
     fn add_instance(&mut self, node: Option<&'static Node>, ticks: u64) {
-        let index = node.and_then(|node| self.find(node));
-        if let Some(of) = index.and_then(|index| self.distributions.get_mut(index)) {
-            of.add(ticks);
+        if let Some(index) = node.and_then(|node| self.find(node)) {
+            self.more_instances.entry(index).or_default().add(ticks);
         }
     }
 

@@ -40,7 +40,7 @@ fn distributions(
     for place in placed {
         let thread = by_thread.then(|| rank[place.thread]);
         let sum = sums.entry((place.region, thread)).or_default();
-        sum.join(&snapshot.distributions[place.node]);
+        snapshot.add_instances_to(sum, place.node);
     }
     let mut sums: Vec<_> = sums.into_iter().collect();
     sums.sort_by_key(|(key, _)| *key);

@@ -1,11 +1,15 @@
 //! Chunks of loops: what a program calls that was instrumented with `--chunks`.
 
-use std::ffi::c_long;
+use std::ffi::{c_char, c_long};
 
-use super::boundary::{event, thread_event};
+use super::boundary::{event, event_of, thread_event};
 use super::descriptor::OmpRegDescr;
+use super::fortran::subroutine;
+use super::literal::Literal;
 use crate::measure::chunks::{FIRST_LEVEL, LEVEL, MOST_LEVELS, Words};
 use crate::measure::clock::now;
+use crate::measure::region::Region;
+use crate::measure::thread::Thread;
 
 /// The words of a loop; none without an address.
 ///
@@ -25,27 +29,21 @@ unsafe fn words<'a>(words: *mut c_long) -> Option<Words<'a>> {
 }
 
 /// The iterations of a loop begin on this thread. Gives a value that its
-/// innermost variable never has.
+/// innermost variable never has, and the step.
 ///
 /// # Safety
-/// `descriptor` is null or points to a descriptor; `loop_words` as in `words`.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn POMP_Chunks_begin(
-    descriptor: *const OmpRegDescr,
+/// As in `words`; the region's descriptor is given by `event`, as that needs it.
+unsafe fn begin(
     loop_words: *mut c_long,
-) -> c_long {
+    tell: impl FnOnce(&mut dyn FnMut(&'static Thread, &'static Region)),
+) -> (c_long, c_long) {
     // SAFETY: as the caller promises.
     let Some(mut words) = (unsafe { words(loop_words) }) else {
-        return 0;
+        return (0, 0);
     };
     let (count, never) = words.prepare();
-    // SAFETY: as the caller promises.
-    unsafe {
-        event(descriptor, |thread, region| {
-            thread.begin_chunks(region, &mut words, count, now());
-        });
-    }
-    never
+    tell(&mut |thread, region| thread.begin_chunks(region, &mut words, count, now()));
+    (never, words.inner().1)
 }
 
 /// The variables are not `next`, or the chunk is over. Gives the value at which
@@ -53,8 +51,7 @@ unsafe extern "C" fn POMP_Chunks_begin(
 ///
 /// # Safety
 /// As in `words`.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn POMP_Chunk_begin(loop_words: *mut c_long, next: c_long) -> c_long {
+unsafe fn turn(loop_words: *mut c_long, next: c_long) -> c_long {
     // SAFETY: as the caller promises.
     let Some(mut words) = (unsafe { words(loop_words) }) else {
         return 0;
@@ -72,8 +69,7 @@ unsafe extern "C" fn POMP_Chunk_begin(loop_words: *mut c_long, next: c_long) -> 
 ///
 /// # Safety
 /// As in `words`.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn POMP_Chunks_end(loop_words: *mut c_long, next: c_long) {
+unsafe fn end(loop_words: *mut c_long, next: c_long) {
     // SAFETY: as the caller promises.
     let Some(words) = (unsafe { words(loop_words) }) else {
         return;
@@ -83,5 +79,71 @@ unsafe extern "C" fn POMP_Chunks_end(loop_words: *mut c_long, next: c_long) {
     {
         let at = now();
         thread_event(|thread| thread.trace_last_chunk(length, at));
+    }
+}
+
+/// See `begin`.
+///
+/// # Safety
+/// `descriptor` is null or points to a descriptor; `words` as in `words`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn POMP_Chunks_begin(
+    descriptor: *const OmpRegDescr,
+    words: *mut c_long,
+) -> c_long {
+    // SAFETY: as the caller promises.
+    unsafe { begin(words, |tell| _ = event(descriptor, tell)).0 }
+}
+
+/// See `turn`.
+///
+/// # Safety
+/// As in `words`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn POMP_Chunk_begin(words: *mut c_long, next: c_long) -> c_long {
+    // SAFETY: as the caller promises.
+    unsafe { turn(words, next) }
+}
+
+/// See `end`.
+///
+/// # Safety
+/// As in `words`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn POMP_Chunks_end(words: *mut c_long, next: c_long) {
+    // SAFETY: as the caller promises.
+    unsafe { end(words, next) }
+}
+
+subroutine! {
+    /// See `begin`; what C gets as a result is written to variables.
+    "chunks_begin"(
+        text: *const c_char, words: *mut c_long, next: *mut c_long, stop: *mut c_long,
+        step: *mut c_long, length: usize
+    ) {
+        // SAFETY: a compiler passes the literal and its length, and variables.
+        unsafe {
+            let literal = Literal::new(text, length);
+            let (never, by) = begin(words, |tell| {
+                _ = event_of(|thread| literal.region(thread), tell);
+            });
+            (*next, *stop, *step) = (never, never, by);
+        }
+    }
+}
+
+subroutine! {
+    /// See `turn`; what C gets as a result is written to a variable.
+    "chunk_begin"(words: *mut c_long, next: *const c_long, stop: *mut c_long) {
+        // SAFETY: a compiler passes variables.
+        unsafe { *stop = turn(words, *next) }
+    }
+}
+
+subroutine! {
+    /// See `end`.
+    "chunks_end"(words: *mut c_long, next: *const c_long) {
+        // SAFETY: a compiler passes variables.
+        unsafe { end(words, *next) }
     }
 }

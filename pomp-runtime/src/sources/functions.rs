@@ -19,6 +19,7 @@ use profile::functions::{self, Symbols};
 use profile::model::Code;
 
 use super::boundary::event_of;
+use super::by_address::{self, Table};
 use crate::measure::clock::now;
 use crate::measure::errno;
 use crate::measure::event::Event;
@@ -26,11 +27,8 @@ use crate::measure::function::Call;
 use crate::measure::modules;
 use crate::measure::mutex::lock;
 use crate::measure::region::{self, Region, register};
-use crate::measure::shared::{Link, leak, leak_slice};
+use crate::measure::shared::{Link, leak};
 use crate::measure::thread::Thread;
-
-/// Slots of the first table; a power of two.
-const FIRST_SLOTS: usize = 1024;
 
 /// A function begins.
 #[unsafe(no_mangle)]
@@ -75,7 +73,7 @@ fn region_of(thread: &'static Thread, address: usize) -> Option<&'static Region>
     if thread.is_between_teams() {
         return None;
     }
-    let known = TABLE.get().and_then(|table| table.find(address));
+    let known = TABLE.find(address, |_| true);
     known.or_else(|| read(address))?.region.get()
 }
 
@@ -86,50 +84,17 @@ struct Known {
     region: Link<Region>,
 }
 
-/// All that are known, found by address. Never full.
-#[derive(Debug)]
-struct Table {
-    slots: &'static [Link<Known>],
-}
-
-/// The table in force. Those it replaced stay, for threads that still read them.
-static TABLE: Link<Table> = Link::none();
-
-impl Table {
-    fn new(slots: usize) -> Option<&'static Self> {
-        let slots = leak_slice(slots, Link::none)?;
-        leak(Self { slots })
+impl by_address::Known for Known {
+    fn address(&self) -> usize {
+        self.address
     }
 
-    /// The slots where a function can stand, in order.
-    #[inline(always)]
-    fn slots_of(&self, address: usize) -> impl Iterator<Item = &'static Link<Known>> {
-        let mixed = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-        let mask = self.slots.len().wrapping_sub(1);
-        let slots = self.slots;
-        (mixed as usize..).map_while(move |slot| slots.get(slot & mask))
-    }
-
-    #[inline(always)]
-    fn find(&self, address: usize) -> Option<&'static Known> {
-        for slot in self.slots_of(address) {
-            let known = slot.get()?;
-            if known.address == address {
-                return Some(known);
-            }
-        }
-        None
-    }
-
-    fn enter(&self, known: &'static Known) {
-        if let Some(slot) = self
-            .slots_of(known.address)
-            .find(|slot| slot.get().is_none())
-        {
-            slot.set(Some(known));
-        }
+    fn replaces(&self, _: &Self) -> bool {
+        true
     }
 }
+
+static TABLE: Table<Known> = Table::none();
 
 /// What only those need to know who come to a new function.
 struct Book {
@@ -158,7 +123,7 @@ fn read(address: usize) -> Option<&'static Known> {
 /// Functions may have gone, and others come in their place. Called when a
 /// module that we know of is loaded.
 pub(super) fn modules_have_changed() {
-    if TABLE.get().is_some() {
+    if TABLE.is_there() {
         let _new = region::new();
         lock(&BOOK).forget_unloaded();
     }
@@ -171,7 +136,7 @@ impl Book {
             self.unloaded = unloaded;
             self.known.clear();
             self.symbols.clear();
-            TABLE.set(None);
+            TABLE.forget();
         }
     }
 
@@ -186,7 +151,7 @@ impl Book {
         })?;
         known.region.set(register(self.describe(address)));
         self.known.insert(address, known);
-        self.table()?.enter(known);
+        TABLE.enter(known, self.known.len(), self.known.values().copied())?;
         Some(known)
     }
 
@@ -212,19 +177,6 @@ impl Book {
             }),
             ..Descriptor::default()
         }
-    }
-
-    /// The table, with room for one more.
-    fn table(&self) -> Option<&'static Table> {
-        let table = TABLE.get();
-        let slots = table.map_or(0, |table| table.slots.len());
-        if let Some(table) = table.filter(|_| self.known.len() * 2 < slots) {
-            return Some(table);
-        }
-        let larger = Table::new((slots * 2).max(FIRST_SLOTS))?;
-        self.known.values().for_each(|known| larger.enter(known));
-        TABLE.set(Some(larger));
-        Some(larger)
     }
 }
 
@@ -253,18 +205,5 @@ mod tests {
             std::env::current_exe().unwrap().as_path()
         );
         assert!(code.symbol.unwrap().contains("functions_are_known"));
-    }
-
-    #[test]
-    fn the_table_keeps_every_function() {
-        let table = Table::new(64).unwrap();
-        for address in 1..30 {
-            let region = Link::none();
-            table.enter(leak(Known { address, region }).unwrap());
-        }
-        for address in 1..30 {
-            assert_eq!(table.find(address).unwrap().address, address);
-        }
-        assert!(table.find(30).is_none());
     }
 }

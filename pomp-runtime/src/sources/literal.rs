@@ -16,15 +16,13 @@ use std::sync::Mutex;
 
 use profile::descriptor::{DescriptorError, Literal as Content};
 
+use super::by_address::{self, Table};
 use super::unreached;
 use crate::measure::mutex::lock;
 use crate::measure::region::{self, Region, register};
-use crate::measure::shared::{Link, leak, leak_slice};
+use crate::measure::shared::{Link, leak};
 use crate::measure::thread::Thread;
 use crate::measure::{errno, message};
-
-/// Slots of the first table; a power of two.
-const FIRST_SLOTS: usize = 1024;
 
 /// The argument of a probe.
 #[derive(Clone, Copy)]
@@ -44,14 +42,17 @@ struct Known {
 /// where its id stands.
 type Print = [u64; 3];
 
-/// All that is known, found by address. Never full.
-#[derive(Debug)]
-struct Table {
-    slots: &'static [Link<Known>],
+impl by_address::Known for Known {
+    fn address(&self) -> usize {
+        self.address
+    }
+
+    fn replaces(&self, other: &Self) -> bool {
+        self.length == other.length
+    }
 }
 
-/// The table in force. Those it replaced stay, for threads that still read them.
-static TABLE: Link<Table> = Link::none();
+static TABLE: Table<Known> = Table::none();
 
 /// What only those need to know who read a text.
 struct Book {
@@ -84,7 +85,8 @@ impl<'a> Literal<'a> {
     /// The region that it names. If there is none, that is counted.
     #[inline(always)]
     pub(super) fn region(self, thread: &Thread) -> Option<&'static Region> {
-        let known = TABLE.get().and_then(|table| table.find(self));
+        let known = TABLE.find(self.address(), |known| known.length == self.0.len());
+        let known = known.filter(|known| known.print == self.print());
         let region = known.or_else(|| self.read())?.region.get();
         if region.is_none() {
             thread.unmatched.add(1);
@@ -133,51 +135,6 @@ impl<'a> Literal<'a> {
     }
 }
 
-impl Table {
-    fn new(slots: usize) -> Option<&'static Self> {
-        let slots = leak_slice(slots, Link::none)?;
-        leak(Self { slots })
-    }
-
-    /// The slots where a literal at an address can stand, in order.
-    #[inline(always)]
-    fn slots_of(&self, address: usize) -> impl Iterator<Item = &'static Link<Known>> {
-        let mixed = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-        let mask = self.slots.len().wrapping_sub(1);
-        let slots = self.slots;
-        (mixed as usize..).map_while(move |slot| slots.get(slot & mask))
-    }
-
-    #[inline(always)]
-    fn find(&self, literal: Literal) -> Option<&'static Known> {
-        for slot in self.slots_of(literal.address()) {
-            let known = slot.get()?;
-            if known.is_at(literal) {
-                return Some(known).filter(|known| known.print == literal.print());
-            }
-        }
-        None
-    }
-
-    /// Enters a literal, in the place of one that stood at its address.
-    fn enter(&self, known: &'static Known) {
-        let slot = self.slots_of(known.address).find(|slot| {
-            slot.get()
-                .is_none_or(|old| old.address == known.address && old.length == known.length)
-        });
-        if let Some(slot) = slot {
-            slot.set(Some(known));
-        }
-    }
-}
-
-impl Known {
-    #[inline(always)]
-    fn is_at(&self, literal: Literal) -> bool {
-        self.address == literal.address() && self.length == literal.0.len()
-    }
-}
-
 impl Book {
     fn enter(&mut self, literal: Literal) -> Option<&'static Known> {
         let key = (literal.address(), literal.0.to_vec());
@@ -202,7 +159,7 @@ impl Book {
                 known
             }
         };
-        self.table()?.enter(known);
+        TABLE.enter(known, self.known.len(), self.known.values().copied())?;
         Some(known)
     }
 
@@ -226,18 +183,5 @@ impl Book {
             }
         }
         Ok(())
-    }
-
-    /// The table, with room for one more.
-    fn table(&self) -> Option<&'static Table> {
-        let table = TABLE.get();
-        let slots = table.map_or(0, |table| table.slots.len());
-        if let Some(table) = table.filter(|_| self.known.len() * 2 < slots) {
-            return Some(table);
-        }
-        let larger = Table::new((slots * 2).max(FIRST_SLOTS))?;
-        self.known.values().for_each(|known| larger.enter(known));
-        TABLE.set(Some(larger));
-        Some(larger)
     }
 }

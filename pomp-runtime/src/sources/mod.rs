@@ -2,12 +2,15 @@
 //! source decides nothing; every entry point passes [`boundary`].
 
 mod boundary;
+mod by_address;
 mod chunks;
 mod collector;
 mod control;
 mod descriptor;
 #[cfg(not(test))]
 mod ends;
+#[cfg(all(target_arch = "x86_64", not(test)))]
+mod exec;
 mod fortran;
 mod fortran_locks;
 mod functions;

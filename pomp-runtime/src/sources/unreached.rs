@@ -3,16 +3,20 @@
 //! looked for there when a profile is written.
 //!
 //! What is mapped may be unmapped meanwhile by another thread, so memory is read
-//! through the system, which then says so.
+//! through the system, which then says so. A profile may be written many times:
+//! each part is read once.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
+use std::sync::Mutex;
 
 use memchr::memmem;
 use profile::descriptor::{Descriptor, Literal};
 
+use crate::measure::mutex::lock;
 use crate::measure::region::register;
 
 /// What every record has behind its length.
@@ -24,13 +28,20 @@ const CHUNK: usize = 1 << 20;
 /// No record is longer, nor needs to be.
 const LONGEST: usize = 1 << 14;
 
+/// The lines of the parts that have been read.
+static KNOWN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
 /// Registers the regions of every object that is mapped.
 pub(super) fn register_all() {
     let Ok(memory) = File::open("/proc/self/mem") else {
         return;
     };
+    let parts = new_parts(&mut lock(&KNOWN));
+    if parts.is_empty() {
+        return;
+    }
     let mut buffer = vec![0; CHUNK + LONGEST];
-    for range in constant_data() {
+    for range in parts {
         // The last bytes of a part are read again with the next one.
         for from in range.clone().step_by(CHUNK) {
             let wanted = buffer.len().min(range.end - from);
@@ -40,13 +51,17 @@ pub(super) fn register_all() {
     }
 }
 
-/// The parts of memory where objects have what nobody writes.
-fn constant_data() -> Vec<Range<usize>> {
+/// The parts of memory where objects have what nobody writes, but for those that
+/// are known. What says the same has the same content: it names the file.
+fn new_parts(known: &mut BTreeSet<String>) -> Vec<Range<usize>> {
     let maps = File::open("/proc/self/maps").map(BufReader::new);
     let lines = maps.into_iter().flat_map(|maps| maps.lines());
     lines
         .map_while(Result::ok)
-        .filter_map(|line| mapping(&line))
+        .filter_map(|line| {
+            let part = mapping(&line)?;
+            known.insert(line).then_some(part)
+        })
         .collect()
 }
 
@@ -137,7 +152,10 @@ mod tests {
             assert_eq!(mapping(&line.replace(from, to)), None);
         }
         assert_eq!(mapping("7f0-8f0 r--p 0 0:0 0"), None);
-        assert!(!constant_data().is_empty());
+        let mut known = BTreeSet::new();
+        assert!(!new_parts(&mut known).is_empty());
+        // Other tests may load something meanwhile, but not all of that.
+        assert!(new_parts(&mut known).len() < known.len());
         register_all();
     }
 }

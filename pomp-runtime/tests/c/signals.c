@@ -1,6 +1,8 @@
 /* Signals and ends that run no exit handlers, one per word. Where the program
  * waits it waits for a file, so that nothing depends on how fast anything is. */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -87,6 +89,32 @@ static int vforked(void)
   return 3;
 }
 
+/* Another program takes the place of this one, in each way that there is. */
+static int replaced(const char *way)
+{
+  char *words[] = { "sh", "-c", "exit $((7 + ${ADD:-0}))", 0 };
+  char *environment[] = { "ADD=2", 0 };
+  if (!strcmp(way, "execve")) execve("/bin/sh", words, environment);
+  if (!strcmp(way, "execv")) execv("/bin/sh", words);
+  if (!strcmp(way, "execvp")) execvp("sh", words);
+  if (!strcmp(way, "execvpe")) execvpe("sh", words, environment);
+  if (!strcmp(way, "execl")) execl("/bin/sh", words[0], words[1], words[2], (char *)0);
+  if (!strcmp(way, "execlp"))
+    execlp("sh", words[0], words[1], words[2], "x", "y", "z", (char *)0);
+  if (!strcmp(way, "execle"))
+    execle("/bin/sh", words[0], words[1], words[2], "x", "y", "z", (char *)0, environment);
+  if (!strcmp(way, "fexecve")) fexecve(open("/bin/sh", O_RDONLY), words, environment);
+  if (!strcmp(way, "execveat"))
+    execveat(AT_FDCWD, "/bin/sh", words, environment, 0);
+  if (!strcmp(way, "exec-fails")) {
+    if (execvp("there/is/no/such/program", words) != -1 || errno != ENOENT) return 1;
+    if (execvp("there-is-no-such-program", words) != -1 || errno != ENOENT) return 1;
+    work();
+    return 3;
+  }
+  return 1;
+}
+
 int main(int words, char **word)
 {
   const char *way = words > 1 ? word[1] : "";
@@ -95,6 +123,7 @@ int main(int words, char **word)
   if (!strcmp(way, "ignored")) signal(SIGINT, SIG_IGN);
   if (!strncmp(way, "fork", 4)) return forked(way);
   work();
+  if (strstr(way, "exec")) return replaced(way);
   if (!strcmp(way, "own-handler") || !strcmp(way, "own-handler-later")) {
     signal(SIGTERM, handler);
     return handled(SIGTERM);

@@ -127,12 +127,15 @@ pub struct Overheads {
 
 pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, walls: &[Wall]) -> Overheads {
     let duration_ns = profile.run.duration_ns;
-    let threads = u64::from(profile.run.max_threads.max(1));
     let processes = profile.ranks.len().max(1) as u64;
-    let thread_time_ns = duration_ns.saturating_mul(threads);
     let mut sums = Sums::new(profile);
     sums.add_walls(tree, walls);
     sums.add_losses(tree);
+    // Threads that fork teams at the same time have more than any one team.
+    let busy_ns = sums.in_teams_ns.saturating_add(sums.outside.total());
+    let threads = u64::from(profile.run.max_threads.max(1));
+    let threads = threads.max(busy_ns.div_ceil(duration_ns.max(1)));
+    let thread_time_ns = duration_ns.saturating_mul(threads);
     let coverage_ns = (sums.coverage.round() as u64).min(duration_ns);
     let serial_ns = duration_ns - coverage_ns;
     let regions = sums.parallel_regions(duration_ns);
@@ -202,6 +205,8 @@ struct Sums {
     /// What was lost outside parallel regions.
     outside: Losses,
     coverage: f64,
+    /// Thread time in all teams; of those in others only what they add.
+    in_teams_ns: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -229,6 +234,7 @@ impl Sums {
                 .collect(),
             outside: Losses::default(),
             coverage: 0.0,
+            in_teams_ns: 0,
         }
     }
 
@@ -238,11 +244,14 @@ impl Sums {
                 continue;
             }
             let sums = &mut self.of_region[node.region];
+            let members: u64 = node.executors().map(|member| member.row.main.ns).sum();
+            let forks: u64 = node.rows.iter().map(|row| row.row.seq.ns).sum();
+            let known = if node.scope.is_some() { forks } else { 0 };
+            self.in_teams_ns = self
+                .in_teams_ns
+                .saturating_add(members.saturating_sub(known));
             sums.ran = true;
-            sums.total_ns += node
-                .executors()
-                .map(|member| member.row.main.ns)
-                .sum::<u64>();
+            sums.total_ns += members;
             sums.members
                 .extend(node.executors().map(|member| member.row.thread));
             if !node.inside_itself {

@@ -4,7 +4,7 @@
 use super::grain::Grain;
 use super::labels::Label;
 use super::overheads::{Overheads, Place};
-use super::remedy::{tasks_while_waiting, too_little_work, work_column};
+use super::remedy::{master_before, tasks_while_waiting, too_little_work, work_column};
 use super::tables::Table;
 use super::words::{count, percent, time};
 use super::{NEGLIGIBLE, Share};
@@ -13,15 +13,12 @@ use crate::columns::Quantity;
 use crate::model::Profile;
 use crate::overheads::Category;
 
-/// Part of the longest wait that the spread of work must have to explain it.
-const EXPLAINS: f64 = 0.5;
-
 /// Where the time went, in words.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// One line, without the end of line.
     pub headline: String,
-    /// Five lines or fewer, the last one empty if there is nothing to try.
+    /// A few lines, the worst first.
     pub lines: Vec<String>,
 }
 
@@ -40,7 +37,14 @@ impl Facts<'_> {
         if self.overheads.regions.is_empty() {
             return self.nothing_ran();
         }
-        let mut lines = vec![self.duration(), self.losses()];
+        let mut lines = vec![self.duration()];
+        let Overheads {
+            idle, whole_sum, ..
+        } = self.overheads;
+        let is_serial = idle.ns > whole_sum.overhead.ns;
+        lines.extend(self.serial_part().filter(|_| is_serial));
+        lines.push(self.losses());
+        lines.extend(self.crowd());
         if let Some(worst) = self.overheads.places.first() {
             lines.push(format!(
                 "Most of it was lost {}.",
@@ -51,7 +55,7 @@ impl Facts<'_> {
             }
         }
         lines.extend(self.small_tasks());
-        lines.extend(self.serial_part());
+        lines.extend(self.serial_part().filter(|_| !is_serial));
         Summary {
             headline: self.headline(),
             lines,
@@ -113,10 +117,37 @@ impl Facts<'_> {
             .first()
             .map(|place| format!(", most {}", self.place(place)))
             .unwrap_or_default();
+        let crowd = match self.is_crowded() {
+            true => format!(
+                " {} shared {}.",
+                count(overheads.threads, "thread"),
+                count(u64::from(self.profile.run.processors), "processor")
+            ),
+            false => String::new(),
+        };
         format!(
-            "Threads lost {} of their time ({of}){most}.",
+            "Threads lost {} of their time ({of}){most}.{crowd}",
             percent(lost.percent)
         )
+    }
+
+    /// Whether there were more threads than processors.
+    fn is_crowded(&self) -> bool {
+        let processors = u64::from(self.profile.run.processors);
+        processors > 0 && self.overheads.threads > processors
+    }
+
+    /// What more threads than processors do to the times, if it may matter.
+    fn crowd(&self) -> Option<String> {
+        let lost = self.overheads.whole_sum.overhead;
+        (self.is_crowded() && lost.percent >= NEGLIGIBLE).then(|| {
+            format!(
+                "{} shared {}: some of that was waiting for a processor, also where it looks like \
+                 uneven work. Try no more threads than processors first.",
+                count(self.overheads.threads, "thread"),
+                count(u64::from(self.profile.run.processors), "processor")
+            )
+        })
     }
 
     fn duration(&self) -> String {
@@ -213,6 +244,13 @@ impl Facts<'_> {
                 time(work)
             );
         }
+        if let Some((master, ns)) = master_before(self.profile, table, place) {
+            return format!(
+                "Meanwhile one thread executed the {} for {}. Spread what it does over the team.",
+                self.labels[master].in_words(),
+                time(ns)
+            );
+        }
         let cause = match place.category {
             Category::Imbal => self.uneven(table),
             Category::Synch => Some(each_wait(table, place)),
@@ -235,7 +273,7 @@ impl Facts<'_> {
         let (most, most_ns) = worked().max_by_key(|x| x.1)?;
         let (least, least_ns) = worked().min_by_key(|x| x.1)?;
         let longest_wait = table.rows().map(|(_, cells)| cells[wait]).max()?;
-        if ((most_ns - least_ns) as f64) < EXPLAINS * longest_wait as f64 {
+        if ((most_ns - least_ns) as f64) < super::remedy::EXPLAINS * longest_wait as f64 {
             return Some("Threads took turns in being late.".to_owned());
         }
         Some(format!(

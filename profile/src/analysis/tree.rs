@@ -7,7 +7,9 @@
 //! forks belongs to the outer one and is busy there from fork to join (`seq`);
 //! the members' rows belong to the scope that the region opens. So a thread's
 //! time is counted once in each scope, and a member's rows are never taken
-//! from those of the thread that forked it.
+//! from those of the thread that forked it. What that thread does between fork
+//! and join besides (it evaluates clauses, or the construct is measured from
+//! outside) belongs to the outer scope too.
 //!
 //! Nodes and rows that point nowhere are left out: this also runs at the end
 //! of a measured program, where a wrong profile must do no harm.
@@ -96,7 +98,7 @@ impl<'p> Tree<'p> {
             Some(parent) => {
                 self.nodes[parent].children.push(here);
                 let above = &self.nodes[parent];
-                if above.kind.is_parallel() {
+                if above.kind.is_parallel() && node.within != PseudoRegion::Seq {
                     Some(parent)
                 } else {
                     above.scope

@@ -55,6 +55,7 @@ pub(crate) fn wall_times(profile: &Profile, tree: &Tree<'_>) -> Vec<Wall> {
             work.weigh(&scopes[here]);
         }
     }
+    work.take_out_of_forks();
     work.walls
 }
 
@@ -143,6 +144,21 @@ impl Weighing<'_, '_> {
         for team in teams.iter().filter(|team| team.members == 0) {
             self.walls[here].inclusive += team.wall;
             self.walls[here].exclusive += team.wall;
+        }
+    }
+
+    /// What threads do between fork and join besides stands in the outer scope,
+    /// and in none of the members' rows.
+    fn take_out_of_forks(&mut self) {
+        for (here, node) in self.tree.nodes.iter().enumerate() {
+            if !node.kind.is_parallel() {
+                continue;
+            }
+            let besides = node.children.iter();
+            let besides = besides.filter(|&&child| self.tree.nodes[child].scope != Some(here));
+            let ns: f64 = besides.map(|&child| self.walls[child].inclusive).sum();
+            let exclusive = &mut self.walls[here].exclusive;
+            *exclusive = (*exclusive - ns).max(0.0);
         }
     }
 

@@ -172,6 +172,8 @@ fn job(ranks: &[Run]) -> Run {
         user_ns: ranks.iter().map(|run| run.user_ns).sum(),
         system_ns: ranks.iter().map(|run| run.system_ns).sum(),
         max_threads: ranks.iter().map(|run| run.max_threads).sum(),
+        // Ranks may share a host, and have been given parts of it.
+        processors: 0,
         host: all(|run| &run.host),
         pid: 0,
         rank: None,

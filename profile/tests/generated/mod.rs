@@ -280,6 +280,7 @@ impl Simulation {
             run: Run {
                 duration_ns,
                 max_threads: self.threads.len() as u32,
+                processors: 1 + self.threads.len() as u32 / 2,
                 ..Run::default()
             },
             regions: self.regions.iter().map(region).collect(),

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::lexer::{Lexed, Token, TokenKind};
+use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind};
 use super::{is_word, lexer, text_of};
 use crate::find::{Level, LoopNest, LoopReader, Relation};
 use crate::openmp::Language;
@@ -35,13 +35,18 @@ const INTEGERS: &[&str] = &[
     "uintptr_t",
 ];
 
+/// Functions that say how large a container is, or where it begins and ends.
+const OBSERVERS: &[&str] = &[
+    "size", "length", "data", "begin", "end", "cbegin", "cend", "rbegin", "rend", "crbegin",
+    "crend",
+];
+
 /// The loops of a source.
 pub(in crate::find) struct Loops<'s> {
     text: &'s [u8],
     is_cxx: bool,
     tokens: Rc<Vec<Token>>,
-    /// Where preprocessing lines begin.
-    lines: Vec<usize>,
+    lines: Vec<PreprocessorLine>,
 }
 
 impl<'s> Loops<'s> {
@@ -51,7 +56,7 @@ impl<'s> Loops<'s> {
             text: &source.text,
             is_cxx: source.language == Language::Cxx,
             tokens: code,
-            lines: lines.iter().map(|line| line.range.start).collect(),
+            lines,
         }
     }
 }
@@ -71,28 +76,39 @@ impl LoopReader for Loops<'_> {
 
     fn nest(&self, begin: usize, levels: usize) -> Result<LoopNest, String> {
         let mut at = self.tokens.partition_point(|token| token.start() < begin);
+        let first = self.tokens.get(at).map_or(begin, Token::start);
         let mut nest = LoopNest::default();
+        let mut has_braces = false;
+        let mut head_end = begin;
         for depth in 0..levels {
             let outer: Vec<&str> = nest.levels.iter().map(|l| l.variable.as_str()).collect();
             let (level, behind) = self.head(at, &outer)?;
             nest.levels.push(level);
             at = behind;
+            head_end = self.tokens[behind - 1].end();
             // Between the loops of a nest there may be braces.
             while depth + 1 < levels && self.is(at, b'{') {
+                has_braces = true;
                 at += 1;
             }
         }
-        let body = self.tokens.get(at).ok_or("its body is not found")?;
-        if !self.is(at, b'{') {
-            return Err("its body has no braces".to_owned());
+        nest.body.at = head_end;
+        if has_braces {
+            let end = self.is(at, b'{').then(|| self.closing(at)).flatten();
+            let end = end.ok_or("its body has no braces of its own")?;
+            nest.body_end = Some(self.tokens[end].end());
         }
-        nest.body = body.end();
-        let within = begin..nest.body;
-        match self.lines.iter().any(|line| within.contains(line)) {
-            true => Err(
+        // What ends in front of the loop is the conditional around its directive.
+        let within = |line: &&PreprocessorLine| (begin..head_end).contains(&line.range.start);
+        let ends = |line: &PreprocessorLine| {
+            let word = line.tokens.first();
+            line.range.start < first && word.is_some_and(|t| is_word(self.text, t, "endif"))
+        };
+        match self.lines.iter().filter(within).all(ends) {
+            true => Ok(nest),
+            false => Err(
                 "a directive or another preprocessing line stands in front of its body".to_owned(),
             ),
-            false => Ok(nest),
         }
     }
 }
@@ -106,9 +122,13 @@ impl Loops<'_> {
         let close = self.closing(at + 1).ok_or("its head is not understood")?;
         let parts = self.parts(at + 2, close);
         let [init, test, change] = parts.as_slice() else {
-            return Err("its loop has no first value, test and step".to_owned());
+            let in_range = self.is_cxx && self.has_colon(at + 2, close);
+            return Err(match in_range {
+                true => "its loop goes over a range and has no variable that counts".to_owned(),
+                false => "its loop has no first value, test and step".to_owned(),
+            });
         };
-        let (variable, lower) = self.init(init)?;
+        let (variable, lower, may_be_object) = self.init(init)?;
         let (relation, upper) = self.test(test, &variable)?;
         let (step, is_down) = self.change(change, &variable)?;
         for expression in [lower, &upper, &step] {
@@ -128,9 +148,16 @@ impl Loops<'_> {
                 self.join(&step)
             },
             is_down,
+            may_be_object,
             variable,
         };
         Ok((level, close + 1))
+    }
+
+    /// Whether a colon stands alone, as in the head of a loop over a range.
+    fn has_colon(&self, from: usize, close: usize) -> bool {
+        let colon = |at: usize| self.is(at, b':');
+        (from..close).any(|at| colon(at) && !colon(at + 1) && !colon(at - 1))
     }
 
     /// The parts of a head, which semicolons separate.
@@ -141,8 +168,9 @@ impl Loops<'_> {
             .collect()
     }
 
-    /// `type variable = lower`, or without a type.
-    fn init<'t>(&self, part: &'t [Token]) -> Result<(String, &'t [Token]), String> {
+    /// `type variable = lower`, or without a type; and whether the variable may be
+    /// an object.
+    fn init<'t>(&self, part: &'t [Token]) -> Result<(String, &'t [Token], bool), String> {
         let unclear = || "the first value of its loop is not understood".to_owned();
         let equals = part
             .iter()
@@ -153,10 +181,8 @@ impl Loops<'_> {
         if name.kind != TokenKind::Identifier || lower.is_empty() {
             return Err(unclear());
         }
-        if self.is_cxx && !self.is_number(types, lower) {
-            return Err("the type of its loop variable cannot be told".to_owned());
-        }
-        Ok((text_of(self.text, name), lower))
+        let may_be_object = self.is_cxx && !self.is_number(types, lower);
+        Ok((text_of(self.text, name), lower, may_be_object))
     }
 
     /// Whether a loop variable of C++ is a number or a pointer for certain.
@@ -250,7 +276,7 @@ impl Loops<'_> {
             };
             let calls = next.is_some_and(|next| next.kind == TokenKind::Punctuation(b'('));
             match token.kind {
-                TokenKind::Identifier if calls && !is_word(self.text, token, "sizeof") => {
+                TokenKind::Identifier if calls && !self.only_looks(tokens, index) => {
                     return has_effects();
                 }
                 TokenKind::Punctuation(b'+') if is_next(b'+') => return has_effects(),
@@ -260,6 +286,25 @@ impl Loops<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether what is called only looks: `sizeof`, or a function by which C++
+    /// asks a container for its size or its ends.
+    fn only_looks(&self, tokens: &[Token], at: usize) -> bool {
+        let is = |at: usize, mark: u8| {
+            let token = tokens.get(at);
+            token.is_some_and(|token| token.kind == TokenKind::Punctuation(mark))
+        };
+        let word = |at: usize, word: &str| is_word(self.text, &tokens[at], word);
+        if word(at, "sizeof") {
+            return true;
+        }
+        if !self.is_cxx || at < 1 || !OBSERVERS.iter().any(|name| word(at, name)) {
+            return false;
+        }
+        let of_member = is(at - 1, b'.') || at >= 2 && is(at - 1, b'>') && is(at - 2, b'-');
+        let of_std = at >= 3 && is(at - 1, b':') && is(at - 2, b':') && word(at - 3, "std");
+        of_member && is(at + 2, b')') || of_std
     }
 
     fn join(&self, tokens: &[Token]) -> String {
@@ -285,13 +330,13 @@ impl Loops<'_> {
         token.is_some_and(|token| token.kind == TokenKind::Punctuation(mark))
     }
 
-    /// The parenthesis that closes the one at an index.
+    /// The bracket that closes the one at an index.
     fn closing(&self, open: usize) -> Option<usize> {
         let mut depth = 0usize;
         for (index, token) in self.tokens.iter().enumerate().skip(open) {
             match token.kind {
-                TokenKind::Punctuation(b'(') => depth += 1,
-                TokenKind::Punctuation(b')') => {
+                TokenKind::Punctuation(b'(' | b'{') => depth += 1,
+                TokenKind::Punctuation(b')' | b'}') => {
                     depth = depth.checked_sub(1)?;
                     if depth == 0 {
                         return Some(index);

@@ -88,8 +88,8 @@ impl FrontEnd for CFrontEnd {
         Finder::new(source).disagreement()
     }
 
-    fn loops<'s>(&self, source: &'s Source) -> Option<Box<dyn LoopReader + 's>> {
-        Some(Box::new(Loops::new(source)))
+    fn loops<'s>(&self, source: &'s Source) -> Box<dyn LoopReader + 's> {
+        Box::new(Loops::new(source))
     }
 }
 

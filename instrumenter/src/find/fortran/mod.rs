@@ -16,6 +16,7 @@ mod extents;
 mod frames;
 mod glue;
 mod logical;
+mod loops;
 mod nesting;
 mod physical;
 #[cfg(test)]
@@ -40,7 +41,10 @@ use std::rc::Rc;
 use super::c::groups::{Configuration, Groups};
 use super::c::lexer::{PreprocessorLine, lex_part};
 use super::c::{line_directives, preprocessed};
-use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Function, Hidden, Placement, Traits};
+use super::{
+    Branch, Extent, Found, FoundDirective, FrontEnd, Function, Hidden, LoopReader, Placement,
+    Traits,
+};
 use crate::openmp::Language;
 use crate::openmp::parse::joined;
 use crate::source::{Form, Source};
@@ -111,6 +115,10 @@ impl FrontEnd for FortranFrontEnd {
             .guarded_configuration(&source.text, &finder.preprocessor);
         let view = View::new(&finder, &configuration, None);
         view.tree(&finder).error_count()
+    }
+
+    fn loops<'s>(&self, source: &'s Source) -> Box<dyn LoopReader + 's> {
+        Box::new(Finder::new(source))
     }
 }
 

@@ -70,7 +70,7 @@ impl Thread {
         self.write_record(head(Op::LastChunk, 0, NO_REGION), at, [length]);
     }
 
-    /// A construct is entered.
+    /// A construct is entered, or a task starts to be executed.
     #[inline(always)]
     pub(crate) fn trace_enter(
         &'static self,
@@ -79,7 +79,15 @@ impl Thread {
         phase: PseudoRegion,
         at: u64,
     ) {
-        if self.trace.is_on() {
+        if !self.trace.is_on() {
+            return;
+        }
+        let is_task = |region: &Region| region.kind.is_task_execution();
+        if node.region().is_some_and(is_task) {
+            let label = self.trace.label();
+            frame.label.set(label);
+            self.write_record(head(Op::Task, 0, region(node)), at, [label, 0]);
+        } else {
             frame.label.set(0);
             self.write_record(head(Op::Enter, phase as u8, region(node)), at, []);
         }
@@ -151,16 +159,6 @@ impl Thread {
     pub(crate) fn trace_end(&'static self, root: &'static Node, at: u64) {
         if self.trace.is_on() {
             self.write_record(head(Op::End, 0, region(root)), at, []);
-        }
-    }
-
-    /// A task starts to be executed.
-    #[inline(always)]
-    pub(crate) fn trace_task(&'static self, frame: &Frame, node: &'static Node, at: u64) {
-        if self.trace.is_on() {
-            let label = self.trace.label();
-            frame.label.set(label);
-            self.write_record(head(Op::Task, 0, region(node)), at, [label, 0]);
         }
     }
 

@@ -61,6 +61,9 @@ fn general(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
         writeln!(out, "{name:<16}: {value}")?;
     }
+    if run.processors > 0 {
+        writeln!(out, "{:<16}: {}", "Processors", run.processors)?;
+    }
     for note in &run.notes {
         prose(&format!("Note: {note}"), 6, out)?;
     }

@@ -1,0 +1,195 @@
+//! The heads of loops in Fortran.
+//!
+//! What is read here is put into the text once more, so only what has no side
+//! effects is accepted: names, numbers, arithmetic, and elements of what is
+//! declared to be an array, which a call of a function looks like.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::Finder;
+use super::classify::StatementKind;
+use super::logical::{Logical, logical_lines};
+use super::statements::Statement;
+use super::structure::Item;
+use super::tokens::{Token, TokenKind};
+use super::view::View;
+use crate::find::{Level, LoopNest, LoopReader, Position, Relation};
+
+/// Functions of the language that only compute.
+const INTRINSICS: &[&str] = &[
+    "abs", "int", "iand", "ishft", "lbound", "len", "max", "min", "mod", "modulo", "size", "ubound",
+];
+
+/// What a statement begins with that declares arrays.
+const DECLARING: &[&str] = &[
+    "integer",
+    "dimension",
+    "common",
+    "allocatable",
+    "pointer",
+    "target",
+    "type",
+];
+
+impl LoopReader for Finder<'_> {
+    fn nest(&self, begin: usize, levels: usize) -> Result<LoopNest, String> {
+        let view = self.view_at(begin);
+        let starts = |item: &usize| view.range(&self.records, *item).start == begin;
+        let first = (0..view.items.len()).find(starts);
+        let first = first.ok_or("its loop is not found")?;
+        let mut nest = LoopNest::default();
+        for item in first..first + levels {
+            let (statement, line) = do_statement(&view, item)?;
+            let level = level(&view, line, statement)?;
+            let outer = |word: &str| nest.levels.iter().any(|l| is(&l.variable, word));
+            let bounds = [&level.lower, &level.upper, &level.step];
+            if bounds.iter().any(|bound| bound.split(' ').any(outer)) {
+                return Err("the bounds of an inner loop depend on an outer one".to_owned());
+            }
+            nest.levels.push(level);
+            nest.body = match statement.next_in_line {
+                Some(at) => Position {
+                    at,
+                    line_start: false,
+                },
+                None => Position {
+                    at: line.after,
+                    line_start: true,
+                },
+            };
+        }
+        Ok(nest)
+    }
+
+    fn expression(&self, range: Range<usize>) -> Option<String> {
+        let all = logical_lines(&self.source.text, self.lines.iter(), self.form);
+        let line = all.iter().find(|line| line.range.contains(&range.start))?;
+        let within = |token: &&Token| range.contains(&line.source(token).start);
+        let tokens: Vec<Token> = line.tokens.iter().filter(within).cloned().collect();
+        plain(&self.view_at(range.start), line, &tokens).ok()?;
+        Some(join(line, &tokens))
+    }
+}
+
+/// The loop that an item begins.
+fn do_statement(view: &Rc<View>, item: usize) -> Result<(&Statement, &Logical), String> {
+    let Some(Item::Statement(index)) = view.items.get(item) else {
+        return Err("a directive stands in front of its loop".to_owned());
+    };
+    let statement = &view.statements[*index];
+    match statement.kind {
+        StatementKind::Do {
+            concurrent: false, ..
+        } => Ok((statement, &view.lines[view.line_of[*index]])),
+        _ => Err("its loop is not a plain do".to_owned()),
+    }
+}
+
+/// `do [label] [,] variable = lower, upper [, step]`
+fn level(view: &View, line: &Logical, statement: &Statement) -> Result<Level, String> {
+    let unclear = || "the head of its loop is not understood".to_owned();
+    let tokens = &line.tokens[statement.tokens.clone()];
+    let text = |token: &Token| String::from_utf8_lossy(line.text(token)).into_owned();
+    let equals = tokens.iter().position(|token| line.text(token) == b"=");
+    let equals = equals.ok_or_else(unclear)?;
+    let (head, rest) = (&tokens[..equals], &tokens[equals + 1..]);
+    let variable = head.last().filter(|_| head.len() >= 2);
+    let variable = variable.filter(|name| name.kind == TokenKind::Word);
+    let variable = text(variable.ok_or_else(unclear)?);
+    let in_front = &head[1..head.len() - 1];
+    let is_known = |token: &Token| token.kind == TokenKind::Number || line.text(token) == b",";
+    if !is(&text(&head[0]), "do") || !in_front.iter().all(is_known) {
+        return Err(unclear());
+    }
+    let parts = parts(line, rest);
+    let (lower, upper, step) = match parts.as_slice() {
+        [lower, upper] => (lower, upper, None),
+        [lower, upper, step] => (lower, upper, Some(step)),
+        _ => return Err(unclear()),
+    };
+    for part in &parts {
+        plain(view, line, part)?;
+    }
+    Ok(Level {
+        lower: join(line, lower),
+        upper: join(line, upper),
+        relation: Relation::Until,
+        step: step.map_or_else(|| "1".to_owned(), |step| join(line, step)),
+        is_down: false,
+        may_be_object: false,
+        variable,
+    })
+}
+
+/// What stands between commas outside of parentheses.
+fn parts<'t>(line: &Logical, tokens: &'t [Token]) -> Vec<&'t [Token]> {
+    let mut depth = 0i32;
+    tokens
+        .split(|token| {
+            match line.text(token) {
+                b"(" => depth += 1,
+                b")" => depth -= 1,
+                _ => {}
+            }
+            depth == 0 && line.text(token) == b","
+        })
+        .collect()
+}
+
+/// Whether an expression has no side effects.
+fn plain(view: &View, line: &Logical, tokens: &[Token]) -> Result<(), String> {
+    let calls = |at: usize, token: &Token| {
+        let opens = tokens.get(at + 1).is_some_and(|t| line.text(t) == b"(");
+        token.kind == TokenKind::Word && opens
+    };
+    let is_component = |at: usize| at > 0 && line.text(&tokens[at - 1]) == b"%";
+    for (at, token) in tokens.iter().enumerate() {
+        let name = String::from_utf8_lossy(line.text(token)).into_owned();
+        let only_reads = || {
+            INTRINSICS.iter().any(|intrinsic| is(intrinsic, &name))
+                || !is_component(at) && declares_array(view, &name)
+        };
+        if token.kind == TokenKind::Text || calls(at, token) && !only_reads() {
+            return Err("a bound of its loop may have side effects".to_owned());
+        }
+    }
+    match tokens.is_empty() {
+        true => Err("the head of its loop is not understood".to_owned()),
+        false => Ok(()),
+    }
+}
+
+/// Whether a statement that is seen declares an array of this name.
+fn declares_array(view: &View, name: &str) -> bool {
+    let mut all = view.statements.iter().zip(&view.line_of);
+    all.any(|(statement, line)| {
+        let line = &view.lines[*line];
+        let tokens = &line.tokens[statement.tokens.clone()];
+        let text = |at: usize| {
+            let token = tokens.get(at);
+            token.map_or(String::new(), |t| {
+                String::from_utf8_lossy(line.text(t)).into_owned()
+            })
+        };
+        let begins = DECLARING.iter().any(|word| is(word, &text(0)));
+        if statement.kind != StatementKind::Other || !begins {
+            return false;
+        }
+        let colons = (0..tokens.len()).find(|at| text(*at) == "::");
+        let attributes = 0..colons.unwrap_or(0);
+        let has_shape = attributes.into_iter().any(|at| is(&text(at), "dimension"));
+        let names = colons.map_or(1, |at| at + 1)..tokens.len();
+        let mut named = names.filter(|at| is(&text(*at), name));
+        named.any(|at| has_shape || text(at + 1) == "(")
+    })
+}
+
+fn join(line: &Logical, tokens: &[Token]) -> String {
+    let words = tokens.iter().map(|t| String::from_utf8_lossy(line.text(t)));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn is(one: &str, other: &str) -> bool {
+    one.eq_ignore_ascii_case(other)
+}

@@ -1,0 +1,149 @@
+//! Fortran: how a loop tells its iterations. The words are those of
+//! `pomp_lib.h`; they are locals of a block around the loop's construct.
+
+use super::c_chunks::{FIRST_LEVEL, LEVEL};
+use super::fortran_lines::Lines;
+use crate::find::LoopNest;
+
+/// A type that is as wide as the library's words.
+const WORD: &str = "integer(8)";
+const WORDS: &str = "integer(8), dimension(*)";
+
+/// What the text calls, and what that takes.
+const SUBROUTINES: &[(&str, &[(&str, &str)])] = &[
+    (
+        "Chunks_begin",
+        &[
+            ("text", "character(*), intent(in)"),
+            ("words", WORDS),
+            ("next", WORD),
+            ("stop", WORD),
+            ("step", WORD),
+        ],
+    ),
+    (
+        "Chunk_begin",
+        &[("words", WORDS), ("next", WORD), ("stop", WORD)],
+    ),
+    ("Chunks_end", &[("words", WORDS), ("next", WORD)]),
+];
+
+/// A loop in the text.
+pub(super) struct LoopWords<'a> {
+    pub(super) nest: &'a LoopNest,
+    /// What distinguishes its names from those of loops around it.
+    pub(super) number: usize,
+}
+
+impl LoopWords<'_> {
+    fn words(&self) -> String {
+        format!("romp_loop_{}", self.number)
+    }
+
+    /// Arrays begin with 1.
+    fn word(&self, word: usize) -> String {
+        format!("{}({})", self.words(), word + 1)
+    }
+
+    fn level_word(&self, level: usize, word: usize) -> String {
+        self.word(FIRST_LEVEL + LEVEL * level + word)
+    }
+
+    /// What a variable would be next; of outer loops, what it is.
+    fn next(&self, level: usize) -> String {
+        format!("romp_next_{}_{level}", self.number)
+    }
+
+    fn stop(&self) -> String {
+        format!("romp_stop_{}", self.number)
+    }
+
+    fn step(&self) -> String {
+        format!("romp_step_{}", self.number)
+    }
+
+    fn innermost(&self) -> usize {
+        self.nest.levels.len() - 1
+    }
+
+    /// Declares everything and tells the library, in front of the construct.
+    pub(super) fn begin(&self, key: &str, lines: &mut Lines) {
+        let levels = &self.nest.levels;
+        // As the first statement behind a directive a block would be all that the
+        // directive governs.
+        lines.long_statement("continue; block");
+        lines.declarations(SUBROUTINES);
+        let count = FIRST_LEVEL + LEVEL * levels.len();
+        lines.long_statement(&format!("{WORD} :: {}({count})", self.words()));
+        for level in 0..levels.len() {
+            lines.long_statement(&format!("{WORD} :: {}", self.next(level)));
+        }
+        let (stop, step) = (self.stop(), self.step());
+        lines.long_statement(&format!("{WORD} :: {stop}, {step}"));
+        let chunk = self.nest.chunk.as_deref().unwrap_or("0");
+        for (word, value) in [levels.len().to_string().as_str(), chunk, "0"]
+            .iter()
+            .enumerate()
+        {
+            lines.long_statement(&format!("{} = {value}", self.word(word)));
+        }
+        for (level, head) in levels.iter().enumerate() {
+            let lower = self.level_word(level, 0);
+            let second = format!("{lower} + ( {} )", head.step);
+            let relation = (head.relation as u8).to_string();
+            let values = [&head.lower, &head.upper, &second, &relation];
+            for (word, value) in values.iter().enumerate() {
+                lines.long_statement(&format!("{} = {value}", self.level_word(level, word)));
+            }
+            lines.long_statement(&format!("{} = 0", self.next(level)));
+        }
+        lines.long_statement(&format!(
+            "call POMPF_Chunks_begin( '{key}', {}, {}, {stop}, {step} )",
+            self.words(),
+            self.next(self.innermost())
+        ));
+    }
+
+    /// Compares, at the top of the innermost body.
+    pub(super) fn test(&self, lines: &mut Lines) {
+        let levels = &self.nest.levels;
+        let inner = self.innermost();
+        let mut differs: Vec<String> = (0..=inner)
+            .rev()
+            .map(|level| format!("{} /= {}", levels[level].variable, self.next(level)))
+            .collect();
+        if self.nest.is_sized {
+            differs.push(format!("{} == {}", levels[inner].variable, self.stop()));
+        }
+        lines.long_statement(&format!("if ( {} ) then", differs.join(" .or. ")));
+        for (level, head) in levels.iter().enumerate() {
+            lines.long_statement(&format!(
+                "{} = {}",
+                self.level_word(level, 4),
+                head.variable
+            ));
+        }
+        lines.long_statement(&format!(
+            "call POMPF_Chunk_begin( {}, {}, {} )",
+            self.words(),
+            self.next(inner),
+            self.stop()
+        ));
+        for (outer, head) in levels[..inner].iter().enumerate() {
+            lines.long_statement(&format!("{} = {}", self.next(outer), head.variable));
+        }
+        lines.long_statement("end if");
+        let (next, variable) = (self.next(inner), &levels[inner].variable);
+        lines.long_statement(&format!("{next} = {variable} + {}", self.step()));
+    }
+
+    /// Tells the library that the thread is done.
+    pub(super) fn end(&self, lines: &mut Lines) {
+        let next = self.next(self.innermost());
+        lines.long_statement(&format!(
+            "call POMPF_Chunks_end( {}, {next} )",
+            self.words()
+        ));
+        lines.long_statement("end block");
+    }
+}

@@ -1,0 +1,139 @@
+//! What is known by where it stands in the program, found without a lock.
+//!
+//! Open addressing, never more than half full. A table that has become too
+//! small stays, for threads that still read it.
+
+use crate::measure::shared::{Link, leak, leak_slice};
+
+/// Slots of the first table; a power of two.
+const FIRST_SLOTS: usize = 1024;
+
+/// What stands at an address.
+pub(super) trait Known: Sync + 'static {
+    fn address(&self) -> usize;
+
+    /// Whether this takes the place of another one at its address.
+    fn replaces(&self, other: &Self) -> bool;
+}
+
+#[derive(Debug)]
+struct Slots<K: 'static>(&'static [Link<K>]);
+
+/// The table in force, if there is one.
+#[derive(Debug)]
+pub(super) struct Table<K: 'static>(Link<Slots<K>>);
+
+impl<K: Known> Table<K> {
+    pub(super) const fn none() -> Self {
+        Self(Link::none())
+    }
+
+    pub(super) fn is_there(&self) -> bool {
+        self.0.get().is_some()
+    }
+
+    /// From now on nothing is known.
+    pub(super) fn forget(&self) {
+        self.0.set(None);
+    }
+
+    /// The one at an address that is the wanted one.
+    #[inline(always)]
+    pub(super) fn find(&self, address: usize, wanted: impl Fn(&K) -> bool) -> Option<&'static K> {
+        for slot in self.0.get()?.of(address) {
+            let known = slot.get()?;
+            if known.address() == address && wanted(known) {
+                return Some(known);
+            }
+        }
+        None
+    }
+
+    /// Enters one of `number`, which are all that is known; those of a table that
+    /// becomes too small come again. For one thread at a time.
+    pub(super) fn enter(
+        &self,
+        known: &'static K,
+        number: usize,
+        all: impl Iterator<Item = &'static K>,
+    ) -> Option<()> {
+        let slots = self.0.get();
+        let length = slots.map_or(0, |slots| slots.0.len());
+        if let Some(slots) = slots.filter(|_| number * 2 < length) {
+            slots.enter(known);
+            return Some(());
+        }
+        let larger = leak_slice((length * 2).max(FIRST_SLOTS), Link::none)?;
+        let larger = leak(Slots(larger))?;
+        all.chain([known]).for_each(|known| larger.enter(known));
+        self.0.set(Some(larger));
+        Some(())
+    }
+}
+
+impl<K: Known> Slots<K> {
+    /// The slots where something at an address can stand, in order.
+    #[inline(always)]
+    fn of(&self, address: usize) -> impl Iterator<Item = &'static Link<K>> + use<K> {
+        let mixed = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        let mask = self.0.len().wrapping_sub(1);
+        let slots = self.0;
+        (mixed as usize..).map_while(move |slot| slots.get(slot & mask))
+    }
+
+    fn enter(&self, known: &'static K) {
+        let is_free = |slot: &&Link<K>| {
+            slot.get()
+                .is_none_or(|old| old.address() == known.address() && known.replaces(old))
+        };
+        if let Some(slot) = self.of(known.address()).find(is_free) {
+            slot.set(Some(known));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Numbered(usize, u32);
+
+    impl Known for Numbered {
+        fn address(&self) -> usize {
+            self.0
+        }
+
+        fn replaces(&self, other: &Self) -> bool {
+            self.1 % 10 == other.1 % 10
+        }
+    }
+
+    #[test]
+    fn a_table_keeps_everything_as_it_grows() {
+        let table = Table::none();
+        let mut all: Vec<&'static Numbered> = Vec::new();
+        for address in 1..3 * FIRST_SLOTS {
+            let known = leak(Numbered(address, 1)).unwrap();
+            table.enter(known, all.len() + 1, all.iter().copied());
+            all.push(known);
+        }
+        for known in &all {
+            let found = table.find(known.0, |_| true).unwrap();
+            assert!(std::ptr::eq(found, *known));
+        }
+        assert!(table.find(3 * FIRST_SLOTS, |_| true).is_none());
+        table.forget();
+        assert!(!table.is_there() && table.find(1, |_| true).is_none());
+    }
+
+    #[test]
+    fn some_take_the_place_of_others() {
+        let table = Table::none();
+        for number in [1, 2, 11] {
+            let known = leak(Numbered(7, number)).unwrap();
+            table.enter(known, 1, std::iter::empty());
+        }
+        let found = |kind| table.find(7, |known| known.1 % 10 == kind).map(|it| it.1);
+        assert_eq!((found(1), found(2), found(3)), (Some(11), Some(2), None));
+    }
+}

@@ -1,0 +1,255 @@
+//! `exec` and its kin: another program takes this one's place, and no exit
+//! handler runs. What was measured is written before; should the call fail, the
+//! program and its measurement go on.
+//!
+//! The names are defined weakly, as those in [`super::ends`], and their arguments
+//! are not looked at: each name keeps the registers, has the profile written,
+//! and jumps to the C library's function of that name. A static executable has
+//! none besides ours. There `execve` is the system call, and what the other
+//! names do before it is done here.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use super::boundary::caught;
+use crate::measure::dynamic;
+use crate::measure::life_cycle;
+
+type Words = *const *const c_char;
+
+unsafe extern "C" {
+    static mut environ: Words;
+
+    fn romp_execl();
+    fn romp_execlp();
+    fn romp_execle();
+}
+
+/// Names in the order of their numbers, and what stands for each where the C
+/// library's cannot be found.
+struct Name {
+    name: &'static CStr,
+    found: AtomicPtr<c_void>,
+    otherwise: AtomicPtr<c_void>,
+}
+
+macro_rules! names {
+    ($($number:literal $name:literal => $otherwise:ident),+ $(,)?) => {
+        static NAMES: [Name; 9] = [$(Name {
+            name: match CStr::from_bytes_with_nul(concat!($name, "\0").as_bytes()) {
+                Ok(name) => name,
+                Err(_) => c"",
+            },
+            found: AtomicPtr::new(std::ptr::null_mut()),
+            otherwise: AtomicPtr::new($otherwise as *mut c_void),
+        }),+];
+
+        // Seven registers, of which the last says how many arguments are in
+        // vectors, and the return address: the stack is aligned at the call.
+        $(std::arch::global_asm!(
+            ".pushsection .text.romp_exec, \"ax\", %progbits",
+            ".hidden romp_before_exec",
+            concat!(".hidden ", stringify!($otherwise)),
+            concat!(".weak ", $name),
+            concat!(".type ", $name, ", %function"),
+            concat!($name, ":"),
+            "push rdi",
+            "push rsi",
+            "push rdx",
+            "push rcx",
+            "push r8",
+            "push r9",
+            "push rax",
+            concat!("mov edi, ", $number),
+            "call romp_before_exec",
+            "mov r11, rax",
+            "pop rax",
+            "pop r9",
+            "pop r8",
+            "pop rcx",
+            "pop rdx",
+            "pop rsi",
+            "pop rdi",
+            "jmp r11",
+            concat!(".size ", $name, ", . - ", $name),
+            ".popsection",
+        );)+
+    };
+}
+
+names! {
+    "0" "execve" => romp_execve,
+    "1" "execv" => romp_execv,
+    "2" "execvp" => romp_execvp,
+    "3" "execvpe" => romp_execvpe,
+    "4" "execl" => romp_execl,
+    "5" "execlp" => romp_execlp,
+    "6" "execle" => romp_execle,
+    "7" "fexecve" => romp_fexecve,
+    "8" "execveat" => romp_execveat,
+}
+
+// Arguments in a row: those in registers are put in front of those on the stack.
+macro_rules! lists {
+    ($($name:literal => $target:literal),+ $(,)?) => {$(
+        std::arch::global_asm!(
+            ".pushsection .text.romp_exec, \"ax\", %progbits",
+            concat!(".hidden ", $target),
+            concat!(".globl ", $name),
+            concat!(".type ", $name, ", %function"),
+            concat!($name, ":"),
+            "pop rax",
+            "push r9",
+            "push r8",
+            "push rcx",
+            "push rdx",
+            "push rsi",
+            "mov rsi, rsp",
+            "push rax",
+            concat!("call ", $target),
+            "pop rcx",
+            "add rsp, 40",
+            "jmp rcx",
+            concat!(".size ", $name, ", . - ", $name),
+            ".popsection",
+        );
+    )+};
+}
+
+lists! {
+    "romp_execl" => "romp_execv",
+    "romp_execlp" => "romp_execvp",
+    "romp_execle" => "romp_execv_then_environment",
+}
+
+/// Has the profile written. Gives the function that goes on.
+#[unsafe(no_mangle)]
+extern "C" fn romp_before_exec(number: usize) -> *const c_void {
+    caught(|| {
+        life_cycle::before_exec();
+        Some(())
+    });
+    let Some(name) = NAMES.get(number) else {
+        return std::ptr::null();
+    };
+    let found = dynamic::next(&name.found, name.name);
+    match found.is_null() {
+        true => name.otherwise.load(Ordering::Relaxed),
+        false => found,
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn romp_execve(path: *const c_char, words: Words, environment: Words) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { libc::syscall(libc::SYS_execve, path, words, environment) as c_int }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn romp_execv(path: *const c_char, words: Words) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { romp_execve(path, words, environ) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn romp_execvp(file: *const c_char, words: Words) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { romp_execvpe(file, words, environ) }
+}
+
+/// The environment stands behind the end of the words.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn romp_execv_then_environment(path: *const c_char, words: Words) -> c_int {
+    // SAFETY: the caller has ended the list with a null pointer, and put the
+    // environment behind it.
+    unsafe {
+        let mut end = words;
+        while !(*end).is_null() {
+            end = end.add(1);
+        }
+        romp_execve(path, words, *end.add(1).cast())
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn romp_fexecve(file: c_int, words: Words, environment: Words) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { romp_execveat(file, c"".as_ptr(), words, environment, libc::AT_EMPTY_PATH) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn romp_execveat(
+    directory: c_int,
+    path: *const c_char,
+    words: Words,
+    environment: Words,
+    flags: c_int,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let result = libc::syscall(
+            libc::SYS_execveat,
+            directory,
+            path,
+            words,
+            environment,
+            flags,
+        );
+        result as c_int
+    }
+}
+
+/// Tries each directory of `PATH`, as the C library does.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn romp_execvpe(file: *const c_char, words: Words, environment: Words) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let name = CStr::from_ptr(file).to_bytes();
+        if name.contains(&b'/') {
+            return or_as_script(file, words, environment);
+        }
+        let path = libc::getenv(c"PATH".as_ptr());
+        let path = match path.is_null() {
+            true => c"/bin:/usr/bin",
+            false => CStr::from_ptr(path),
+        };
+        let mut refused = name.is_empty();
+        for directory in path.to_bytes().split(|byte| *byte == b':') {
+            let separator: &[u8] = if directory.is_empty() { b"" } else { b"/" };
+            let place = [directory, separator, name, b"\0"].concat();
+            or_as_script(place.as_ptr().cast(), words, environment);
+            match *libc::__errno_location() {
+                libc::EACCES => refused = true,
+                libc::ENOENT | libc::ENOTDIR | libc::ESTALE | libc::ENODEV | libc::ETIMEDOUT => {}
+                _ => return -1,
+            }
+        }
+        *libc::__errno_location() = if refused && !name.is_empty() {
+            libc::EACCES
+        } else {
+            libc::ENOENT
+        };
+        -1
+    }
+}
+
+/// A file that the system does not know how to run is one for the shell.
+unsafe fn or_as_script(path: *const c_char, words: Words, environment: Words) -> c_int {
+    // SAFETY: as the caller promises; the words end with a null pointer.
+    unsafe {
+        romp_execve(path, words, environment);
+        if *libc::__errno_location() != libc::ENOEXEC {
+            return -1;
+        }
+        let mut script = vec![c"/bin/sh".as_ptr(), path];
+        let mut word = words;
+        while !(*word).is_null() {
+            word = word.add(1);
+            script.push(*word);
+        }
+        if script.last().is_some_and(|last| !last.is_null()) {
+            script.push(std::ptr::null());
+        }
+        romp_execve(c"/bin/sh".as_ptr(), script.as_ptr(), environment)
+    }
+}

@@ -1,0 +1,203 @@
+//! What must hold of every analysed run: sums over the tree, over the threads
+//! and over the program are the same, and no part is more than its whole. Used
+//! on generated profiles and on those of real programs.
+
+#![allow(dead_code)] // Each user needs a part of it.
+
+use profile::analysis::{Report, Table};
+use profile::columns::Quantity;
+use profile::overheads::Category;
+
+/// Everything that contradicts itself; empty if nothing does.
+pub(crate) fn contradictions(report: &Report<'_>) -> Vec<String> {
+    let rules: [fn(&Report<'_>, &mut Findings); 7] = [
+        flat_profile_threads_and_tree_agree,
+        exclusive_times_of_the_tree_are_the_duration,
+        overheads_are_part_of_what_there_was,
+        waits_and_tasks_are_what_the_waits_took,
+        parts_of_a_thread_s_time_are_the_whole,
+        efficiencies_are_products_from_zero_to_one,
+        properties_are_ranked,
+    ];
+    let mut findings = Findings(Vec::new());
+    for rule in rules {
+        rule(report, &mut findings);
+    }
+    findings.0
+}
+
+struct Findings(Vec<String>);
+
+impl Findings {
+    fn must(&mut self, holds: bool, what: impl FnOnce() -> String) {
+        if !holds {
+            self.0.push(what());
+        }
+    }
+
+    fn same(&mut self, a: u64, b: u64, what: &str) {
+        self.must(a == b, || format!("{what}: {a} and {b}"));
+    }
+
+    fn at_most(&mut self, a: u64, b: u64, what: &str) {
+        self.must(a <= b, || format!("{what}: {a} and {b}"));
+    }
+
+    /// As many roundings as there are call paths.
+    fn close(&mut self, a: u64, b: u64, paths: usize, what: &str) {
+        self.must(a.abs_diff(b) <= paths as u64 + 1, || {
+            format!("{what}: {a} and {b}")
+        });
+    }
+}
+
+/// The sums of all call paths' tables of one region in this quantity.
+fn over_tree(report: &Report<'_>, region: usize, quantity: Quantity) -> u64 {
+    let tables = report
+        .on_call_paths
+        .iter()
+        .filter(|table| table.region == region);
+    tables
+        .filter_map(|table| Some(table.sum[table.column(quantity)?]))
+        .sum()
+}
+
+fn flat_profile_threads_and_tree_agree(report: &Report<'_>, findings: &mut Findings) {
+    for table in report.flat.iter().chain(&report.on_call_paths) {
+        threads_add_up(table, findings);
+    }
+    for table in &report.flat {
+        for (column, &sum) in table.columns.iter().zip(&table.sum) {
+            let over_tree = over_tree(report, table.region, column.quantity);
+            match column.quantity.contains_recursion() {
+                true => findings.at_most(sum, over_tree, column.name),
+                false => findings.same(sum, over_tree, column.name),
+            }
+        }
+    }
+}
+
+fn threads_add_up(table: &Table, findings: &mut Findings) {
+    for (at, column) in table.columns.iter().enumerate() {
+        let threads = table.rows().map(|(_, cells)| cells[at]).sum();
+        findings.same(table.sum[at], threads, column.name);
+    }
+}
+
+fn exclusive_times_of_the_tree_are_the_duration(report: &Report<'_>, findings: &mut Findings) {
+    let graph = &report.call_graph;
+    let paths = graph.paths.len();
+    findings.must(paths == report.profile.nodes.len(), || {
+        format!("{paths} call paths")
+    });
+    let all: u64 = graph.paths.iter().map(|path| path.times.exclusive.ns).sum();
+    let program = graph.program.exclusive.ns;
+    let duration = report.profile.run.duration_ns;
+    findings.close(all + program, duration, paths, "exclusive times, duration");
+    for (index, path) in graph.paths.iter().enumerate() {
+        let called = graph
+            .paths
+            .iter()
+            .filter(|other| other.caller == Some(index));
+        let below: u64 = called.map(|other| other.times.inclusive.ns).sum();
+        let parts = path.times.exclusive.ns + below;
+        let what = format!("call path {index}: its own and what it contains, all");
+        findings.close(parts, path.times.inclusive.ns, paths, &what);
+    }
+}
+
+fn overheads_are_part_of_what_there_was(report: &Report<'_>, findings: &mut Findings) {
+    let overheads = &report.overheads;
+    let duration = report.profile.run.duration_ns;
+    let covered = overheads.coverage.ns + overheads.serial.ns;
+    findings.same(covered, duration, "coverage and serial part, duration");
+    for region in &overheads.regions {
+        findings.at_most(
+            region.losses.total(),
+            region.total_ns,
+            "overheads of a region",
+        );
+        findings.at_most(
+            region.wall.ns,
+            overheads.coverage.ns + 1,
+            "region, coverage",
+        );
+    }
+    for row in overheads.of_whole.iter().chain([&overheads.whole_sum]) {
+        let parts = row.by_category.iter().map(|share| share.ns).sum();
+        findings.same(parts, row.overhead.ns, "categories, overhead");
+    }
+    let rows = overheads.of_whole.iter().map(|row| row.overhead.ns).sum();
+    let places = overheads.places.iter().map(|place| place.lost.ns).sum();
+    let whole = overheads.whole_sum.overhead.ns;
+    findings.same(rows, whole, "overheads of regions, of the program");
+    findings.same(places, whole, "overheads of places, of the program");
+    findings.at_most(whole, overheads.thread_time_ns, "overheads, thread time");
+    let synch = &overheads.whole_sum.by_category[Category::Synch as usize];
+    findings.must(synch.percent <= 100.0, || format!("{} %", synch.percent));
+}
+
+/// A thread that executes tasks does not wait.
+fn waits_and_tasks_are_what_the_waits_took(report: &Report<'_>, findings: &mut Findings) {
+    for table in &report.flat {
+        let column = |quantity| table.column(quantity).map(|column| table.sum[column]);
+        let (Some(tasks), Some(wait)) = (column(Quantity::TaskTime), column(Quantity::BarrierTime))
+        else {
+            continue;
+        };
+        let nodes = report.profile.nodes.iter();
+        let nodes = nodes.filter(|node| node.region == table.region);
+        let ibarr: u64 = nodes
+            .flat_map(|node| &node.rows)
+            .map(|row| row.ibarr.ns)
+            .sum();
+        let in_tree = over_tree(report, table.region, Quantity::TaskTime);
+        findings.at_most(wait, ibarr, "waits, barriers");
+        findings.at_most(ibarr, wait + in_tree, "barriers, waits and tasks");
+        findings.at_most(wait + tasks, ibarr, "waits and tasks, barriers");
+    }
+}
+
+fn parts_of_a_thread_s_time_are_the_whole(report: &Report<'_>, findings: &mut Findings) {
+    for parts in report.decomposition.iter().flat_map(|row| &row.threads) {
+        let sum = parts.runtime_ns() + parts.work_ns + parts.barrier_ns;
+        findings.same(sum, parts.time_ns, "parts of a thread's time, all");
+        findings.must(parts.imbalance.is_none_or(|percent| percent >= 0.0), || {
+            format!("imbalance {:?}", parts.imbalance)
+        });
+    }
+}
+
+fn efficiencies_are_products_from_zero_to_one(report: &Report<'_>, findings: &mut Findings) {
+    let of = &report.efficiency;
+    let regions = of.regions.iter().map(|(_, efficiency)| efficiency);
+    for it in regions.chain(&of.levels).chain(&of.program) {
+        let parts = [it.total, it.load_balance, it.rest];
+        let is_share = parts.iter().all(|part| (0.0..=1.0).contains(part));
+        let is_product = (it.load_balance * it.rest - it.total).abs() < 1e-9;
+        findings.must(is_share && is_product, || format!("{it:?}"));
+        findings.at_most(it.useful_ns, it.time_ns, "useful time, time");
+    }
+    let regions = report.overheads.regions.iter();
+    let losses = regions.map(|row| row.losses.total()).sum();
+    let levels = of.levels.iter();
+    let lost = levels.map(|level| level.time_ns - level.useful_ns).sum();
+    findings.at_most(lost, losses, "lost on the levels, in the regions");
+}
+
+fn properties_are_ranked(report: &Report<'_>, findings: &mut Findings) {
+    let severities = report.properties.iter();
+    let severities = severities.map(|property| property.severity.ns);
+    findings.must(severities.is_sorted_by(|a, b| a >= b), || {
+        "properties not in the order of severity".into()
+    });
+    for property in &report.properties {
+        let kind = report.profile.regions[property.region].kind;
+        findings.must(property.row.kinds.contains(&kind), || {
+            format!("{} of {kind:?}", property.sentence)
+        });
+        findings.must(property.sentence.ends_with('.'), || {
+            property.sentence.clone()
+        });
+    }
+}
