@@ -20,7 +20,7 @@ use crate::openmp::events::{MEMBER, TEAM, USER};
 use crate::plan::{
     AddedClause, CallEdit, DirectiveEdit, EditedDirective, Guard, Insertion, Item, Plan,
 };
-use crate::source::Layout;
+use crate::source::{Form, Layout};
 
 /// Compilers limit the number of continuation lines, down to 19; the text of a
 /// directive is cut so that a descriptor stays within.
@@ -247,8 +247,14 @@ impl Speller for FortranSpeller<'_> {
         if group.line_start {
             return format!("{text}{marker}");
         }
-        // A statement follows in the same line.
-        format!("\n{text}{marker}{}", Lines::INDENT)
+        // A statement follows in the same line. In fixed form it stays in its columns:
+        // what is behind the last one does not count.
+        let column = match self.layout.form {
+            Form::Free => 0,
+            Form::Fixed => self.around.lines.column(group.at) as usize - 1,
+        };
+        let blanks = " ".repeat(column.saturating_sub(Lines::INDENT.len()));
+        format!("\n{text}{marker}{}{blanks}", Lines::INDENT)
     }
 
     /// A changed directive is written anew: what is removed may have been a
