@@ -53,6 +53,8 @@ pub struct Region {
     pub maybe_extern_inline: bool,
     /// Whether it starts a team whose members have probes: they need its handle.
     pub passes_team: bool,
+    /// Whether it creates a task that is handed what its creation is known by.
+    pub passes_task: bool,
     /// The conditional branch that it stands in: it may not be compiled.
     pub branch: Option<Mark>,
 }
@@ -208,7 +210,6 @@ pub fn plan(
         disabled: &options.disabled,
         host_only: options.host_only,
         loops,
-        passes_tasks: options.api.passes_tasks(),
         plan: Plan::default(),
         cancelled: outcome::cancelled(found, nesting),
         seen: HashMap::new(),
@@ -237,8 +238,6 @@ struct Planner<'a> {
     host_only: bool,
     /// Reads the loops whose chunks can be traced, if that is wanted.
     loops: Option<&'a dyn LoopReader>,
-    /// A task is handed what its creation knows of it.
-    passes_tasks: bool,
     plan: Plan,
     /// Constructs that a `cancel` in them may end.
     cancelled: HashSet<usize>,

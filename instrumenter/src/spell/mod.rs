@@ -24,13 +24,6 @@ pub enum Api {
     Pomp2,
 }
 
-impl Api {
-    /// Whether a task is handed what its creation was told of it.
-    pub(crate) fn passes_tasks(self) -> bool {
-        self == Self::Pomp2
-    }
-}
-
 /// What a language must answer. It decides nothing: every item that it is given
 /// is spelled.
 pub trait Speller {
