@@ -160,7 +160,7 @@ fn speller<'a>(
     api: Api,
 ) -> Box<dyn Speller + 'a> {
     match source.language {
-        Language::Fortran => Box::new(FortranSpeller::new(plan, around, source.layout)),
+        Language::Fortran => Box::new(FortranSpeller::new(plan, around, source.layout, api)),
         language => Box::new(CSpeller::new(plan, around, language, api)),
     }
 }

@@ -24,6 +24,8 @@
 
 mod opari2;
 
+pub use opari2::pomp2_type;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

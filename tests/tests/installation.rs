@@ -45,8 +45,11 @@ fn everything_is_where_it_belongs() {
     let prefix = prefix.canonicalize().unwrap();
     let (include, lib) = (prefix.join("include"), prefix.join("lib/libpomp.a"));
     assert_eq!(says(&["--cflags"]), format!("-I{}\n", include.display()));
-    let libs = format!("{} -lpthread -ldl -lm\n", lib.display());
-    assert_eq!(says(&["--libs"]), libs);
+    let shared = format!("{} -lpthread -ldl -lm", lib.display());
+    let exports = prefix.join("lib/pomp.exports");
+    let libs = format!("{shared} -Wl,--dynamic-list={}", exports.display());
+    assert_eq!(says(&["--libs"]).trim_end(), libs);
+    assert_eq!(says(&["--libs", "--shared"]).trim_end(), shared);
 }
 
 /// The names that a library defines for others.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
+use tests::project::install;
 use tests::toolchain::{Compiler, romp_bin_dir};
 
 /// A folder to build and run in.
@@ -63,8 +64,9 @@ fn bin() -> PathBuf {
 
 /// What a library of POMP2 must be told by `all_of_pomp2.c`.
 const TOLD: &str = "\
-Atomic_enter 5, Atomic_exit 5, Barrier_enter 3, Barrier_exit 3, Critical_begin 6, \
-Critical_end 6, Critical_enter 6, Critical_exit 6, Destroy_lock 1, Flush_enter 3, Flush_exit 3, \
+Atomic_enter 5, Atomic_exit 5, Barrier_enter 3, Barrier_exit 3, Begin 1, Critical_begin 6, \
+Critical_end 6, Critical_enter 6, Critical_exit 6, Destroy_lock 1, End 1, Flush_enter 3, \
+Flush_exit 3, \
 For_enter 9, For_exit 9, Implicit_barrier_enter 18, Implicit_barrier_exit 18, Init_lock 1, \
 Master_begin 1, Master_end 1, Ordered_begin 3, Ordered_end 3, Ordered_enter 3, Ordered_exit 3, \
 Parallel_begin 9, Parallel_end 9, Parallel_fork 3, Parallel_join 3, Section_begin 2, \
@@ -75,16 +77,21 @@ Untied_task_create_begin 1, Untied_task_create_end 1, Untied_task_end 1, n 22";
 
 #[test]
 fn pomp2_tells_any_library_what_happens() {
-    for (compiler, suffix) in [
-        ("gcc", "c"),
-        ("clang", "c"),
-        ("g++", "cpp"),
-        ("clang++", "cpp"),
+    let in_fortran = TOLD.replace(", n 22", ", Workshare_enter 3, Workshare_exit 3, n 22");
+    let (c, fortran) = (("all_of_pomp2.c", TOLD), ("all_of_pomp2.f90", &*in_fortran));
+    for (compiler, suffix, (program, expected)) in [
+        ("gcc", "c", c),
+        ("clang", "c", c),
+        ("g++", "cpp", c),
+        ("clang++", "cpp", c),
+        ("gfortran", "f90", fortran),
+        ("gfortran", "F90", fortran),
+        ("gfortran", "f", fortran),
     ] {
         let compiler = Compiler::find(compiler).unwrap().name;
         let place = Place::new();
         let source = format!("source.{suffix}");
-        std::fs::copy(fixture("all_of_pomp2.c"), place.0.path().join(&source)).unwrap();
+        std::fs::copy(fixture(program), place.0.path().join(&source)).unwrap();
         place.run(
             Command::new(bin().join("romp"))
                 .args(["opari2", "--omp-task-untied=keep", "--omp-nodecl"])
@@ -100,24 +107,74 @@ fn pomp2_tells_any_library_what_happens() {
                 .args([
                     "-O1", "-fopenmp", "-Wall", "-Wextra", "-Werror", "-o", "program",
                 ])
-                .args([&format!("source.mod.{suffix}"), "library.o"]),
+                .args([&format!("source.mod.{suffix}"), "library.o"])
+                // The user's directives stay where they are.
+                .args((compiler != "gfortran").then_some("-Wno-unknown-pragmas")),
         );
         let printed = place.run(&mut place.program());
         let mut told: Vec<&str> = printed.lines().collect();
         told.sort_unstable();
-        assert_eq!(told.join(", "), TOLD, "{compiler}");
+        assert_eq!(told.join(", "), expected, "{compiler} {suffix}");
     }
 }
 
+/// A library of others, with the registration that their script makes; it ends
+/// the program at a text that it does not understand.
 #[test]
-fn pomp2_in_fortran_is_refused() {
-    let output = Command::new(bin().join("romp"))
-        .args(["instrument", "--api", "pomp2"])
-        .arg(fixture("../fortran/do.f90"))
+fn pomp2_links_with_the_library_of_opari2() {
+    for (compiler, suffix) in [("gcc", "c"), ("gfortran", "f90")] {
+        let place = Place::new();
+        let instrumented = format!("program.{suffix}");
+        place.run(
+            Command::new(bin().join("romp"))
+                .args(["instrument", "--api", "pomp2", "-o", &instrumented])
+                .arg(fixture(&format!("all_of_pomp2.{suffix}"))),
+        );
+        place.run(Command::new(compiler).args(["-fopenmp", "-c", &instrumented]));
+        let registration = "$(opari2-config --nm) program.o | \
+            $(opari2-config --region-initialization) > registration.c && gcc -c registration.c";
+        place.run(Command::new("sh").args(["-c", registration]));
+        place.run(Command::new(compiler).args([
+            "-fopenmp",
+            "-o",
+            "program",
+            "program.o",
+            "registration.o",
+            "-lpomp",
+        ]));
+        let printed = place.run(&mut place.program());
+        assert_eq!(printed, "n 22\n");
+    }
+}
+
+/// The same regions with the same counts, whoever has instrumented; see the
+/// script for what is compared and which differences are explained.
+fn compare(tool: &str) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("opari");
+    let output = Command::new(script)
+        .arg("--bin")
+        .arg(bin())
+        .arg(tool)
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("C and C++ only"));
+    let said = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}{errors}");
+}
+
+#[test]
+fn objects_of_opari2_give_the_same_profile() {
+    compare("opari2");
+}
+
+#[test]
+fn objects_of_opari_give_the_same_profile() {
+    compare("opari");
+}
+
+#[test]
+fn what_calls_pomp2_gives_the_same_profile() {
+    compare("pomp2");
 }
 
 /// A program that has linked the shared library takes what is there when it
@@ -138,6 +195,33 @@ fn the_library_can_be_swapped_where_it_is_shared() {
         assert!(place.has_profile() && !alone.contains(says), "{library}");
         let preloaded = place.run(place.program().env("LD_PRELOAD", other));
         assert_eq!(preloaded.contains(says), swapped, "{library}: {preloaded}");
+    }
+}
+
+/// Objects that another command links export as much as the wrapper's.
+#[test]
+fn a_collector_finds_the_interface_however_the_program_was_linked() {
+    let folder = install(&bin()).unwrap();
+    let prefix = folder.path().join("romp");
+    for link in [
+        "gcc -fopenmp program.o -o program $(\"$PREFIX/bin/romp\" --libs)",
+        "gcc -fopenmp program.o -o program $(pkg-config --libs pomp)",
+    ] {
+        let place = Place::new();
+        let collector = place.library("collector.c", "collector.so");
+        place.run(
+            Command::new(prefix.join("bin/rompcc"))
+                .args(["-fopenmp", "-c", "-o", "program.o"])
+                .arg(fixture("collected.c")),
+        );
+        place.run(
+            Command::new("sh")
+                .args(["-c", link])
+                .env("PREFIX", &prefix)
+                .env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig")),
+        );
+        let told = place.run(place.program().env("LD_PRELOAD", collector));
+        assert!(told.starts_with("85\n"), "{link}: {told}");
     }
 }
 

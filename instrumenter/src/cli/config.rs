@@ -16,6 +16,9 @@ pub(super) struct Arguments {
     /// Print what links objects that rompcc has made with a plain compiler
     #[arg(long)]
     libs: bool,
+    /// With --libs: what links them into a shared library instead
+    #[arg(long, requires = "libs")]
+    shared: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -26,8 +29,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         words.push(format!("-I{}", include_directory(&archive)?.display()));
     }
     if arguments.libs {
-        words.push(archive.display().to_string());
-        words.extend(library::NATIVE_LIBRARIES.map(str::to_owned));
+        let linking = library::linking(&archive, !arguments.shared);
+        words.extend(linking.iter().map(|word| word.display().to_string()));
     }
     super::print(|out| writeln!(out, "{}", words.join(" ")))
 }

@@ -9,7 +9,6 @@ use clap::Args;
 use super::Failure;
 use crate::diagnostic::file_error;
 use crate::list::{HiddenEntry, hidden};
-use crate::openmp::Language;
 use crate::spell::Api;
 use crate::verify::verify;
 use crate::{Instrumented, Options, Source, instrument};
@@ -59,7 +58,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         api: arguments.api,
         ..Options::default()
     };
-    pomp2_speaks(source.language, arguments.api)?;
     let result = instrument(&source, &options);
     for warning in &result.warnings {
         eprintln!("{warning}");
@@ -75,17 +73,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(output) => write(output, &arguments.file, result.text()),
         None if arguments.verify => Ok(()),
         None => super::print(|out| out.write_all(result.text())),
-    }
-}
-
-/// POMP2 in Fortran needs declarations that are not written yet.
-pub(super) fn pomp2_speaks(language: Language, api: Api) -> Result<(), Failure> {
-    match (language, api) {
-        (Language::Fortran, Api::Pomp2) => Err(Failure::from(
-            "error: POMP2 is for C and C++ only; Fortran is instrumented with --api pomp"
-                .to_owned(),
-        )),
-        _ => Ok(()),
     }
 }
 

@@ -8,8 +8,9 @@ use clap::Args;
 use super::Failure;
 use super::instrument;
 use crate::openmp::Language;
+use crate::source::Form;
 use crate::spell::Api;
-use crate::{Disabled, Groups, Options};
+use crate::{Disabled, Groups, Options, Source};
 
 /// What stands behind the include of the interface's header in text that was
 /// preprocessed for OPARI2. We need no such place.
@@ -39,17 +40,17 @@ pub(super) struct Arguments {
     /// The source is C++
     #[arg(long = "c++", group = "language")]
     cxx: bool,
-    /// The source is FORTRAN 77 (not supported)
+    /// The source is FORTRAN 77
     #[arg(long, group = "language")]
     f77: bool,
-    /// The source is Fortran 90 (not supported)
+    /// The source is Fortran 90
     #[arg(long, group = "language")]
     f90: bool,
-    /// Accepted, for Fortran
-    #[arg(long)]
+    /// Fortran in free form
+    #[arg(long, group = "form")]
     free_form: bool,
-    /// Accepted, for Fortran
-    #[arg(long)]
+    /// Fortran in fixed form
+    #[arg(long, group = "form")]
     fix_form: bool,
     /// Not supported: the output always has #line
     #[arg(long)]
@@ -127,13 +128,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
     }
     let mut source = super::read_source(infile)?;
-    match () {
-        () if arguments.c => source.language = Language::C,
-        () if arguments.cxx => source.language = Language::Cxx,
-        () if arguments.f77 || arguments.f90 => source.language = Language::Fortran,
-        () => {}
-    }
-    instrument::pomp2_speaks(source.language, Api::Pomp2)?;
+    arguments.lay_out(&mut source);
     if arguments.preprocessed {
         blank_marker(&mut source.text);
     }
@@ -160,6 +155,28 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         eprintln!("{warning}");
     }
     instrument::write(output, infile, result.text())
+}
+
+impl Arguments {
+    /// The language and the form, where the file's name does not say them.
+    fn lay_out(&self, source: &mut Source) {
+        let languages = [
+            (self.c, Language::C),
+            (self.cxx, Language::Cxx),
+            (self.f77 || self.f90, Language::Fortran),
+        ];
+        let given = languages.iter().find(|(given, _)| *given);
+        source.language = given.map_or(source.language, |(_, language)| *language);
+        let forms = [
+            (self.free_form, Form::Free),
+            (self.fix_form, Form::Fixed),
+            (self.f77, Form::Fixed),
+            (self.f90, Form::Free),
+        ];
+        if let Some((_, form)) = forms.iter().find(|(given, _)| *given) {
+            source.layout = source.layout.in_form(*form);
+        }
+    }
 }
 
 /// `a.c` gives `a.mod.c`.

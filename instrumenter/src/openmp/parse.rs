@@ -29,7 +29,8 @@ impl Word {
     }
 
     /// The name of a common block in its slashes; an operator has no name.
-    fn is_common_block(&self) -> bool {
+    #[must_use]
+    pub fn is_common_block(&self) -> bool {
         let name = self.text.strip_prefix('/');
         let name = name.and_then(|rest| rest.strip_suffix('/'));
         name.is_some_and(|name| !name.is_empty())

@@ -8,6 +8,7 @@ use super::Planner;
 use super::split::SplitResult;
 use crate::find::{Extent, Found, FoundDirective, Placement};
 use crate::nest::{Construct, Nesting};
+use crate::openmp::parse::Word;
 use crate::openmp::recipes::{self, ImplicitBarrier, Recipe};
 use crate::openmp::{Association, Directive, Leaf};
 
@@ -68,6 +69,9 @@ impl Planner<'_> {
         if let Some(reason) = self.forbidden_by_surroundings(construct, found, directive) {
             return passed(reason);
         }
+        if self.passes_tasks && recipe.leaf == Leaf::Task && self.names_blocks(construct, found) {
+            return left("a variable that POMP2 needs would hide a common block from its clauses");
+        }
         // Measured from outside, if it can be at all.
         if let (None, Err(reason)) = (recipe.outside, split) {
             return left(reason);
@@ -78,6 +82,18 @@ impl Planner<'_> {
                 unsplit: self.unsplit(index, directive, split, recipe),
             },
         }
+    }
+
+    /// Whether a directive of the construct names a common block.
+    fn names_blocks(&self, construct: &Construct, found: &FoundDirective) -> bool {
+        let block = construct.block.as_ref();
+        let end = block.map_or(found.range.end, |block| block.range.end);
+        let mut inside = self
+            .found
+            .directives
+            .iter()
+            .filter(|inner| (found.range.start..end).contains(&inner.range.start));
+        inside.any(|inner| inner.words.iter().any(Word::is_common_block))
     }
 
     /// Why no probe may stand here, whatever the construct.

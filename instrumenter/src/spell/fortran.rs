@@ -12,15 +12,15 @@
 use std::collections::HashMap;
 
 use super::fortran_chunks::LoopWords;
-use super::fortran_lines::{Declaration, Lines};
-use super::{Group, Speller, Surroundings};
+use super::fortran_lines::{Argument, Declaration, Lines};
+use super::{Api, Group, Speller, Surroundings};
 use crate::edit::{EditSet, Order};
 use crate::openmp::Event;
 use crate::openmp::events::{MEMBER, TEAM, USER};
 use crate::plan::{
     AddedClause, CallEdit, DirectiveEdit, EditedDirective, Guard, Insertion, Item, Plan,
 };
-use crate::source::Layout;
+use crate::source::{Form, Layout};
 
 /// Compilers limit the number of continuation lines, down to 19; the text of a
 /// directive is cut so that a descriptor stays within.
@@ -28,9 +28,10 @@ const LONGEST_LITERAL: usize = 900;
 
 /// The speller for Fortran.
 pub struct FortranSpeller<'a> {
-    plan: &'a Plan,
-    around: Surroundings<'a>,
+    pub(super) plan: &'a Plan,
+    pub(super) around: Surroundings<'a>,
     layout: Layout,
+    api: Api,
     /// The insertion and item of each region's first probe.
     first: HashMap<usize, *const Item>,
 }
@@ -38,16 +39,17 @@ pub struct FortranSpeller<'a> {
 impl<'a> FortranSpeller<'a> {
     /// A speller for one plan.
     #[must_use]
-    pub fn new(plan: &'a Plan, around: Surroundings<'a>, layout: Layout) -> Self {
+    pub fn new(plan: &'a Plan, around: Surroundings<'a>, layout: Layout, api: Api) -> Self {
         Self {
             plan,
             around,
             layout,
+            api,
             first: first_probes(plan),
         }
     }
 
-    fn lines(&self) -> Lines {
+    pub(super) fn lines(&self) -> Lines {
         Lines::new(self.layout, self.around.whole_statements)
     }
 
@@ -105,7 +107,7 @@ impl<'a> FortranSpeller<'a> {
     }
 
     /// The preprocessor of the compiler wants `#line`, the compiler itself `#`.
-    fn marker_text(&self, line: u32, file: &str) -> String {
+    pub(super) fn marker_text(&self, line: u32, file: &str) -> String {
         let word = match self.layout.preprocessed_by_compiler {
             true => "#line",
             false => "#",
@@ -115,16 +117,31 @@ impl<'a> FortranSpeller<'a> {
     }
 
     fn probe(&self, item: &Item, event: Event, region: usize, lines: &mut Lines) {
+        if self.api == Api::Pomp2 {
+            return self.pomp2_probe(event, region, lines);
+        }
         let literal = match self.first.get(&region) {
             Some(first) if std::ptr::eq(*first, item) => self.descriptor(region),
             _ => self.key(region),
         };
-        lines.call(function(event), &literal);
+        let name = format!("POMPF_{}", function(event));
+        lines.call(&name, &[Argument::literal(literal)]);
+    }
+
+    /// Says where a function is called that keeps its name; POMP2 can't be told.
+    fn call_site(&self, region: usize, lines: &mut Lines) {
+        if self.api == Api::Pomp {
+            let descriptor = Argument::literal(self.descriptor(region));
+            lines.call("POMPF_Lock_site", &[descriptor]);
+        }
     }
 
     fn items(&self, items: &[Item], lines: &mut Lines) {
         for item in items {
             match item {
+                Item::Mark(mark) if self.api == Api::Pomp2 => {
+                    lines.raw(&format!("#define {}", self.mark(*mark)));
+                }
                 // A block of statements needs no marks here, and there is no table
                 // of regions that only those that are compiled may stand in.
                 Item::Open | Item::Close | Item::Mark(_) => {}
@@ -135,8 +152,11 @@ impl<'a> FortranSpeller<'a> {
                 Item::ChunksEnd(number) => self.loop_words(*number).end(lines),
                 Item::Probe(event, region) => self.probe(item, *event, *region, lines),
                 Item::AlternateEnd(region) => self.probe(item, USER.closing(), *region, lines),
-                Item::Call(name) => lines.plain_call(name),
-                Item::CallSite(region) => lines.call("Lock_site", &self.descriptor(*region)),
+                Item::Call(name) => match self.api {
+                    Api::Pomp => lines.call(&format!("POMPF_{name}"), &[]),
+                    Api::Pomp2 => lines.call(&format!("POMP2_{name}"), &[]),
+                },
+                Item::CallSite(region) => self.call_site(*region, lines),
                 Item::Barrier => lines.directive(&["barrier".to_owned()]),
                 Item::Directive {
                     ends,
@@ -172,12 +192,13 @@ impl<'a> FortranSpeller<'a> {
         }
     }
 
-    fn clause(clause: &AddedClause) -> Option<String> {
+    fn clause(&self, clause: &AddedClause) -> Option<String> {
         match clause {
             AddedClause::Nowait => Some("nowait".into()),
             AddedClause::Shared(items) => Some(format!("shared({})", items.join(","))),
             // The library tells teams apart without a handle.
-            AddedClause::Team(_) | AddedClause::Task(_) => None,
+            AddedClause::Team(_) => None,
+            AddedClause::Task(region) => Some(format!("firstprivate({})", self.new_task(*region))),
         }
     }
 }
@@ -226,8 +247,14 @@ impl Speller for FortranSpeller<'_> {
         if group.line_start {
             return format!("{text}{marker}");
         }
-        // A statement follows in the same line.
-        format!("\n{text}{marker}{}", Lines::INDENT)
+        // A statement follows in the same line. In fixed form it stays in its columns:
+        // what is behind the last one does not count.
+        let column = match self.layout.form {
+            Form::Free => 0,
+            Form::Fixed => self.around.lines.column(group.at) as usize - 1,
+        };
+        let blanks = " ".repeat(column.saturating_sub(Lines::INDENT.len()));
+        format!("\n{text}{marker}{}{blanks}", Lines::INDENT)
     }
 
     /// A changed directive is written anew: what is removed may have been a
@@ -252,7 +279,7 @@ impl Speller for FortranSpeller<'_> {
             end = Some(word.range.end);
         }
         words.extend(edited.edits.iter().filter_map(|edit| match edit {
-            DirectiveEdit::Add { clause, .. } => Self::clause(clause),
+            DirectiveEdit::Add { clause, .. } => self.clause(clause),
             DirectiveEdit::Remove(_) | DirectiveEdit::Replace(..) => None,
         }));
         let mut lines = self.lines();
@@ -265,12 +292,21 @@ impl Speller for FortranSpeller<'_> {
 
     fn call(&self, call: &CallEdit) -> (String, String) {
         let lines = self.lines();
+        let column = self.around.lines.column(call.arguments) as usize - 1;
+        let marker = self.marker(call.arguments);
+        if self.api == Api::Pomp2 {
+            let name = format!(
+                "{}{}",
+                lines.before_name(),
+                Self::pomp2_routine(call.routine)
+            );
+            return (name, lines.broken_before(column, &marker));
+        }
         // In C the wrappers are told from OPARI's by this ending.
         let wrapper = call.routine.wrapper.trim_end_matches("_at");
         let name = format!("{}POMPF_{wrapper}", lines.before_name());
-        let column = self.around.lines.column(call.arguments) as usize - 1;
         let literal = self.descriptor(call.region);
-        let first_argument = lines.argument(column, &literal, &self.marker(call.arguments));
+        let first_argument = lines.argument(column, &literal, &marker);
         (name, first_argument)
     }
 
@@ -280,6 +316,9 @@ impl Speller for FortranSpeller<'_> {
     }
 
     fn epilogue(&self) -> String {
-        String::new()
+        match self.api {
+            Api::Pomp => String::new(),
+            Api::Pomp2 => self.pomp2_epilogue(),
+        }
     }
 }

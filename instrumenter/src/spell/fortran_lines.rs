@@ -31,6 +31,38 @@ pub(super) enum Declaration {
     Interface,
 }
 
+/// An argument of a call.
+pub(super) struct Argument {
+    text: String,
+    literal: bool,
+    /// What an interface calls it, and how that declares it.
+    dummy: (&'static str, &'static str),
+}
+
+impl Argument {
+    /// A character literal of this text.
+    pub(super) fn literal(text: String) -> Self {
+        Self {
+            literal: true,
+            ..Self::new(text, ("text", "character(*), intent(in)"))
+        }
+    }
+
+    /// A number.
+    pub(super) fn number(number: usize) -> Self {
+        Self::new(number.to_string(), ("number", "integer, intent(in)"))
+    }
+
+    /// Anything else, with the name and the declaration of the dummy argument.
+    pub(super) fn new(text: String, dummy: (&'static str, &'static str)) -> Self {
+        Self {
+            text,
+            literal: false,
+            dummy,
+        }
+    }
+}
+
 impl Lines {
     /// What stands in front of a statement, in either form.
     pub(super) const INDENT: &'static str = "      ";
@@ -79,7 +111,7 @@ impl Lines {
     }
 
     /// A statement of ours.
-    fn statement(&mut self, statement: &str) {
+    pub(super) fn statement(&mut self, statement: &str) {
         self.code(&format!("{}{statement}", Self::INDENT));
     }
 
@@ -128,37 +160,64 @@ impl Lines {
         }
     }
 
-    /// A call of a function that takes nothing.
-    pub(super) fn plain_call(&mut self, name: &str) {
-        self.declared(name, None, |lines| {
-            lines.statement(&format!("call POMPF_{name}()"));
+    /// A call of a subroutine.
+    pub(super) fn call(&mut self, name: &str, arguments: &[Argument]) {
+        self.declared(name, arguments, |lines| {
+            let mut text = format!("{}call {name}(", Self::INDENT);
+            let mut column = text.len();
+            for (number, argument) in arguments.iter().enumerate() {
+                let behind = if number + 1 < arguments.len() {
+                    ","
+                } else {
+                    ")"
+                };
+                let word = match argument.literal {
+                    true => lines.literal(column, &argument.text, behind),
+                    false => lines.word(column, &argument.text, behind),
+                };
+                text.push_str(&word);
+                text.push_str(behind);
+                column = text.rsplit('\n').next().map_or(0, str::len);
+            }
+            if arguments.is_empty() {
+                text.push(')');
+            }
+            lines.code(&text);
         });
     }
 
-    /// A call of a probe with its literal.
-    pub(super) fn call(&mut self, name: &str, literal: &str) {
-        self.declared(name, Some("text"), |lines| {
-            let head = format!("call POMPF_{name}(");
-            let literal = lines.literal(Self::INDENT.len() + head.len(), literal, ")");
-            lines.statement(&format!("{head}{literal})"));
-        });
+    /// An argument that is no literal and is followed by `behind`, on a line of
+    /// its own if there is no room in column `column`.
+    fn word(&self, column: usize, word: &str, behind: &str) -> String {
+        match column + word.len() + behind.len() + " &".len() > self.width {
+            true => format!("{}{word}", self.broken()),
+            false => word.to_owned(),
+        }
+    }
+
+    /// A block for declarations. As the first statement behind a directive it
+    /// would be all that the directive governs, so another statement stands in
+    /// front.
+    pub(super) fn open_block(&mut self) {
+        self.statement("continue; block");
     }
 
     /// A call and the declaration that it needs, which a block of its own holds.
-    /// As the first statement behind a directive a block would be all that the
-    /// directive governs, so another statement stands in front.
-    fn declared(&mut self, name: &str, argument: Option<&str>, call: impl FnOnce(&mut Self)) {
+    fn declared(&mut self, name: &str, arguments: &[Argument], call: impl FnOnce(&mut Self)) {
         match self.declaration {
             Declaration::None => return call(self),
             Declaration::External => {
-                self.statement(&format!("continue; block; external :: POMPF_{name}"));
+                self.open_block();
+                self.statement(&format!("external :: {name}"));
             }
             Declaration::Interface => {
-                self.statement("continue; block; interface");
-                let argument = argument.unwrap_or_default();
-                self.statement(&format!("subroutine POMPF_{name}({argument})"));
-                if !argument.is_empty() {
-                    self.statement(&format!("character(*), intent(in) :: {argument}"));
+                self.open_block();
+                self.statement("interface");
+                let dummies = || arguments.iter().map(|argument| argument.dummy);
+                let names: Vec<&str> = dummies().map(|(name, _)| name).collect();
+                self.statement(&format!("subroutine {name}({})", names.join(", ")));
+                for (name, declared) in dummies() {
+                    self.statement(&format!("{declared} :: {name}"));
                 }
                 self.statement("end subroutine; end interface");
             }
@@ -189,26 +248,37 @@ impl Lines {
         }
     }
 
-    /// A literal as the first of several arguments, in front of the one in
-    /// column `column` (from 0). That stands behind `marker`, on a line of its
-    /// own, where it also was: what is behind the last column stays there.
-    pub(super) fn argument(&self, column: usize, literal: &str, marker: &str) -> String {
+    /// A break behind the opening parenthesis of a call whose name has grown, in
+    /// front of the argument in column `column` (from 0): see `argument`.
+    pub(super) fn broken_before(&self, column: usize, marker: &str) -> String {
         let blanks = " ".repeat(column.saturating_sub(Self::INDENT.len()));
         let marker = self.inner(marker);
         match self.form {
             // The lines that follow keep their numbers.
+            Form::Free if self.whole => String::new(),
+            Form::Free => format!("&\n{marker}{}{blanks}", Self::INDENT),
+            Form::Fixed => format!("\n{marker}     &{blanks}"),
+        }
+    }
+
+    /// A literal as the first of several arguments, in front of the one in
+    /// column `column` (from 0). That stands behind `marker`, on a line of its
+    /// own, where it also was: what is behind the last column stays there.
+    pub(super) fn argument(&self, column: usize, literal: &str, marker: &str) -> String {
+        let behind = self.broken_before(column, marker);
+        match self.form {
             Form::Free if self.whole => {
                 format!("{}, ", self.literal(column + GROWTH, literal, ", "))
             }
             Form::Free => {
                 // The name in front of it has grown.
                 let literal = self.literal(column + GROWTH, literal, ", &");
-                format!("{literal}, &\n{marker}{}{blanks}", Self::INDENT)
+                format!("{literal}, {behind}")
             }
             Form::Fixed => {
                 let begin = self.broken();
                 let literal = self.literal(Self::INDENT.len(), literal, ",");
-                format!("{begin}{literal},\n{marker}     &{blanks}")
+                format!("{begin}{literal},{behind}")
             }
         }
     }
@@ -353,7 +423,7 @@ mod tests {
         let literal = "it's a text ".repeat(40);
         for layout in [Layout::FREE, Layout::FIXED] {
             let mut lines = lines(layout);
-            lines.call("For_enter", &literal);
+            lines.call("POMPF_For_enter", &[Argument::literal(literal.clone())]);
             let text = lines.text();
             let limit = layout.line_length.unwrap_or(132);
             assert!(text.lines().all(|line| line.len() <= limit), "{text}");
@@ -398,7 +468,7 @@ mod tests {
         for layout in [Layout::FREE, Layout::FIXED] {
             let mut lines = Lines::new(layout, true);
             lines.belong_to("# 7 \"a\"\n".into());
-            lines.call("For_enter", &"text ".repeat(60));
+            lines.call("POMPF_For_enter", &[Argument::literal("text ".repeat(60))]);
             lines.directive(&["parallel".into(), format!("shared({})", "a,".repeat(80))]);
             let text = lines.text();
             assert_eq!(text.matches("# 7").count(), 2, "{text}");

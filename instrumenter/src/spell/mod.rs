@@ -20,7 +20,7 @@ pub enum Api {
     /// Ours: libpomp
     #[default]
     Pomp,
-    /// OPARI2's: Score-P, TAU and other libraries; C and C++ only
+    /// OPARI2's: Score-P, TAU and other libraries
     Pomp2,
 }
 

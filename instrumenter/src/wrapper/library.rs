@@ -60,9 +60,15 @@ pub(crate) fn link_words(line: &CommandLine, library: &Path) -> Vec<OsString> {
     {
         words.extend(["-x", "none"].map(OsString::from));
     }
-    words.push(library.as_os_str().to_owned());
+    words.extend(linking(library, !line.has(Meaning::Shared)));
+    words
+}
+
+/// The words that link the library into an executable, or into what is none.
+pub(crate) fn linking(library: &Path, executable: bool) -> Vec<OsString> {
+    let mut words = vec![library.as_os_str().to_owned()];
     words.extend(NATIVE_LIBRARIES.map(OsString::from));
-    if !line.has(Meaning::Shared) {
+    if executable {
         words.extend(exporting(library));
         words.extend(found_at_run_time(library));
     }

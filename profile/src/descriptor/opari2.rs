@@ -15,12 +15,21 @@ const KEYS: &[&str] = &[
 /// Kinds of schedule that are known.
 const SCHEDULES: &[&str] = &["static", "dynamic", "guided", "runtime", "auto"];
 
+/// The type of a region in POMP2, which knows no newer names.
+#[must_use]
+pub fn pomp2_type(region_type: &str) -> &str {
+    match region_type {
+        "masked" => "master",
+        other => other,
+    }
+}
+
 impl Descriptor {
     /// Writes the text form without anything that is ours alone.
     #[must_use]
     pub fn to_ctc(&self) -> String {
         let mut pairs = vec![
-            ("regionType", self.region_type.clone()),
+            ("regionType", pomp2_type(&self.region_type).to_owned()),
             ("sscl", self.begin.to_value()),
             ("escl", self.end.to_value()),
         ];

@@ -2,6 +2,7 @@
 
 mod chrome;
 mod folded;
+mod otf2;
 mod paraver;
 
 use std::path::{Path, PathBuf};
@@ -31,6 +32,11 @@ const EXPORTERS: &[Exporter] = &[
         name: "folded",
         about: "stacks with their time in nanoseconds, for flame graphs",
         write: folded::write,
+    },
+    Exporter {
+        name: "otf2",
+        about: "a folder FILE with an archive for Vampir and Score-P's tools; needs libotf2",
+        write: otf2::write,
     },
     Exporter {
         name: "paraver",

@@ -1,0 +1,291 @@
+//! OTF2, which Vampir, Scalasca and Cube's tools read: a location for each stream,
+//! a region for each construct and each of its phases, forks, teams and tasks as
+//! OTF2 has them. Chunks have no event there.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use otf2::{Archive, Error, Events, Library, Location, Region, Role as Stands, Strings};
+use profile::region_kind::{PseudoRegion, RegionKind};
+use trace::layout::label_parts;
+use trace::read::Trace;
+use trace::replay::{Event, Listener, LockEvent, Open, Role, replay};
+
+use super::{Failure, failure, phase, region};
+
+/// The name under which Score-P puts an archive into its folder.
+const NAME: &str = "traces";
+
+/// The number of a thread's implicit task.
+const IMPLICIT: u32 = 0;
+
+/// Writes the folder `output` with an archive in it.
+pub(super) fn write(trace: &Trace, output: &Path) -> Result<(), Failure> {
+    let taken = |why: &str| failure(format!("'{}': {why}", output.display()));
+    if output.symlink_metadata().is_ok() {
+        return Err(taken("it is there already"));
+    }
+    let library = Library::load(std::env::var_os("ROMP_OTF2").as_deref()).map_err(failure)?;
+    // Moved to its place when it is whole.
+    let parent = output.parent().filter(|path| !path.as_os_str().is_empty());
+    let scratch = tempfile::Builder::new()
+        .prefix(".romp-otf2-")
+        .tempdir_in(parent.unwrap_or(Path::new(".")))
+        .map_err(|error| taken(&error.to_string()))?;
+    let folder = scratch.path().join("otf2");
+    archive(trace, &library, &folder)?;
+    std::fs::rename(&folder, output).map_err(|error| taken(&error.to_string()))
+}
+
+fn archive(trace: &Trace, library: &Library, folder: &Path) -> Result<(), Failure> {
+    let mut archive = Archive::create(library, folder, NAME).map_err(failure)?;
+    let mut regions = Regions::default();
+    let mut locations = Vec::new();
+    let ranks: BTreeMap<u64, u32> = trace.streams().zip(0..).collect();
+    for stream in trace.streams() {
+        let mut lane = Lane {
+            trace,
+            events: archive.events(stream).map_err(failure)?,
+            regions: &mut regions,
+            ranks: &ranks,
+            own: ranks.get(&stream).copied().unwrap_or_default(),
+            tasks: Vec::new(),
+            failed: Ok(()),
+        };
+        let (rest, end) = replay(trace, stream, &mut lane).map_err(failure)?;
+        // Only where the program was killed.
+        for open in rest
+            .open()
+            .iter()
+            .rev()
+            .filter(|open| open.role != Role::Base)
+        {
+            lane.end(end, open);
+        }
+        lane.failed.map_err(failure)?;
+        locations.push(Location {
+            number: stream,
+            events: lane.events.finish().map_err(failure)?,
+            name: regions.strings.number(&format!("stream {stream}")),
+        });
+    }
+    let length = trace.ns(trace.header.end.ticks);
+    archive
+        .finish(
+            (length, trace.header.start_unix_ns),
+            regions.strings,
+            &regions.all,
+            &locations,
+        )
+        .map_err(failure)
+}
+
+/// The regions of the archive: made as they are met.
+#[derive(Default)]
+struct Regions {
+    numbers: HashMap<(u32, Part), u32>,
+    all: Vec<Region>,
+    strings: Strings,
+}
+
+/// What of a region of ours is a region there.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Part {
+    Whole,
+    /// A parallel region as the thread that forks sees it.
+    Fork,
+    Phase(&'static str, PseudoRegion),
+}
+
+impl Regions {
+    fn number(&mut self, trace: &Trace, of: u32, part: Part) -> u32 {
+        if let Some(number) = self.numbers.get(&(of, part)) {
+            return *number;
+        }
+        let mut name = region(trace, of);
+        match part {
+            Part::Whole => {}
+            Part::Fork => name.push_str(" (fork to join)"),
+            Part::Phase(phase, _) => name.push_str(&format!(" ({phase})")),
+        }
+        let descriptor = trace.region(of);
+        let kind = descriptor.and_then(|known| RegionKind::from_region_type(&known.region_type));
+        let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        let name = self.strings.number(&name);
+        self.all.push(Region {
+            name,
+            role: stands_for(kind, part),
+            file: self
+                .strings
+                .number(descriptor.map_or("", |known| &known.begin.file)),
+            lines: descriptor.map_or((0, 0), |known| (known.begin.first, known.end.last)),
+        });
+        self.numbers.insert((of, part), number);
+        number
+    }
+}
+
+/// The role of a region there.
+fn stands_for(kind: Option<RegionKind>, part: Part) -> Stands {
+    use RegionKind as K;
+    let phase = match part {
+        Part::Fork => return Stands::Parallel,
+        Part::Whole => None,
+        Part::Phase(_, phase) => Some(phase),
+    };
+    match (kind, phase) {
+        (Some(K::Taskgroup), Some(PseudoRegion::Ibarr)) => Stands::TaskWait,
+        (_, Some(PseudoRegion::Ibarr)) => Stands::ImplicitBarrier,
+        (Some(K::Critical), Some(PseudoRegion::Body)) => Stands::CriticalBlock,
+        (Some(K::Single), Some(PseudoRegion::Body)) => Stands::SingleBlock,
+        (Some(K::Ordered), Some(PseudoRegion::Body)) => Stands::OrderedBlock,
+        (_, Some(_)) => Stands::Code,
+        (Some(kind), None) => match kind {
+            K::Parallel | K::ParallelLoop | K::ParallelSections | K::ParallelWorkshare => {
+                Stands::Parallel
+            }
+            K::Loop | K::Taskloop | K::GenericLoop | K::Distribute => Stands::Loop,
+            K::Sections => Stands::Sections,
+            K::Section => Stands::Section,
+            K::Workshare => Stands::Workshare,
+            K::Single => Stands::Single,
+            K::Master => Stands::Master,
+            K::Critical => Stands::Critical,
+            K::Atomic => Stands::Atomic,
+            K::Barrier => Stands::Barrier,
+            K::Flush => Stands::Flush,
+            K::Ordered => Stands::Ordered,
+            K::Task | K::UntiedTask => Stands::TaskCreate,
+            K::TaskExec | K::UntiedTaskExec => Stands::Task,
+            K::Taskwait | K::Taskgroup => Stands::TaskWait,
+            K::Function => Stands::Function,
+            _ => Stands::Code,
+        },
+        (None, None) => Stands::Code,
+    }
+}
+
+/// One stream as it is written.
+struct Lane<'a, 'e> {
+    trace: &'a Trace,
+    events: Events<'e>,
+    regions: &'a mut Regions,
+    ranks: &'a BTreeMap<u64, u32>,
+    /// Its own rank.
+    own: u32,
+    /// The tasks that are being executed, by the labels of their creation.
+    tasks: Vec<u64>,
+    failed: Result<(), Error>,
+}
+
+impl Lane<'_, '_> {
+    fn then(&mut self, event: impl FnOnce(&mut Events<'_>) -> Result<(), Error>) {
+        if self.failed.is_ok() {
+            self.failed = event(&mut self.events);
+        }
+    }
+
+    fn number(&mut self, region: u32, part: Part) -> u32 {
+        self.regions.number(self.trace, region, part)
+    }
+
+    fn whole(open: &Open) -> Part {
+        match open.role {
+            Role::Fork => Part::Fork,
+            _ => Part::Whole,
+        }
+    }
+
+    fn begin(&mut self, at: u64, open: &Open) {
+        let region = self.number(open.region, Self::whole(open));
+        if open.role == Role::Member {
+            self.then(|events| events.team_begin(at));
+        }
+        self.then(|events| events.enter(at, region));
+        if open.role == Role::Fork {
+            // How many threads were asked for is not known here.
+            self.then(|events| events.fork(at, 0));
+        }
+        self.begin_phase(at, open);
+    }
+
+    fn begin_phase(&mut self, at: u64, open: &Open) {
+        if let Some(name) = phase(open) {
+            let region = self.number(open.region, Part::Phase(name, open.phase));
+            self.then(|events| events.enter(at, region));
+        }
+    }
+
+    fn end_phase(&mut self, at: u64, open: &Open) {
+        if let Some(name) = phase(open) {
+            let region = self.number(open.region, Part::Phase(name, open.phase));
+            self.then(|events| events.leave(at, region));
+        }
+    }
+
+    /// `time` in ticks.
+    fn end(&mut self, time: u64, open: &Open) {
+        let at = self.trace.ns(time);
+        self.end_phase(at, open);
+        let is_task = open.role == Role::Construct && open.label != 0;
+        if let Some(task) = is_task.then(|| self.tasks.pop()).flatten() {
+            let (thread, number) = self.task(task);
+            self.then(|events| events.task_complete(at, thread, number));
+            let around = self.tasks.last().map(|label| self.task(*label));
+            let (thread, number) = around.unwrap_or((self.own, IMPLICIT));
+            self.then(|events| events.task_switch(at, thread, number));
+        }
+        if open.role == Role::Fork {
+            self.then(|events| events.join(at));
+        }
+        let region = self.number(open.region, Self::whole(open));
+        self.then(|events| events.leave(at, region));
+        if open.role == Role::Member {
+            self.then(|events| events.team_end(at));
+        }
+    }
+
+    /// A task: the rank of the thread that made it, and its number there.
+    fn task(&self, label: u64) -> (u32, u32) {
+        let (stream, number) = label_parts(label);
+        let rank = self.ranks.get(&stream).copied().unwrap_or(u32::MAX);
+        (rank, u32::try_from(number).unwrap_or(u32::MAX))
+    }
+
+    /// A call of a lock routine, which is known when it has ended.
+    fn lock(&mut self, at: u64, lock: &LockEvent) {
+        if lock.start != 0 {
+            let start = self.trace.ns(lock.start);
+            let region = self.number(lock.region, Part::Whole);
+            self.then(|events| events.enter(start, region));
+            self.then(|events| events.leave(at, region));
+        }
+    }
+}
+
+impl Listener for Lane<'_, '_> {
+    fn event(&mut self, time: u64, open: &[Open], event: &Event) {
+        let Some(top) = open.last() else { return };
+        let at = self.trace.ns(time);
+        match event {
+            Event::Begin { .. } | Event::Known => self.begin(at, top),
+            Event::Turn(to) => {
+                self.end_phase(at, top);
+                self.begin_phase(at, &Open { phase: *to, ..*top });
+            }
+            Event::End { .. } => self.end(time, top),
+            Event::Create(label) => {
+                let (thread, number) = self.task(*label);
+                self.then(|events| events.task_create(at, thread, number));
+            }
+            Event::Executes(created) => {
+                let label = if *created == 0 { top.label } else { *created };
+                self.tasks.push(label);
+                let (thread, number) = self.task(label);
+                self.then(|events| events.task_switch(at, thread, number));
+            }
+            Event::Lock(lock) => self.lock(at, lock),
+            Event::Loop(_) | Event::Chunk(_) | Event::Depend(..) | Event::Missing(_) => {}
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! POMP2 in C and C++.
+//!
+//! As in POMP, a region is named by the call of a function, here for the address
+//! of its handle, so that nothing has to be listed under `default(none)`. What a
+//! function stores for its partner is a local of a block that the first opens and
+//! the second closes.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::{Shape, function, registrations, sections_around, wrapper_of};
+use crate::openmp::Event;
+use crate::openmp::api::RoutineRow;
+use crate::openmp::events::USER;
+use crate::plan::Item;
+use crate::spell::c::{CSpeller, quoted};
+
+impl Shape {
+    /// The declaration of a function that takes this.
+    fn declaration(self, name: &str) -> String {
+        let parameters = match self {
+            Self::First | Self::Section => "void **, const char *",
+            Self::Plain | Self::SectionEnd => "void **",
+            Self::Fork => "void **, int, int, long *, const char *",
+            Self::Leaves => "void **, long *, const char *",
+            Self::LeavesKnown => "void **, long *",
+            Self::GoesOn | Self::GoesOnCreating | Self::Executes => "void **, long",
+            Self::Creates => "void **, long *, long *, int, const char *",
+        };
+        format!("void {name}({parameters})")
+    }
+}
+
+impl CSpeller<'_> {
+    /// The call of the function that reports an event, if there is one.
+    pub(in crate::spell) fn pomp2_probe(&self, event: Event, region: usize) -> String {
+        let Some((name, shape)) = function(event, &self.plan.regions[region]) else {
+            return String::new();
+        };
+        let handle = |region: usize| {
+            let accessor = self.accessor(&self.plan.regions[region]);
+            format!("{}_{}({region})", accessor.prefix, self.around.unique)
+        };
+        let text = |region: usize| {
+            let accessor = self.accessor(&self.plan.regions[region]);
+            format!("{}_text_{}({region})", accessor.prefix, self.around.unique)
+        };
+        let (own, own_text) = (handle(region), text(region));
+        let construct = sections_around(self.plan, region);
+        let left = self.left(event, region);
+        let new = self.new_task(region);
+        match shape {
+            Shape::First => format!("{name}({own}, {own_text});"),
+            Shape::Plain => format!("{name}({own});"),
+            Shape::Section => format!("{name}({}, {});", handle(construct), text(construct)),
+            Shape::SectionEnd => format!("{name}({});", handle(construct)),
+            Shape::Fork => format!(
+                "{{ long {left}; {name}({own}, 1, romp_threads_{}(), &{left}, {own_text});",
+                self.around.unique
+            ),
+            Shape::Leaves => format!("{{ long {left}; {name}({own}, &{left}, {own_text});"),
+            Shape::LeavesKnown => format!("{{ long {left}; {name}({own}, &{left});"),
+            Shape::GoesOn | Shape::GoesOnCreating => format!("{name}({own}, {left}); }}"),
+            Shape::Creates => format!(
+                "{{ long {left}; long {new}; {name}({own}, &{new}, &{left}, 1, {own_text});"
+            ),
+            Shape::Executes => format!("{name}({own}, {new});"),
+        }
+    }
+
+    /// The local for the task that an event leaves or goes on with. Those of one
+    /// region that enclose each other have names of their own.
+    pub(in crate::spell) fn left(&self, event: Event, region: usize) -> String {
+        let kind = match event.name().starts_with("Implicit") {
+            true => "barrier",
+            false => "left",
+        };
+        format!("romp_{kind}_{}_{region}", self.around.unique)
+    }
+
+    /// The local for the task that is created.
+    pub(in crate::spell) fn new_task(&self, region: usize) -> String {
+        format!("romp_task_{}_{region}", self.around.unique)
+    }
+
+    /// A lock routine's other name. OPARI2 has none for those with hints.
+    pub(in crate::spell) fn pomp2_routine(routine: &RoutineRow) -> String {
+        match wrapper_of(routine) {
+            Some(wrapper) => format!("romp_{wrapper}"),
+            None => routine.name.to_owned(),
+        }
+    }
+
+    /// Declarations of the functions that the text calls.
+    fn pomp2_functions(&self) -> BTreeSet<String> {
+        let items = self
+            .plan
+            .insertions
+            .iter()
+            .flat_map(|insertion| &insertion.items);
+        let mut declared: BTreeSet<String> = items
+            .filter_map(|item| match item {
+                Item::Probe(event, region) => function(*event, &self.plan.regions[*region]),
+                Item::AlternateEnd(region) => function(USER.closing(), &self.plan.regions[*region]),
+                _ => None,
+            })
+            .map(|(name, shape)| shape.declaration(&name))
+            .collect();
+        let items = self
+            .plan
+            .insertions
+            .iter()
+            .flat_map(|insertion| &insertion.items);
+        declared.extend(items.filter_map(|item| match item {
+            Item::Call(name) => Some(format!("void POMP2_{name}(void)")),
+            _ => None,
+        }));
+        let registrations = registrations(self.plan, self.around.unique);
+        declared.extend(
+            registrations.map(|registration| Shape::First.declaration(registration.assign)),
+        );
+        let max_threads = "__asm__(\"omp_get_max_threads\")";
+        declared.insert(format!(
+            "int romp_threads_{}(void) {max_threads}",
+            self.around.unique
+        ));
+        declared
+    }
+
+    /// The lock routines. The type of a lock is not known in front of the user's
+    /// headers, and one of those may declare the routines: ours have names of
+    /// their own in the source.
+    fn pomp2_locks(&self) -> BTreeSet<String> {
+        let routines = self.plan.calls.iter().map(|call| call.routine);
+        let declared = routines.filter_map(|routine| {
+            let wrapper = wrapper_of(routine)?;
+            let (result, parameters) = (routine.result, routine.parameters);
+            Some(format!(
+                "{result} romp_{wrapper}({parameters}) __asm__(\"{wrapper}\")"
+            ))
+        });
+        declared.collect()
+    }
+
+    /// What stands in front of the whole text.
+    pub(in crate::spell) fn pomp2_prologue(&self) -> String {
+        let (open, close) = self.extern_c();
+        let mut text = open.to_owned();
+        for declaration in self.pomp2_functions().union(&self.pomp2_locks()) {
+            let _ = writeln!(text, "extern {declaration};");
+        }
+        text.push_str(close);
+        let unique = self.around.unique;
+        for accessor in self.used_accessors() {
+            let (prefix, storage, attribute) =
+                (accessor.prefix, accessor.storage, accessor.attribute);
+            let _ = write!(
+                text,
+                "{storage} void **{prefix}_{unique}(int) {attribute};\n\
+                 {storage} const char *{prefix}_text_{unique}(int) {attribute};\n"
+            );
+        }
+        text + &format!("#line 1 {}\n", quoted(self.around.name))
+    }
+
+    /// The handles and texts of the regions, and their registration.
+    pub(in crate::spell) fn pomp2_epilogue(&self) -> String {
+        let unique = self.around.unique;
+        let count = self.plan.regions.len();
+        let mut text = format!(
+            "\n#line 1 \"<romp>\"\n\
+             #pragma GCC diagnostic push\n\
+             #pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\
+             static void *romp_handles_{unique}[{count}];\n\
+             static const char *const romp_texts_{unique}[{count}] = {{\n"
+        );
+        for region in &self.plan.regions {
+            let _ = writeln!(text, "{},", quoted(&region.descriptor.to_ctc()));
+        }
+        text.push_str("};\n");
+        for accessor in self.used_accessors() {
+            let (storage, prefix) = (accessor.defined_as(), accessor.prefix);
+            let _ = write!(
+                text,
+                "{storage}void **{prefix}_{unique}(int romp_region) \
+                 {{ return &romp_handles_{unique}[romp_region]; }}\n\
+                 {storage}const char *{prefix}_text_{unique}(int romp_region) \
+                 {{ return romp_texts_{unique}[romp_region]; }}\n"
+            );
+        }
+        let (open, close) = self.extern_c();
+        for registration in registrations(self.plan, unique) {
+            let register = format!("void {}(void)", registration.name);
+            let _ = write!(text, "{open}{register};\n{close}{register} {{\n");
+            for index in registration.regions {
+                let assign = format!(
+                    "{}(&romp_handles_{unique}[{index}], romp_texts_{unique}[{index}]);",
+                    registration.assign
+                );
+                let _ = match self.plan.regions[index].branch.map(|mark| self.mark(mark)) {
+                    Some(mark) => writeln!(text, "#ifdef {mark}\n{assign}\n#endif"),
+                    None => writeln!(text, "{assign}"),
+                };
+            }
+            text.push_str("}\n");
+        }
+        text.push_str("#pragma GCC diagnostic pop\n");
+        text
+    }
+}

@@ -1,0 +1,287 @@
+//! POMP2 in Fortran.
+//!
+//! A handle is a variable, and a variable has to be declared. So a probe calls a
+//! subroutine of ours behind the user's last program unit, with the number of the
+//! region: that has the handles, in a common block, and calls the interface's
+//! function. It also keeps the task that is left for the function that needs it
+//! again, on a stack of the thread.
+//!
+//! Only the number of a new task has to be in a variable where the user's code
+//! is: the task gets it by `firstprivate`. A `block` construct around the task
+//! declares it. It is a scoping unit, in which no common block of the user's can
+//! be named, so nothing else is put in one.
+
+use std::collections::BTreeMap;
+
+use super::{Shape, function, registrations, sections_around, wrapper_of};
+use crate::openmp::Event;
+use crate::openmp::api::RoutineRow;
+use crate::openmp::events::USER;
+use crate::plan::{Item, Mark};
+use crate::spell::fortran::FortranSpeller;
+use crate::spell::fortran_lines::{Argument, Lines};
+
+/// The type of a task's handle.
+const TASK: &str = "integer(8)";
+
+/// What a function takes behind the handle.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Word {
+    /// Whether a condition holds.
+    If,
+    /// A number of threads.
+    Threads,
+    /// The task that is created.
+    New,
+    /// Where to store the task that is left.
+    Left,
+    /// The task that goes on.
+    Back,
+    /// The region's text.
+    Text,
+}
+
+impl Shape {
+    fn words(self) -> &'static [Word] {
+        match self {
+            Self::First | Self::Section => &[Word::Text],
+            Self::Plain | Self::SectionEnd => &[],
+            Self::Fork => &[Word::If, Word::Threads, Word::Left, Word::Text],
+            Self::Leaves => &[Word::Left, Word::Text],
+            Self::LeavesKnown => &[Word::Left],
+            Self::GoesOn | Self::GoesOnCreating => &[Word::Back],
+            Self::Creates => &[Word::New, Word::Left, Word::If, Word::Text],
+            Self::Executes => &[Word::New],
+        }
+    }
+}
+
+impl Word {
+    /// What a wrapper passes on.
+    fn passed(self) -> &'static str {
+        match self {
+            Self::If => ".true._4",
+            Self::Threads => THREADS,
+            Self::New => "romp_new",
+            Self::Left | Self::Back => "romp_left",
+            Self::Text => "romp_text",
+        }
+    }
+
+    /// The type of what a wrapper is given; it knows the rest itself.
+    fn given(self) -> Option<&'static str> {
+        match self {
+            Self::If | Self::Threads | Self::Left | Self::Back => None,
+            Self::New => Some(TASK),
+            Self::Text => Some("character(*)"),
+        }
+    }
+
+    /// What a wrapper declares for it besides.
+    fn local(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Threads => Some(("integer(4), external", "pomp2_lib_get_max_threads")),
+            Self::Left | Self::Back => Some((TASK, "romp_left")),
+            Self::If | Self::New | Self::Text => None,
+        }
+    }
+}
+
+/// The number of threads of a team whose directive does not say it.
+const THREADS: &str = "pomp2_lib_get_max_threads()";
+
+/// An argument of a call that no interface is written for.
+fn passed(text: String) -> Argument {
+    Argument::new(text, ("", ""))
+}
+
+/// Functions whose names differ in Fortran.
+fn in_fortran(name: String) -> String {
+    name.replace("POMP2_For_", "POMP2_Do_")
+}
+
+impl FortranSpeller<'_> {
+    /// The subroutine of ours that calls a function.
+    fn wrapper(&self, name: &str) -> String {
+        let name = name.trim_start_matches("POMP2_").to_ascii_lowercase();
+        format!("romp_{}_{name}", self.around.unique)
+    }
+
+    fn handles(&self) -> String {
+        format!("romp_{}", self.around.unique)
+    }
+
+    /// What tells that a conditional branch was compiled.
+    pub(in crate::spell) fn mark(&self, Mark(group, branch): Mark) -> String {
+        format!("romp_branch_{}_{group}_{branch}", self.around.unique)
+    }
+
+    /// The call of the function that reports an event, if there is one.
+    pub(in crate::spell) fn pomp2_probe(&self, event: Event, region: usize, lines: &mut Lines) {
+        let Some((name, shape)) = function(event, &self.plan.regions[region]) else {
+            return;
+        };
+        let named = match shape {
+            Shape::Section | Shape::SectionEnd => sections_around(self.plan, region),
+            _ => region,
+        };
+        let task = self.new_task(region);
+        if shape == Shape::Creates {
+            lines.open_block();
+            lines.statement(&format!("{TASK} :: {task}"));
+        }
+        let mut arguments = vec![Argument::number(named)];
+        arguments.extend(shape.words().iter().filter_map(|word| match word {
+            Word::New => Some(Argument::new(task.clone(), (word.passed(), TASK))),
+            Word::Text => Some(Argument::literal(self.ctc(named))),
+            _ => None,
+        }));
+        lines.call(&self.wrapper(&in_fortran(name)), &arguments);
+        if shape == Shape::GoesOnCreating {
+            lines.statement("end block");
+        }
+    }
+
+    /// The local for the task that is created.
+    pub(in crate::spell) fn new_task(&self, region: usize) -> String {
+        format!("romp_task_{region}")
+    }
+
+    fn ctc(&self, region: usize) -> String {
+        self.plan.regions[region].descriptor.to_ctc()
+    }
+
+    /// A lock routine's other name.
+    pub(in crate::spell) fn pomp2_routine(routine: &RoutineRow) -> String {
+        wrapper_of(routine).unwrap_or_else(|| routine.name.to_owned())
+    }
+
+    /// Our subroutines, and the registration of the regions.
+    pub(in crate::spell) fn pomp2_epilogue(&self) -> String {
+        let mut lines = self.lines();
+        let functions = self.pomp2_functions();
+        for (name, shape) in &functions {
+            self.pomp2_wrapper(name, *shape, &mut lines);
+        }
+        if functions
+            .values()
+            .any(|shape| shape.words().contains(&Word::Left))
+        {
+            self.pomp2_stack(&mut lines);
+        }
+        for registration in registrations(self.plan, self.around.unique) {
+            lines.statement(&format!("subroutine {}()", registration.name));
+            lines.statement("implicit none");
+            self.declare_handles(&mut lines);
+            for region in registration.regions {
+                let mark = self.plan.regions[region].branch.map(|mark| self.mark(mark));
+                if let Some(mark) = &mark {
+                    lines.raw(&format!("#ifdef {mark}"));
+                }
+                let handle = passed(format!("romp_handles({})", region + 1));
+                let arguments = [handle, Argument::literal(self.ctc(region))];
+                lines.call(registration.assign, &arguments);
+                if mark.is_some() {
+                    lines.raw("#endif");
+                }
+            }
+            lines.statement("end subroutine");
+        }
+        format!("\n{}{}", self.marker_text(1, "<romp>"), lines.text())
+    }
+
+    /// The functions that the text calls, and what they take.
+    fn pomp2_functions(&self) -> BTreeMap<String, Shape> {
+        let insertions = self.plan.insertions.iter();
+        let items = insertions.flat_map(|insertion| &insertion.items);
+        let called = items.filter_map(|item| match item {
+            Item::Probe(event, region) => function(*event, &self.plan.regions[*region]),
+            Item::AlternateEnd(region) => function(USER.closing(), &self.plan.regions[*region]),
+            _ => None,
+        });
+        called
+            .map(|(name, shape)| (in_fortran(name), shape))
+            .collect()
+    }
+
+    fn pomp2_wrapper(&self, name: &str, shape: Shape, lines: &mut Lines) {
+        let words = || shape.words().iter();
+        let given = words().filter_map(|word| Some((word.given()?, word.passed())));
+        let given: Vec<_> = std::iter::once(("integer", "romp_region"))
+            .chain(given)
+            .collect();
+        self.begin_subroutine(&self.wrapper(name), &given, lines);
+        for (declaration, name) in words().filter_map(|word| word.local()) {
+            lines.statement(&format!("{declaration} :: {name}"));
+        }
+        self.declare_handles(lines);
+        let mut arguments = vec![passed("romp_handles(romp_region + 1)".into())];
+        arguments.extend(words().map(|word| passed(word.passed().into())));
+        let keep = |keeps: &str, lines: &mut Lines| {
+            let arguments = [keeps, Word::Left.passed()].map(|word| passed(word.into()));
+            lines.call(&self.stack(), &arguments);
+        };
+        if shape.words().contains(&Word::Back) {
+            keep(".false.", lines);
+        }
+        lines.call(name, &arguments);
+        if shape.words().contains(&Word::Left) {
+            keep(".true.", lines);
+        }
+        lines.statement("end subroutine");
+    }
+
+    /// The subroutine of ours that keeps a task and gives it back.
+    fn stack(&self) -> String {
+        format!("romp_{}_stack", self.around.unique)
+    }
+
+    fn pomp2_stack(&self, lines: &mut Lines) {
+        let given = [("logical", "romp_keeps"), (TASK, "romp_left")];
+        self.begin_subroutine(&self.stack(), &given, lines);
+        STACK.lines().for_each(|line| match line.starts_with('!') {
+            true => lines.raw(line),
+            false => lines.statement(line),
+        });
+        lines.statement("end subroutine");
+    }
+
+    /// A subroutine whose locals are each thread's own, whatever the flags.
+    fn begin_subroutine(&self, name: &str, given: &[(&str, &str)], lines: &mut Lines) {
+        let names: Vec<&str> = given.iter().map(|(_, name)| *name).collect();
+        let (line, names) = (lines.broken(), names.join(", "));
+        lines.statement(&format!("recursive subroutine {line}{name}({line}{names})"));
+        lines.statement("implicit none");
+        for (declaration, name) in given {
+            lines.statement(&format!("{declaration} :: {name}"));
+        }
+    }
+
+    fn declare_handles(&self, lines: &mut Lines) {
+        let count = self.plan.regions.len();
+        lines.statement(&format!("integer(8) :: romp_handles({count})"));
+        lines.statement(&format!("common /{}/ romp_handles", self.handles()));
+    }
+}
+
+/// The body of the stack: each thread has its own, and what it keeps in it is
+/// nested. No newer Fortran than that of 1995 is needed.
+const STACK: &str = "\
+integer(8), pointer, save :: romp_kept(:) => null()
+integer, save :: romp_depth = 0
+!$omp threadprivate(romp_kept, romp_depth)
+integer(8), pointer :: romp_larger(:)
+if (.not. associated(romp_kept)) allocate(romp_kept(64))
+if (romp_keeps) then
+if (romp_depth == size(romp_kept)) then
+allocate(romp_larger(2 * romp_depth))
+romp_larger(:romp_depth) = romp_kept
+deallocate(romp_kept)
+romp_kept => romp_larger
+end if
+romp_depth = romp_depth + 1
+romp_kept(romp_depth) = romp_left
+else
+romp_left = romp_kept(romp_depth)
+romp_depth = romp_depth - 1
+end if";

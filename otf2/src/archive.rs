@@ -1,0 +1,278 @@
+//! An archive that is being written: the events of one location after the other,
+//! then what defines them.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, CString, c_int};
+use std::path::Path;
+use std::ptr::null_mut;
+
+use crate::library::{FLUSH, Handle, text};
+use crate::{Error, Library, Location, Region, Strings};
+
+/// Numbers that stand for nothing.
+const NONE: u32 = u32::MAX;
+/// `OTF2_PARADIGM_OPENMP`
+const OPENMP: u8 = 3;
+/// `OTF2_PARADIGM_CLASS_THREAD_FORK_JOIN`
+const FORK_JOIN: u8 = 1;
+/// The one communicator: all threads of the process.
+const TEAM: u32 = 0;
+/// Bytes of a buffer, before it is written out.
+const EVENT_CHUNK: u64 = 1 << 20;
+const DEFINITION_CHUNK: u64 = 4 << 20;
+
+/// An archive that is open for writing. Closed by [`Archive::finish`]; what is
+/// dropped before has no definitions and cannot be read.
+#[derive(Debug)]
+pub struct Archive<'l> {
+    library: &'l Library,
+    handle: Handle,
+    is_open: bool,
+}
+
+fn checked(call: &'static str, code: c_int) -> Result<(), Error> {
+    match code {
+        0 => Ok(()),
+        code => Err(Error::Refused { call, code }),
+    }
+}
+
+fn c_string(text: &str) -> Result<CString, Error> {
+    CString::new(text).map_err(|_| Error::Name(text.to_owned()))
+}
+
+fn there(call: &'static str, handle: Handle) -> Result<Handle, Error> {
+    match handle.is_null() {
+        true => Err(Error::Refused { call, code: -1 }),
+        false => Ok(handle),
+    }
+}
+
+/// Calls a function of the library's with handles that it gave.
+macro_rules! call {
+    ($library:expr, $function:ident($($argument:expr),*)) => {
+        // SAFETY: the function has the type of the headers; handles come from the
+        // library and are not closed yet; strings and arrays outlive the call.
+        checked(stringify!($function), unsafe { ($library.$function)($($argument),*) })
+    };
+}
+
+impl<'l> Archive<'l> {
+    /// Makes an archive: `FOLDER/NAME.otf2` and what belongs to it.
+    ///
+    /// # Errors
+    /// If the library cannot make it, as when the folder is there already.
+    pub fn create(library: &'l Library, folder: &Path, name: &str) -> Result<Self, Error> {
+        let folder = c_string(&folder.to_string_lossy())?;
+        let name = c_string(name)?;
+        // SAFETY: as for `call!`; 0 is to write, 1 means POSIX files and 1 no compression.
+        let handle = unsafe {
+            (library.open)(
+                text(&folder),
+                text(&name),
+                0,
+                EVENT_CHUNK,
+                DEFINITION_CHUNK,
+                1,
+                1,
+            )
+        };
+        let handle = there("open", handle)?;
+        let archive = Self {
+            library,
+            handle,
+            is_open: true,
+        };
+        call!(library, set_flush(handle, &raw const FLUSH, null_mut()))?;
+        call!(library, set_serial(handle))?;
+        call!(library, open_events(handle))?;
+        Ok(archive)
+    }
+
+    /// Begins the events of a location.
+    ///
+    /// # Errors
+    /// If the library refuses.
+    pub fn events(&mut self, location: u64) -> Result<Events<'_>, Error> {
+        // SAFETY: as for `call!`.
+        let writer = unsafe { (self.library.event_writer)(self.handle, location) };
+        Ok(Events {
+            library: self.library,
+            archive: self.handle,
+            writer: there("event_writer", writer)?,
+            count: 0,
+            last: 0,
+            lifetime: std::marker::PhantomData,
+        })
+    }
+
+    /// Writes the definitions and closes the archive. Times are nanoseconds from 0 to
+    /// `length`; `started` is the begin in nanoseconds since 1970.
+    ///
+    /// # Errors
+    /// If the library refuses.
+    pub fn finish(
+        mut self,
+        (length, started): (u64, u64),
+        mut strings: Strings,
+        regions: &[Region],
+        locations: &[Location],
+    ) -> Result<(), Error> {
+        let (library, archive) = (self.library, self.handle);
+        call!(library, close_events(archive))?;
+        self.local(locations)?;
+        let [empty, node, machine, process, openmp, threads, team] = [
+            "", "machine", "node", "process", "OpenMP", "threads", "team",
+        ]
+        .map(|text| strings.number(text));
+        // SAFETY: as for `call!`.
+        let out = there("global_writer", unsafe { (library.global_writer)(archive) })?;
+        call!(library, clock(out, 1_000_000_000, 0, length, started))?;
+        for (number, string) in (0..).zip(strings.all()) {
+            let string: &CStr = &c_string(string)?;
+            call!(library, string(out, number, text(string)))?;
+        }
+        call!(library, paradigm(out, OPENMP, openmp, FORK_JOIN))?;
+        call!(library, node(out, 0, node, machine, NONE))?;
+        call!(library, process(out, 0, process, 1, 0, NONE))?;
+        for location in locations {
+            let Location {
+                number,
+                name,
+                events,
+            } = *location;
+            call!(library, location(out, number, name, 1, events, 0))?;
+        }
+        for (number, region) in (0..).zip(regions) {
+            let Region {
+                name,
+                role,
+                file,
+                lines: (first, last),
+            } = *region;
+            let role = role as u8;
+            call!(
+                library,
+                region(
+                    out, number, name, name, empty, role, OPENMP, 0, file, first, last
+                )
+            )?;
+        }
+        let members: Vec<u64> = locations.iter().map(|location| location.number).collect();
+        let ranks: Vec<u64> = (0..).take(members.len()).collect();
+        let count = u32::try_from(members.len()).unwrap_or(NONE);
+        // The locations of the paradigm, and a group of their ranks.
+        call!(
+            library,
+            group(out, 0, threads, 4, OPENMP, 0, count, members.as_ptr())
+        )?;
+        call!(
+            library,
+            group(out, 1, team, 5, OPENMP, 0, count, ranks.as_ptr())
+        )?;
+        call!(library, comm(out, TEAM, team, 1, NONE, 0))?;
+        self.is_open = false;
+        call!(library, close(archive))
+    }
+
+    /// Readers want a file of definitions for each location, if only an empty one.
+    fn local(&self, locations: &[Location]) -> Result<(), Error> {
+        let (library, archive) = (self.library, self.handle);
+        call!(library, open_local(archive))?;
+        for location in locations {
+            // SAFETY: as for `call!`.
+            let writer = unsafe { (library.local_writer)(archive, location.number) };
+            let writer = there("local_writer", writer)?;
+            call!(library, close_local_writer(archive, writer))?;
+        }
+        call!(library, close_local(archive))
+    }
+}
+
+impl Drop for Archive<'_> {
+    fn drop(&mut self) {
+        if self.is_open {
+            // SAFETY: as for `call!`; it is closed once.
+            unsafe { (self.library.close)(self.handle) };
+        }
+    }
+}
+
+/// The events of one location, in the order of time.
+#[derive(Debug)]
+pub struct Events<'a> {
+    library: &'a Library,
+    archive: Handle,
+    writer: Handle,
+    count: u64,
+    last: u64,
+    lifetime: std::marker::PhantomData<&'a mut ()>,
+}
+
+macro_rules! event {
+    ($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) = $($more:expr),*) => {
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// If the library refuses.
+        pub fn $name(&mut self, at: u64 $(, $argument: $type)*) -> Result<(), Error> {
+            let at = self.next(at);
+            call!(self.library, $name(self.writer, null_mut(), at $(, $more)*))
+        }
+    };
+}
+
+impl Events<'_> {
+    /// Counts an event; time never goes back.
+    fn next(&mut self, at: u64) -> u64 {
+        self.count += 1;
+        self.last = self.last.max(at);
+        self.last
+    }
+
+    event!(
+        /// A region is entered.
+        enter(region: u32) = region
+    );
+    event!(
+        /// A region is left.
+        leave(region: u32) = region
+    );
+    event!(
+        /// A team of so many threads is forked.
+        fork(threads: u32) = OPENMP, threads
+    );
+    event!(
+        /// The team that was forked last has ended.
+        join() = OPENMP
+    );
+    event!(
+        /// The thread begins to be a member of a team.
+        team_begin() = TEAM
+    );
+    event!(
+        /// It is a member no more.
+        team_end() = TEAM
+    );
+    event!(
+        /// It creates a task: the rank of the creating thread and its number there.
+        task_create(thread: u32, number: u32) = TEAM, thread, number
+    );
+    event!(
+        /// It goes on with a task.
+        task_switch(thread: u32, number: u32) = TEAM, thread, number
+    );
+    event!(
+        /// It has executed a task to its end.
+        task_complete(thread: u32, number: u32) = TEAM, thread, number
+    );
+
+    /// Ends the events of the location: how many they were.
+    ///
+    /// # Errors
+    /// If the library refuses.
+    pub fn finish(self) -> Result<u64, Error> {
+        call!(self.library, close_event_writer(self.archive, self.writer))?;
+        Ok(self.count)
+    }
+}

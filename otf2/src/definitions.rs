@@ -1,0 +1,81 @@
+//! What an archive says about its strings, regions and locations.
+
+use std::collections::HashMap;
+
+/// `OTF2_RegionRole`: what a region stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+#[expect(missing_docs, reason = "the names are those of the format")]
+pub enum Role {
+    Function = 1,
+    Loop = 3,
+    Code = 4,
+    Parallel = 5,
+    Sections = 6,
+    Section = 7,
+    Workshare = 8,
+    Single = 9,
+    SingleBlock = 10,
+    Master = 11,
+    Critical = 12,
+    CriticalBlock = 13,
+    Atomic = 14,
+    Barrier = 15,
+    ImplicitBarrier = 16,
+    Flush = 17,
+    Ordered = 18,
+    OrderedBlock = 19,
+    Task = 20,
+    TaskCreate = 21,
+    TaskWait = 22,
+    Artificial = 31,
+}
+
+/// A region. Its number is its place among those that are given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// Number of the string.
+    pub name: u32,
+    /// What it stands for.
+    pub role: Role,
+    /// Number of the string with its file.
+    pub file: u32,
+    /// First and last line.
+    pub lines: (u32, u32),
+}
+
+/// A thread of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// Its number.
+    pub number: u64,
+    /// Number of the string.
+    pub name: u32,
+    /// How many events it has.
+    pub events: u64,
+}
+
+/// Strings, each with a number.
+#[derive(Debug, Default)]
+pub struct Strings {
+    numbers: HashMap<String, u32>,
+    all: Vec<String>,
+}
+
+impl Strings {
+    /// The number of a string.
+    pub fn number(&mut self, text: &str) -> u32 {
+        if let Some(number) = self.numbers.get(text) {
+            return *number;
+        }
+        let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        self.numbers.insert(text.to_owned(), number);
+        self.all.push(text.to_owned());
+        number
+    }
+
+    /// All strings, in the order of their numbers.
+    pub(crate) fn all(&self) -> &[String] {
+        &self.all
+    }
+}

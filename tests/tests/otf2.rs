@@ -1,0 +1,154 @@
+//! Traces exported to OTF2, and read by OTF2's own reader: what that sees is what
+//! the statistics of the trace say.
+
+#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use profile::region_kind::PseudoRegion;
+use tests::fixture::Fixture;
+use tests::run::{Build, build, run};
+use tests::toolchain::{Compiler, romp_bin_dir};
+use trace::read::Trace;
+use trace::stats::stats;
+
+/// How often, and how long in nanoseconds.
+type Spans = BTreeMap<String, (u64, u64)>;
+
+fn export(trace: &Path, folder: &Path, library: &str) -> Output {
+    Command::new(romp_bin_dir().unwrap().join("romp"))
+        .args(["trace".as_ref(), trace.as_os_str()])
+        .args(["export", "--format", "otf2", "--output"])
+        .arg(folder)
+        .env("ROMP_OTF2", library)
+        .output()
+        .unwrap()
+}
+
+/// The library, under the name that this system has it.
+fn library() -> &'static str {
+    let names = ["libotf2.so.10", "libopen-trace-format2.so.10"];
+    let listed = Command::new("/sbin/ldconfig").arg("-p").output().unwrap();
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let found = names.into_iter().find(|name| listed.contains(name));
+    found.expect("libotf2 is not installed: run .ci/setup")
+}
+
+/// What otf2-print shows: entered regions, and the time to their ends.
+fn printed(archive: &Path) -> Spans {
+    let output = Command::new("otf2-print").arg(archive).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let mut spans = Spans::new();
+    let mut open: BTreeMap<String, Vec<(String, u64)>> = BTreeMap::new();
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        let mut words = line.split_whitespace();
+        let event = words.next().unwrap_or_default().to_owned();
+        if event != "ENTER" && event != "LEAVE" {
+            continue;
+        }
+        let location = words.next().unwrap().to_owned();
+        let at: u64 = words.next().unwrap().parse().unwrap();
+        let name = line.split('"').nth(1).unwrap().to_owned();
+        let open = open.entry(location).or_default();
+        if event == "ENTER" {
+            open.push((name, at));
+            continue;
+        }
+        let (entered, since) = open.pop().unwrap();
+        assert_eq!(entered, name);
+        let span = spans.entry(name).or_default();
+        *span = (span.0 + 1, span.1 + at - since);
+    }
+    assert!(open.values().all(Vec::is_empty), "{open:?}");
+    spans
+}
+
+/// What the trace says, under the names of the export.
+fn counted(trace: &Trace) -> Spans {
+    let mut spans = Spans::new();
+    let scale = trace.scale();
+    for ((_, region), parts) in &stats(trace).unwrap().spans {
+        let region = trace.region(*region).unwrap();
+        let place = &region.begin;
+        let name = format!("{} {}:{}", region.region_type, place.file, place.first);
+        for (part, span) in PseudoRegion::ALL.iter().zip(parts) {
+            let suffix = match part {
+                PseudoRegion::Main => "",
+                PseudoRegion::Seq => " (fork to join)",
+                PseudoRegion::Body => " (body)",
+                PseudoRegion::Ibarr => " (implicit barrier)",
+                // A worker's way into its team has no event of its own.
+                PseudoRegion::Enter | PseudoRegion::Exit => continue,
+            };
+            if span.count > 0 {
+                let sum = spans.entry(format!("{name}{suffix}")).or_default();
+                *sum = (sum.0 + span.count, sum.1 + scale.to_ns(span.ticks));
+            }
+        }
+    }
+    spans
+}
+
+#[test]
+fn its_own_reader_sees_the_counts_and_times_of_the_trace() {
+    let bin = romp_bin_dir().unwrap();
+    for (name, compiler) in [
+        ("c/nested_constructs.c", "gcc"),
+        ("c/tasks.c", "clang"),
+        ("c/sections.c", "gcc"),
+        ("fortran/synchronisation.f90", "gfortran"),
+    ] {
+        let fixture = Fixture::read(name).unwrap();
+        let compiler = Compiler::find(compiler).unwrap();
+        let std = fixture.header.standards.last().unwrap();
+        let program = build(&fixture, &compiler, std, Build::Instrumented(&bin)).unwrap();
+        let ran = run(&fixture, &program, &[("ROMP_TRACE", "on")]).unwrap();
+        ran.must_be_right().unwrap();
+        let path = ran.profiles[0].with_extension("trace");
+        let folder = path.with_extension("otf2");
+        let output = export(&path, &folder, library());
+        assert!(output.status.success(), "{output:?}");
+        let read = printed(&folder.join("traces.otf2"));
+        let wanted = counted(&Trace::open(&path).unwrap());
+        assert_eq!(
+            wanted.keys().collect::<Vec<_>>(),
+            read.keys()
+                .filter(|region| !region.ends_with("(enter)") && !region.ends_with("(exit)"))
+                .collect::<Vec<_>>(),
+            "{name}"
+        );
+        for (region, (count, ns)) in wanted {
+            let (seen, time) = read[&region];
+            assert_eq!(seen, count, "{name}: {region}");
+            // The statistics give a member the time from fork to join, which has no
+            // event there: its body and barrier tell. Begins and ends are whole
+            // nanoseconds there.
+            let is_member = region.starts_with("parallel") && !region.contains(" (");
+            assert!(
+                is_member || time.abs_diff(ns) <= 2 * count,
+                "{name}: {region}: {time} {ns}"
+            );
+        }
+        what_cannot_be_written_leaves_nothing(&path, &folder);
+    }
+}
+
+fn what_cannot_be_written_leaves_nothing(trace: &Path, there: &Path) {
+    let error = |folder: &Path, library: &str| {
+        let output = export(trace, folder, library);
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let again = error(there, library());
+    assert!(again.contains("it is there already"), "{again}");
+    let new = there.with_extension("new");
+    let absent = error(&new, "/absent/libotf2.so");
+    assert!(absent.contains("ROMP_OTF2"), "{absent}");
+    assert!(!new.exists());
+    let entries = there.parent().unwrap().read_dir().unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let scratch: Vec<String> = names.filter(|name| name.starts_with('.')).collect();
+    assert_eq!(scratch, Vec::<String>::new());
+}
