@@ -210,6 +210,7 @@ pub fn plan(
         disabled: &options.disabled,
         host_only: options.host_only,
         loops,
+        passes_tasks: options.api.declares_tasks() || !found.traits.has_no_locals,
         plan: Plan::default(),
         cancelled: outcome::cancelled(found, nesting),
         seen: HashMap::new(),
@@ -238,6 +239,8 @@ struct Planner<'a> {
     host_only: bool,
     /// Reads the loops whose chunks can be traced, if that is wanted.
     loops: Option<&'a dyn LoopReader>,
+    /// A task is handed what its creation is known by.
+    passes_tasks: bool,
     plan: Plan,
     /// Constructs that a `cancel` in them may end.
     cancelled: HashSet<usize>,

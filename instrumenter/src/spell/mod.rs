@@ -24,6 +24,14 @@ pub enum Api {
     Pomp2,
 }
 
+impl Api {
+    /// Whether a task is handed what its creation was told of it, also where that
+    /// takes a declaration.
+    pub(crate) fn declares_tasks(self) -> bool {
+        self == Self::Pomp2
+    }
+}
+
 /// What a language must answer. It decides nothing: every item that it is given
 /// is spelled.
 pub trait Speller {
