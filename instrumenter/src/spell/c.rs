@@ -127,9 +127,15 @@ impl<'a> CSpeller<'a> {
 
     /// `#line` for what follows at an offset.
     fn line(&self, at: usize) -> String {
-        match self.around.lines.presumed(at) {
-            Some(line) => format!("#line {} {}\n", line.line, quoted(&line.file)),
-            None => String::new(),
+        let line = self.around.lines.presumed(at);
+        line.map_or_else(String::new, |line| self.line_text(line.line, &line.file))
+    }
+
+    /// `#line`, if it is wanted.
+    pub(super) fn line_text(&self, line: u32, file: &str) -> String {
+        match self.around.without_lines {
+            true => String::new(),
+            false => format!("#line {line} {}\n", quoted(file)),
         }
     }
 
@@ -333,7 +339,7 @@ impl Speller for CSpeller<'_> {
                 self.around.unique
             );
         }
-        let line = format!("#line 1 {}\n", quoted(self.around.name));
+        let line = self.line_text(1, self.around.name);
         text + &line
     }
 
@@ -343,8 +349,9 @@ impl Speller for CSpeller<'_> {
         }
         let unique = self.around.unique;
         let count = self.plan.regions.len();
+        let line = self.line_text(1, "<romp>");
         let mut text = format!(
-            "\n#line 1 \"<romp>\"\n\
+            "\n{line}\
              #pragma GCC diagnostic push\n\
              #pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\
              struct romp_entry_{unique} {{ {ENTRY_FIELDS} }};\n\

@@ -121,4 +121,6 @@ pub struct Surroundings<'a> {
     pub explicit_interfaces: bool,
     /// Whether no line marker may stand between the lines of a statement.
     pub whole_statements: bool,
+    /// Whether no line marker may stand anywhere.
+    pub without_lines: bool,
 }
