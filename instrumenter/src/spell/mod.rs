@@ -25,8 +25,9 @@ pub enum Api {
 }
 
 impl Api {
-    /// Whether a task is handed what its creation was told of it.
-    pub(crate) fn passes_tasks(self) -> bool {
+    /// Whether a task is handed what its creation was told of it, also where that
+    /// takes a declaration.
+    pub(crate) fn declares_tasks(self) -> bool {
         self == Self::Pomp2
     }
 }
