@@ -60,6 +60,8 @@ pub struct Options {
     /// The compiler takes no line marker between the lines of a statement.
     /// Means something in Fortran only.
     pub whole_statements: bool,
+    /// The text says nothing of the source's lines, for tools that read it next.
+    pub without_lines: bool,
     /// Whose functions are called.
     pub api: Api,
 }
@@ -118,6 +120,7 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
         declaring: &found.declaring,
         explicit_interfaces: options.explicit_interfaces,
         whole_statements: options.whole_statements,
+        without_lines: options.without_lines,
     };
     let begin = front_end.text_begin(&source.text);
     let mut speller = speller(&plan, around, source, options.api);

@@ -109,6 +109,10 @@ extern void POMP_Flush_exit(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Task_create_enter(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Task_create_exit(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Task_begin(struct ompregdescr *) ROMP_NOTHROW;
+/* The same as create_enter and begin; what the first gives is handed to the task,
+ * so that a trace can say which creation an execution belongs to. */
+extern void *POMP_Task_create(struct ompregdescr *) ROMP_NOTHROW;
+extern void POMP_Task_execute(struct ompregdescr *, void *task) ROMP_NOTHROW;
 extern void POMP_Task_end(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Taskwait_enter(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Taskwait_exit(struct ompregdescr *) ROMP_NOTHROW;

@@ -118,6 +118,27 @@ fn pomp2_tells_any_library_what_happens() {
     }
 }
 
+/// TAU's command for compilers asks for this by default, and reads the output next.
+#[test]
+fn pomp2_without_line_markers() {
+    for (compiler, suffix) in [("gcc", "c"), ("gfortran", "f90")] {
+        let place = Place::new();
+        let source = format!("source.{suffix}");
+        let program = fixture(&format!("all_of_pomp2.{suffix}"));
+        std::fs::copy(program, place.0.path().join(&source)).unwrap();
+        place.run(
+            Command::new(bin().join("romp"))
+                .args(["opari2", "--nosrc"])
+                .arg(&source),
+        );
+        let output = format!("source.mod.{suffix}");
+        let text = std::fs::read_to_string(place.0.path().join(&output)).unwrap();
+        let mut lines = text.lines();
+        assert!(!lines.any(|line| line.starts_with("#line") || line.starts_with("# ")));
+        place.run(Command::new(compiler).args(["-fopenmp", "-c", &output]));
+    }
+}
+
 /// A library of others, with the registration that their script makes; it ends
 /// the program at a text that it does not understand.
 #[test]

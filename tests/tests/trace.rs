@@ -161,6 +161,52 @@ impl Events {
     }
 }
 
+/// What a listener learns of tasks: the region that created each, and those that
+/// were executed.
+#[derive(Default)]
+struct Tasks {
+    created: BTreeMap<u64, u32>,
+    executed: Vec<u64>,
+}
+
+impl Listener for Tasks {
+    fn event(&mut self, _: u64, open: &[Open], event: &Event) {
+        match event {
+            Event::Create(task) => {
+                let region = open.last().unwrap().region;
+                assert_eq!(self.created.insert(*task, region), None);
+            }
+            Event::Executes(task) => self.executed.push(*task),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn every_task_that_is_executed_names_its_creation() {
+    let fixture = Fixture::read("c/tasks.c").unwrap();
+    for compiler in ["gcc", "clang"] {
+        let compiler = Compiler::find(compiler).unwrap();
+        let bin = romp_bin_dir().unwrap();
+        let program = build(&fixture, &compiler, "c17", Build::Instrumented(&bin)).unwrap();
+        let ran = run(&fixture, &program, &[("ROMP_TRACE", "on")]).unwrap();
+        let trace = Trace::open(&ran.profiles[0].with_extension("trace")).unwrap();
+        assert_eq!(check(&trace).unwrap().described, Vec::<String>::new());
+        let mut tasks = Tasks::default();
+        for stream in trace.streams() {
+            replay(&trace, stream, &mut tasks).unwrap();
+        }
+        tasks.executed.sort_unstable();
+        let created: Vec<u64> = tasks.created.keys().copied().collect();
+        assert_eq!(tasks.executed, created);
+        assert!(created.len() > 3);
+        for region in tasks.created.values() {
+            let descriptor = trace.region(*region).unwrap();
+            assert_eq!(descriptor.region_type, "task");
+        }
+    }
+}
+
 /// Builds a fixture with chunks, every warning an error.
 fn with_chunks(source: &str, compiler: &str, flags: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();

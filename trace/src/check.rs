@@ -4,7 +4,7 @@
 //! backwards; every region is closed; labels are given once. Of each loop whose
 //! chunks were traced by a whole team, every iteration is in one chunk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::layout::label_parts;
 use crate::read::{ReadError, Trace};
@@ -27,8 +27,8 @@ pub struct Findings {
     pub described: Vec<String>,
     /// Loop instances whose chunks were compared with the iterations.
     pub loops: u64,
-    /// Of these, those whose distribution the specification fixes, and was as
-    /// it says.
+    /// Of these, those of whose chunks the specification says something, and they
+    /// were as it says.
     pub predicted: u64,
 }
 
@@ -45,9 +45,11 @@ impl Findings {
 #[derive(Debug, Default)]
 struct Covered {
     instance: Option<LoopInstance>,
-    /// First iteration and length of each chunk, and the member that had it.
-    chunks: Vec<(u64, u64, Option<u32>)>,
+    chunks: Vec<SharedOut>,
 }
+
+/// First iteration and length of a chunk, and the member that had it.
+type SharedOut = (u64, u64, Option<u32>);
 
 /// Checks one stream after the other.
 struct Checker<'a> {
@@ -57,6 +59,9 @@ struct Checker<'a> {
     time: u64,
     /// The last label that the stream gave, by kind of label.
     labels: [u64; 3],
+    /// By stream: the last task that it created, and the last of these that was
+    /// executed.
+    tasks: BTreeMap<u64, (u64, u64)>,
     loops: BTreeMap<Instance, Covered>,
     is_whole: bool,
 }
@@ -72,6 +77,7 @@ pub fn check(trace: &Trace) -> Result<Findings, ReadError> {
         stream: 0,
         time: 0,
         labels: [0; 3],
+        tasks: BTreeMap::new(),
         loops: BTreeMap::new(),
         is_whole: trace.header.is_complete,
     };
@@ -89,6 +95,7 @@ pub fn check(trace: &Trace) -> Result<Findings, ReadError> {
                 .fault(|| format!("{place}: {open} regions are never closed"));
         }
     }
+    checker.check_tasks();
     checker.check_loops();
     Ok(checker.findings)
 }
@@ -109,7 +116,16 @@ impl Listener for Checker<'_> {
                     self.label(0, top.label, time);
                 }
             }
-            Event::Create(label) => self.label(1, *label, time),
+            Event::Create(label) => {
+                self.label(1, *label, time);
+                let (stream, number) = label_parts(*label);
+                self.tasks.entry(stream).or_default().0 = number;
+            }
+            Event::Executes(label) if *label != 0 => {
+                let (stream, number) = label_parts(*label);
+                let executed = &mut self.tasks.entry(stream).or_default().1;
+                *executed = number.max(*executed);
+            }
             Event::Loop(instance) => self.begin_loop(*instance),
             Event::Chunk(chunk) => self.chunk(*chunk, path(open)),
             Event::Missing(_) => self.is_whole = false,
@@ -168,6 +184,19 @@ impl Checker<'_> {
         known.chunks.push((chunk.first, chunk.length, member));
     }
 
+    /// A task that is executed must have been created.
+    fn check_tasks(&mut self) {
+        if !self.is_whole {
+            return;
+        }
+        for (stream, (created, executed)) in std::mem::take(&mut self.tasks) {
+            if executed > created {
+                self.findings
+                    .fault(|| format!("the task {stream}:{executed} was never created"));
+            }
+        }
+    }
+
     /// Every iteration of a loop must be in one chunk, and where the
     /// specification fixes the chunks they must be those.
     fn check_loops(&mut self) {
@@ -190,21 +219,24 @@ impl Checker<'_> {
                 let name = name(instance);
                 self.findings
                     .fault(|| format!("the chunks of the loop {name} are not its iterations"));
-            } else if known.how.kind == Kind::Static && known.chunk > 0 {
-                self.check_static(&known, &covered.chunks);
+            } else {
+                self.check_schedule(&known, &covered.chunks);
             }
         }
     }
 
-    /// Holds the chunks against those that `static` with a chunk size makes.
-    fn check_static(&mut self, known: &LoopInstance, chunks: &[(u64, u64, Option<u32>)]) {
-        let predicted = static_chunks(known.count, known.chunk);
-        let is_predicted = predicted.zip(chunks).all(|((first, length), chunk)| {
-            let member = static_member(first, known.chunk, known.how.team);
-            (first, length) == (chunk.0, chunk.1)
-                && chunk.2.is_none_or(|had| u64::from(had) == member)
-        });
-        if is_predicted {
+    /// Holds the chunks against what the specification says of the schedule.
+    fn check_schedule(&mut self, known: &LoopInstance, chunks: &[SharedOut]) {
+        let agrees = match (known.how.kind, known.chunk) {
+            (Kind::Static, 0) => one_for_each(chunks),
+            (Kind::Static, _) => are_static(known, chunks),
+            (Kind::Dynamic, size) => {
+                let full = &chunks[..chunks.len().saturating_sub(1)];
+                full.iter().all(|(_, length, _)| *length == size.max(1))
+            }
+            _ => return,
+        };
+        if agrees {
             self.findings.predicted += 1;
         } else {
             let name = name(known.instance);
@@ -212,6 +244,22 @@ impl Checker<'_> {
                 .fault(|| format!("the chunks of the loop {name} are not those of its schedule"));
         }
     }
+}
+
+/// Whether these are the chunks that `static` with a chunk size makes.
+fn are_static(known: &LoopInstance, chunks: &[SharedOut]) -> bool {
+    let predicted = static_chunks(known.count, known.chunk);
+    predicted.zip(chunks).all(|((first, length), chunk)| {
+        let member = static_member(first, known.chunk, known.how.team);
+        (first, length) == (chunk.0, chunk.1) && chunk.2.is_none_or(|had| u64::from(had) == member)
+    })
+}
+
+/// Whether no member has two chunks, as `static` without a chunk size says.
+fn one_for_each(chunks: &[SharedOut]) -> bool {
+    let members = chunks.iter().filter_map(|(_, _, member)| *member);
+    let mut seen = BTreeSet::new();
+    members.into_iter().all(|member| seen.insert(member))
 }
 
 /// The instance of a loop as it is written.

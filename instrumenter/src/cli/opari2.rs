@@ -52,7 +52,7 @@ pub(super) struct Arguments {
     /// Fortran in fixed form
     #[arg(long, group = "form")]
     fix_form: bool,
-    /// Not supported: the output always has #line
+    /// Leave out #line, for tools that read the output next
     #[arg(long)]
     nosrc: bool,
     /// The source is preprocessed
@@ -119,13 +119,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Some(infile) = arguments.infile.as_deref().filter(|_| !arguments.version) else {
         return super::print(|out| writeln!(out, "romp {}", env!("CARGO_PKG_VERSION")));
     };
-    for (given, option) in [
-        (arguments.nosrc, "--nosrc"),
-        (arguments.omp_tpd, "--omp-tpd"),
-    ] {
-        if given {
-            return Err(format!("error: {option} is not supported").into());
-        }
+    if arguments.omp_tpd {
+        return Err("error: --omp-tpd is not supported".to_owned().into());
     }
     let mut source = super::read_source(infile)?;
     arguments.lay_out(&mut source);
@@ -147,6 +142,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             groups,
             by: "--disable",
         },
+        without_lines: arguments.nosrc,
         api: Api::Pomp2,
         ..Options::default()
     };

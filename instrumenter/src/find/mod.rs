@@ -90,6 +90,8 @@ pub struct Traits {
     /// A function can be called only where its type is declared, so that none of
     /// ours can stand in the place of one of OpenMP's.
     pub types_functions: bool,
+    /// No variable can be declared between statements.
+    pub has_no_locals: bool,
     /// A private copy is made as the variable outside is at that time.
     pub allocates_as_outside: bool,
 }

@@ -19,6 +19,11 @@ pub struct Event {
 pub const TEAM: EventPair = pair("Parallel_fork_team", "Parallel_join");
 /// A member of a team starts and ends; the first function takes the handle.
 pub const MEMBER: EventPair = pair("Parallel_begin_team", "Parallel_end");
+/// A task is created. Where it can be handed on, another function gives what the
+/// task's creation is known by.
+pub const TASK: EventPair = pair("Task_create_enter", "Task_create_exit");
+/// A task is executed; see [`TASK`].
+pub const TASK_EXECUTION: EventPair = pair("Task_begin", "Task_end");
 /// The implicit barrier of a construct, made explicit.
 pub const IMPLICIT_BARRIER: EventPair = pair("Implicit_barrier_enter", "Implicit_barrier_exit");
 /// A construct that is measured from outside, whatever it is.

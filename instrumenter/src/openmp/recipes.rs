@@ -6,7 +6,7 @@
 use profile::group;
 use profile::region_kind::RegionKind;
 
-use super::events::{CONSTRUCT, EventPair, MEMBER, TEAM, pair};
+use super::events::{CONSTRUCT, EventPair, MEMBER, TASK, TASK_EXECUTION, TEAM, pair};
 use super::{Directive, Leaf};
 
 /// Where a construct's implicit barrier is.
@@ -112,7 +112,7 @@ pub const RECIPES: &[Recipe] = &[
     outside(Leaf::Flush, "flush", pair("Flush_enter", "Flush_exit")),
     inside(Leaf::Masked, "masked", pair("Master_begin", "Master_end")),
     with(Outside, both(Leaf::Scope, "scope", pair("Scope_enter", "Scope_exit"), pair("Scope_begin", "Scope_end"))),
-    both(Leaf::Task, "task", pair("Task_create_enter", "Task_create_exit"), pair("Task_begin", "Task_end")),
+    both(Leaf::Task, "task", TASK, TASK_EXECUTION),
     both(Leaf::Taskgroup, "taskgroup", pair("Taskgroup_enter", "Taskgroup_exit"), pair("Taskgroup_begin", "Taskgroup_end")),
     outside(Leaf::Taskwait, "taskwait", pair("Taskwait_enter", "Taskwait_exit")),
     outside(Leaf::Taskyield, "taskyield", pair("Taskyield_enter", "Taskyield_exit")),

@@ -53,6 +53,8 @@ pub struct Region {
     pub maybe_extern_inline: bool,
     /// Whether it starts a team whose members have probes: they need its handle.
     pub passes_team: bool,
+    /// Whether it creates a task that is handed what its creation is known by.
+    pub passes_task: bool,
     /// The conditional branch that it stands in: it may not be compiled.
     pub branch: Option<Mark>,
 }
@@ -208,7 +210,7 @@ pub fn plan(
         disabled: &options.disabled,
         host_only: options.host_only,
         loops,
-        passes_tasks: options.api.passes_tasks(),
+        passes_tasks: options.api.declares_tasks() || !found.traits.has_no_locals,
         plan: Plan::default(),
         cancelled: outcome::cancelled(found, nesting),
         seen: HashMap::new(),
@@ -237,7 +239,7 @@ struct Planner<'a> {
     host_only: bool,
     /// Reads the loops whose chunks can be traced, if that is wanted.
     loops: Option<&'a dyn LoopReader>,
-    /// A task is handed what its creation knows of it.
+    /// A task is handed what its creation is known by.
     passes_tasks: bool,
     plan: Plan,
     /// Constructs that a `cancel` in them may end.

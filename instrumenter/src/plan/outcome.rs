@@ -69,7 +69,8 @@ impl Planner<'_> {
         if let Some(reason) = self.forbidden_by_surroundings(construct, found, directive) {
             return passed(reason);
         }
-        if self.passes_tasks && recipe.leaf == Leaf::Task && self.names_blocks(construct, found) {
+        let declares = self.passes_tasks && self.found.traits.has_no_locals;
+        if declares && recipe.leaf == Leaf::Task && self.names_blocks(construct, found) {
             return left("a variable that POMP2 needs would hide a common block from its clauses");
         }
         // Measured from outside, if it can be at all.

@@ -59,6 +59,7 @@ impl Planner<'_> {
         if !construct.implicit_section {
             let mut edits = added_clauses(split, opens_team.then_some(regions[0]));
             if self.passes_tasks && recipe.leaf == Leaf::Task && !whole {
+                self.plan.regions[regions[0]].passes_task = true;
                 edits.push(AddedClause::Task(regions[0]));
             }
             if nowait && !ends_marked {

@@ -128,6 +128,7 @@ impl Planner<'_> {
             },
             maybe_extern_inline: function.is_none_or(|function| function.maybe_extern_inline),
             passes_team: false,
+            passes_task: false,
             branch: mark,
         });
         self.plan.regions.len() - 1

@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use super::c_chunks::{self as chunks, LoopWords};
 use super::{Api, Group, Speller, Surroundings};
 use crate::edit::{EditSet, Order};
-use crate::openmp::events::{MEMBER, TEAM, USER};
+use crate::openmp::events::{MEMBER, TASK, TASK_EXECUTION, TEAM, USER};
 use crate::openmp::{Event, Language};
 use crate::plan::{
     AddedClause, CallEdit, DirectiveEdit, EditedDirective, Guard, Insertion, Item, Mark, Plan,
@@ -127,9 +127,15 @@ impl<'a> CSpeller<'a> {
 
     /// `#line` for what follows at an offset.
     fn line(&self, at: usize) -> String {
-        match self.around.lines.presumed(at) {
-            Some(line) => format!("#line {} {}\n", line.line, quoted(&line.file)),
-            None => String::new(),
+        let line = self.around.lines.presumed(at);
+        line.map_or_else(String::new, |line| self.line_text(line.line, &line.file))
+    }
+
+    /// `#line`, if it is wanted.
+    pub(super) fn line_text(&self, line: u32, file: &str) -> String {
+        match self.around.without_lines {
+            true => String::new(),
+            false => format!("#line {line} {}\n", quoted(file)),
         }
     }
 
@@ -141,6 +147,9 @@ impl<'a> CSpeller<'a> {
             }
             () if event == TEAM.opening() => Shape::StaysWhole,
             () if event == MEMBER.opening() => Shape::TakesTeam,
+            () if !self.plan.regions[region].passes_task => Shape::Plain,
+            () if event == TASK.opening() => Shape::GivesTask,
+            () if event == TASK_EXECUTION.opening() => Shape::TakesTask,
             () => Shape::Plain,
         }
     }
@@ -160,6 +169,13 @@ impl<'a> CSpeller<'a> {
             Shape::StaysWhole => format!("{FORK_WHOLE}({descriptor});"),
             Shape::TakesTeam => {
                 format!("POMP_{function}({descriptor}, {});", self.team(region))
+            }
+            Shape::GivesTask => {
+                let task = self.new_task(region);
+                format!("void *{task} = {CREATE_TASK}({descriptor});")
+            }
+            Shape::TakesTask => {
+                format!("{EXECUTE_TASK}({descriptor}, {});", self.new_task(region))
             }
             Shape::Plain => format!("POMP_{function}({descriptor});"),
         }
@@ -323,7 +339,7 @@ impl Speller for CSpeller<'_> {
                 self.around.unique
             );
         }
-        let line = format!("#line 1 {}\n", quoted(self.around.name));
+        let line = self.line_text(1, self.around.name);
         text + &line
     }
 
@@ -333,8 +349,9 @@ impl Speller for CSpeller<'_> {
         }
         let unique = self.around.unique;
         let count = self.plan.regions.len();
+        let line = self.line_text(1, "<romp>");
         let mut text = format!(
-            "\n#line 1 \"<romp>\"\n\
+            "\n{line}\
              #pragma GCC diagnostic push\n\
              #pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\
              struct romp_entry_{unique} {{ {ENTRY_FIELDS} }};\n\
@@ -516,7 +533,17 @@ enum Shape {
     StaysWhole,
     /// It takes the team's handle.
     TakesTeam,
+    /// It stands for a function that returns nothing, and gives what a task's
+    /// creation is known by.
+    GivesTask,
+    /// It takes that.
+    TakesTask,
 }
+
+/// What reports the creation of a task that is handed on.
+const CREATE_TASK: &str = "POMP_Task_create";
+/// What reports the begin of such a task.
+const EXECUTE_TASK: &str = "POMP_Task_execute";
 
 /// What reports the fork of a directive that stays whole: it passes no handle.
 const FORK_WHOLE: &str = "POMP_Parallel_fork";
@@ -529,6 +556,8 @@ fn declaration(event: Event, shape: Shape) -> String {
         Shape::GivesTeam => format!("void *POMP_{function}(struct ompregdescr *)"),
         Shape::StaysWhole => format!("void {FORK_WHOLE}(struct ompregdescr *)"),
         Shape::TakesTeam => format!("void POMP_{function}(struct ompregdescr *, void *)"),
+        Shape::GivesTask => format!("void *{CREATE_TASK}(struct ompregdescr *)"),
+        Shape::TakesTask => format!("void {EXECUTE_TASK}(struct ompregdescr *, void *)"),
     }
 }
 

@@ -108,6 +108,9 @@ impl<'a> FortranSpeller<'a> {
 
     /// The preprocessor of the compiler wants `#line`, the compiler itself `#`.
     pub(super) fn marker_text(&self, line: u32, file: &str) -> String {
+        if self.around.without_lines {
+            return String::new();
+        }
         let word = match self.layout.preprocessed_by_compiler {
             true => "#line",
             false => "#",

@@ -25,8 +25,9 @@ pub enum Api {
 }
 
 impl Api {
-    /// Whether a task is handed what its creation was told of it.
-    pub(crate) fn passes_tasks(self) -> bool {
+    /// Whether a task is handed what its creation was told of it, also where that
+    /// takes a declaration.
+    pub(crate) fn declares_tasks(self) -> bool {
         self == Self::Pomp2
     }
 }
@@ -120,4 +121,6 @@ pub struct Surroundings<'a> {
     pub explicit_interfaces: bool,
     /// Whether no line marker may stand between the lines of a statement.
     pub whole_statements: bool,
+    /// Whether no line marker may stand anywhere.
+    pub without_lines: bool,
 }

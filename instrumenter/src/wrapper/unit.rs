@@ -197,6 +197,7 @@ pub(crate) fn instrumented(
         host_only: how.offload.is_host_only(&source.text),
         explicit_interfaces: layout::wants_interfaces(line),
         whole_statements: how.family.whole_statements,
+        without_lines: false,
         api: Api::Pomp,
     };
     let instrument = how.instrument;

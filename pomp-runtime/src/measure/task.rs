@@ -17,12 +17,13 @@ use super::thread::Thread;
 
 impl Thread {
     /// A task starts to be executed. `stack` is an address on the machine's
-    /// stack, which grows downwards.
+    /// stack, which grows downwards; `created` the label of its creation, or 0.
     #[inline(always)]
     pub(crate) fn begin_task(
         &'static self,
         execution: &'static Region,
         stack: u64,
+        created: u64,
         now: impl Fn() -> u64,
     ) {
         if let Some(below) = self.below_returned_tasks(execution, stack) {
@@ -31,6 +32,7 @@ impl Thread {
         let next = self.next_frame(execution);
         if let Some((frame, _)) = next {
             frame.stack.set(stack);
+            frame.label.set(created);
         }
         match next {
             Some((frame, node)) if !node.is_special() => {

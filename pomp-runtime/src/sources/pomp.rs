@@ -133,12 +133,44 @@ unsafe extern "C" fn POMP_Task_begin(descriptor: *const OmpRegDescr) {
     unsafe { event(descriptor, begin_task) };
 }
 
+/// A task is created. Gives its label in the trace.
+///
+/// # Safety
+/// `descriptor` is null or points to a descriptor.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn POMP_Task_create(descriptor: *const OmpRegDescr) -> *mut c_void {
+    let create = |thread: &'static Thread, region: &'static Region| {
+        report(Event::TaskCreateEnter, thread, region);
+        thread.trace_create()
+    };
+    // SAFETY: as the caller promises.
+    let label = unsafe { event(descriptor, create) };
+    std::ptr::without_provenance_mut(label.unwrap_or(0) as usize)
+}
+
+/// A task starts to be executed whose creation gave this.
+///
+/// # Safety
+/// `descriptor` is null or points to a descriptor.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn POMP_Task_execute(descriptor: *const OmpRegDescr, task: *mut c_void) {
+    let label = task.addr() as u64;
+    let begin = |thread, region| begin_created_task(thread, region, label);
+    // SAFETY: as the caller promises.
+    unsafe { event(descriptor, begin) };
+}
+
 #[inline(always)]
 pub(super) fn begin_task(thread: &'static Thread, task: &'static Region) {
+    begin_created_task(thread, task, 0);
+}
+
+#[inline(always)]
+fn begin_created_task(thread: &'static Thread, task: &'static Region, created: u64) {
     let here = 0u8;
     let stack = std::hint::black_box(&raw const here).addr() as u64;
     if let Some(execution) = task.execution() {
-        thread.begin_task(execution, stack, now);
+        thread.begin_task(execution, stack, created, now);
     }
 }
 

@@ -63,6 +63,7 @@ const TRAITS: Traits = Traits {
     private_by_rule: true,
     declares_in_procedures: true,
     types_functions: true,
+    has_no_locals: true,
     allocates_as_outside: true,
 };
 

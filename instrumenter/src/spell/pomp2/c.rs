@@ -160,15 +160,16 @@ impl CSpeller<'_> {
                  {storage} const char *{prefix}_text_{unique}(int) {attribute};\n"
             );
         }
-        text + &format!("#line 1 {}\n", quoted(self.around.name))
+        text + &self.line_text(1, self.around.name)
     }
 
     /// The handles and texts of the regions, and their registration.
     pub(in crate::spell) fn pomp2_epilogue(&self) -> String {
         let unique = self.around.unique;
         let count = self.plan.regions.len();
+        let line = self.line_text(1, "<romp>");
         let mut text = format!(
-            "\n#line 1 \"<romp>\"\n\
+            "\n{line}\
              #pragma GCC diagnostic push\n\
              #pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\
              static void *romp_handles_{unique}[{count}];\n\

@@ -26,7 +26,7 @@ impl Thread {
 
     /// Begins to execute a task, so deep in the machine's stack.
     fn begins_task(&'static self, task: &'static Region, depth: u64, at: u64) {
-        self.begin_task(task.execution().unwrap(), 1000 - depth, || at);
+        self.begin_task(task.execution().unwrap(), 1000 - depth, 0, || at);
     }
 
     fn ends_task(&'static self, task: &'static Region, at: u64) {

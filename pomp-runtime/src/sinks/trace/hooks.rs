@@ -85,8 +85,9 @@ impl Thread {
         let is_task = |region: &Region| region.kind.is_task_execution();
         if node.region().is_some_and(is_task) {
             let label = self.trace.label();
+            let created = frame.label.get();
             frame.label.set(label);
-            self.write_record(head(Op::Task, 0, region(node)), at, [label, 0]);
+            self.write_record(head(Op::Task, 0, region(node)), at, [label, created]);
         } else {
             frame.label.set(0);
             self.write_record(head(Op::Enter, phase as u8, region(node)), at, []);
@@ -160,6 +161,19 @@ impl Thread {
         if self.trace.is_on() {
             self.write_record(head(Op::End, 0, region(root)), at, []);
         }
+    }
+
+    /// The construct just entered creates a task. Gives the task's label, or 0.
+    #[inline(always)]
+    pub(crate) fn trace_create(&'static self) -> u64 {
+        if !self.trace.is_on() {
+            return 0;
+        }
+        let label = self.trace.label();
+        // The time is that of the construct's begin.
+        let at = self.trace.last.get();
+        self.write_record(head(Op::Create, 0, NO_REGION), at, [label]);
+        label
     }
 
     /// An initial thread has its first event.

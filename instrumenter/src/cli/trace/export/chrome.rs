@@ -86,10 +86,12 @@ impl Chrome<'_> {
         self.object(&object);
     }
 
-    fn flow(&mut self, kind: &str, at: u64, label: u64) {
+    /// An end of an arrow: from a fork to the members, or from the creation of a
+    /// task to its execution.
+    fn flow(&mut self, kind: &str, at: u64, (name, label): (&str, u64)) {
         let (stream, number) = label_parts(label);
         let mut object = json!({
-            "ph": kind, "ts": self.time(at), "name": "team", "cat": "team",
+            "ph": kind, "ts": self.time(at), "name": name, "cat": name,
             "pid": self.trace.header.pid, "tid": self.stream,
             "id": format!("{stream}:{number}"),
         });
@@ -116,8 +118,8 @@ impl Chrome<'_> {
         let thread = self.trace.thread(path(open));
         self.slice("B", time, Some((&name, json!({ "thread": thread }))));
         match top.role {
-            Role::Fork => self.flow("s", time, top.label),
-            Role::Member => self.flow("f", time, top.label),
+            Role::Fork => self.flow("s", time, ("team", top.label)),
+            Role::Member => self.flow("f", time, ("team", top.label)),
             _ => {}
         }
         self.begin_phase(top, time);
@@ -152,6 +154,8 @@ impl Listener for Chrome<'_> {
                 self.end_phase(&top, time);
                 self.slice("E", time, None);
             }
+            Event::Create(task) => self.flow("s", time, ("task", *task)),
+            Event::Executes(task) if *task != 0 => self.flow("f", time, ("task", *task)),
             Event::Chunk(chunk) => {
                 let last = (chunk.first + chunk.length).saturating_sub(1);
                 let facts = json!({ "first": chunk.first, "iterations": chunk.length });
