@@ -197,7 +197,8 @@ impl Fortran {
             words += " collapse(2)";
         } else if name == "do" && self.once_in(3) && !words.contains("private(") {
             end += " nowait";
-        } else if self.once_in(2) {
+        } else if name == "do" && self.once_in(2) {
+            // gfortran warns of one in a combined construct that there is a nowait.
             cancel = Some("do");
         }
         words += self.one_of(&["", " schedule(dynamic, 2)", " schedule(guided)"]);

@@ -110,6 +110,10 @@ impl Fortran {
 
     /// The clauses `default(none)` and `shared` for what lines refer to.
     fn default_none(&self, lines: &[Line]) -> String {
+        // The variable of a simd loop would have to be listed, that of another must not.
+        if lines.iter().any(|line| line.text.contains("simd")) {
+            return String::new();
+        }
         let mut text = String::new();
         for line in lines {
             let _ = writeln!(text, "{}", line.text);
