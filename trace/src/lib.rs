@@ -9,6 +9,7 @@
 //! replay     records as regions that open and close
 //! stats      counts and times, as the profile of the same run has them
 //! check      what must be true of every trace
+//! analysis   iterations that cost more than others, and who kept others waiting
 //! ```
 //!
 //! `docs/trace-format.md` describes the format for readers in other languages.
@@ -17,6 +18,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod analysis;
 pub mod check;
 pub mod clock;
 pub mod layout;

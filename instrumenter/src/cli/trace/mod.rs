@@ -3,7 +3,9 @@
 mod dump;
 mod export;
 mod info;
+mod loops;
 mod stats;
+mod waits;
 
 use std::path::PathBuf;
 
@@ -33,6 +35,10 @@ enum Command {
     Check,
     /// Counts and times of each region and thread, as the profile has them
     Stats(stats::Arguments),
+    /// What the iterations of each loop cost, with the heavy ones named (rompcc --chunks)
+    Loops(loops::Arguments),
+    /// Who came last to each barrier, and who held what others waited for
+    Waits,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -43,6 +49,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Export(export) => export::run(&trace, export),
         Command::Check => check(&trace),
         Command::Stats(stats) => stats::run(&trace, stats),
+        Command::Loops(loops) => loops::run(&trace, loops),
+        Command::Waits => waits::run(&trace),
     }
 }
 

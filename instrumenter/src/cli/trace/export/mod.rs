@@ -85,7 +85,7 @@ fn written(path: &Path, result: std::io::Result<()>) -> Result<(), Failure> {
 }
 
 /// A region as it is named in all formats.
-fn region(trace: &Trace, number: u32) -> String {
+pub(super) fn region(trace: &Trace, number: u32) -> String {
     let region = trace.region(number);
     region.map_or_else(
         || "?".to_owned(),

@@ -1,0 +1,134 @@
+//! `romp trace FILE loops`
+
+use std::io::{self, Write};
+
+use clap::Args;
+use trace::analysis::iterations::{Heavy, Loop, loops};
+use trace::read::Trace;
+
+use super::{Failure, export::region, failure, print};
+
+/// Columns of a picture.
+const COLUMNS: usize = 64;
+/// What a column is drawn with, from nothing to the highest.
+const HEIGHTS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Arguments of `romp trace FILE loops`.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// A line for each iteration, or for a few neighbours, with tabs: region, first
+    /// iteration, value of the loop variable, executions, nanoseconds of one
+    #[arg(long)]
+    table: bool,
+}
+
+pub(super) fn run(trace: &Trace, arguments: &Arguments) -> Result<(), Failure> {
+    let loops = loops(trace).map_err(failure)?;
+    if loops.is_empty() {
+        return Err(failure(
+            "no chunks of loops are in this trace\n  = help: build with rompcc --chunks",
+        ));
+    }
+    print(|out| {
+        if arguments.table {
+            writeln!(out, "region\titeration\tvalue\texecuted\tns")?;
+        }
+        for (number, known) in &loops {
+            let name = region(trace, *number);
+            match arguments.table {
+                true => table(trace, &name, known, out)?,
+                false => picture(trace, &name, known, out)?,
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Ticks, also parts of one, in nanoseconds.
+fn ns(trace: &Trace, ticks: f64) -> f64 {
+    // A long span, so that the scale is not lost in whole ticks.
+    const LONG: u64 = 1 << 40;
+    ticks * trace.scale().to_ns(LONG) as f64 / LONG as f64
+}
+
+/// A time for people.
+fn time(ns: f64) -> String {
+    match ns {
+        ns if ns >= 1e9 => format!("{:.2} s", ns / 1e9),
+        ns if ns >= 1e6 => format!("{:.2} ms", ns / 1e6),
+        ns if ns >= 1e3 => format!("{:.2} µs", ns / 1e3),
+        ns => format!("{ns:.1} ns"),
+    }
+}
+
+fn table(trace: &Trace, name: &str, known: &Loop, out: &mut dyn Write) -> io::Result<()> {
+    for (first, cell) in (0..)
+        .step_by(known.per_cell.max(1) as usize)
+        .zip(&known.cells)
+    {
+        let value = known
+            .value(first)
+            .map_or_else(String::new, |v| v.to_string());
+        let cost = ns(trace, cell.cost());
+        writeln!(
+            out,
+            "{name}\t{first}\t{value}\t{}\t{cost:.1}",
+            cell.executed
+        )?;
+    }
+    Ok(())
+}
+
+fn picture(trace: &Trace, name: &str, known: &Loop, out: &mut dyn Write) -> io::Result<()> {
+    let total = known.total();
+    writeln!(
+        out,
+        "{name}\n  {} instances of up to {} iterations, {} chunks; {} in iterations, {} each",
+        known.instances(),
+        known.iterations,
+        known.chunks,
+        time(ns(trace, total.ticks)),
+        time(ns(trace, total.cost())),
+    )?;
+    let columns = known.columns(COLUMNS);
+    let highest = columns.iter().copied().fold(0.0, f64::max);
+    let drawn: String = columns.iter().map(|cost| column(*cost, highest)).collect();
+    writeln!(out, "  |{drawn}|  highest: {}", time(ns(trace, highest)))?;
+    let heavy = known.heavy();
+    for heavy in &heavy {
+        writeln!(out, "  heavy: {}", described(trace, known, heavy))?;
+    }
+    if heavy.is_empty() {
+        writeln!(out, "  no iteration costs twice as much as a usual one")?;
+    }
+    writeln!(out)
+}
+
+fn column(cost: f64, highest: f64) -> char {
+    let height = match highest > 0.0 {
+        true => (cost / highest * 8.0).ceil() as usize,
+        false => 0,
+    };
+    HEIGHTS[height.min(8)]
+}
+
+fn described(trace: &Trace, known: &Loop, heavy: &Heavy) -> String {
+    let range = |first: String, last: String| match first == last {
+        true => first,
+        false => format!("{first} to {last}"),
+    };
+    let numbers = range(heavy.first.to_string(), heavy.last.to_string());
+    let values = known.value(heavy.first).zip(known.value(heavy.last));
+    let values = values.map(|(first, last)| {
+        let values = range(first.to_string(), last.to_string());
+        format!(" (loop variable {values})")
+    });
+    let share = 100.0 * heavy.cell.ticks / known.total().ticks.max(1.0);
+    let usual = known.total().cost().max(f64::MIN_POSITIVE);
+    format!(
+        "iteration {numbers}{}: {} each, {:.1} times the mean, {share:.1} % of the loop",
+        values.unwrap_or_default(),
+        time(ns(trace, heavy.cell.cost())),
+        heavy.cell.cost() / usual,
+    )
+}

@@ -1,0 +1,299 @@
+//! What the iterations of a loop cost, by their numbers, over all its instances.
+//!
+//! A chunk's time is shared out evenly among its iterations: with chunks of one
+//! iteration the costs are exact. Memory is bounded, whatever the loops are: an
+//! iteration space that is too large for it is told in cells of several iterations.
+
+use std::collections::BTreeMap;
+
+use crate::read::{ReadError, Trace};
+use crate::replay::{Chunk, Event, Listener, LoopInstance, Open, replay};
+
+/// Cells of a loop at most.
+const CELLS: usize = 4096;
+/// How many times the cost of a usual iteration makes one heavy.
+const HEAVY: f64 = 2.0;
+/// Heavy ranges that are named at most.
+const NAMED: usize = 8;
+
+/// Some neighbouring iterations.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cell {
+    /// How many iterations were executed here, in all instances.
+    pub executed: f64,
+    /// How long they took, in ticks.
+    pub ticks: f64,
+}
+
+impl Cell {
+    /// Ticks of one iteration.
+    #[must_use]
+    pub fn cost(&self) -> f64 {
+        match self.executed > 0.0 {
+            true => self.ticks / self.executed,
+            false => 0.0,
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.executed += other.executed;
+        self.ticks += other.ticks;
+    }
+}
+
+/// A loop in the source.
+#[derive(Clone, Debug, Default)]
+pub struct Loop {
+    /// How often a team met it; the members that were seen, each a part of one.
+    met: f64,
+    /// Iterations of its largest instance.
+    pub iterations: u64,
+    /// Chunks of all instances.
+    pub chunks: u64,
+    /// First value of the loop variable and its step, if all instances have the same
+    /// and no loops are collapsed.
+    pub values: Option<(i64, i64)>,
+    /// Iterations in a cell.
+    pub per_cell: u64,
+    /// The cells, from the first iteration on.
+    pub cells: Vec<Cell>,
+}
+
+/// Iterations that are more expensive than usual.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Heavy {
+    /// Numbers of the first and the last, counted from 0.
+    pub first: u64,
+    /// The same if it is only one.
+    pub last: u64,
+    /// What they cost together.
+    pub cell: Cell,
+}
+
+impl Loop {
+    /// How often it was executed by a team.
+    #[must_use]
+    pub fn instances(&self) -> u64 {
+        self.met.round() as u64
+    }
+
+    /// All its iterations together.
+    #[must_use]
+    pub fn total(&self) -> Cell {
+        let mut total = Cell::default();
+        for cell in &self.cells {
+            total.add(*cell);
+        }
+        total
+    }
+
+    /// The loop variable's value in an iteration.
+    #[must_use]
+    pub fn value(&self, iteration: u64) -> Option<i64> {
+        let (lower, step) = self.values?;
+        lower.checked_add(step.checked_mul(i64::try_from(iteration).ok()?)?)
+    }
+
+    /// Iterations that cost more than twice the median and more than the mean, the most expensive first.
+    /// Neighbours of equal cost, as those of one chunk, are named together.
+    #[must_use]
+    pub fn heavy(&self) -> Vec<Heavy> {
+        let mut costs: Vec<f64> = self.executed().map(|(_, cell)| cell.cost()).collect();
+        costs.sort_by(f64::total_cmp);
+        let median = costs.get(costs.len() / 2).copied().unwrap_or_default();
+        let least = f64::max(HEAVY * median, self.total().cost());
+        let mut heavy: Vec<Heavy> = Vec::new();
+        for (at, cell) in self.executed().filter(|(_, cell)| cell.cost() > least) {
+            let first = at as u64 * self.per_cell;
+            let last = (first + self.per_cell).min(self.iterations.max(first + 1)) - 1;
+            match heavy.last_mut() {
+                Some(before)
+                    if before.last + 1 == first
+                        && (before.cell.cost() - cell.cost()).abs() <= cell.cost() * 0.01 =>
+                {
+                    before.last = last;
+                    before.cell.add(*cell);
+                }
+                _ => heavy.push(Heavy {
+                    first,
+                    last,
+                    cell: *cell,
+                }),
+            }
+        }
+        heavy.sort_by(|one, other| other.cell.ticks.total_cmp(&one.cell.ticks));
+        heavy.truncate(NAMED);
+        heavy
+    }
+
+    fn executed(&self) -> impl Iterator<Item = (usize, &Cell)> {
+        let cells = self.cells.iter().enumerate();
+        cells.filter(|(_, cell)| cell.executed > 0.0)
+    }
+
+    /// The most expensive cell of each of so many columns, in ticks an iteration.
+    #[must_use]
+    pub fn columns(&self, most: usize) -> Vec<f64> {
+        let columns = most.min(self.cells.len());
+        let mut costs = vec![0.0; columns];
+        for (at, cell) in self.cells.iter().enumerate() {
+            let column = at * columns / self.cells.len();
+            costs[column] = f64::max(costs[column], cell.cost());
+        }
+        costs
+    }
+
+    fn meet(&mut self, instance: &LoopInstance) {
+        let values = (instance.lower, instance.step);
+        let is_plain = instance.how.levels <= 1;
+        self.values = match self.met == 0.0 {
+            true => is_plain.then_some(values),
+            false => self.values.filter(|known| is_plain && *known == values),
+        };
+        self.met += 1.0 / f64::from(instance.how.team.max(1));
+        self.iterations = self.iterations.max(instance.count);
+        self.per_cell = self.per_cell.max(1);
+        while self.iterations.div_ceil(self.per_cell) > CELLS as u64 {
+            self.coarsen();
+        }
+        let cells = self.iterations.div_ceil(self.per_cell) as usize;
+        self.cells.resize(cells, Cell::default());
+    }
+
+    /// Two neighbours become one.
+    fn coarsen(&mut self) {
+        self.per_cell *= 2;
+        let pairs = self.cells.chunks(2).map(|pair| {
+            let mut both = pair[0];
+            pair[1..].iter().for_each(|cell| both.add(*cell));
+            both
+        });
+        self.cells = pairs.collect();
+    }
+
+    fn executes(&mut self, chunk: &Chunk) {
+        self.chunks += 1;
+        let each = chunk.end.saturating_sub(chunk.start) as f64 / chunk.length.max(1) as f64;
+        let end = chunk.first + chunk.length;
+        let mut at = chunk.first;
+        while at < end {
+            let cell = at / self.per_cell.max(1);
+            let next = ((cell + 1) * self.per_cell).min(end);
+            let executed = (next - at) as f64;
+            match self.cells.get_mut(cell as usize) {
+                Some(cell) => cell.add(Cell {
+                    executed,
+                    ticks: executed * each,
+                }),
+                None => return,
+            }
+            at = next;
+        }
+    }
+}
+
+#[derive(Default)]
+struct Collector {
+    loops: BTreeMap<u32, Loop>,
+}
+
+impl Listener for Collector {
+    fn event(&mut self, _time: u64, open: &[Open], event: &Event) {
+        let Some(top) = open.last() else { return };
+        match event {
+            Event::Loop(instance) => self.loops.entry(top.region).or_default().meet(instance),
+            Event::Chunk(chunk) => {
+                if let Some(known) = self.loops.get_mut(&top.region) {
+                    known.executes(chunk);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The loops of a trace whose chunks are in it, by their regions.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn loops(trace: &Trace) -> Result<BTreeMap<u32, Loop>, ReadError> {
+    let mut collector = Collector::default();
+    for stream in trace.streams() {
+        replay(trace, stream, &mut collector)?;
+    }
+    Ok(collector.loops)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::How;
+
+    fn instance(count: u64) -> LoopInstance {
+        LoopInstance {
+            instance: (1, 1),
+            lower: 10,
+            upper: 0,
+            step: 3,
+            how: How {
+                team: 1,
+                levels: 1,
+                ..How::default()
+            },
+            chunk: 0,
+            count,
+        }
+    }
+
+    fn chunk(first: u64, length: u64, ticks: u64) -> Chunk {
+        Chunk {
+            instance: (1, 1),
+            first,
+            length,
+            start: 1000,
+            end: 1000 + ticks,
+        }
+    }
+
+    #[test]
+    fn expensive_iterations_are_named_by_number_and_value() {
+        let mut known = Loop::default();
+        for _ in 0..3 {
+            known.meet(&instance(100));
+            for at in 0..100 {
+                let ticks = if at == 17 || at == 60 { 900 } else { 10 };
+                known.executes(&chunk(at, 1, ticks));
+            }
+        }
+        let heavy: Vec<(u64, u64)> = known.heavy().iter().map(|h| (h.first, h.last)).collect();
+        assert_eq!(heavy, [(17, 17), (60, 60)]);
+        assert_eq!(known.value(17), Some(61));
+        assert_eq!(known.instances(), 3);
+        assert_eq!(known.total().executed, 300.0);
+        assert_eq!(known.total().ticks, 3.0 * (2.0 * 900.0 + 98.0 * 10.0));
+    }
+
+    #[test]
+    fn the_iterations_of_one_chunk_are_named_together() {
+        let mut known = Loop::default();
+        known.meet(&instance(16));
+        for at in 0..4 {
+            known.executes(&chunk(at * 4, 4, if at == 2 { 4000 } else { 40 }));
+        }
+        let heavy: Vec<(u64, u64)> = known.heavy().iter().map(|h| (h.first, h.last)).collect();
+        assert_eq!(heavy, [(8, 11)]);
+    }
+
+    #[test]
+    fn a_large_loop_takes_bounded_memory_and_loses_nothing() {
+        let mut known = Loop::default();
+        known.meet(&instance(10));
+        known.executes(&chunk(0, 10, 100));
+        known.meet(&instance(1_000_000));
+        known.executes(&chunk(0, 1_000_000, 5_000_000));
+        assert!(known.cells.len() <= CELLS);
+        assert!((known.total().executed - 1_000_010.0).abs() < 1e-3);
+        assert!((known.total().ticks - 5_000_100.0).abs() < 1e-3);
+        assert_eq!(known.columns(64).len(), 64);
+    }
+}

@@ -1,0 +1,283 @@
+//! Who kept the others waiting: the last at each barrier, and who held a critical
+//! name or a lock meanwhile.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use profile::region_kind::{PseudoRegion, RegionKind};
+
+use crate::read::{ReadError, Trace};
+use crate::record::Op;
+use crate::replay::{Event, Listener, LockEvent, Open, Role, path, replay_merged};
+
+/// A thread, by the number of its path.
+pub type Thread = Option<u32>;
+
+/// A barrier in the source.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Barrier {
+    /// How often a team met it.
+    pub instances: u64,
+    /// What its threads waited for the last of them, in ticks.
+    pub waited: u64,
+    /// Per thread: how often it was the last, and what the others waited for it.
+    pub last: BTreeMap<Thread, (u64, u64)>,
+    /// The instance with the longest wait: the wait, when the last thread came, and
+    /// which it was. Ticks.
+    pub worst: (u64, u64, Thread),
+}
+
+/// A thread that waits or holds, and the region where it does.
+pub type Where = (Thread, u32);
+
+/// Something that one thread at a time has.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Resource {
+    /// How often a thread had to wait for another one.
+    pub waits: u64,
+    /// How long, in ticks.
+    pub waited: u64,
+    /// By who waited, and who held it meanwhile: how often, and how long.
+    pub pairs: BTreeMap<(Where, Where), (u64, u64)>,
+}
+
+/// What identifies such a thing.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Name {
+    /// A critical's name, empty without one.
+    Critical(String),
+    /// A lock's address.
+    Lock(u64),
+}
+
+/// What threads waited for.
+#[derive(Debug, Default)]
+pub struct Waits {
+    /// Barriers by their region, and whether they are its implicit one.
+    pub barriers: BTreeMap<(u32, bool), Barrier>,
+    /// Criticals and locks.
+    pub resources: BTreeMap<Name, Resource>,
+}
+
+/// What threads waited for, of a whole trace.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn waits(trace: &Trace) -> Result<Waits, ReadError> {
+    let kinds = trace.regions.iter().map(|region| {
+        let region = region.as_ref()?;
+        RegionKind::from_region_type(&region.region_type)
+    });
+    let mut watcher = Watcher {
+        trace,
+        kinds: kinds.collect(),
+        waits: Waits::default(),
+        teams: HashMap::new(),
+        holders: HashMap::new(),
+    };
+    replay_merged(trace, &mut watcher)?;
+    Ok(watcher.waits)
+}
+
+/// How far the threads of a team have come.
+#[derive(Default)]
+struct Team {
+    /// How many barriers each has come to.
+    passed: HashMap<Thread, u64>,
+    /// The barriers that none has left yet, by their number.
+    open: BTreeMap<u64, Arrivals>,
+}
+
+/// Who has come to a barrier.
+#[derive(Default)]
+struct Arrivals {
+    count: u64,
+    /// Sum of the times, and the latest.
+    sum: u128,
+    last: u64,
+    thread: Thread,
+}
+
+/// Who had something, and when, the latest last. What lies further back cannot
+/// matter but to a thread that waited through so many others.
+#[derive(Default)]
+struct Holders {
+    spans: VecDeque<(Where, u64, u64)>,
+}
+
+/// Spans that are remembered of each.
+const REMEMBERED: usize = 1024;
+/// Not given back yet.
+const STILL: u64 = u64::MAX;
+
+struct Watcher<'a> {
+    trace: &'a Trace,
+    kinds: Vec<Option<RegionKind>>,
+    waits: Waits,
+    teams: HashMap<u64, Team>,
+    holders: HashMap<Name, Holders>,
+}
+
+impl Watcher<'_> {
+    fn kind(&self, region: u32) -> Option<RegionKind> {
+        self.kinds.get(region as usize).copied().flatten()
+    }
+
+    /// Whether a thread in this phase of this region stands at a barrier; whether
+    /// that is an implicit one.
+    fn barrier(&self, open: &Open) -> Option<bool> {
+        let is_implicit = open.phase == PseudoRegion::Ibarr;
+        match self.kind(open.region)? {
+            RegionKind::Barrier => Some(false),
+            // Waits for tasks, not for threads.
+            RegionKind::Taskgroup => None,
+            _ => is_implicit.then_some(true),
+        }
+    }
+
+    fn arrives(&mut self, time: u64, open: &[Open]) {
+        let (Some(team), Some(_)) = (team(open), open.last()) else {
+            return;
+        };
+        let thread = path(open);
+        let team = self.teams.entry(team).or_default();
+        let passed = team.passed.entry(thread).or_default();
+        let arrivals = team.open.entry(*passed).or_default();
+        *passed += 1;
+        arrivals.count += 1;
+        arrivals.sum += u128::from(time);
+        if time >= arrivals.last {
+            (arrivals.last, arrivals.thread) = (time, thread);
+        }
+    }
+
+    /// When the first leaves it, all have come.
+    fn leaves(&mut self, open: &[Open], top: &Open, is_implicit: bool) {
+        let Some(team) = team(open).and_then(|team| self.teams.get_mut(&team)) else {
+            return;
+        };
+        let passed = team.passed.get(&path(open)).copied().unwrap_or_default();
+        let arrivals = team.open.remove(&passed.wrapping_sub(1));
+        // Nobody waits in a team of one.
+        let Some(arrivals) = arrivals.filter(|arrivals| arrivals.count > 1) else {
+            return;
+        };
+        let all = u128::from(arrivals.last) * u128::from(arrivals.count);
+        let waited = u64::try_from(all.saturating_sub(arrivals.sum)).unwrap_or(u64::MAX);
+        let barriers = &mut self.waits.barriers;
+        let barrier = barriers.entry((top.region, is_implicit)).or_default();
+        barrier.instances += 1;
+        barrier.waited += waited;
+        let last = barrier.last.entry(arrivals.thread).or_default();
+        *last = (last.0 + 1, last.1 + waited);
+        if waited > barrier.worst.0 {
+            barrier.worst = (waited, arrivals.last, arrivals.thread);
+        }
+    }
+
+    fn critical(&self, open: &Open) -> Option<Name> {
+        let is_critical = self.kind(open.region) == Some(RegionKind::Critical);
+        let name = || self.trace.region(open.region)?.name.clone();
+        is_critical.then(|| Name::Critical(name().unwrap_or_default()))
+    }
+
+    /// It has waited since `start`, and has it now.
+    fn gets(&mut self, name: Name, who: Where, start: u64, time: u64) {
+        let holders = self.holders.entry(name.clone()).or_default();
+        let mut waited = 0;
+        for (holder, from, to) in &holders.spans {
+            let overlap = time.min(*to).saturating_sub(start.max(*from));
+            if overlap > 0 && holder.0 != who.0 {
+                let resource = self.waits.resources.entry(name.clone()).or_default();
+                let pair = resource.pairs.entry((who, *holder)).or_default();
+                *pair = (pair.0 + 1, pair.1 + overlap);
+                waited += overlap;
+            }
+        }
+        if waited > 0 {
+            let resource = self.waits.resources.entry(name).or_default();
+            resource.waits += 1;
+            resource.waited += waited;
+        }
+        holders.spans.push_back((who, time, STILL));
+        if holders.spans.len() > REMEMBERED {
+            holders.spans.pop_front();
+        }
+    }
+
+    fn gives_back(&mut self, name: &Name, thread: Thread, time: u64) {
+        let Some(holders) = self.holders.get_mut(name) else {
+            return;
+        };
+        let mut latest = holders.spans.iter_mut().rev();
+        if let Some(span) = latest.find(|span| span.0.0 == thread && span.2 == STILL) {
+            span.2 = time;
+        }
+    }
+
+    fn lock(&mut self, time: u64, open: &[Open], lock: &LockEvent) {
+        let who = (path(open), lock.region);
+        match lock.op {
+            Op::LockSet => self.gets(Name::Lock(lock.address), who, lock.start, time),
+            Op::LockUnset => self.gives_back(&Name::Lock(lock.address), who.0, time),
+            _ => {}
+        }
+    }
+
+    /// The innermost region begins or goes on in this phase.
+    fn comes_to(&mut self, time: u64, open: &[Open], phase: PseudoRegion) {
+        let Some(top) = open.last().map(|top| Open { phase, ..*top }) else {
+            return;
+        };
+        if self.barrier(&top).is_some() {
+            self.arrives(time, open);
+        }
+        if phase == PseudoRegion::Body
+            && let Some(name) = self.critical(&top)
+        {
+            let start = open.last().map_or(time, |before| before.phase_start);
+            self.gets(name, (path(open), top.region), start, time);
+        }
+    }
+
+    /// The innermost region leaves its phase.
+    fn goes_from(&mut self, time: u64, open: &[Open]) {
+        let Some(top) = open.last().copied() else {
+            return;
+        };
+        if let Some(is_implicit) = self.barrier(&top) {
+            self.leaves(open, &top, is_implicit);
+        }
+        if top.phase == PseudoRegion::Body
+            && let Some(name) = self.critical(&top)
+        {
+            self.gives_back(&name, path(open), time);
+        }
+    }
+}
+
+/// The label of the team that a thread is a member of.
+fn team(open: &[Open]) -> Option<u64> {
+    let member = open.iter().rev().find(|open| open.role == Role::Member)?;
+    Some(member.label)
+}
+
+impl Listener for Watcher<'_> {
+    fn event(&mut self, time: u64, open: &[Open], event: &Event) {
+        let Some(top) = open.last() else { return };
+        match event {
+            Event::Begin { .. } => self.comes_to(time, open, top.phase),
+            Event::Turn(to) => {
+                self.goes_from(time, open);
+                self.comes_to(time, open, *to);
+            }
+            Event::End { .. } => {
+                self.goes_from(time, open);
+                if top.role == Role::Fork {
+                    self.teams.remove(&top.label);
+                }
+            }
+            Event::Lock(lock) => self.lock(time, open, lock),
+            _ => {}
+        }
+    }
+}
