@@ -5,7 +5,7 @@
 //! since their ends are seen also while measurement is off. Each thread closes
 //! its own, when it has its first event after the pause.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::sync::{Mutex, MutexGuard};
 
 use profile::region_kind::RegionKind;
@@ -74,9 +74,10 @@ pub(crate) fn switch_off() {
     thread::inside(|| {
         let mut times = times();
         if state::is_on() && errno::keep(|| times.try_reserve(1)).is_ok() {
-            times.push(clock::now());
-            MARK.fetch_add(1, Ordering::Relaxed);
+            // Who sees the new mark sees the pause too, unless it is over.
             state::pause();
+            times.push(clock::now());
+            MARK.fetch_add(1, Ordering::Release);
         }
     });
 }
@@ -96,10 +97,15 @@ impl Thread {
         if !state::is_on_or_paused() {
             return false;
         }
+        let count = count();
+        fence(Ordering::Acquire);
         if let Some(at) = time(self.pauses()) {
             self.leave_for_pause(at);
         }
-        self.set_pauses(count());
+        // An event that was under way as the pause began is recorded in it: what it
+        // leaves open, such as a lock that it got, is closed at the next one.
+        let lasts = u32::from(!state::is_on());
+        self.set_pauses(count.saturating_sub(lasts));
         true
     }
 
