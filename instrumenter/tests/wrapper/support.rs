@@ -185,8 +185,25 @@ impl Invocation {
         self
     }
 
-    pub(crate) fn start(mut self) -> Child {
-        self.command.spawn().unwrap()
+    /// Starts it with the signals that it has in a terminal: what a shell runs in the
+    /// background ignores SIGINT, and so would everything that is run from here.
+    pub(crate) fn start(self) -> Child {
+        let given = self.command;
+        let mut command = Command::new("/usr/bin/env");
+        command
+            .arg("--default-signal=INT,TERM")
+            .arg(given.get_program())
+            .args(given.get_args());
+        for (name, value) in given.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        if let Some(folder) = given.get_current_dir() {
+            command.current_dir(folder);
+        }
+        command.spawn().unwrap()
     }
 
     pub(crate) fn run(mut self) -> Run {
