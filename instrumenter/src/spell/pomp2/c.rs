@@ -93,12 +93,10 @@ impl CSpeller<'_> {
 
     /// Declarations of the functions that the text calls.
     fn pomp2_functions(&self) -> BTreeSet<String> {
-        let items = self
-            .plan
-            .insertions
-            .iter()
-            .flat_map(|insertion| &insertion.items);
+        let insertions = self.plan.insertions.iter();
+        let items = insertions.flat_map(|insertion| &insertion.items);
         let mut declared: BTreeSet<String> = items
+            .clone()
             .filter_map(|item| match item {
                 Item::Probe(event, region) => function(*event, &self.plan.regions[*region]),
                 Item::AlternateEnd(region) => function(USER.closing(), &self.plan.regions[*region]),
@@ -106,11 +104,6 @@ impl CSpeller<'_> {
             })
             .map(|(name, shape)| shape.declaration(&name))
             .collect();
-        let items = self
-            .plan
-            .insertions
-            .iter()
-            .flat_map(|insertion| &insertion.items);
         declared.extend(items.filter_map(|item| match item {
             Item::Call(name) => Some(format!("void POMP2_{name}(void)")),
             _ => None,

@@ -123,11 +123,8 @@ fn function(event: Event, region: &Region) -> Option<(String, Shape)> {
         return None;
     }
     let (_, name, shape) = FUNCTIONS.iter().find(|(ours, ..)| *ours == event.name())?;
-    let prefix = match kind {
-        "taskuntied" => "Untied_",
-        _ => "",
-    };
-    let name = match name.strip_prefix("Task_").filter(|_| !prefix.is_empty()) {
+    let is_untied = kind == "taskuntied";
+    let name = match name.strip_prefix("Task_").filter(|_| is_untied) {
         Some(rest) => format!("POMP2_Untied_task_{rest}"),
         None => format!("POMP2_{name}"),
     };
