@@ -10,11 +10,17 @@ pub struct Pair {
     pub ns: u64,
 }
 
-/// Ticks to nanoseconds, from two pairs.
+/// Ticks to nanoseconds, from two pairs: `ticks * ns / all_ticks`, rounded down, without
+/// a division, of which a large profile would need millions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scale {
+    /// Whole nanoseconds of a tick.
+    whole: u64,
+    /// The rest of them, over so many ticks; less than these.
+    rest: u64,
     ticks: u64,
-    ns: u64,
+    /// `rest / ticks` in units of 2^-64, rounded down.
+    factor: u64,
 }
 
 impl Scale {
@@ -23,43 +29,64 @@ impl Scale {
     pub fn between(start: Pair, end: Pair) -> Self {
         let ticks = end.ticks.saturating_sub(start.ticks);
         let ns = end.ns.saturating_sub(start.ns);
-        if ticks == 0 {
-            Self::one()
-        } else {
-            Self { ticks, ns }
+        match ticks {
+            0 => Self::one(),
+            ticks => Self::ratio(ns, ticks),
         }
     }
 
     /// One tick is one nanosecond.
     #[must_use]
     pub fn one() -> Self {
-        Self { ticks: 1, ns: 1 }
+        Self::ratio(1, 1)
+    }
+
+    /// So many nanoseconds are so many ticks, at least one.
+    fn ratio(ns: u64, ticks: u64) -> Self {
+        let rest = ns % ticks;
+        Self {
+            whole: ns / ticks,
+            rest,
+            ticks,
+            factor: ((u128::from(rest) << 64) / u128::from(ticks)) as u64,
+        }
     }
 
     /// Rounds down, so that parts never exceed their whole.
+    #[inline]
     #[must_use]
     pub fn to_ns(self, ticks: u64) -> u64 {
-        if ticks == 0 {
-            return 0;
-        }
-        let ns = u128::from(ticks) * u128::from(self.ns) / u128::from(self.ticks);
-        u64::try_from(ns).unwrap_or(u64::MAX)
+        // The product with the factor is too small by less than one.
+        let part = (u128::from(ticks) * u128::from(self.factor)) >> 64;
+        let left = u128::from(ticks) * u128::from(self.rest) - part * u128::from(self.ticks);
+        let part = part as u64 + u64::from(left >= u128::from(self.ticks));
+        ticks.saturating_mul(self.whole).saturating_add(part)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
     fn parts_never_exceed_their_whole() {
-        let scale = Scale { ticks: 3, ns: 1 };
+        let scale = Scale::ratio(1, 3);
         assert_eq!(scale.to_ns(5), 1);
         assert!(scale.to_ns(4) + scale.to_ns(4) <= scale.to_ns(8));
-        let steep = Scale {
-            ticks: 1,
-            ns: u64::MAX,
-        };
+        let steep = Scale::ratio(u64::MAX, 1);
         assert_eq!(steep.to_ns(2), u64::MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_what_a_division_says(ns: u64, all in 1u64.., ticks: u64, shift in 0u32..64) {
+            for (ns, ticks) in [(ns, ticks), (ns >> shift, ticks), (ns, ticks >> shift)] {
+                let expected = u128::from(ticks) * u128::from(ns) / u128::from(all);
+                let expected = u64::try_from(expected).unwrap_or(u64::MAX);
+                prop_assert_eq!(Scale::ratio(ns, all).to_ns(ticks), expected);
+            }
+        }
     }
 }
