@@ -25,6 +25,7 @@ pub mod load;
 pub mod merge;
 pub mod model;
 pub mod overheads;
+pub mod parallel;
 pub mod properties;
 pub mod region_kind;
 pub mod report;

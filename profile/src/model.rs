@@ -52,6 +52,21 @@ pub struct Profile {
     pub contention: Vec<Contention>,
 }
 
+impl Profile {
+    /// Whether it has so many rows that several threads should work on them.
+    #[must_use]
+    pub fn is_large(&self) -> bool {
+        rows_are_many(self.nodes.iter().map(|node| node.rows.len()).sum())
+    }
+}
+
+/// Whether so many rows are worth several threads.
+#[must_use]
+pub fn rows_are_many(rows: usize) -> bool {
+    const LARGE: usize = 5_000;
+    rows > LARGE
+}
+
 /// Facts about the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

@@ -13,14 +13,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::analysis::Report;
 use crate::model::Profile;
+use crate::parallel::both;
 use crate::report;
 
 pub use crate::load::{LoadError, load};
 
 /// Large enough that a big profile needs few system calls.
 const BUFFER_BYTES: usize = 1 << 18;
-/// Rows of a profile whose files are written at the same time.
-const LARGE: usize = 5_000;
 /// File systems allow 255 bytes; the rest is for rank, number and extension.
 const LONGEST_APPLICATION: usize = 180;
 
@@ -129,13 +128,7 @@ fn write(
         let text = Temporary::write(directory, |out| report::text::write(&analysed, out))?;
         Ok((text, analysed.summary.headline))
     };
-    let is_large = profile
-        .nodes
-        .iter()
-        .map(|node| node.rows.len())
-        .sum::<usize>()
-        > LARGE;
-    let (json, text) = both(is_large, write_json, write_text);
+    let (json, text) = both(profile.is_large(), write_json, write_text);
     let json = json.map_err(|source| refused(options, source))?;
     let (text, headline) = text.map_err(|source| refused(options, source))?;
     Ok((json, text, headline))
@@ -164,26 +157,6 @@ pub fn write_new(
 
 fn taken() -> io::Error {
     io::Error::new(io::ErrorKind::AlreadyExists, "it is there already")
-}
-
-/// Runs both, at the same time if they are worth a thread and there is one.
-fn both<A: Send, B>(
-    worth_a_thread: bool,
-    beside: impl Fn() -> A + Sync,
-    here: impl FnOnce() -> B,
-) -> (A, B) {
-    std::thread::scope(|scope| {
-        let thread = worth_a_thread
-            .then(|| std::thread::Builder::new().spawn_scoped(scope, &beside))
-            .and_then(Result::ok);
-        let b = here();
-        let a = match thread.map(std::thread::ScopedJoinHandle::join) {
-            Some(Ok(a)) => a,
-            Some(Err(panic)) => std::panic::resume_unwind(panic),
-            None => beside(),
-        };
-        (a, b)
-    })
 }
 
 /// Gives both files their final names, with the first free number.

@@ -512,7 +512,10 @@ fn a_selection_keeps_what_matches_and_its_callers() {
     let report = selected(&profile, &selection);
     assert_eq!(report.flat.len(), 1);
     assert_eq!(
-        (report.call_graph.paths.len(), report.on_call_paths.len()),
+        (
+            report.call_graph.paths.len(),
+            report.on_call_paths.tables().count()
+        ),
         (2, 2)
     );
     assert_eq!(report.decomposition.len(), 1);

@@ -83,10 +83,10 @@ fn what_runs_in_sections_is_taken_from_the_sections() {
     let report = Report::new(&profile);
     let table = report
         .on_call_paths
-        .iter()
+        .tables()
         .find(|table| table.region == 1)
         .unwrap();
-    let shown = ["sectT/I", "sectT/E", "exitBarT", "mgmtT"].map(|name| cell(table, name, 1));
+    let shown = ["sectT/I", "sectT/E", "exitBarT", "mgmtT"].map(|name| cell(&table, name, 1));
     assert_eq!(shown, [40, 10, 8, 2]);
 }
 
@@ -102,11 +102,11 @@ fn what_runs_while_waiting_is_not_taken_from_the_body() {
     let report = Report::new(&profile);
     let table = report
         .on_call_paths
-        .iter()
+        .tables()
         .find(|table| table.region == 0)
         .unwrap();
     assert_eq!(
-        (cell(table, "bodyT/I", 1), cell(table, "bodyT/E", 1)),
+        (cell(&table, "bodyT/I", 1), cell(&table, "bodyT/E", 1)),
         (40, 35)
     );
     let path = report

@@ -19,3 +19,20 @@ pub(crate) fn take(bytes: usize) -> bool {
     LEFT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
         .is_ok()
 }
+
+/// Asks for large pages for the room of a vector: filling one of many megabytes takes
+/// longer for the faults of its small ones than for its content.
+pub(crate) fn prefer_large_pages<T>(room: &Vec<T>) {
+    const PAGE: usize = 1 << 21;
+    let start = room.as_ptr().addr().next_multiple_of(PAGE);
+    let end = room.as_ptr().addr() + room.capacity() * size_of::<T>();
+    let Some(bytes) = end.checked_sub(start).map(|bytes| bytes & !(PAGE - 1)) else {
+        return;
+    };
+    if bytes > 0 {
+        let start = room.as_ptr().cast::<libc::c_void>().with_addr(start);
+        // SAFETY: the range lies within what the vector has allocated, and the advice
+        // changes nothing of its content. That it may be refused does no harm.
+        unsafe { libc::madvise(start.cast_mut(), bytes, libc::MADV_HUGEPAGE) };
+    }
+}

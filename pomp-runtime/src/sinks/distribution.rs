@@ -7,6 +7,7 @@ use profile::model::{self, Bucket};
 use profile::region_kind::PseudoRegion;
 
 use crate::measure::clock::Scale;
+use crate::measure::memory;
 use crate::measure::shared::Word;
 
 /// As many buckets as fill two cache lines.
@@ -175,6 +176,8 @@ impl Copies {
     pub(super) fn reserve(&mut self, nodes: usize) {
         self.nodes.reserve(nodes);
         self.buckets.reserve(nodes);
+        memory::prefer_large_pages(&self.nodes);
+        memory::prefer_large_pages(&self.buckets);
     }
 
     /// Copies those of the next node.

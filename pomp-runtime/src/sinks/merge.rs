@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use profile::descriptor::Descriptor;
 use profile::model::{self, Profile, Row, SCHEMA, Span, VERSION};
+use profile::parallel::map_parts;
 use profile::region_kind::PseudoRegion;
 
 use super::profile::{Node, Place};
@@ -33,9 +34,7 @@ pub(crate) fn merge(snapshot: &Snapshot, regions: &[&'static Region], ending: En
     let mut regions: Vec<&'static Region> = regions.iter().copied().filter(is_shown).collect();
     regions.sort_by_key(|region| position(region));
     let mut tree = Tree::new(snapshot, &regions);
-    for index in 0..snapshot.nodes.len() {
-        tree.add(index, ending.scale);
-    }
+    tree.place();
     let placed = tree.placed();
     let mut profile = Profile {
         schema: SCHEMA.to_owned(),
@@ -46,7 +45,7 @@ pub(crate) fn merge(snapshot: &Snapshot, regions: &[&'static Region], ending: En
     profile.run.max_threads = tree.widest();
     profile.run.incremental = !ending.is_last;
     profile.run.notes = notes(snapshot);
-    let rank = tree.write(&mut profile);
+    let rank = tree.write(&mut profile, ending.scale);
     waits::describe(&mut profile, snapshot, &placed, &rank, ending.scale);
     profile
 }
@@ -160,17 +159,26 @@ fn throttled(snapshot: &Snapshot) -> Option<String> {
 /// Identity of a merged node: parent, region, pseudo-region of the parent.
 type Key = (Option<usize>, usize, PseudoRegion);
 
-/// A merged node: its identity and rows, several for a thread that was several
-/// operating system threads.
+/// A merged node: its identity, and the nodes that it is made of, several for a thread
+/// that was several operating system threads.
 struct Merged {
     key: Key,
-    rows: Vec<Row>,
+    nodes: Vec<Part>,
+}
+
+/// A node of the snapshot.
+#[derive(Clone, Copy)]
+struct Part {
+    node: usize,
+    /// Whether it is the root of a team's member.
+    is_member: bool,
 }
 
 /// The tree that is built.
 struct Tree<'a> {
     snapshot: &'a Snapshot,
-    regions: Map<*const Region, usize>,
+    /// By address.
+    regions: Map<usize, usize>,
     merged: Vec<Merged>,
     by_key: Map<Key, usize>,
     /// Thread paths in the order in which they were met.
@@ -179,7 +187,7 @@ struct Tree<'a> {
     /// Per node, once known.
     places: Vec<Option<Position>>,
     /// The parent that was looked for last: siblings come one after the other.
-    last_parent: Option<(*const Node, Position)>,
+    last_parent: Option<(&'static Node, Position)>,
 }
 
 /// Where a node belongs.
@@ -208,7 +216,7 @@ impl<'a> Tree<'a> {
             regions: regions
                 .iter()
                 .enumerate()
-                .map(|(index, region)| (std::ptr::from_ref(*region), index))
+                .map(|(index, region)| (std::ptr::from_ref(*region).addr(), index))
                 .collect(),
             merged: Vec::new(),
             by_key: Map::default(),
@@ -219,24 +227,16 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Adds what was recorded at a node.
-    fn add(&mut self, index: usize, scale: Scale) {
-        if self.snapshot.nodes[index].recursion().is_some() {
-            return;
-        }
-        let Some(Position {
-            merged: Some(merged),
-            thread,
-        }) = self.position(index)
-        else {
-            return;
-        };
-        let totals = self.snapshot.totals(index);
-        if totals != Totals::default() {
-            let is_member = matches!(self.snapshot.nodes[index].place(), Place::Member(_));
-            let mut row = row(thread, &totals, is_member, scale);
-            row.counters = self.snapshot.counted(index);
-            self.merged[merged].rows.push(row);
+    /// Finds out where the nodes belong.
+    fn place(&mut self) {
+        for (node, known) in self.snapshot.nodes.iter().enumerate() {
+            if known.recursion().is_none()
+                && let Some(position) = self.position(node)
+                && let Some(merged) = position.merged
+            {
+                let is_member = matches!(known.place(), Place::Member(_));
+                self.merged[merged].nodes.push(Part { node, is_member });
+            }
         }
     }
 
@@ -280,7 +280,9 @@ impl<'a> Tree<'a> {
                 }
             }
             (Place::Within(within), Some(parent)) => {
-                let region = *self.regions.get(&std::ptr::from_ref(node.region()?))?;
+                let region = *self
+                    .regions
+                    .get(&std::ptr::from_ref(node.region()?).addr())?;
                 Position {
                     merged: Some(self.node((parent.merged, region, within))),
                     ..parent
@@ -314,7 +316,7 @@ impl<'a> Tree<'a> {
         *self.by_key.entry(key).or_insert_with(|| {
             self.merged.push(Merged {
                 key,
-                rows: Vec::new(),
+                nodes: Vec::new(),
             });
             self.merged.len() - 1
         })
@@ -344,7 +346,7 @@ impl<'a> Tree<'a> {
     /// Writes threads and nodes in an order that does not depend on the run:
     /// threads by path, nodes by call path in source order. Gives the new index
     /// of each thread path.
-    fn write(mut self, profile: &mut Profile) -> Vec<usize> {
+    fn write(&self, profile: &mut Profile, scale: Scale) -> Vec<usize> {
         let mut threads: Vec<usize> = (0..self.paths.len()).collect();
         threads.sort_by_key(|thread| &self.paths[*thread]);
         let mut rank = vec![0; threads.len()];
@@ -355,47 +357,66 @@ impl<'a> Tree<'a> {
                 ..model::Thread::default()
             });
         }
+        let ordered = self.ordered();
+        let rows = ordered.iter().map(|(old, _)| self.merged[*old].nodes.len());
+        let are_many = model::rows_are_many(rows.sum());
+        profile.nodes = map_parts(are_many, &ordered, &|part: &[(usize, Option<usize>)]| {
+            let nodes = part.iter().map(|(old, parent)| model::Node {
+                parent: *parent,
+                region: self.merged[*old].key.1,
+                within: self.merged[*old].key.2,
+                rows: self.rows(*old, &rank, scale),
+            });
+            nodes.collect()
+        });
+        rank
+    }
+
+    /// The merged nodes by call path, each with the place of its parent in this order.
+    fn ordered(&self) -> Vec<(usize, Option<usize>)> {
         let mut children: Map<Option<usize>, Vec<usize>> = Map::default();
         for (index, merged) in self.merged.iter().enumerate() {
             children.entry(merged.key.0).or_default().push(index);
         }
+        let mut ordered = Vec::with_capacity(self.merged.len());
         // Depth first, by hand: call paths can be deep.
-        let mut pending = vec![(None, None)];
-        while let Some((old, new)) = pending.pop() {
-            let new = old.map(|old| self.write_node(profile, old, new, &rank));
+        let mut pending: Vec<(Option<usize>, Option<usize>)> = vec![(None, None)];
+        while let Some((old, parent)) = pending.pop() {
+            let new = old.map(|old| {
+                ordered.push((old, parent));
+                ordered.len() - 1
+            });
             let mut below = children.remove(&old).unwrap_or_default();
             below.sort_by_key(|child| std::cmp::Reverse(self.merged[*child].key));
             pending.extend(below.into_iter().map(|child| (Some(child), new)));
         }
-        rank
+        ordered
     }
 
-    fn write_node(
-        &mut self,
-        profile: &mut Profile,
-        old: usize,
-        parent: Option<usize>,
-        rank: &[usize],
-    ) -> usize {
-        let (_, region, within) = self.merged[old].key;
-        let mut rows = std::mem::take(&mut self.merged[old].rows);
-        rows.iter_mut()
-            .for_each(|row| row.thread = rank[row.thread]);
-        rows.sort_by_key(|row| row.thread);
-        rows.dedup_by(|next, row| {
-            let is_same = next.thread == row.thread;
-            if is_same {
-                *row += next;
+    /// The rows of a merged node, by thread.
+    fn rows(&self, merged: usize, rank: &[usize], scale: Scale) -> Vec<Row> {
+        let parts = &self.merged[merged].nodes;
+        let placed = parts.iter().filter_map(|part| {
+            let position = self.places[part.node]?;
+            Some((rank[position.thread], *part))
+        });
+        // Before there are rows, which are large.
+        let mut placed: Vec<(usize, Part)> = placed.collect();
+        placed.sort_by_key(|(thread, _)| *thread);
+        let mut rows: Vec<Row> = Vec::with_capacity(placed.len());
+        for (thread, Part { node, is_member }) in placed {
+            let totals = self.snapshot.totals(node);
+            if totals == Totals::default() {
+                continue;
             }
-            is_same
-        });
-        profile.nodes.push(model::Node {
-            parent,
-            region,
-            within,
-            rows,
-        });
-        profile.nodes.len() - 1
+            let mut row = row(thread, &totals, is_member, scale);
+            row.counters = self.snapshot.counted(node);
+            match rows.last_mut().filter(|last| last.thread == thread) {
+                Some(last) => *last += &row,
+                None => rows.push(row),
+            }
+        }
+        rows
     }
 }
 

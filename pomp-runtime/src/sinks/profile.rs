@@ -442,16 +442,12 @@ impl CallTree {
         std::iter::successors(self.first.get(), |chunk| chunk.next.get())
     }
 
-    /// All nodes that are published, oldest first.
-    pub(crate) fn nodes(&self) -> impl Iterator<Item = &'static Node> {
-        self.chunks()
-            .flat_map(|chunk| chunk.nodes.iter().take(chunk.used.load(Ordering::Acquire)))
-    }
-
-    /// How many nodes are published.
-    pub(crate) fn len(&self) -> usize {
-        let used = self.chunks();
-        used.map(|chunk| chunk.used.load(Ordering::Acquire)).sum()
+    /// All nodes that are published, oldest first, as they stand in memory.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &'static [Node]> {
+        self.chunks().map(|chunk| {
+            let used = chunk.used.load(Ordering::Acquire);
+            chunk.nodes.get(..used).unwrap_or_default()
+        })
     }
 }
 
@@ -518,6 +514,6 @@ mod tests {
             .child(root, regions[0], PseudoRegion::Body as u8)
             .unwrap();
         assert!(!std::ptr::eq(other, first[0]));
-        assert_eq!(tree.nodes().count(), 1 + regions.len() + 1);
+        assert_eq!(tree.nodes().flatten().count(), 1 + regions.len() + 1);
     }
 }

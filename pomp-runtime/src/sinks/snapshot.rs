@@ -15,7 +15,7 @@ use super::spread::Map;
 use crate::measure::stack::{Frame, Role};
 use crate::measure::team::stale_since;
 use crate::measure::thread::Thread;
-use crate::measure::{counters, pause};
+use crate::measure::{counters, memory, pause};
 
 /// Count and ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,6 +49,20 @@ const EXIT: usize = PseudoRegion::Exit as usize;
 /// Totals of all pseudo-regions.
 pub(super) type Totals = [Total; PseudoRegion::COUNT];
 
+/// Nodes that lie side by side.
+#[derive(Debug)]
+struct Block {
+    nodes: &'static [Node],
+    /// Index of the first one.
+    first: usize,
+}
+
+impl Block {
+    fn address(&self) -> usize {
+        self.nodes.as_ptr().addr()
+    }
+}
+
 /// Everything that was recorded, and what must be added to it.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
@@ -61,17 +75,18 @@ pub(crate) struct Snapshot {
     more_instances: Map<usize, Distribution>,
     /// Per node: what the counters counted in it, if there are any.
     counters: Vec<Vec<u64>>,
-    index: Map<*const Node, usize>,
+    /// Where nodes lie in memory, by address.
+    blocks: Vec<Block>,
     /// The member roots.
     members: Vec<usize>,
     /// The fork nodes whose teams have been joined.
     forks: Vec<usize>,
+    /// The entries into recursions that go on at a node above.
+    recursions: Vec<usize>,
     /// Per node: what its open frames and locks add.
     additions: Map<usize, Totals>,
     /// Per fork node: size and time of joins that were still to come.
     joins: Map<usize, Vec<(u32, u64)>>,
-    /// Per member root: its `exit`, settled.
-    exits: Map<usize, Total>,
     /// Frames that were open when measurement ended.
     pub(super) open: u64,
     /// Locks that were held.
@@ -95,17 +110,13 @@ impl Snapshot {
             pauses: u64::from(pause::count()),
             ..Self::default()
         };
-        snapshot.reserve(threads.iter().map(|thread| thread.tree.len()).sum());
+        snapshot.find_blocks(threads);
         for thread in threads {
-            thread.tree.nodes().for_each(|node| snapshot.add(node));
             snapshot.unmatched += thread.unmatched.get();
             snapshot.guessed += thread.guessed.get();
             snapshot.migrated += thread.migrated.get();
             snapshot.skipped += thread.skipped.get();
             snapshot.folded += thread.folded.get();
-        }
-        for (index, node) in snapshot.nodes.iter().enumerate() {
-            snapshot.index.insert(*node, index);
         }
         for thread in threads {
             for (node, ticks) in thread.log.entries() {
@@ -119,12 +130,23 @@ impl Snapshot {
         snapshot
     }
 
-    /// Makes room once: there may be many nodes, and little time.
-    fn reserve(&mut self, nodes: usize) {
-        self.nodes.reserve(nodes);
-        self.recorded.reserve(nodes);
-        self.instances.reserve(nodes);
-        self.index.reserve(nodes);
+    /// Takes in all nodes. Makes room once: there may be many, and little time.
+    fn find_blocks(&mut self, threads: &[&'static Thread]) {
+        let mut count = 0;
+        for nodes in threads.iter().flat_map(|thread| thread.tree.nodes()) {
+            let first = count;
+            count += nodes.len();
+            self.blocks.push(Block { nodes, first });
+        }
+        self.nodes.reserve(count);
+        self.recorded.reserve(count);
+        self.instances.reserve(count);
+        memory::prefer_large_pages(&self.recorded);
+        for block in std::mem::take(&mut self.blocks) {
+            block.nodes.iter().for_each(|node| self.add(node));
+            self.blocks.push(block);
+        }
+        self.blocks.sort_unstable_by_key(Block::address);
     }
 
     fn add(&mut self, node: &'static Node) {
@@ -134,6 +156,9 @@ impl Snapshot {
         }
         if node.teams.get().is_some() {
             self.forks.push(index);
+        }
+        if node.recursion().is_some() {
+            self.recursions.push(index);
         }
         self.nodes.push(node);
         self.recorded
@@ -151,7 +176,13 @@ impl Snapshot {
 
     /// Where a node is; none for a node that came later.
     pub(super) fn find(&self, node: &'static Node) -> Option<usize> {
-        self.index.get(&std::ptr::from_ref(node)).copied()
+        let address = std::ptr::from_ref(node).addr();
+        let behind = self
+            .blocks
+            .partition_point(|block| block.address() <= address);
+        let block = self.blocks.get(behind.checked_sub(1)?)?;
+        let at = (address - block.address()) / size_of::<Node>();
+        (at < block.nodes.len()).then_some(block.first + at)
     }
 
     /// How the times of a node's instances were spread, those that are open
@@ -165,15 +196,11 @@ impl Snapshot {
 
     /// What a node amounts to.
     pub(super) fn totals(&self, index: usize) -> Totals {
-        let node = self.nodes[index];
         let mut totals = self.recorded[index];
         if let Some(additions) = self.additions.get(&index) {
             for (total, addition) in totals.iter_mut().zip(additions) {
                 total.join(*addition);
             }
-        }
-        if let Place::Member(_) = node.place() {
-            totals[EXIT] = self.exits.get(&index).copied().unwrap_or_default();
         }
         totals
     }
@@ -281,7 +308,8 @@ impl Snapshot {
     /// ends can be spread over several threads, so they are gathered first.
     fn settle_exits(&mut self) {
         let mut ends: Map<(usize, u32), Vec<usize>> = Map::default();
-        for (index, node) in self.nodes.iter().enumerate() {
+        for &index in &self.members {
+            let node = self.nodes[index];
             let Place::Member(number) = node.place() else {
                 continue;
             };
@@ -298,7 +326,7 @@ impl Snapshot {
     /// Takes the time of instances within others of the same node from what
     /// stands around them up to that node, which all have it already.
     fn settle_recursion(&mut self) {
-        for index in 0..self.nodes.len() {
+        for index in std::mem::take(&mut self.recursions) {
             let entry = self.nodes[index];
             let Some(around) = entry.recursion() else {
                 continue;
@@ -331,12 +359,10 @@ impl Snapshot {
         }
         let mut count = 0;
         for root in roots {
-            let mut ends = self.recorded[*root][EXIT];
-            ends.join(
-                self.additions
-                    .get(root)
-                    .map_or_else(Total::default, |added| added[EXIT]),
-            );
+            let mut ends = std::mem::take(&mut self.recorded[*root][EXIT]);
+            if let Some(added) = self.additions.get_mut(root) {
+                ends.join(std::mem::take(&mut added[EXIT]));
+            }
             sum.ticks = sum.ticks.wrapping_add(ends.ticks);
             count += ends.count;
         }
@@ -347,7 +373,7 @@ impl Snapshot {
         };
         self.unpaired += u64::from(sum.count != count);
         if let Some(first) = roots.first() {
-            self.exits.insert(*first, Total { count, ticks });
+            self.recorded[*first][EXIT] = Total { count, ticks };
         }
     }
 }

@@ -55,9 +55,15 @@ impl Grain {
 
 /// One per construct whose tasks ran, costliest first.
 pub(crate) fn grains(profile: &Profile, tree: &Tree<'_>) -> Vec<Grain> {
-    let own = own_times(profile, tree);
     let executions = profile.regions.iter().enumerate();
-    let executions = executions.filter(|(_, region)| region.kind.is_task_execution());
+    let mut executions = executions
+        .filter(|(_, region)| region.kind.is_task_execution())
+        .peekable();
+    // Most programs have none, and large profiles take long to add up.
+    if executions.peek().is_none() {
+        return Vec::new();
+    }
+    let own = own_times(profile, tree);
     let mut grains: Vec<Grain> = executions
         .filter(|(execution, _)| own[*execution].0 > 0)
         .filter_map(|(execution, region)| {

@@ -36,7 +36,7 @@ pub use properties::Property;
 pub use ranks::Rank;
 pub use selection::{Selection, SelectionError};
 pub use summary::Summary;
-pub use tables::Table;
+pub use tables::{OnCallPaths, Table};
 pub use waits::{Contended, Latecomer, Lateness, Pattern, Spread};
 
 use crate::model::{Profile, Region};
@@ -61,7 +61,7 @@ pub struct Report<'p> {
     /// One profile per region that ran, most thread time first.
     pub flat: Vec<Table>,
     /// One profile per call path, in the order of [`CallGraph::paths`].
-    pub on_call_paths: Vec<Table>,
+    pub on_call_paths: OnCallPaths<'p>,
     /// What each call path did itself, in the order of [`CallGraph::paths`].
     pub own_times: Vec<OwnTime>,
     /// The overhead analysis.
@@ -163,7 +163,7 @@ impl<'p> Report<'p> {
             lateness: waits::lateness(profile),
             contention: waits::contended(profile, thread_time_ns),
             own_times: own::own_times(&tree, &call_graph),
-            on_call_paths: tables::on_call_paths(profile, &tree, &call_graph),
+            on_call_paths: OnCallPaths::new(profile, tree, &call_graph),
             overview: overview(profile, &flat),
             ranks: ranks::ranks(profile),
             formulas: Formulas::new(profile),

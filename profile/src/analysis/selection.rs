@@ -5,6 +5,7 @@
 use std::cmp::Reverse;
 
 use super::pattern::{glob, is_like};
+use super::tables::keep;
 use super::{CallGraph, Label, NEGLIGIBLE, Report, Share, Table};
 use crate::columns::Quantity;
 use crate::overheads::Category;
@@ -227,15 +228,16 @@ impl Report<'_> {
                 needed[caller] = true;
             }
         }
-        keep(&mut self.on_call_paths, &needed);
+        self.on_call_paths.keep_paths(&needed);
         keep(&mut self.own_times, &needed);
         self.call_graph.keep(&needed);
     }
 
     fn keep_threads(&mut self, kept: &[bool]) {
-        for table in self.flat.iter_mut().chain(&mut self.on_call_paths) {
+        for table in &mut self.flat {
             table.keep(|thread| kept[thread]);
         }
+        self.on_call_paths.keep_threads(kept);
         self.flat.retain(|table| !table.threads.is_empty());
         for row in &mut self.decomposition {
             row.threads.retain(|parts| kept[parts.thread]);
@@ -244,12 +246,6 @@ impl Report<'_> {
             row.threads.retain(|latecomer| kept[latecomer.thread]);
         }
     }
-}
-
-/// Keeps the values whose flag is set.
-fn keep<T>(values: &mut Vec<T>, flags: &[bool]) {
-    let mut flags = flags.iter();
-    values.retain(|_| flags.next().is_none_or(|kept| *kept));
 }
 
 impl CallGraph {

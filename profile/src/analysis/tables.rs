@@ -9,6 +9,7 @@ use super::call_graph::CallGraph;
 use super::tree::{Slots, Tree, TreeNode};
 use crate::columns::{self, Column, Measures, Quantity};
 use crate::model::Profile;
+use crate::parallel::map_parts;
 
 /// A region profile.
 #[derive(Clone, Debug)]
@@ -149,19 +150,22 @@ pub(crate) fn flat(profile: &Profile, tree: &Tree<'_>) -> Vec<Table> {
     for node in &tree.nodes {
         nodes_of[node.region].push(node);
     }
-    let mut slots = Slots::new(profile.threads.len());
-    let mut tables: Vec<Table> = nodes_of
-        .iter()
+    let ran: Vec<(usize, Vec<&TreeNode<'_>>)> = nodes_of
+        .into_iter()
         .enumerate()
         .filter(|(_, nodes)| !nodes.is_empty())
-        .map(|(region, nodes)| {
-            let mut columns = columns::flat(profile.regions[region].kind);
+        .collect();
+    let mut tables = map_parts(profile.is_large(), &ran, &|part: &[(usize, Vec<_>)]| {
+        let mut slots = Slots::new(profile.threads.len());
+        let tables = part.iter().map(|(region, nodes)| {
+            let mut columns = columns::flat(profile.regions[*region].kind);
             columns.extend(columns::of_counters(&profile.run.counters));
-            let mut table = Table::new(region, columns);
+            let mut table = Table::new(*region, columns);
             add_nodes(&mut table, nodes, &mut slots);
             table
-        })
-        .collect();
+        });
+        tables.collect()
+    });
     tables.sort_by_key(|table| {
         let time = table
             .column(Quantity::ExecTime)
@@ -186,12 +190,37 @@ fn add_nodes(table: &mut Table, nodes: &[&TreeNode<'_>], slots: &mut Slots) {
     table.sort();
 }
 
-/// One table per call path, in the call graph's order.
-pub(crate) fn on_call_paths(profile: &Profile, tree: &Tree<'_>, graph: &CallGraph) -> Vec<Table> {
-    let counters = columns::of_counters(&profile.run.counters);
-    let table = |node: &TreeNode<'_>| {
+/// The tables of the call paths. They are as large as the profile, and looked at one by
+/// one: each is made when it is.
+#[derive(Debug)]
+pub struct OnCallPaths<'p> {
+    tree: Tree<'p>,
+    /// The node of each call path, in the call graph's order.
+    nodes: Vec<usize>,
+    counters: Vec<Column>,
+    /// Per thread whether it is shown; none if all are.
+    kept: Option<Vec<bool>>,
+}
+
+impl<'p> OnCallPaths<'p> {
+    pub(crate) fn new(profile: &Profile, tree: Tree<'p>, graph: &CallGraph) -> Self {
+        Self {
+            tree,
+            nodes: graph.paths.iter().map(|path| path.node).collect(),
+            counters: columns::of_counters(&profile.run.counters),
+            kept: None,
+        }
+    }
+
+    /// One table per call path, in the call graph's order.
+    pub fn tables(&self) -> impl Iterator<Item = Table> {
+        self.nodes.iter().map(|node| self.table(*node))
+    }
+
+    fn table(&self, node: usize) -> Table {
+        let node = &self.tree.nodes[node];
         let mut columns = columns::on_call_path(node.kind);
-        columns.extend(&counters);
+        columns.extend(&self.counters);
         let mut table = Table::new(node.region, columns);
         table.reserve(node.rows.len());
         for measures in node.executors() {
@@ -199,11 +228,25 @@ pub(crate) fn on_call_paths(profile: &Profile, tree: &Tree<'_>, graph: &CallGrap
             table.add(row, measures, false);
         }
         table.sort();
+        if let Some(kept) = &self.kept {
+            table.keep(|thread| kept[thread]);
+        }
         table
-    };
-    graph
-        .paths
-        .iter()
-        .map(|path| table(&tree.nodes[path.node]))
-        .collect()
+    }
+
+    /// Keeps the call paths whose flag is set.
+    pub(super) fn keep_paths(&mut self, kept: &[bool]) {
+        keep(&mut self.nodes, kept);
+    }
+
+    /// Keeps the rows of the threads whose flag is set.
+    pub(super) fn keep_threads(&mut self, kept: &[bool]) {
+        self.kept = Some(kept.to_vec());
+    }
+}
+
+/// Keeps the values whose flag is set.
+pub(super) fn keep<T>(values: &mut Vec<T>, flags: &[bool]) {
+    let mut flags = flags.iter();
+    values.retain(|_| flags.next().is_none_or(|kept| *kept));
 }

@@ -122,7 +122,8 @@ fn call_graph(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 fn call_paths(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     // The regions of the path at hand, outermost first.
     let mut regions = Vec::new();
-    for (path, profile) in report.call_graph.paths.iter().zip(&report.on_call_paths) {
+    let tables = report.on_call_paths.tables();
+    for (path, profile) in report.call_graph.paths.iter().zip(tables) {
         regions.truncate(path.level - 1);
         regions.push(region(report, path.region));
         let name = format!("{} callgraph profile", report.labels[path.region].id);
@@ -130,7 +131,7 @@ fn call_paths(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
             for region in &regions {
                 writeln!(out, "{region}")?;
             }
-            table(report, profile, out)
+            table(report, &profile, out)
         })?;
     }
     Ok(())

@@ -194,19 +194,20 @@ fn profiles(report: &Report<'_>) -> Vec<Profile> {
     let mut profiles: Vec<Profile> = Vec::new();
     let mut known: HashMap<Vec<usize>, usize> = HashMap::new();
     let mut path = Vec::new();
-    for (here, table) in report.call_graph.paths.iter().zip(&report.on_call_paths) {
+    let tables = report.on_call_paths.tables();
+    for (here, table) in report.call_graph.paths.iter().zip(tables) {
         path.truncate(here.level - 1);
         path.push(here.region);
         match known.get(&path) {
             Some(&known) => {
-                profiles[known].table.absorb(table);
+                profiles[known].table.absorb(&table);
                 profiles[known].is_leaf &= here.is_leaf;
             }
             None => {
                 known.insert(path.clone(), profiles.len());
                 profiles.push(Profile {
                     path: path.clone(),
-                    table: table.clone(),
+                    table,
                     is_leaf: here.is_leaf,
                 });
             }

@@ -55,7 +55,7 @@ impl Findings {
 fn over_tree(report: &Report<'_>, region: usize, quantity: Quantity) -> u64 {
     let tables = report
         .on_call_paths
-        .iter()
+        .tables()
         .filter(|table| table.region == region);
     tables
         .filter_map(|table| Some(table.sum[table.column(quantity)?]))
@@ -63,8 +63,11 @@ fn over_tree(report: &Report<'_>, region: usize, quantity: Quantity) -> u64 {
 }
 
 fn flat_profile_threads_and_tree_agree(report: &Report<'_>, findings: &mut Findings) {
-    for table in report.flat.iter().chain(&report.on_call_paths) {
+    for table in &report.flat {
         threads_add_up(table, findings);
+    }
+    for table in report.on_call_paths.tables() {
+        threads_add_up(&table, findings);
     }
     for table in &report.flat {
         for (column, &sum) in table.columns.iter().zip(&table.sum) {

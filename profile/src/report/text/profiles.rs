@@ -29,7 +29,7 @@ pub(super) fn flat(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 pub(super) fn on_call_paths(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     banner("Romp Callgraph Region Profiles (incl./excl. data)", out)?;
     let layout = Layout::new(report);
-    for (index, table) in report.on_call_paths.iter().enumerate() {
+    for (index, table) in report.on_call_paths.tables().enumerate() {
         if index > 0 {
             writeln!(out)?;
         }
@@ -51,7 +51,7 @@ pub(super) fn on_call_paths(report: &Report<'_>, out: &mut dyn Write) -> io::Res
             let region = report.call_graph.paths[*step].region;
             layout.region(region, &format!("[{mark}{level:02}] "), out)?;
         }
-        layout.table(table, out)?;
+        layout.table(&table, out)?;
     }
     Ok(())
 }
