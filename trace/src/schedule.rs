@@ -122,14 +122,12 @@ impl How {
     }
 }
 
-/// The first iterations and lengths of the chunks that `static` with a chunk size
-/// makes: the only schedule of which the specification fixes every chunk.
-pub fn static_chunks(count: u64, size: u64) -> impl Iterator<Item = (u64, u64)> {
+/// Whether `static` with a chunk size makes this chunk of so many iterations: the only
+/// schedule of which the specification fixes every chunk.
+#[must_use]
+pub fn is_static_chunk(first: u64, length: u64, count: u64, size: u64) -> bool {
     let size = size.max(1);
-    (0..count.div_ceil(size)).map(move |chunk| {
-        let first = chunk * size;
-        (first, size.min(count - first))
-    })
+    first.is_multiple_of(size) && first < count && length == size.min(count - first)
 }
 
 /// The member of a team that gets an iteration under `static` with a chunk size.
@@ -171,8 +169,16 @@ mod tests {
 
     #[test]
     fn static_chunks_are_shared_out_in_turn() {
-        let chunks: Vec<_> = static_chunks(5, 2).collect();
-        assert_eq!(chunks, [(0, 2), (2, 2), (4, 1)]);
+        for (chunk, is_one) in [
+            ((0, 2), true),
+            ((2, 2), true),
+            ((4, 1), true),
+            ((4, 2), false),
+            ((1, 2), false),
+            ((6, 2), false),
+        ] {
+            assert_eq!(is_static_chunk(chunk.0, chunk.1, 5, 2), is_one, "{chunk:?}");
+        }
         let members: Vec<_> = (0..5).map(|i| static_member(i, 2, 2)).collect();
         assert_eq!(members, [0, 0, 1, 1, 0]);
     }
