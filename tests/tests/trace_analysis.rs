@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use profile::region_kind::PseudoRegion;
+use serde_json::Value;
 use tests::fixture::{Fixture, fixtures};
 use tests::run::{Build, build, run};
 use tests::toolchain::{Compiler, romp_bin_dir};
@@ -13,34 +15,113 @@ use trace::analysis::waits::{Name, waits};
 use trace::read::Trace;
 use trace::stats::stats;
 
-#[test]
-fn the_iterations_that_cost_most_are_named_by_number() {
+/// Builds a fixture with chunks, and runs it with its trace on; gives what it printed
+/// and its trace.
+fn traced(name: &str, compiler: &str) -> (tempfile::TempDir, String, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
-    let bin = romp_bin_dir().unwrap();
-    let built = Command::new(bin.join("rompcc"))
-        .args(["--chunks", "-O1", "-fopenmp", "-o", "buckets"])
-        .arg(fixtures().join("trace/buckets.c"))
+    let built = Command::new(romp_bin_dir().unwrap().join("rompcc"))
+        .args(["--chunks", "-O1", "-fopenmp", "-o", "program"])
+        .arg(fixtures().join("trace").join(name))
         .current_dir(folder.path())
-        .env("ROMP_CC", "gcc")
+        .env("ROMP_CC", compiler)
         .output()
         .unwrap();
     assert!(built.status.success(), "{built:?}");
-    let ran = Command::new(folder.path().join("buckets"))
+    let ran = Command::new(folder.path().join("program"))
         .envs([
             ("ROMP_TRACE", "on"),
             ("ROMP_QUIET", "1"),
             ("OMP_NUM_THREADS", "2"),
+            ("OMP_MAX_ACTIVE_LEVELS", "2"),
         ])
         .current_dir(folder.path())
         .output()
         .unwrap();
-    assert_eq!(String::from_utf8_lossy(&ran.stdout), "ok\n");
-    let said = Command::new(bin.join("romp"))
-        .args(["trace", "buckets.0.romp.trace", "loops"])
-        .current_dir(folder.path())
+    let printed = String::from_utf8(ran.stdout).unwrap();
+    let trace = folder.path().join("program.0.romp.trace");
+    (folder, printed, trace)
+}
+
+/// What `romp trace` says of a trace.
+fn said(trace: &Path, arguments: &[&str]) -> String {
+    let said = Command::new(romp_bin_dir().unwrap().join("romp"))
+        .arg("trace")
+        .arg(trace)
+        .args(arguments)
         .output()
         .unwrap();
-    let text = String::from_utf8(said.stdout).unwrap();
+    assert!(said.status.success(), "{said:?}");
+    String::from_utf8(said.stdout).unwrap()
+}
+
+#[test]
+fn sets_and_tasks_have_the_periods_that_the_source_gives_them() {
+    for compiler in ["gcc", "clang"] {
+        let (_folder, printed, trace) = traced("periods.c", compiler);
+        assert_eq!(printed, "216 1 2 3\n");
+        said(&trace, &["check"]);
+        // Per set, by loop instance and first iteration, or task: its periods.
+        let mut periods: BTreeMap<String, Vec<(u64, bool)>> = BTreeMap::new();
+        let mut ends: BTreeMap<String, u64> = BTreeMap::new();
+        for line in said(&trace, &["periods", "--format", "json"]).lines() {
+            let line: Value = serde_json::from_str(line).unwrap();
+            let region = line["region"].as_str().unwrap().to_owned();
+            let which = format!(
+                "{} {} {} {}",
+                region, line["instance"], line["first"], line["label"]
+            );
+            let (number, is_last) = (line["period"].as_u64(), line["last"].as_bool());
+            periods
+                .entry(which)
+                .or_default()
+                .push((number.unwrap(), is_last.unwrap()));
+            // One thing at a time: a member of the team of one is its parent's thread.
+            let thread: String = line["thread"].as_str().unwrap().chars().take(4).collect();
+            let (from, to) = (line["from"].as_u64().unwrap(), line["to"].as_u64().unwrap());
+            let before = ends.insert(thread, to).unwrap_or_default();
+            assert!(before <= from && from <= to, "{line}");
+        }
+        let mut counts: BTreeMap<(String, usize), usize> = BTreeMap::new();
+        for (which, found) in periods {
+            let expected: Vec<_> =
+                (0..found.len() as u64).map(|n| (n, n + 1 == found.len() as u64));
+            assert_eq!(found, expected.collect::<Vec<_>>(), "{which}");
+            let region = which.split(' ').take(2).collect::<Vec<_>>().join(" ");
+            let place = region.rsplit('/').next().unwrap().to_owned();
+            *counts.entry((place, found.len())).or_default() += 1;
+        }
+        let counts: Vec<_> = counts
+            .iter()
+            .map(|((place, n), sets)| (place.as_str(), *n, *sets))
+            .collect();
+        // Four outer sets of two iterations: in front of, between and behind four loops.
+        let expected = [
+            ("periods.c:12", 5, 4),
+            ("periods.c:17", 1, 8),
+            ("periods.c:19", 1, 8),
+            ("periods.c:25", 2, 3),
+            ("periods.c:28", 1, 3),
+        ];
+        assert_eq!(counts, expected, "{compiler}");
+        let dump = said(&trace, &["dump", "--format", "json"]);
+        let created = dump.lines().filter(|line| line.contains("\"create\""));
+        let depends = created.filter(|line| line.contains("[\"inout:cells[i]\",\"in:sum\"]"));
+        assert_eq!(depends.count(), 3);
+        for fact in ["\"suspends\":", "\"resumes\":"] {
+            assert_eq!(
+                dump.lines().filter(|line| line.contains(fact)).count(),
+                3,
+                "{fact}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_iterations_that_cost_most_are_named_by_number() {
+    let (_folder, printed, trace) = traced("buckets.c", "gcc");
+    assert_eq!(printed, "ok\n");
+    let text = said(&trace, &["loops"]);
     let mut heavy: Vec<&str> = text
         .lines()
         .filter_map(|line| line.trim().strip_prefix("heavy: iteration "))

@@ -9,7 +9,9 @@
 //! replay     records as regions that open and close
 //! stats      counts and times, as the profile of the same run has them
 //! check      what must be true of every trace
-//! analysis   iterations that cost more than others, and who kept others waiting
+//! depend     on what tasks depend, by the names in the source
+//! analysis   iterations that cost more than others, when sets and tasks ran, and who
+//!            kept others waiting
 //! ```
 //!
 //! `docs/trace-format.md` describes the format for readers in other languages.
@@ -21,6 +23,7 @@
 pub mod analysis;
 pub mod check;
 pub mod clock;
+pub mod depend;
 pub mod layout;
 pub mod read;
 pub mod record;

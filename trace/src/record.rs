@@ -64,13 +64,10 @@ pub enum Op {
     NearChunk = 20,
     /// The last chunk of this thread ends: how many iterations it had.
     LastChunk = 21,
-    /// The task that is being created depends on this: how, and the number of
-    /// the name.
-    Depend = 22,
 }
 
 impl Op {
-    const ALL: [Self; 22] = [
+    const ALL: [Self; 21] = [
         Self::Time,
         Self::Enter,
         Self::Turn,
@@ -92,7 +89,6 @@ impl Op {
         Self::Chunk,
         Self::NearChunk,
         Self::LastChunk,
-        Self::Depend,
     ];
 
     /// How many words follow the head.
@@ -110,7 +106,7 @@ impl Op {
             | Self::LockUnset
             | Self::LockFree
             | Self::LastChunk => 1,
-            Self::Task | Self::LockSet | Self::Chunk | Self::Depend => 2,
+            Self::Task | Self::LockSet | Self::Chunk => 2,
             Self::Begin => 3,
             Self::Open => 5,
             Self::Loop => 8,

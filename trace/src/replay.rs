@@ -117,8 +117,6 @@ pub enum Event {
     Chunk(Chunk),
     /// A lock was set, refused or otherwise called for.
     Lock(LockEvent),
-    /// The task that is being created depends on a name: how, and its number.
-    Depend(u64, u64),
     /// Events are missing here, so many.
     Missing(u64),
 }
@@ -225,6 +223,25 @@ pub fn replay(
     replay.settle(listener);
     let time = replay.time;
     Ok((replay, time))
+}
+
+/// Replays a stream, and closes what is open at its end, as where the program was
+/// killed: with the end of measurement, or the last that is known of it.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn replay_closed(
+    trace: &Trace,
+    stream: u64,
+    listener: &mut dyn Listener,
+) -> Result<(), ReadError> {
+    let (mut rest, last) = replay(trace, stream, listener)?;
+    let end = trace.header.end.ticks.max(last);
+    while let Some(top) = rest.open.last() {
+        let end = end.max(top.start).max(top.phase_start);
+        rest.close(end, (true, false), 0, listener);
+    }
+    Ok(())
 }
 
 /// Replays all streams at once, in the order of time. Takes memory for a page of
@@ -344,7 +361,6 @@ impl Replay {
             Op::Join => self.end(time, record, first, listener),
             Op::Open => self.set_base(record),
             Op::Create => listener.event(time, &self.open, &Event::Create(first)),
-            Op::Depend => listener.event(time, &self.open, &Event::Depend(first, second)),
             Op::LockSet
             | Op::LockRefused
             | Op::LockCalled

@@ -14,7 +14,7 @@ use profile::region_kind::PseudoRegion;
 
 use crate::read::{ReadError, Trace};
 use crate::record::Op;
-use crate::replay::{Event, Listener, LockEvent, Open, Role, path, replay};
+use crate::replay::{Event, Listener, LockEvent, Open, Role, path, replay_closed};
 
 /// Count and ticks, wrapping while sums are not complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,8 +65,7 @@ pub fn stats(trace: &Trace) -> Result<Stats, ReadError> {
     let mut stats = Stats::default();
     for stream in trace.streams() {
         stats.held.clear();
-        let (rest, _) = replay(trace, stream, &mut stats)?;
-        stats.close(rest.open(), trace.header.end.ticks);
+        replay_closed(trace, stream, &mut stats)?;
     }
     stats.settle(trace);
     Ok(stats)
@@ -109,22 +108,6 @@ impl Listener for Stats {
 }
 
 impl Stats {
-    /// Closes what is open where the trace of a thread breaks off.
-    fn close(&mut self, open: &[Open], end: u64) {
-        for depth in (1..=open.len()).rev() {
-            let open = &open[..depth];
-            let Some(top) = open.last().filter(|top| top.role != Role::Base) else {
-                continue;
-            };
-            let event = Event::End {
-                is_cut: true,
-                is_again: false,
-                size: 0,
-            };
-            self.event(end.max(top.start).max(top.phase_start), open, &event);
-        }
-    }
-
     fn add(&mut self, open: &[Open], region: u32, part: PseudoRegion, ticks: u64) {
         let spans = self.spans.entry((path(open), region)).or_default();
         spans[part as usize].add(ticks);

@@ -1,5 +1,6 @@
-//! What only a trace can tell: which iterations are expensive, who came last to a
-//! barrier, who held what others waited for.
+//! What only a trace can tell: which iterations are expensive, when iterations and tasks
+//! really ran, who came last to a barrier, who held what others waited for.
 
 pub mod iterations;
+pub mod periods;
 pub mod waits;

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use profile::descriptor::Descriptor;
 
@@ -58,6 +59,7 @@ pub struct Trace {
     /// Slots that were being written when the program was killed.
     pub torn: u64,
     streams: BTreeMap<u64, Vec<Page>>,
+    pages_read: AtomicU64,
 }
 
 impl Trace {
@@ -90,6 +92,7 @@ impl Trace {
             facts: BTreeMap::new(),
             torn: 0,
             streams: BTreeMap::new(),
+            pages_read: AtomicU64::new(0),
         };
         let definitions = trace.index(bytes).map_err(io)?;
         trace.define(definitions).map_err(io)?;
@@ -179,6 +182,12 @@ impl Trace {
     #[must_use]
     pub fn pages(&self) -> u64 {
         self.streams.values().map(|pages| pages.len() as u64).sum()
+    }
+
+    /// How many pages of records have been read so far, by all that reads them.
+    #[must_use]
+    pub fn pages_read(&self) -> u64 {
+        self.pages_read.load(Ordering::Relaxed)
     }
 
     /// The records of a stream, from the first that is there.

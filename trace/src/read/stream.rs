@@ -1,5 +1,7 @@
 //! The records of one thread, page by page.
 
+use std::sync::atomic::Ordering;
+
 use super::{Page, ReadError, Trace};
 use crate::record::{Op, Record};
 
@@ -99,6 +101,7 @@ impl<'a> Stream<'a> {
         self.at = 0;
         let read = self.trace.payload(page, &mut self.words);
         read.map_err(|source| self.trace.failed(source))?;
+        self.trace.pages_read.fetch_add(1, Ordering::Relaxed);
         let head = &page.head;
         let missing = head.dropped.saturating_sub(self.dropped);
         let is_next = head.sequence == self.next;

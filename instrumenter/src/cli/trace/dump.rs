@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
+use trace::depend;
 use trace::layout::label_parts;
 use trace::read::{ReadError, Trace};
 use trace::record::Op;
@@ -19,9 +20,10 @@ pub(super) struct Arguments {
     format: Format,
 }
 
+/// How lines are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A line for each event: nanoseconds since the start, thread, event, region
+pub(super) enum Format {
+    /// A line for each: nanoseconds since the start, thread, what happens where
     Text,
     /// The same, each line an object of JSON
     Json,
@@ -138,6 +140,11 @@ impl Dump<'_> {
                 if *is_cut {
                     fact("cut", json!(true));
                 }
+                if top.is_some_and(is_task)
+                    && let Some(around) = task_around(open)
+                {
+                    fact("resumes", label(around));
+                }
                 match top.map(|top| top.role) {
                     Some(Role::Fork) => {
                         fact("size", json!(size));
@@ -149,10 +156,16 @@ impl Dump<'_> {
             }
             Event::Create(task) => {
                 fact("task", label(*task));
+                if let Some(depends) = top.and_then(|top| depends(self.trace, top.region)) {
+                    fact("depend", depends);
+                }
                 "create"
             }
             Event::Executes(task) => {
                 fact("task", label(*task));
+                if let Some(around) = task_around(open) {
+                    fact("suspends", label(around));
+                }
                 "executes"
             }
             Event::Loop(instance) => {
@@ -173,11 +186,6 @@ impl Dump<'_> {
                 fact("from", json!(self.trace.ns(chunk.start)));
                 "chunk"
             }
-            Event::Depend(how, name) => {
-                fact("how", json!(how));
-                fact("name", json!(name));
-                "depend"
-            }
             Event::Missing(events) => {
                 fact("events", json!(events));
                 "missing"
@@ -196,6 +204,28 @@ impl Dump<'_> {
     }
 }
 
+/// Whether this is the execution of a task.
+fn is_task(open: &Open) -> bool {
+    open.role == Role::Construct && open.label != 0
+}
+
+/// The label of the task's execution around the innermost region.
+fn task_around(open: &[Open]) -> Option<u64> {
+    let (_, around) = open.split_last()?;
+    let task = around.iter().rev().find(|open| is_task(open))?;
+    Some(task.label)
+}
+
+/// On what the tasks of a region depend, as `inout:a[i]`; none if on nothing.
+pub(super) fn depends(trace: &Trace, region: u32) -> Option<Value> {
+    let directive = trace.region(region)?.directive.as_deref()?;
+    let depends = depend::depends(directive).into_iter();
+    let depends: Vec<String> = depends
+        .map(|on| format!("{}:{}", on.kind, on.item))
+        .collect();
+    (!depends.is_empty()).then(|| json!(depends))
+}
+
 fn lock_name(op: Op) -> &'static str {
     match op {
         Op::LockSet => "set",
@@ -208,13 +238,13 @@ fn lock_name(op: Op) -> &'static str {
 }
 
 /// A loop's instance: the label of the team, and a number.
-fn loop_instance((team, number): Instance) -> Value {
+pub(super) fn loop_instance((team, number): Instance) -> Value {
     let (stream, team) = label_parts(team);
     json!(format!("{stream}:{team}.{number}"))
 }
 
 /// A label as it is written: stream and number.
-fn label(label: u64) -> Value {
+pub(super) fn label(label: u64) -> Value {
     let (stream, number) = label_parts(label);
     json!(format!("{stream}:{number}"))
 }

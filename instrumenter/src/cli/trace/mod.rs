@@ -4,6 +4,8 @@ mod dump;
 mod export;
 mod info;
 mod loops;
+mod periods;
+mod progress;
 mod stats;
 mod waits;
 
@@ -37,6 +39,8 @@ enum Command {
     Stats(stats::Arguments),
     /// What the iterations of each loop cost, with the heavy ones named (rompcc --chunks)
     Loops(loops::Arguments),
+    /// When the iterations of each chunk, and each task, really ran
+    Periods(periods::Arguments),
     /// Who came last to each barrier, and who held what others waited for
     Waits,
 }
@@ -46,10 +50,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.command {
         Command::Info => info::run(&arguments.file, &trace),
         Command::Dump(dump) => dump::run(&trace, dump),
-        Command::Export(export) => export::run(&trace, export),
-        Command::Check => check(&trace),
+        Command::Export(export) => progress::shown(&trace, || export::run(&trace, export)),
+        Command::Check => progress::shown(&trace, || check(&trace)),
         Command::Stats(stats) => stats::run(&trace, stats),
         Command::Loops(loops) => loops::run(&trace, loops),
+        Command::Periods(periods) => periods::run(&trace, periods),
         Command::Waits => waits::run(&trace),
     }
 }

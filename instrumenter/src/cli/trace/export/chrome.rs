@@ -2,14 +2,16 @@
 //! stream, regions as nested slices, their phases as slices in them, chunks as
 //! slices in the body, teams as flows from the fork to its members.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::Path;
 
 use serde_json::{Value, json};
 use trace::layout::label_parts;
 use trace::read::Trace;
-use trace::replay::{Event, Listener, Open, Role, path, replay};
+use trace::replay::{Event, Listener, Open, Role, path, replay_closed};
 
+use super::super::dump::depends;
 use super::{Failure, create, failure, phase, region, written};
 
 pub(super) fn write(trace: &Trace, output: &Path) -> Result<(), Failure> {
@@ -20,20 +22,11 @@ pub(super) fn write(trace: &Trace, output: &Path) -> Result<(), Failure> {
         failed: Ok(()),
         is_first: true,
         last: 0,
+        regions: HashMap::new(),
     };
     chrome.text("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
     for stream in trace.streams() {
-        let (rest, end) = replay(trace, stream, &mut chrome).map_err(failure)?;
-        // Only where the program was killed.
-        for open in rest
-            .open()
-            .iter()
-            .rev()
-            .filter(|open| open.role != Role::Base)
-        {
-            chrome.end_phase(open, end);
-            chrome.slice("E", end, None);
-        }
+        replay_closed(trace, stream, &mut chrome).map_err(failure)?;
     }
     chrome.text("]}\n");
     let flushed = chrome.out.flush();
@@ -48,6 +41,8 @@ struct Chrome<'a> {
     is_first: bool,
     /// The path that the lane is named after.
     last: u64,
+    /// Names of regions, and on what their tasks depend.
+    regions: HashMap<u32, (String, Option<Value>)>,
 }
 
 impl Chrome<'_> {
@@ -114,9 +109,16 @@ impl Chrome<'_> {
     }
 
     fn begin(&mut self, time: u64, open: &[Open], top: &Open) {
-        let name = region(self.trace, top.region);
-        let thread = self.trace.thread(path(open));
-        self.slice("B", time, Some((&name, json!({ "thread": thread }))));
+        let trace = self.trace;
+        let mut facts = json!({ "thread": trace.thread(path(open)) });
+        let known = self.regions.entry(top.region);
+        let (name, depends) = known
+            .or_insert_with(|| (region(trace, top.region), depends(trace, top.region)))
+            .clone();
+        if let Some(depends) = depends {
+            facts["depend"] = depends;
+        }
+        self.slice("B", time, Some((&name, facts)));
         match top.role {
             Role::Fork => self.flow("s", time, ("team", top.label)),
             Role::Member => self.flow("f", time, ("team", top.label)),

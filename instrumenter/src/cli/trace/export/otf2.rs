@@ -9,7 +9,7 @@ use otf2::{Archive, Error, Events, Library, Location, Region, Role as Stands, St
 use profile::region_kind::{PseudoRegion, RegionKind};
 use trace::layout::label_parts;
 use trace::read::Trace;
-use trace::replay::{Event, Listener, LockEvent, Open, Role, replay};
+use trace::replay::{Event, Listener, LockEvent, Open, Role, replay_closed};
 
 use super::{Failure, failure, phase, region};
 
@@ -52,16 +52,7 @@ fn archive(trace: &Trace, library: &Library, folder: &Path) -> Result<(), Failur
             tasks: Vec::new(),
             failed: Ok(()),
         };
-        let (rest, end) = replay(trace, stream, &mut lane).map_err(failure)?;
-        // Only where the program was killed.
-        for open in rest
-            .open()
-            .iter()
-            .rev()
-            .filter(|open| open.role != Role::Base)
-        {
-            lane.end(end, open);
-        }
+        replay_closed(trace, stream, &mut lane).map_err(failure)?;
         lane.failed.map_err(failure)?;
         locations.push(Location {
             number: stream,
@@ -285,7 +276,7 @@ impl Listener for Lane<'_, '_> {
                 self.then(|events| events.task_switch(at, thread, number));
             }
             Event::Lock(lock) => self.lock(at, lock),
-            Event::Loop(_) | Event::Chunk(_) | Event::Depend(..) | Event::Missing(_) => {}
+            Event::Loop(_) | Event::Chunk(_) | Event::Missing(_) => {}
         }
     }
 }
