@@ -83,9 +83,9 @@ fn sets_and_tasks_have_the_periods_that_the_source_gives_them() {
         }
         let mut counts: BTreeMap<(String, usize), usize> = BTreeMap::new();
         for (which, found) in periods {
-            let expected: Vec<_> =
-                (0..found.len() as u64).map(|n| (n, n + 1 == found.len() as u64));
-            assert_eq!(found, expected.collect::<Vec<_>>(), "{which}");
+            let last = found.len() as u64 - 1;
+            let expected: Vec<_> = (0..=last).map(|n| (n, n == last)).collect();
+            assert_eq!(found, expected, "{which}");
             let region = which.split(' ').take(2).collect::<Vec<_>>().join(" ");
             let place = region.rsplit('/').next().unwrap().to_owned();
             *counts.entry((place, found.len())).or_default() += 1;
