@@ -127,8 +127,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.preprocessed {
         blank_marker(&mut source.text);
     }
-    let by_default = modified(infile);
+    let by_default = modified(infile, source.language);
     let output = arguments.outfile.as_deref().unwrap_or(&by_default);
+    instrument::write(&included(infile), infile, b"")?;
     if let Some(What::Everything) = arguments.disable {
         return instrument::write(output, infile, &source.text);
     }
@@ -175,10 +176,21 @@ impl Arguments {
     }
 }
 
-/// `a.c` gives `a.mod.c`.
-fn modified(infile: &Path) -> PathBuf {
+/// `a.c` gives `a.mod.c`, and `a.f90` gives `a.mod.F90`: OPARI2's is preprocessed.
+fn modified(infile: &Path, language: Language) -> PathBuf {
     let suffix = infile.extension().unwrap_or_default().to_string_lossy();
-    infile.with_extension(format!("mod.{suffix}"))
+    match (language, suffix.strip_prefix('f')) {
+        (Language::Fortran, Some(rest)) => infile.with_extension(format!("mod.F{rest}")),
+        _ => infile.with_extension(format!("mod.{suffix}")),
+    }
+}
+
+/// What OPARI2's output includes, made where the program is compiled. Ours includes
+/// nothing, but Score-P's command wants to remove it.
+fn included(infile: &Path) -> PathBuf {
+    let mut name = infile.file_name().unwrap_or_default().to_owned();
+    name.push(".opari.inc");
+    name.into()
 }
 
 /// The marker is no C; blanks in its place leave all columns as they are.
@@ -208,7 +220,15 @@ mod tests {
 
     #[test]
     fn the_output_has_the_name_that_opari2_gives_it() {
-        assert_eq!(modified(Path::new("d/a.b.c")), Path::new("d/a.b.mod.c"));
+        for (infile, language, outfile) in [
+            ("d/a.b.c", Language::C, "d/a.b.mod.c"),
+            ("d/a.f90", Language::Fortran, "d/a.mod.F90"),
+            ("a.f", Language::Fortran, "a.mod.F"),
+            ("a.F", Language::Fortran, "a.mod.F"),
+        ] {
+            assert_eq!(modified(Path::new(infile), language), Path::new(outfile));
+        }
+        assert_eq!(included(Path::new("d/a.c")), Path::new("a.c.opari.inc"));
     }
 
     #[test]

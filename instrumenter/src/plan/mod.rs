@@ -55,6 +55,8 @@ pub struct Region {
     pub passes_team: bool,
     /// Whether it creates a task that is handed what its creation is known by.
     pub passes_task: bool,
+    /// How many threads its directive asks for, if that can be evaluated twice.
+    pub num_threads: Option<String>,
     /// The conditional branch that it stands in: it may not be compiled.
     pub branch: Option<Mark>,
 }

@@ -41,6 +41,7 @@ impl Planner<'_> {
             ..self.descriptor(construct, found, directive, region_type)
         };
         let mut regions = vec![self.add(descriptor, found, text)];
+        self.plan.regions[regions[0]].num_threads = num_threads(directive);
         for (number, unit) in rest.iter().enumerate() {
             if number == 0 && shared.is_some() {
                 regions.push(regions[0]);
@@ -129,6 +130,7 @@ impl Planner<'_> {
             maybe_extern_inline: function.is_none_or(|function| function.maybe_extern_inline),
             passes_team: false,
             passes_task: false,
+            num_threads: None,
             branch: mark,
         });
         self.plan.regions.len() - 1
@@ -177,6 +179,15 @@ impl Place for FoundCall {
 
 fn last_byte(end: usize) -> usize {
     end.saturating_sub(1)
+}
+
+/// How many threads a directive asks for, if that is one expression that can be
+/// evaluated once more.
+fn num_threads(directive: &Directive) -> Option<String> {
+    let clause = directive.clause("num_threads")?;
+    let words = &clause.argument.as_ref()?.words;
+    let is_more = words.iter().any(|word| [",", ":"].contains(&&*word.text));
+    (!is_more && !words.is_empty() && !clause.may_have_side_effect()).then(|| joined(words))
 }
 
 /// `regionType` of a leaf construct; POMP2 tells untied tasks apart.

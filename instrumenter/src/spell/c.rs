@@ -81,6 +81,14 @@ impl<'a> CSpeller<'a> {
         self.dialect.extern_c
     }
 
+    /// A number as an `int`, without a warning whatever it is.
+    pub(super) fn as_int(&self, number: &str) -> String {
+        match self.dialect.calls_types {
+            true => format!("int({number})"),
+            false => format!("(int)({number})"),
+        }
+    }
+
     /// The address of a region's descriptor.
     fn descriptor(&self, region: usize) -> String {
         let accessor = self.accessor(&self.plan.regions[region]);

@@ -52,17 +52,39 @@ impl Descriptor {
     }
 }
 
-/// A schedule without modifiers; none if its kind is not known.
+/// A schedule without modifiers and blanks, its kind in lower case; none if that is not
+/// known.
 fn known_schedule(schedule: &str) -> Option<String> {
     let schedule = schedule.rsplit(':').next()?.trim();
-    let kind = schedule.split(',').next()?.trim();
-    SCHEDULES.contains(&kind).then(|| schedule.to_owned())
+    let (kind, chunk) = match schedule.split_once(',') {
+        Some((kind, chunk)) => (kind.trim(), Some(chunk.trim())),
+        None => (schedule, None),
+    };
+    let known = SCHEDULES
+        .iter()
+        .find(|known| known.eq_ignore_ascii_case(kind))?;
+    Some(match chunk {
+        Some(chunk) => format!("{known},{chunk}"),
+        None => (*known).to_owned(),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::SourceLines;
     use super::*;
+
+    #[test]
+    fn schedules_are_written_as_opari2_does() {
+        for (schedule, written) in [
+            ("static , 2", Some("static,2")),
+            ("GUIDED", Some("guided")),
+            ("monotonic: dynamic,2*n", Some("dynamic,2*n")),
+            ("KIND", None),
+        ] {
+            assert_eq!(known_schedule(schedule).as_deref(), written, "{schedule}");
+        }
+    }
 
     #[test]
     fn nothing_stands_in_it_that_opari2_does_not_write() {

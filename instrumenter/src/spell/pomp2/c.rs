@@ -55,8 +55,8 @@ impl CSpeller<'_> {
             Shape::Section => format!("{name}({}, {});", handle(construct), text(construct)),
             Shape::SectionEnd => format!("{name}({});", handle(construct)),
             Shape::Fork => format!(
-                "{{ long {left}; {name}({own}, 1, romp_threads_{}(), &{left}, {own_text});",
-                self.around.unique
+                "{{ long {left}; {name}({own}, 1, {}, &{left}, {own_text});",
+                self.threads(region)
             ),
             Shape::Leaves => format!("{{ long {left}; {name}({own}, &{left}, {own_text});"),
             Shape::LeavesKnown => format!("{{ long {left}; {name}({own}, &{left});"),
@@ -65,6 +65,15 @@ impl CSpeller<'_> {
                 "{{ long {left}; long {new}; {name}({own}, &{new}, &{left}, 1, {own_text});"
             ),
             Shape::Executes => format!("{name}({own}, {new});"),
+        }
+    }
+
+    /// How many threads a team may have: some libraries end the program where it has
+    /// more than that.
+    fn threads(&self, region: usize) -> String {
+        match &self.plan.regions[region].num_threads {
+            Some(asked) => self.as_int(asked),
+            None => format!("romp_threads_{}()", self.around.unique),
         }
     }
 

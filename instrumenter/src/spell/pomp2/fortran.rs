@@ -61,19 +61,20 @@ impl Word {
     fn passed(self) -> &'static str {
         match self {
             Self::If => ".true._4",
-            Self::Threads => THREADS,
-            Self::New => "romp_new",
+            Self::Threads => "merge(romp_n, pomp2_lib_get_max_threads(), romp_n > 0)",
+            Self::New => NEW,
             Self::Left | Self::Back => "romp_left",
             Self::Text => "romp_text",
         }
     }
 
-    /// The type of what a wrapper is given; it knows the rest itself.
-    fn given(self) -> Option<&'static str> {
+    /// Type and name of what a wrapper is given; it knows the rest itself.
+    fn given(self) -> Option<(&'static str, &'static str)> {
         match self {
-            Self::If | Self::Threads | Self::Left | Self::Back => None,
-            Self::New => Some(TASK),
-            Self::Text => Some("character(*)"),
+            Self::If | Self::Left | Self::Back => None,
+            Self::Threads => Some(("integer(4)", "romp_n")),
+            Self::New => Some((TASK, NEW)),
+            Self::Text => Some(("character(*)", "romp_text")),
         }
     }
 
@@ -87,8 +88,8 @@ impl Word {
     }
 }
 
-/// The number of threads of a team whose directive does not say it.
-const THREADS: &str = "pomp2_lib_get_max_threads()";
+/// The name of a task that is created.
+const NEW: &str = "romp_new";
 
 /// An argument of a call that no interface is written for.
 fn passed(text: String) -> Argument {
@@ -132,13 +133,27 @@ impl FortranSpeller<'_> {
         }
         let mut arguments = vec![Argument::number(named)];
         arguments.extend(shape.words().iter().filter_map(|word| match word {
-            Word::New => Some(Argument::new(task.clone(), (word.passed(), TASK))),
+            Word::New => Some(Argument::new(task.clone(), (NEW, TASK))),
+            Word::Threads => Some(Argument::new(
+                self.threads(region),
+                ("romp_n", "integer(4), intent(in)"),
+            )),
             Word::Text => Some(Argument::literal(self.ctc(named))),
             _ => None,
         }));
         lines.call(&self.wrapper(&in_fortran(name)), &arguments);
         if shape == Shape::GoesOnCreating {
             lines.statement("end block");
+        }
+    }
+
+    /// How many threads the directive asks for, 0 if it does not say.
+    fn threads(&self, region: usize) -> String {
+        // Nothing within an argument is broken, and fixed form has short lines.
+        const LONGEST: usize = 50;
+        match &self.plan.regions[region].num_threads {
+            Some(asked) if asked.len() <= LONGEST => format!("int({asked}, 4)"),
+            _ => "0_4".to_owned(),
         }
     }
 
@@ -206,7 +221,7 @@ impl FortranSpeller<'_> {
 
     fn pomp2_wrapper(&self, name: &str, shape: Shape, lines: &mut Lines) {
         let words = || shape.words().iter();
-        let given = words().filter_map(|word| Some((word.given()?, word.passed())));
+        let given = words().filter_map(|word| word.given());
         let given: Vec<_> = std::iter::once(("integer", "romp_region"))
             .chain(given)
             .collect();
