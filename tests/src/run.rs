@@ -25,6 +25,8 @@ pub enum Build<'a> {
     Plain,
     /// By `rompcc` in this folder.
     Instrumented(&'a Path),
+    /// By `rompcc --chunks` in this folder.
+    Chunked(&'a Path),
 }
 
 /// A program that was built.
@@ -57,7 +59,7 @@ pub fn build(
     let path = folder.path().join(fixture.name());
     let mut command = match how {
         Build::Plain => Command::new(&compiler.name),
-        Build::Instrumented(bin) => {
+        Build::Instrumented(bin) | Build::Chunked(bin) => {
             let (wrapper, variable) = compiler.wrapper();
             let mut command = Command::new(bin.join(wrapper));
             let strict = if fixture.header.gap.is_none() {
@@ -68,6 +70,9 @@ pub fn build(
             command
                 .env(variable, &compiler.name)
                 .env("ROMP_STRICT", strict);
+            if let Build::Chunked(_) = how {
+                command.env("ROMP_CHUNKS", "on");
+            }
             command
         }
     };

@@ -207,6 +207,50 @@ fn every_task_that_is_executed_names_its_creation() {
     }
 }
 
+/// Every fixture of a folder with its chunks traced: it computes the same, and what
+/// its trace says of loops is true of loops.
+fn all_with_chunks(folder: &str, compiler: &str) {
+    let compiler = Compiler::find(compiler).unwrap();
+    let bin = romp_bin_dir().unwrap();
+    let mut failures = Vec::new();
+    let mut loops = 0;
+    for fixture in Fixture::all_in(folder).unwrap() {
+        if !fixture.header.compilers.contains(&compiler.name) {
+            continue;
+        }
+        let std = fixture.header.standards.last().unwrap();
+        let found = (|| {
+            let program = build(&fixture, &compiler, std, Build::Chunked(&bin))?;
+            let ran = run(&fixture, &program, &[("ROMP_TRACE", "on")])?;
+            ran.must_be_right()?;
+            for profile in &ran.profiles {
+                let trace = Trace::open(&profile.with_extension("trace"));
+                let findings = trace.and_then(|trace| check(&trace));
+                let findings = findings.map_err(|error| error.to_string())?;
+                loops += findings.loops;
+                if findings.faults > 0 {
+                    return Err(findings.described.join("\n"));
+                }
+            }
+            Ok(())
+        })();
+        failures.extend(found.err().map(|why| format!("{}: {why}", fixture.name())));
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+    assert!(loops > 10, "{loops}");
+}
+
+#[test]
+fn every_program_in_c_can_have_its_chunks_traced() {
+    all_with_chunks("c", "gcc");
+    all_with_chunks("cxx", "g++");
+}
+
+#[test]
+fn every_program_in_fortran_can_have_its_chunks_traced() {
+    all_with_chunks("fortran", "gfortran");
+}
+
 /// Builds a fixture with chunks, every warning an error.
 fn with_chunks(source: &str, compiler: &str, flags: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();

@@ -13,7 +13,7 @@ use super::{Guard, Insertion, Item, Planner};
 use crate::edit::Order;
 use crate::find::{FoundDirective, LoopNest, LoopReader, Position};
 use crate::nest::Construct;
-use crate::openmp::parse::{Argument, joined};
+use crate::openmp::parse::{Argument, Word, joined};
 use crate::openmp::{Directive, Leaf};
 
 impl Planner<'_> {
@@ -156,8 +156,16 @@ fn refusal(directive: &Directive, is_whole: bool) -> Option<&'static str> {
             Some("it has ordered with a number")
         }
         () if directive.clause("tile").is_some() => Some("its loop is transformed"),
+        // What a Fortran loop's variables are put in is a scoping unit.
+        () if names_common_block(directive) => Some("a clause names a common block"),
         () => None,
     }
+}
+
+fn names_common_block(directive: &Directive) -> bool {
+    let arguments = directive.clauses.iter().filter_map(|c| c.argument.as_ref());
+    let mut words = arguments.flat_map(|argument| &argument.words);
+    words.any(Word::is_common_block)
 }
 
 /// How many loops are collapsed.

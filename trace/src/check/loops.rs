@@ -41,6 +41,8 @@ struct Known {
     served: BTreeSet<u32>,
     /// Whether all chunks are as the schedule says.
     agrees: bool,
+    /// Whether a member may have left it before its end, as by `cancel` or `exit`.
+    is_cut: bool,
 }
 
 impl Known {
@@ -52,6 +54,7 @@ impl Known {
             is_twice: false,
             served: BTreeSet::new(),
             agrees: true,
+            is_cut: false,
         }
     }
 
@@ -140,6 +143,12 @@ impl Listener for Checker<'_> {
                 }
                 chunk.instance
             }
+            Event::End { is_cut: true, .. } => {
+                return self.cut(open.last());
+            }
+            Event::Begin { .. } if self.cancels(open) => {
+                return self.cut(open.iter().rev().find(|open| open.chunk.is_some()));
+            }
             _ => return,
         };
         if self.loops.get(&instance).is_some_and(Known::is_done)
@@ -162,10 +171,26 @@ impl Checker<'_> {
         }
     }
 
+    /// Whether the innermost region asks to leave a loop, or to look whether one is left.
+    fn cancels(&self, open: &[Open]) -> bool {
+        let region = open.last().and_then(|top| self.trace.region(top.region));
+        region.is_some_and(|region| region.region_type.starts_with("cancel"))
+    }
+
+    /// A loop may be left before its end.
+    fn cut(&mut self, open: Option<&Open>) {
+        let chunk = open.and_then(|open| open.chunk);
+        if let Some(known) = chunk.and_then(|chunk| self.loops.get_mut(&chunk.instance)) {
+            known.is_cut = true;
+        }
+    }
+
     fn end(&mut self, known: &Known) {
         self.findings.loops += 1;
         let name = || name(known.instance.instance);
-        if !known.is_covered() {
+        if known.is_cut {
+            // What it did not come to is nobody's fault.
+        } else if !known.is_covered() {
             self.findings
                 .fault(|| format!("the chunks of the loop {} are not its iterations", name()));
         } else if !known.agrees {

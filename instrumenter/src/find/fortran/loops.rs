@@ -38,6 +38,9 @@ impl LoopReader for Finder<'_> {
         let starts = |item: &usize| view.range(&self.records, *item).start == begin;
         let first = (0..view.items.len()).find(starts);
         let first = first.ok_or("its loop is not found")?;
+        if in_a_choice(&self.source.text, begin) {
+            return Err("its head is one of several that a conditional chooses from".to_owned());
+        }
         let mut nest = LoopNest::default();
         for item in first..first + levels {
             let (statement, line) = do_statement(&view, item)?;
@@ -48,6 +51,9 @@ impl LoopReader for Finder<'_> {
                 return Err("the bounds of an inner loop depend on an outer one".to_owned());
             }
             nest.levels.push(level);
+            if levels > 1 && self.source.text[begin..line.after].contains(&b'#') {
+                return Err("a preprocessing line stands between its loops".to_owned());
+            }
             nest.body = match statement.next_in_line {
                 Some(at) => Position {
                     at,
@@ -70,6 +76,29 @@ impl LoopReader for Finder<'_> {
         plain(&self.view_at(range.start), line, &tokens).ok()?;
         Some(join(line, &tokens))
     }
+}
+
+/// Whether a conditional begins or goes on between a loop and its directive, which is
+/// then not in it.
+fn in_a_choice(text: &[u8], begin: usize) -> bool {
+    let line = text[..begin].iter().rposition(|byte| *byte == b'\n');
+    let before = text[..line.unwrap_or(0)].rsplit(|byte| *byte == b'\n');
+    let is_between = |line: &&[u8]| match line {
+        [b'#', ..] => true,
+        [b'!' | b'c' | b'C' | b'*', second, ..] => *second != b'$',
+        line => {
+            let line = line.trim_ascii_start();
+            line.is_empty() || line.starts_with(b"!") && !line.starts_with(b"!$")
+        }
+    };
+    let mut between = before.take_while(is_between);
+    between.any(|line| {
+        let word = line
+            .strip_prefix(b"#")
+            .unwrap_or_default()
+            .trim_ascii_start();
+        word.starts_with(b"if") || word.starts_with(b"el")
+    })
 }
 
 /// The loop that an item begins.
@@ -192,4 +221,26 @@ fn join(line: &Logical, tokens: &[Token]) -> String {
 
 fn is(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_a_choice;
+
+    #[test]
+    fn a_head_in_a_branch_that_its_directive_is_not_in_is_told() {
+        for (text, expected) in [
+            ("!$omp do\n#ifdef A\n  do i", true),
+            ("!$omp do\n# if A\n\n! why\n  do i", true),
+            ("!$omp do\n#if A\n  do j\n#else\n  do i", true),
+            ("#if A\n!$omp do\n  do i", false),
+            ("#if A\n!$omp do\n#endif\n  do i", false),
+            ("!$omp do\n# 12 \"a.f90\"\n  do i", false),
+            ("#if A\nx = 1\n  do i", false),
+            ("do i", false),
+        ] {
+            let begin = text.rfind("do i").unwrap();
+            assert_eq!(in_a_choice(text.as_bytes(), begin), expected, "{text}");
+        }
+    }
 }
