@@ -59,6 +59,14 @@ pub struct Open {
     pub chunk: Option<OpenChunk>,
 }
 
+impl Open {
+    /// Whether it is the execution of a task: no other construct has a label.
+    #[must_use]
+    pub fn is_task(&self) -> bool {
+        self.role == Role::Construct && self.label != 0
+    }
+}
+
 /// A chunk that is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenChunk {

@@ -7,7 +7,7 @@
 //! in front of, between and behind those. Tasks likewise.
 
 use crate::read::{ReadError, Trace};
-use crate::replay::{Event, Instance, Listener, Open, Role, path, replay_closed};
+use crate::replay::{Event, Instance, Listener, Open, path, replay_closed};
 
 /// What is executed in a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,8 +171,7 @@ impl Listener for Watcher<'_> {
         match event {
             Event::Loop(_) => self.begin(time, open, None),
             Event::Executes(created) => self.begin(time, open, Some((top.label, *created))),
-            // A task that turns out to be open has a label, as nothing else here.
-            Event::Known if top.role == Role::Construct && top.label != 0 => {
+            Event::Known if top.is_task() => {
                 self.begin(time, open, Some((top.label, 0)));
             }
             Event::Chunk(chunk) => {

@@ -140,7 +140,7 @@ impl Dump<'_> {
                 if *is_cut {
                     fact("cut", json!(true));
                 }
-                if top.is_some_and(is_task)
+                if top.is_some_and(Open::is_task)
                     && let Some(around) = task_around(open)
                 {
                     fact("resumes", label(around));
@@ -204,15 +204,10 @@ impl Dump<'_> {
     }
 }
 
-/// Whether this is the execution of a task.
-fn is_task(open: &Open) -> bool {
-    open.role == Role::Construct && open.label != 0
-}
-
 /// The label of the task's execution around the innermost region.
 fn task_around(open: &[Open]) -> Option<u64> {
     let (_, around) = open.split_last()?;
-    let task = around.iter().rev().find(|open| is_task(open))?;
+    let task = around.iter().rev().find(|open| open.is_task())?;
     Some(task.label)
 }
 

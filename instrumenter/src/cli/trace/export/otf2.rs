@@ -218,8 +218,7 @@ impl Lane<'_, '_> {
     fn end(&mut self, time: u64, open: &Open) {
         let at = self.trace.ns(time);
         self.end_phase(at, open);
-        let is_task = open.role == Role::Construct && open.label != 0;
-        if let Some(task) = is_task.then(|| self.tasks.pop()).flatten() {
+        if let Some(task) = open.is_task().then(|| self.tasks.pop()).flatten() {
             let (thread, number) = self.task(task);
             self.then(|events| events.task_complete(at, thread, number));
             let around = self.tasks.last().map(|label| self.task(*label));
