@@ -71,6 +71,8 @@ pub struct Options {
 pub struct Disabled {
     /// The groups.
     pub groups: Groups,
+    /// The directives of POMP are left, also those that switch measurement.
+    pub pomp: bool,
     /// Who asked for it: `--disable` or the name of a variable.
     pub by: &'static str,
 }

@@ -34,7 +34,7 @@ pub enum Outcome {
     },
 }
 
-fn passed(reason: impl Into<String>) -> Outcome {
+pub(super) fn passed(reason: impl Into<String>) -> Outcome {
     Outcome::PassedThrough {
         reason: reason.into(),
     }
@@ -77,11 +77,14 @@ impl Planner<'_> {
         if let (None, Err(reason)) = (recipe.outside, split) {
             return left(reason);
         }
-        match self.unclear(construct, found, directive) {
-            Some(reason) => left(reason),
-            None => Outcome::Instrumented {
-                unsplit: self.unsplit(index, directive, split, recipe),
-            },
+        if let Some(reason) = self.unclear(construct, found, directive) {
+            return left(reason);
+        }
+        match self.unsplit(index, directive, split, recipe) {
+            Some(reason) if recipe.leaf == Leaf::Parallel && self.api.must_know_threads() => {
+                left(format!("{reason}, and POMP2 must be told of its threads"))
+            }
+            unsplit => Outcome::Instrumented { unsplit },
         }
     }
 
@@ -121,6 +124,9 @@ impl Planner<'_> {
         construct: Option<usize>,
         measured: Option<&Directive>,
     ) -> Option<&'static str> {
+        if let Some(reason) = self.untold_in(construct) {
+            return Some(reason);
+        }
         let scalar = measured.is_some_and(recipes::runs_lane_by_lane);
         let mut next = construct;
         while let Some(index) = next {
@@ -133,6 +139,14 @@ impl Planner<'_> {
             next = outer.parent;
         }
         None
+    }
+
+    /// Why a construct's threads, or those of one around it, can report nothing, if so.
+    pub(super) fn untold_in(&self, construct: Option<usize>) -> Option<&'static str> {
+        let parent = |index: &usize| self.nesting.constructs[*index].parent;
+        let mut around = std::iter::successors(construct, parent);
+        let untold = around.any(|index| self.untold.contains(&index));
+        untold.then_some("it is executed by threads that POMP2 is not told of")
     }
 
     /// The `target` that a `teams` stands in. Nothing else may stand there, so
@@ -230,6 +244,20 @@ impl Planner<'_> {
             .or_else(|| clause_reason(directive))
             .or_else(cancelled)
     }
+}
+
+/// Whether threads execute a construct of which no event tells, if that became of
+/// it: those of a league, and of a team that is not its outermost part or that
+/// stays as it is.
+pub(super) fn has_untold_threads(directive: &Directive, outcome: &Outcome) -> bool {
+    let teams = |directive: &Directive| {
+        let mut leaves = directive.leaves();
+        leaves.any(|leaf| matches!(leaf, Leaf::Parallel | Leaf::Teams))
+    };
+    let told = matches!(outcome, Outcome::Instrumented { .. })
+        && directive.leaves().next() == Some(Leaf::Parallel);
+    let of_variants = directive.variants().any(|variant| teams(&variant));
+    of_variants || (teams(directive) && !told)
 }
 
 /// What names a construct that may be cancelled. Compilers refuse both in a

@@ -192,6 +192,7 @@ pub(crate) fn instrumented(
         disabled: Disabled {
             groups: how.settings.disabled.clone(),
             by: DISABLE,
+            ..Disabled::default()
         },
         chunks: how.settings.chunks,
         host_only: how.offload.is_host_only(&source.text),

@@ -47,7 +47,8 @@ impl Shape {
             Self::First | Self::Section => &[Word::Text],
             Self::Plain | Self::SectionEnd => &[],
             Self::Fork => &[Word::If, Word::Threads, Word::Left, Word::Text],
-            Self::Leaves => &[Word::Left, Word::Text],
+            Self::Opens => &[],
+            Self::Leaves | Self::LeavesLater => &[Word::Left, Word::Text],
             Self::LeavesKnown => &[Word::Left],
             Self::GoesOn | Self::GoesOnCreating => &[Word::Back],
             Self::Creates => &[Word::New, Word::Left, Word::If, Word::Text],
@@ -122,6 +123,9 @@ impl FortranSpeller<'_> {
         let Some((name, shape)) = function(event, &self.plan.regions[region]) else {
             return;
         };
+        if shape == Shape::Opens {
+            return;
+        }
         let named = match shape {
             Shape::Section | Shape::SectionEnd => sections_around(self.plan, region),
             _ => region,
@@ -168,7 +172,7 @@ impl FortranSpeller<'_> {
 
     /// A lock routine's other name.
     pub(in crate::spell) fn pomp2_routine(routine: &RoutineRow) -> String {
-        wrapper_of(routine).unwrap_or_else(|| routine.name.to_owned())
+        wrapper_of(routine)
     }
 
     /// Our subroutines, and the registration of the regions.
@@ -215,6 +219,7 @@ impl FortranSpeller<'_> {
             _ => None,
         });
         called
+            .filter(|(_, shape)| *shape != Shape::Opens)
             .map(|(name, shape)| (in_fortran(name), shape))
             .collect()
     }
@@ -280,7 +285,7 @@ impl FortranSpeller<'_> {
 }
 
 /// The body of the stack: each thread has its own, and what it keeps in it is
-/// nested. No newer Fortran than that of 1995 is needed.
+/// nested, but for an untied task that goes on elsewhere. No newer Fortran than that of 1995 is needed.
 const STACK: &str = "\
 integer(8), pointer, save :: romp_kept(:) => null()
 integer, save :: romp_depth = 0
@@ -296,7 +301,9 @@ romp_kept => romp_larger
 end if
 romp_depth = romp_depth + 1
 romp_kept(romp_depth) = romp_left
-else
+else if (romp_depth > 0) then
 romp_left = romp_kept(romp_depth)
 romp_depth = romp_depth - 1
+else
+romp_left = 0
 end if";
