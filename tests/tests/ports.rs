@@ -164,6 +164,19 @@ fn opari2s_options_for_tasks_do_what_they_say() {
     }
 }
 
+/// Score-P instruments functions, too, but those whose names begin so: what such a
+/// function reports is not over when it returns.
+#[test]
+fn functions_that_are_added_in_fortran_are_known_by_their_names() {
+    let (_, text) = through_opari2("--nosrc", "f90");
+    let text = text.replace("&\n", "");
+    let added: Vec<_> = text.split("recursive subroutine").skip(1).collect();
+    assert!(added.len() > 10);
+    for head in added {
+        assert!(head.trim_start().starts_with("pomp2_romp_"), "{head}");
+    }
+}
+
 /// Score-P's command asks for this, and has no functions for marked regions then.
 #[test]
 fn the_directives_of_pomp_can_be_left() {

@@ -133,7 +133,7 @@ mod tests {
         };
         assert_eq!(
             of_default("SHARED"),
-            "77*regionType=parallel*sscl=C@a@.f90:4:4*escl=C@a@.f90:4:4*hasDefault=shared**"
+            "78*regionType=parallel*sscl=C@a@.f90:4:4*escl=C@a@.f90:4:4*hasDefault=shared**"
         );
         assert!(!of_default("none: scalar").contains("hasDefault"));
     }

@@ -169,7 +169,8 @@ impl CSpeller<'_> {
             let wrapper = wrapper_of(api::find(plain)?);
             let name = routine.name;
             Some(format!(
-                "static void {ours}(void *, int) __attribute__((__unused__));\n\
+                "static void {ours}(void *, int) \
+                 __attribute__((__unused__, __no_instrument_function__));\n\
                  static void {ours}(void *romp_lock, int romp_hint) {{ romp_{wrapper}(romp_lock); \
                  romp_{destroy}(romp_lock); romp_{name}(romp_lock, romp_hint); }}\n"
             ))

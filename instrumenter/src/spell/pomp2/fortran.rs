@@ -103,10 +103,12 @@ fn in_fortran(name: String) -> String {
 }
 
 impl FortranSpeller<'_> {
-    /// The subroutine of ours that calls a function.
+    /// The subroutine of ours that calls a function. Libraries that instrument all
+    /// functions leave those whose names begin with `pomp`: an event that one calls is not
+    /// over when it returns.
     fn wrapper(&self, name: &str) -> String {
         let name = name.trim_start_matches("POMP2_").to_ascii_lowercase();
-        format!("romp_{}_{name}", self.around.unique)
+        format!("pomp2_romp_{}_{name}", self.around.unique)
     }
 
     fn handles(&self) -> String {
@@ -253,7 +255,7 @@ impl FortranSpeller<'_> {
 
     /// The subroutine of ours that keeps a task and gives it back.
     fn stack(&self) -> String {
-        format!("romp_{}_stack", self.around.unique)
+        self.wrapper("stack")
     }
 
     fn pomp2_stack(&self, lines: &mut Lines) {
