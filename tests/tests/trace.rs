@@ -184,11 +184,16 @@ impl Listener for Tasks {
 
 #[test]
 fn every_task_that_is_executed_names_its_creation() {
-    let fixture = Fixture::read("c/tasks.c").unwrap();
-    for compiler in ["gcc", "clang"] {
+    for (fixture, compiler) in [
+        ("c/tasks.c", "gcc"),
+        ("c/tasks.c", "clang"),
+        ("fortran/tasks.f90", "gfortran"),
+    ] {
+        let fixture = Fixture::read(fixture).unwrap();
         let compiler = Compiler::find(compiler).unwrap();
         let bin = romp_bin_dir().unwrap();
-        let program = build(&fixture, &compiler, "c17", Build::Instrumented(&bin)).unwrap();
+        let std = fixture.header.standards.last().unwrap();
+        let program = build(&fixture, &compiler, std, Build::Instrumented(&bin)).unwrap();
         let ran = run(&fixture, &program, &[("ROMP_TRACE", "on")]).unwrap();
         let trace = Trace::open(&ran.profiles[0].with_extension("trace")).unwrap();
         assert_eq!(check(&trace).unwrap().described, Vec::<String>::new());

@@ -32,7 +32,12 @@ impl Planner<'_> {
             return;
         }
         let region = region_of_loop(directive, regions, split);
-        match nest(loops, construct, directive, region.is_none()) {
+        let room = match self.without_blocks && self.found.traits.has_no_locals {
+            true => Err("the Fortran standard in force has no block construct".to_owned()),
+            false => Ok(()),
+        };
+        let nest = room.and_then(|()| nest(loops, construct, directive, region.is_none()));
+        match nest {
             Ok(nest) => {
                 let block = construct.block.as_ref();
                 let is_guarded = block.is_some_and(|block| guarded_at(found, block, nest.body));

@@ -212,7 +212,8 @@ pub fn plan(
         disabled: &options.disabled,
         host_only: options.host_only,
         loops,
-        passes_tasks: options.api.declares_tasks() || !found.traits.has_no_locals,
+        without_blocks: options.without_blocks,
+        must_pass_tasks: options.api.declares_tasks(),
         plan: Plan::default(),
         cancelled: outcome::cancelled(found, nesting),
         seen: HashMap::new(),
@@ -241,8 +242,10 @@ struct Planner<'a> {
     host_only: bool,
     /// Reads the loops whose chunks can be traced, if that is wanted.
     loops: Option<&'a dyn LoopReader>,
-    /// A task is handed what its creation is known by.
-    passes_tasks: bool,
+    /// Nothing can be declared between statements, not even in a block.
+    without_blocks: bool,
+    /// Every task must be handed what its creation is known by.
+    must_pass_tasks: bool,
     plan: Plan,
     /// Constructs that a `cancel` in them may end.
     cancelled: HashSet<usize>,
