@@ -5,6 +5,7 @@
 //! variables with what they would be next. It stands in the same construct, so
 //! the compiler shares out the iterations as before.
 
+use trace::replay::MOST_LEVELS;
 use trace::schedule::Kind;
 
 use super::place::{Layout, guarded_at};
@@ -184,6 +185,6 @@ fn levels(directive: &Directive) -> Result<usize, String> {
         _ => None,
     });
     number
-        .filter(|number| (1..=4).contains(number))
+        .filter(|number| (1..=MOST_LEVELS).contains(number))
         .ok_or_else(|| "the number of its collapsed loops cannot be told".to_owned())
 }

@@ -11,8 +11,8 @@ use std::ffi::c_char;
 use super::boundary::{caught, event_of, lasting_event_of};
 use super::literal::Literal;
 use super::pomp::{
-    begin_announced, begin_created_task, begin_task, create_task, for_simple_events, fork_announced,
-    report,
+    begin_announced, begin_created_task, begin_task, create_task, for_simple_events,
+    fork_announced, report,
 };
 use crate::measure::clock::now;
 use crate::measure::event::Event;
