@@ -39,6 +39,10 @@ pub(super) struct Arguments {
     /// Let traces show the chunks of loops: a comparison more in each iteration
     #[arg(long)]
     chunks: bool,
+    /// The Fortran standard in force has no block construct (before 2008): a trace then says
+    /// of no task where it was created
+    #[arg(long)]
+    without_blocks: bool,
     #[command(flatten)]
     lines: super::lines::Lines,
 }
@@ -55,6 +59,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         host_only: arguments.host_only,
         disabled: arguments.disable.groups(),
         chunks: arguments.chunks,
+        without_blocks: arguments.without_blocks,
         api: arguments.api,
         ..Options::default()
     };

@@ -25,6 +25,10 @@ pub(super) struct Arguments {
     /// As `romp instrument --chunks`: say of which loops the chunks cannot be traced
     #[arg(long)]
     chunks: bool,
+    /// The Fortran standard in force has no block construct (before 2008): a trace then says
+    /// of no task where it was created
+    #[arg(long)]
+    without_blocks: bool,
     #[command(flatten)]
     lines: super::lines::Lines,
 }
@@ -42,6 +46,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         disabled: arguments.disable.groups(),
         host_only: arguments.host_only,
         chunks: arguments.chunks,
+        without_blocks: arguments.without_blocks,
         ..Options::default()
     };
     let listings: Vec<FileListing> = arguments

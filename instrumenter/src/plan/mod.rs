@@ -214,7 +214,8 @@ pub fn plan(
         host_only: options.host_only,
         api: options.api,
         loops,
-        passes_tasks: options.api.declares_tasks() || !found.traits.has_no_locals,
+        without_blocks: options.without_blocks,
+        must_pass_tasks: options.api.declares_tasks(),
         plan: Plan::default(),
         cancelled: outcome::cancelled(found, nesting),
         untold: HashSet::new(),
@@ -246,8 +247,10 @@ struct Planner<'a> {
     api: Api,
     /// Reads the loops whose chunks can be traced, if that is wanted.
     loops: Option<&'a dyn LoopReader>,
-    /// A task is handed what its creation is known by.
-    passes_tasks: bool,
+    /// Nothing can be declared between statements, not even in a block.
+    without_blocks: bool,
+    /// Every task must be handed what its creation is known by.
+    must_pass_tasks: bool,
     plan: Plan,
     /// Constructs that a `cancel` in them may end.
     cancelled: HashSet<usize>,

@@ -18,11 +18,8 @@ use crate::openmp::Event;
 use crate::openmp::api::RoutineRow;
 use crate::openmp::events::USER;
 use crate::plan::{Item, Mark};
-use crate::spell::fortran::FortranSpeller;
+use crate::spell::fortran::{FortranSpeller, TASK_LABEL};
 use crate::spell::fortran_lines::{Argument, Lines};
-
-/// The type of a task's handle.
-const TASK: &str = "integer(8)";
 
 /// What a function takes behind the handle.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -74,7 +71,7 @@ impl Word {
         match self {
             Self::If | Self::Left | Self::Back => None,
             Self::Threads => Some(("integer(4)", "romp_n")),
-            Self::New => Some((TASK, NEW)),
+            Self::New => Some((TASK_LABEL, NEW)),
             Self::Text => Some(("character(*)", "romp_text")),
         }
     }
@@ -83,7 +80,7 @@ impl Word {
     fn local(self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::Threads => Some(("integer(4), external", "pomp2_lib_get_max_threads")),
-            Self::Left | Self::Back => Some((TASK, "romp_left")),
+            Self::Left | Self::Back => Some((TASK_LABEL, "romp_left")),
             Self::If | Self::New | Self::Text => None,
         }
     }
@@ -135,11 +132,11 @@ impl FortranSpeller<'_> {
         let task = self.new_task(region);
         if shape == Shape::Creates {
             lines.open_block();
-            lines.statement(&format!("{TASK} :: {task}"));
+            lines.statement(&format!("{TASK_LABEL} :: {task}"));
         }
         let mut arguments = vec![Argument::number(named)];
         arguments.extend(shape.words().iter().filter_map(|word| match word {
-            Word::New => Some(Argument::new(task.clone(), (NEW, TASK))),
+            Word::New => Some(Argument::new(task.clone(), (NEW, TASK_LABEL))),
             Word::Threads => Some(Argument::new(
                 self.threads(region),
                 ("romp_n", "integer(4), intent(in)"),
@@ -161,11 +158,6 @@ impl FortranSpeller<'_> {
             Some(asked) if asked.len() <= LONGEST => format!("int({asked}, 4)"),
             _ => "0_4".to_owned(),
         }
-    }
-
-    /// The local for the task that is created.
-    pub(in crate::spell) fn new_task(&self, region: usize) -> String {
-        format!("romp_task_{region}")
     }
 
     fn ctc(&self, region: usize) -> String {
@@ -259,7 +251,7 @@ impl FortranSpeller<'_> {
     }
 
     fn pomp2_stack(&self, lines: &mut Lines) {
-        let given = [("logical", "romp_keeps"), (TASK, "romp_left")];
+        let given = [("logical", "romp_keeps"), (TASK_LABEL, "romp_left")];
         self.begin_subroutine(&self.stack(), &given, lines);
         STACK.lines().for_each(|line| match line.starts_with('!') {
             true => lines.raw(line),
