@@ -139,6 +139,11 @@ fn a_forked_child_goes_on_with_its_parents_session() {
 }
 
 #[test]
+fn a_child_may_ask_whatever_other_threads_did_as_it_was_made() {
+    all_print(misuse(), "forked in a crowd", "unanswered: 0\n");
+}
+
+#[test]
 fn behind_the_end_of_measurement_nothing_is_told_nor_started() {
     let expected = "told: 1\nSTATE: OK 4\ntold: 0\nSTOP: OK 0\nSTART: SEQUENCE_ERR 0\n";
     all_print(misuse(), "late", expected);

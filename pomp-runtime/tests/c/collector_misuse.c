@@ -229,7 +229,7 @@ static int wrong;
 
 static void *crowding(void *number)
 {
-  for (int i = 0; i < 2000; i++) {
+  for (int i = 0; i < 20000; i++) {
     message m[] = { ask_register(1 + (i + (int)(intptr_t)number) % END_ATWT, counting),
                     ask(PAUSE, 0), ask(RESUME, 0), ask_unregister(1 + i % END_ATWT),
                     ask(STATE, 12) };
@@ -263,6 +263,30 @@ static void crowd(void)
   for (int i = 0; i < 3; i++)
     pthread_join(threads[i], 0);
   printf("wrong: %d\n", wrong);
+}
+
+/* Children are made while other threads ask: each may ask, too. */
+static void forked_in_a_crowd(void)
+{
+  pthread_t threads[3];
+  int unanswered = 0;
+  ask(START, 0);
+  region();
+  for (intptr_t i = 0; i < 3; i++)
+    pthread_create(&threads[i], 0, crowding, (void *)i);
+  for (int i = 0; i < 100; i++) {
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+      alarm(10);
+      _exit(ask_register(JOIN, counting).code);
+    }
+    waitpid(child, &status, 0);
+    unanswered += status != 0;
+  }
+  for (int i = 0; i < 3; i++)
+    pthread_join(threads[i], 0);
+  printf("unanswered: %d\n", unanswered);
 }
 
 /* A child starts with the session that its parent had. */
@@ -319,7 +343,7 @@ int main(int argc, char **argv)
   struct { const char *way; void (*function)(void); } ways[] = {
     { "batches", batches }, { "callbacks", within_callbacks }, { "signalled", signalled },
     { "rooms", rooms },     { "crowd", crowd },                { "forked", forked },
-    { "late", late },
+    { "late", late },       { "forked in a crowd", forked_in_a_crowd },
   };
   omp_set_dynamic(0);
   for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++)
