@@ -184,16 +184,16 @@ impl Listener for Tasks {
 
 #[test]
 fn every_task_that_is_executed_names_its_creation() {
-    for (fixture, compiler) in [
-        ("c/tasks.c", "gcc"),
-        ("c/tasks.c", "clang"),
-        ("fortran/tasks.f90", "gfortran"),
+    let bin = romp_bin_dir().unwrap();
+    for (fixture, compiler, how) in [
+        ("c/tasks.c", "gcc", Build::Instrumented(&bin)),
+        ("c/tasks.c", "clang", Build::Instrumented(&bin)),
+        ("fortran/tasks.f90", "gfortran", Build::Chunked(&bin)),
     ] {
         let fixture = Fixture::read(fixture).unwrap();
         let compiler = Compiler::find(compiler).unwrap();
-        let bin = romp_bin_dir().unwrap();
         let std = fixture.header.standards.last().unwrap();
-        let program = build(&fixture, &compiler, std, Build::Instrumented(&bin)).unwrap();
+        let program = build(&fixture, &compiler, std, how).unwrap();
         let ran = run(&fixture, &program, &[("ROMP_TRACE", "on")]).unwrap();
         let trace = Trace::open(&ran.profiles[0].with_extension("trace")).unwrap();
         assert_eq!(check(&trace).unwrap().described, Vec::<String>::new());

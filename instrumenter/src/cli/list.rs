@@ -25,8 +25,7 @@ pub(super) struct Arguments {
     /// As `romp instrument --chunks`: say of which loops the chunks cannot be traced
     #[arg(long)]
     chunks: bool,
-    /// The Fortran standard in force has no block construct (before 2008): a trace then says
-    /// of no task where it was created
+    /// The Fortran standard in force has no block construct (before 2008), which --chunks needs
     #[arg(long)]
     without_blocks: bool,
     #[command(flatten)]

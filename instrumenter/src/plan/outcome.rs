@@ -69,8 +69,8 @@ impl Planner<'_> {
         if let Some(reason) = self.forbidden_by_surroundings(construct, found, directive) {
             return passed(reason);
         }
-        let is_task = self.must_pass_tasks && recipe.leaf == Leaf::Task;
-        if is_task && self.hides_blocks(construct, found) {
+        let declares = self.must_pass_tasks && self.found.traits.has_no_locals;
+        if declares && recipe.leaf == Leaf::Task && self.hides_blocks(construct, found) {
             return left("a variable that POMP2 needs would hide a common block from its clauses");
         }
         // Measured from outside, if it can be at all.
@@ -88,18 +88,18 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether a task is handed what its creation is known by.
+    /// Whether a task is handed what its creation is known by. Where that takes a
+    /// scoping unit of ours around it, only if traces are to be as detailed as they
+    /// can: most programs are not traced.
     pub(super) fn passes_task(&self, construct: &Construct, found: &FoundDirective) -> bool {
-        let has_room = !self.without_blocks || !self.found.traits.has_no_locals;
-        self.must_pass_tasks || has_room && !self.hides_blocks(construct, found)
+        let has_room = self.loops.is_some() && !self.without_blocks;
+        let has_room = has_room && !self.hides_blocks(construct, found);
+        self.must_pass_tasks || !self.found.traits.has_no_locals || has_room
     }
 
     /// Whether a variable around the construct takes a scoping unit, in which a
     /// common block that is named in it would not be the user's.
     fn hides_blocks(&self, construct: &Construct, found: &FoundDirective) -> bool {
-        if !self.found.traits.has_no_locals {
-            return false;
-        }
         let block = construct.block.as_ref();
         let end = block.map_or(found.range.end, |block| block.range.end);
         let mut inside = self
