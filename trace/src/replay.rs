@@ -248,14 +248,41 @@ pub fn replay(
     listener: &mut dyn Listener,
 ) -> Result<(Replay, u64), ReadError> {
     listener.stream(stream);
-    let mut items = trace.stream(stream);
-    let mut replay = Replay::default();
-    while let Some(item) = items.next_item()? {
-        replay.feed(item, listener);
+    let mut steps = Steps::new(trace, stream);
+    while steps.step(listener)? {}
+    let time = steps.replay.time;
+    Ok((steps.replay, time))
+}
+
+/// A stream that is replayed step by step, for who reads several side by side.
+#[derive(Debug)]
+pub struct Steps<'a> {
+    items: Stream<'a>,
+    replay: Replay,
+}
+
+impl<'a> Steps<'a> {
+    /// Starts in front of the first record.
+    #[must_use]
+    pub fn new(trace: &'a Trace, stream: u64) -> Self {
+        Self {
+            items: trace.stream(stream),
+            replay: Replay::default(),
+        }
     }
-    replay.settle(listener);
-    let time = replay.time;
-    Ok((replay, time))
+
+    /// Takes the next record; false if there is none left.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn step(&mut self, listener: &mut dyn Listener) -> Result<bool, ReadError> {
+        let item = self.items.next_item()?;
+        match item {
+            Some(item) => self.replay.feed(item, listener),
+            None => self.replay.settle(listener),
+        }
+        Ok(item.is_some())
+    }
 }
 
 /// Replays a stream, and closes what is open at its end, as where the program was
