@@ -91,9 +91,19 @@ fn printable(byte: u8) -> char {
 /// shown.
 #[must_use]
 pub fn at_line(line: Option<Presumed>, message: &str) -> String {
+    said_of(line, "warning", message)
+}
+
+/// An error about such a line.
+#[must_use]
+pub fn error_at(line: Option<Presumed>, message: &str) -> String {
+    said_of(line, "error", message)
+}
+
+fn said_of(line: Option<Presumed>, severity: &str, message: &str) -> String {
     match line {
-        Some(Presumed { file, line }) => format!("{file}:{line}: warning: {message}"),
-        None => format!("warning: {message}"),
+        Some(Presumed { file, line }) => format!("{file}:{line}: {severity}: {message}"),
+        None => format!("{severity}: {message}"),
     }
 }
 

@@ -60,6 +60,9 @@ pub struct Options {
     /// The compiler takes no line marker between the lines of a statement.
     /// Means something in Fortran only.
     pub whole_statements: bool,
+    /// The standard in force has no `block` construct, so nothing is declared
+    /// between statements. Means something in Fortran only.
+    pub without_blocks: bool,
     /// The text says nothing of the source's lines, for tools that read it next.
     pub without_lines: bool,
     /// Whose functions are called.
@@ -71,6 +74,8 @@ pub struct Options {
 pub struct Disabled {
     /// The groups.
     pub groups: Groups,
+    /// The directives of POMP are left, also those that switch measurement.
+    pub pomp: bool,
     /// Who asked for it: `--disable` or the name of a variable.
     pub by: &'static str,
 }

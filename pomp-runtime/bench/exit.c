@@ -4,6 +4,7 @@
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "pomp_lib.h"
@@ -12,6 +13,7 @@ enum { MOST = 100000 };
 
 static struct romp_region regions[MOST + 1];
 static double start, cpu_start;
+static long faults_start;
 
 static double ms(clockid_t clock)
 {
@@ -20,10 +22,18 @@ static double ms(clockid_t clock)
   return t.tv_sec * 1e3 + t.tv_nsec * 1e-6;
 }
 
+static long faults(void)
+{
+  struct rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  return used.ru_minflt;
+}
+
 static void at_end(void)
 {
-  printf("  exit: %.1f ms, of processor time %.1f ms\n", ms(CLOCK_MONOTONIC) - start,
-         ms(CLOCK_THREAD_CPUTIME_ID) - cpu_start);
+  printf("  exit: %.1f ms, of processor time %.1f ms, %ld page faults\n",
+         ms(CLOCK_MONOTONIC) - start, ms(CLOCK_THREAD_CPUTIME_ID) - cpu_start,
+         faults() - faults_start);
 }
 
 __attribute__((constructor(101))) static void register_handler(void) { atexit(at_end); }
@@ -52,6 +62,7 @@ int main(int count, char **arguments)
     POMP_Parallel_end(&regions[0].descriptor);
   }
   POMP_Parallel_join(&regions[0].descriptor);
+  faults_start = faults();
   cpu_start = ms(CLOCK_THREAD_CPUTIME_ID);
   start = ms(CLOCK_MONOTONIC);
   exit(0);

@@ -21,8 +21,8 @@
 //! - a signal handler of ours does nothing but wake a thread;
 //! - `unsafe` stands only in `sources`, for a collector's messages and callbacks
 //!   (`requests`, `session`), in `measure` where memory is per thread
-//!   (`shared`, `thread`), and where the system is asked (`clock`, `facts`,
-//!   `fork`, `life_cycle`, `signals`, `still`).
+//!   (`shared`, `thread`) or is taken for the end (`allocator`), and where the
+//!   system is asked (`clock`, `facts`, `fork`, `life_cycle`, `signals`, `still`).
 
 #![deny(clippy::unwrap_used, clippy::expect_used)]
 

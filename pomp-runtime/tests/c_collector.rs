@@ -9,13 +9,24 @@ use std::sync::OnceLock;
 
 use programs::{Program, compilers};
 
-/// The program, built once with each compiler.
-fn built() -> &'static [(&'static str, Program)] {
-    static BUILT: OnceLock<Vec<(&'static str, Program)>> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let build = |compiler| (compiler, Program::build(compiler, "collector.c", &[]));
-        compilers().into_iter().map(build).collect()
-    })
+/// A program, built with each compiler.
+type Built = Vec<(&'static str, Program)>;
+
+fn build(source: &str) -> Built {
+    let build = |compiler| (compiler, Program::build(compiler, source, &[]));
+    compilers().into_iter().map(build).collect()
+}
+
+/// The collector that does as the interface says, built once.
+fn built() -> &'static Built {
+    static BUILT: OnceLock<Built> = OnceLock::new();
+    BUILT.get_or_init(|| build("collector.c"))
+}
+
+/// The one that asks at odd moments and in odd ways.
+fn misuse() -> &'static Built {
+    static BUILT: OnceLock<Built> = OnceLock::new();
+    BUILT.get_or_init(|| build("collector_misuse.c"))
 }
 
 /// What the program prints, one way.
@@ -25,9 +36,13 @@ fn printed(program: &Program, way: &str, environment: &[(&str, &str)]) -> String
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What the program must print, one way, with each compiler.
+/// What the first program must print, one way, with each compiler.
 fn prints(way: &str, expected: &str) {
-    for (compiler, program) in built() {
+    all_print(built(), way, expected);
+}
+
+fn all_print(built: &Built, way: &str, expected: &str) {
+    for (compiler, program) in built {
         assert_eq!(printed(program, way, &[]), expected, "{compiler} {way}");
     }
 }
@@ -75,6 +90,63 @@ fn what_exits_skip_ends_all_the_same() {
 #[test]
 fn states_may_be_asked_for_in_signal_handlers() {
     prints("sampled", "wrong: 0\n");
+}
+
+#[test]
+fn a_request_that_fails_keeps_none_behind_it_from_being_answered() {
+    let expected = "good: 0: OK/0 SEQUENCE_ERR/0 UNKNOWN/0 ERROR/0 OK/0 ERROR/0 MEM_TOO_SMALL/8 \
+                    UNKNOWN/0 ERROR/0 OK/0 OK/4 OK/0 OK/0\nforks: 1\ncut: -1 0 -1 -1\n\
+                    at the end of a page: 0 OK\n";
+    all_print(misuse(), "batches", expected);
+}
+
+/// Calls of FORK (and how often its callback counted itself), BEGIN_MASTER and JOIN in
+/// two regions.
+#[test]
+fn callbacks_may_ask_for_everything() {
+    let expected = "stop: OK, 1 0 0\nstop, start: OK, 1 0 2\nunregister: OK, 1 2 0\n\
+                    pause: OK, 1 0 0\nregister: OK, 2 2 0\nfork: -1, 4 2 0\n";
+    all_print(misuse(), "callbacks", expected);
+}
+
+#[test]
+fn signal_handlers_may_ask_wherever_a_thread_is() {
+    let expected = "no session: ? SEQUENCE_ERR 0 SEQUENCE_ERR\n\
+                    before any region: SERIAL SEQUENCE_ERR 0 SEQUENCE_ERR\n\
+                    another thread: SERIAL SEQUENCE_ERR 0 THREAD_ERR\n\
+                    worker, behind the region: IDLE SEQUENCE_ERR 0 THREAD_ERR\n\
+                    master, behind the region: SERIAL SEQUENCE_ERR 0 SEQUENCE_ERR\n\
+                    worker, paused: IDLE SEQUENCE_ERR 0 THREAD_ERR\n\
+                    in a region, paused: OK 1\n";
+    all_print(misuse(), "signalled", expected);
+}
+
+#[test]
+fn the_id_of_a_wait_needs_room_and_the_state_does_not_need_the_id() {
+    let expected = "MEM_TOO_SMALL ? 12 0\nOK IBAR 4 0\nOK IBAR 4 0\nOK IBAR 12 1\n";
+    all_print(misuse(), "rooms", expected);
+}
+
+#[test]
+fn many_threads_may_ask_and_be_told_at_once() {
+    all_print(misuse(), "crowd", "wrong: 0\n");
+}
+
+#[test]
+fn a_forked_child_goes_on_with_its_parents_session() {
+    let expected = "START: SEQUENCE_ERR 0\nSTOP: OK 0\n2\nchild: 0\n";
+    all_print(misuse(), "forked", expected);
+}
+
+#[test]
+fn a_child_may_ask_whatever_other_threads_did_as_it_was_made() {
+    all_print(misuse(), "forked in a crowd", "unanswered: 0\n");
+}
+
+#[test]
+fn behind_the_end_of_measurement_nothing_is_told_nor_started() {
+    let expected = "told: 1\nSTATE: OK 4\ntold: 0\nSTOP: OK 0\nSTART: SEQUENCE_ERR 0\n";
+    all_print(misuse(), "late", expected);
 }
 
 /// A static executable has no symbols to look up; a collector in it is linked.

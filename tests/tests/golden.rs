@@ -34,6 +34,10 @@ fn file_name(path: &Path) -> String {
 }
 
 fn instrumented(path: &Path, folder: &str) -> (Source, Instrumented) {
+    instrumented_as(path, folder, &Options::default())
+}
+
+fn instrumented_as(path: &Path, folder: &str, options: &Options) -> (Source, Instrumented) {
     let name = format!("fixtures/{folder}/{}", file_name(path));
     let source = Source {
         name,
@@ -45,10 +49,28 @@ fn instrumented(path: &Path, folder: &str) -> (Source, Instrumented) {
         &source,
         &Options {
             unique: "u".into(),
-            ..Options::default()
+            ..options.clone()
         },
     );
     (source, result)
+}
+
+#[test]
+fn instrumented_text_with_chunks() {
+    let options = Options {
+        chunks: true,
+        ..Options::default()
+    };
+    for (folder, name) in [
+        ("trace", "listing.c"),
+        ("trace", "listing.f90"),
+        ("fortran", "tasks_handed_on.f90"),
+    ] {
+        let path = tests::fixture::fixtures().join(folder).join(name);
+        let (_, result) = instrumented_as(&path, folder, &options);
+        let text = String::from_utf8_lossy(result.text()).into_owned();
+        insta::assert_snapshot!(format!("chunks_{}", name.replace('.', "_")), text);
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Traces exported to OTF2, and read by OTF2's own reader: what that sees is what
+//! Traces exported to OTF2, and read by OTF2's own readers: what they see is what
 //! the statistics of the trace say.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
@@ -70,6 +70,42 @@ fn printed(archive: &Path) -> (Spans, BTreeSet<String>) {
     (spans, recursive)
 }
 
+/// Entered regions and the time to their ends, by the reader that OTF2 has for
+/// Python: Debian's, wherever the user's own Python may be.
+fn read_by_python(archive: &Path) -> Spans {
+    const PROGRAM: &str = r#"
+import collections, sys, otf2
+spans = collections.defaultdict(lambda: [0, 0])
+around = collections.defaultdict(list)
+with otf2.reader.open(sys.argv[1]) as trace:
+    for location, event in trace.events:
+        if isinstance(event, otf2.events.Enter):
+            around[location].append((event.region, event.time))
+        elif isinstance(event, otf2.events.Leave):
+            region, since = around[location].pop()
+            assert region == event.region
+            span = spans[region.name]
+            span[0] += 1
+            span[1] += event.time - since
+assert not any(around.values())
+for name, (count, time) in spans.items():
+    print(count, time, name)
+"#;
+    let output = Command::new("/usr/bin/python3")
+        .args(["-c", PROGRAM])
+        .arg(archive)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines = text.lines().map(|line| {
+        let words: Vec<&str> = line.splitn(3, ' ').collect();
+        let span = (words[0].parse().unwrap(), words[1].parse().unwrap());
+        (words[2].to_owned(), span)
+    });
+    lines.collect()
+}
+
 /// What the trace says, under the names of the export.
 fn counted(trace: &Trace) -> Spans {
     let mut spans = Spans::new();
@@ -97,7 +133,7 @@ fn counted(trace: &Trace) -> Spans {
 }
 
 #[test]
-fn its_own_reader_sees_the_counts_and_times_of_the_trace() {
+fn its_own_readers_see_the_counts_and_times_of_the_trace() {
     let bin = romp_bin_dir().unwrap();
     for (name, compiler) in [
         ("c/nested_constructs.c", "gcc"),
@@ -115,7 +151,9 @@ fn its_own_reader_sees_the_counts_and_times_of_the_trace() {
         let folder = path.with_extension("otf2");
         let output = export(&path, &folder, library());
         assert!(output.status.success(), "{output:?}");
-        let (read, recursive) = printed(&folder.join("traces.otf2"));
+        let archive = folder.join("traces.otf2");
+        let (read, recursive) = printed(&archive);
+        assert_eq!(read_by_python(&archive), read, "{name}");
         let wanted = counted(&Trace::open(&path).unwrap());
         assert_eq!(
             wanted.keys().collect::<Vec<_>>(),

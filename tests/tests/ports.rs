@@ -123,6 +123,76 @@ fn pomp2_tells_any_library_what_happens() {
     }
 }
 
+/// A source through `romp opari2` with an option: what that says, and the output.
+fn through_opari2(option: &str, suffix: &str) -> (std::process::Output, String) {
+    let place = Place::new();
+    let source = format!("source.{suffix}");
+    let program = fixture(&format!("all_of_pomp2.{suffix}"));
+    std::fs::copy(program, place.0.path().join(&source)).unwrap();
+    let output = Command::new(bin().join("romp"))
+        .current_dir(place.0.path())
+        .args(["opari2", option, &source, "out"])
+        .output()
+        .unwrap();
+    let text = std::fs::read_to_string(place.0.path().join("out")).unwrap_or_default();
+    (output, text)
+}
+
+#[test]
+fn opari2s_options_for_tasks_do_what_they_say() {
+    for (suffix, task, untied) in [("c", 16, 22), ("f90", 68, 73)] {
+        for (option, line) in [
+            ("--omp-task=abort", task),
+            ("--omp-task-untied=abort", untied),
+        ] {
+            let (output, _) = through_opari2(option, suffix);
+            let errors = String::from_utf8_lossy(&output.stderr);
+            let at = format!("source.{suffix}:{line}: error: there is a");
+            assert!(!output.status.success() && errors.contains(&at), "{errors}");
+        }
+        let (output, text) = through_opari2("--omp-task=warn", suffix);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(errors.matches("warning: tasks may not").count(), 2);
+        assert!(output.status.success() && text.contains("Task_create_begin"));
+        let (output, text) = through_opari2("--omp-task=remove", suffix);
+        assert!(output.status.success(), "{suffix}");
+        let tasks = text.lines().filter(|line| line.contains("omp task"));
+        assert!(tasks.clone().all(|line| line.contains("omp taskwait")));
+        // Its end, too.
+        assert!(!text.contains("omp end task"), "{text}");
+        assert_eq!(tasks.count(), 1, "{text}");
+    }
+}
+
+/// Score-P instruments functions, too, but those whose names begin so: what such a
+/// function reports is not over when it returns.
+#[test]
+fn functions_that_are_added_in_fortran_are_known_by_their_names() {
+    let (_, text) = through_opari2("--nosrc", "f90");
+    let text = text.replace("&\n", "");
+    let added: Vec<_> = text.split("recursive subroutine").skip(1).collect();
+    assert!(added.len() > 10);
+    for head in added {
+        assert!(head.trim_start().starts_with("pomp2_romp_"), "{head}");
+    }
+}
+
+/// Score-P's command asks for this, and has no functions for marked regions then.
+#[test]
+fn the_directives_of_pomp_can_be_left() {
+    for suffix in ["c", "f90"] {
+        let (_, text) = through_opari2("--disable=pomp", suffix);
+        let text = text.to_ascii_lowercase();
+        assert!(text.contains("pomp2_parallel_fork"), "{suffix}");
+        for name in ["pomp2_init(", "pomp2_begin", "pomp2_user"] {
+            assert!(!text.contains(name), "{suffix}: {name}");
+        }
+        let (_, text) = through_opari2("--disable=omp", suffix);
+        let text = text.to_ascii_lowercase();
+        assert!(text.contains("pomp2_begin") && !text.contains("pomp2_parallel"));
+    }
+}
+
 /// TAU's command for compilers asks for this by default, and reads the output next.
 #[test]
 fn pomp2_without_line_markers() {

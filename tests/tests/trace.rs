@@ -13,7 +13,7 @@ use tests::run::{Build, build, run};
 use tests::toolchain::{Compiler, romp_bin_dir};
 use trace::check::check;
 use trace::read::Trace;
-use trace::replay::{Event, Instance, Listener, Open, replay};
+use trace::replay::{Event, Instance, Level, Listener, Open, replay};
 use trace::schedule::Kind;
 use trace::stats::{differences, stats};
 
@@ -184,11 +184,16 @@ impl Listener for Tasks {
 
 #[test]
 fn every_task_that_is_executed_names_its_creation() {
-    let fixture = Fixture::read("c/tasks.c").unwrap();
-    for compiler in ["gcc", "clang"] {
+    let bin = romp_bin_dir().unwrap();
+    for (fixture, compiler, how) in [
+        ("c/tasks.c", "gcc", Build::Instrumented(&bin)),
+        ("c/tasks.c", "clang", Build::Instrumented(&bin)),
+        ("fortran/tasks.f90", "gfortran", Build::Chunked(&bin)),
+    ] {
+        let fixture = Fixture::read(fixture).unwrap();
         let compiler = Compiler::find(compiler).unwrap();
-        let bin = romp_bin_dir().unwrap();
-        let program = build(&fixture, &compiler, "c17", Build::Instrumented(&bin)).unwrap();
+        let std = fixture.header.standards.last().unwrap();
+        let program = build(&fixture, &compiler, std, how).unwrap();
         let ran = run(&fixture, &program, &[("ROMP_TRACE", "on")]).unwrap();
         let trace = Trace::open(&ran.profiles[0].with_extension("trace")).unwrap();
         assert_eq!(check(&trace).unwrap().described, Vec::<String>::new());
@@ -302,6 +307,53 @@ fn chunks(folder: &tempfile::TempDir, settings: &[(&str, &str)]) -> Vec<(Kind, V
             (kind, chunks)
         })
         .collect()
+}
+
+/// The inner loops of those that are collapsed.
+#[derive(Default)]
+struct Inner(BTreeMap<Instance, Level>);
+
+impl Listener for Inner {
+    fn event(&mut self, _: u64, _: &[Open], event: &Event) {
+        if let Event::Loop(found) = event {
+            let inner = found.inner[0].map(|inner| (found.instance, inner));
+            self.0.extend(inner);
+            assert_eq!(found.inner[0].is_some(), found.how.levels == 2);
+        }
+    }
+}
+
+#[test]
+fn collapsed_loops_say_the_bounds_of_each() {
+    let level = |lower, upper, step| Level {
+        lower,
+        upper,
+        step,
+        count: 3,
+    };
+    for (source, compiler, flags, expected) in [
+        ("loops.c", "gcc", &[] as &[&str], vec![level(0, 3, 1); 2]),
+        (
+            "loops.f90",
+            "gfortran",
+            &["-std=legacy"],
+            vec![level(3, 1, -1)],
+        ),
+    ] {
+        let folder = with_chunks(source, compiler, flags);
+        let status = Command::new(folder.path().join("program"))
+            .envs([("ROMP_TRACE", "on"), ("ROMP_QUIET", "on")])
+            .current_dir(&folder)
+            .status();
+        assert!(status.unwrap().success());
+        let trace = Trace::open(&folder.path().join("program.0.romp.trace")).unwrap();
+        let mut inner = Inner::default();
+        for stream in trace.streams() {
+            replay(&trace, stream, &mut inner).unwrap();
+        }
+        let inner: Vec<Level> = inner.0.into_values().collect();
+        assert_eq!(inner, expected, "{source}");
+    }
 }
 
 #[derive(Default)]

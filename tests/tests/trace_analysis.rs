@@ -18,6 +18,12 @@ use trace::stats::stats;
 /// Builds a fixture with chunks, and runs it with its trace on; gives what it printed
 /// and its trace.
 fn traced(name: &str, compiler: &str) -> (tempfile::TempDir, String, PathBuf) {
+    let folder = with_chunks(name, compiler);
+    let (printed, trace) = ran(&folder, &[], &[]);
+    (folder, printed, trace)
+}
+
+fn with_chunks(name: &str, compiler: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let built = Command::new(romp_bin_dir().unwrap().join("rompcc"))
         .args(["--chunks", "-O1", "-fopenmp", "-o", "program"])
@@ -27,6 +33,15 @@ fn traced(name: &str, compiler: &str) -> (tempfile::TempDir, String, PathBuf) {
         .output()
         .unwrap();
     assert!(built.status.success(), "{built:?}");
+    folder
+}
+
+/// Runs a program with its trace on; gives what it printed and its trace.
+fn ran(
+    folder: &tempfile::TempDir,
+    arguments: &[&str],
+    settings: &[(&str, &str)],
+) -> (String, PathBuf) {
     let ran = Command::new(folder.path().join("program"))
         .envs([
             ("ROMP_TRACE", "on"),
@@ -34,12 +49,18 @@ fn traced(name: &str, compiler: &str) -> (tempfile::TempDir, String, PathBuf) {
             ("OMP_NUM_THREADS", "2"),
             ("OMP_MAX_ACTIVE_LEVELS", "2"),
         ])
+        .envs(settings.iter().copied())
+        .args(arguments)
         .current_dir(folder.path())
         .output()
         .unwrap();
-    let printed = String::from_utf8(ran.stdout).unwrap();
-    let trace = folder.path().join("program.0.romp.trace");
-    (folder, printed, trace)
+    assert!(ran.status.success(), "{ran:?}");
+    let files = folder.path().read_dir().unwrap();
+    let files = files.map(|file| file.unwrap().path());
+    // Runs are numbered.
+    let trace = files.filter(|path| path.extension().is_some_and(|ext| ext == "trace"));
+    let latest = trace.max().unwrap();
+    (String::from_utf8(ran.stdout).unwrap(), latest)
 }
 
 /// What `romp trace` says of a trace.
@@ -134,6 +155,80 @@ fn the_iterations_that_cost_most_are_named_by_number() {
         text.contains("1 instances of up to 40 iterations, 40 chunks"),
         "{text}"
     );
+}
+
+/// A sparse LU decomposition by loops with two schedules and by tasks: the same result,
+/// and in each trace what explains its speed.
+#[test]
+fn a_sparse_decomposition_shows_why_one_way_is_faster() {
+    const BLOCKS: u64 = 10;
+    for compiler in ["gcc", "clang"] {
+        let folder = with_chunks("sparselu.c", compiler);
+        let (printed, fixed) = ran(&folder, &["loops"], &[("OMP_SCHEDULE", "static")]);
+        let (by_one, dynamic) = ran(&folder, &["loops"], &[("OMP_SCHEDULE", "dynamic,1")]);
+        let (by_tasks, tasks) = ran(&folder, &["tasks"], &[]);
+        assert_eq!((&by_one, &by_tasks), (&printed, &printed));
+        // Three loops a step; of each, the iterations left. Static: a half for each of
+        // two threads, also where there is one to share out, or what it holds is empty.
+        let rows = sets(&fixed);
+        assert_eq!(rows.len() as u64, 3 * BLOCKS);
+        for (instance, sets) in &rows {
+            let count: u64 = sets.iter().map(|(_, count)| count).sum();
+            let expected: &[u64] = match count {
+                0 => &[],
+                1 => &[1],
+                _ => &[count.div_ceil(2), count / 2],
+            };
+            let lengths: Vec<u64> = sets.iter().map(|(_, count)| *count).collect();
+            assert_eq!(lengths, expected, "{instance}");
+        }
+        // Whoever is free gets the next one: as many sets as iterations.
+        let rows = sets(&dynamic);
+        let all = rows.values().flatten();
+        let single = all.filter(|(_, count)| *count == 1).count() as u64;
+        assert_eq!(single, 3 * BLOCKS * (BLOCKS - 1) / 2);
+        // The tasks of a step wait for blocks, not for the step before.
+        let dump = said(&tasks, &["dump", "--format", "json"]);
+        let created = |depends: &str| {
+            let lines = dump.lines().filter(|line| line.contains("\"create\""));
+            lines.filter(|line| line.contains(depends)).count() as u64
+        };
+        assert_eq!(created("[\"inout:diagonal[0]\"]"), BLOCKS);
+        assert!(created("[\"in:left[0]\",\"in:above[0]\",\"inout:inner[0]\"]") > BLOCKS);
+        let executed = dump.lines().filter(|line| line.contains("\"executes\""));
+        assert_eq!(executed.count() as u64, created(""));
+        // Barriers: three a step by loops and one for the team; that, and of the `single`
+        // that makes the tasks.
+        let barriers = |trace: &Path| {
+            let waits = waits(&Trace::open(trace).unwrap()).unwrap();
+            let barriers = waits.barriers.values();
+            barriers.map(|barrier| barrier.instances).sum::<u64>()
+        };
+        assert_eq!(barriers(&fixed), 3 * BLOCKS + 1);
+        assert_eq!(barriers(&tasks), 2);
+    }
+}
+
+/// The iteration sets of each loop instance, first iteration and length, as `dump`
+/// tells them.
+fn sets(trace: &Path) -> BTreeMap<String, Vec<(u64, u64)>> {
+    let mut sets: BTreeMap<String, Vec<(u64, u64)>> = BTreeMap::new();
+    for line in said(trace, &["dump", "--format", "json"]).lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let what = line["event"].as_str().unwrap();
+        if what != "loop" && what != "chunk" {
+            continue;
+        }
+        let known = sets.entry(line["instance"].to_string()).or_default();
+        if what == "chunk" {
+            let numbers = (&line["first"], &line["iterations"]);
+            known.push((numbers.0.as_u64().unwrap(), numbers.1.as_u64().unwrap()));
+        }
+    }
+    for known in sets.values_mut() {
+        known.sort_unstable();
+    }
+    sets
 }
 
 /// How often each thread was the last at each barrier.

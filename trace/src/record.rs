@@ -64,10 +64,13 @@ pub enum Op {
     NearChunk = 20,
     /// The last chunk of this thread ends: how many iterations it had.
     LastChunk = 21,
+    /// In front of `Loop`, for each inner loop of those that are collapsed: first
+    /// value, bound, step, number of iterations.
+    Level = 22,
 }
 
 impl Op {
-    const ALL: [Self; 21] = [
+    const ALL: [Self; 22] = [
         Self::Time,
         Self::Enter,
         Self::Turn,
@@ -89,6 +92,7 @@ impl Op {
         Self::Chunk,
         Self::NearChunk,
         Self::LastChunk,
+        Self::Level,
     ];
 
     /// How many words follow the head.
@@ -108,6 +112,7 @@ impl Op {
             | Self::LastChunk => 1,
             Self::Task | Self::LockSet | Self::Chunk => 2,
             Self::Begin => 3,
+            Self::Level => 4,
             Self::Open => 5,
             Self::Loop => 8,
         }

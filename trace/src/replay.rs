@@ -148,17 +148,40 @@ pub struct LockEvent {
 /// among those that the team has met. Outside of teams a label of its own.
 pub type Instance = (u64, u64);
 
-/// A loop as one thread meets it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LoopInstance {
-    /// The instance, which the whole team shares.
-    pub instance: Instance,
-    /// First value of the outermost loop variable.
+/// More loops than these are not collapsed by the instrumenter.
+pub const MOST_LEVELS: usize = 4;
+
+/// A loop of those that are collapsed, or the only one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Level {
+    /// First value of the loop variable.
     pub lower: i64,
     /// The bound as it was written: the last value, or the first beyond.
     pub upper: i64,
     /// By how much the loop variable changes.
     pub step: i64,
+    /// How many iterations it has.
+    pub count: u64,
+}
+
+impl Level {
+    /// The loop variable's value in an iteration, counted from 0.
+    #[must_use]
+    pub fn value(&self, iteration: u64) -> Option<i64> {
+        let ahead = self.step.checked_mul(i64::try_from(iteration).ok()?)?;
+        self.lower.checked_add(ahead)
+    }
+}
+
+/// A loop as one thread meets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopInstance {
+    /// The instance, which the whole team shares.
+    pub instance: Instance,
+    /// The loop, or the outermost of those that are collapsed.
+    pub outermost: Level,
+    /// The others, from the outside in, as far as they are known.
+    pub inner: [Option<Level>; MOST_LEVELS - 1],
     /// The schedule and the team.
     pub how: How,
     /// Iterations in a chunk if the schedule fixes that; else 0.
@@ -210,6 +233,8 @@ pub struct Replay {
     /// Events that are missing before this page.
     missing: u64,
     time: u64,
+    /// Inner loops of the loop that comes next.
+    levels: Vec<Level>,
 }
 
 /// Replays a stream to its end. What is open then stays open: the last time of
@@ -223,14 +248,41 @@ pub fn replay(
     listener: &mut dyn Listener,
 ) -> Result<(Replay, u64), ReadError> {
     listener.stream(stream);
-    let mut items = trace.stream(stream);
-    let mut replay = Replay::default();
-    while let Some(item) = items.next_item()? {
-        replay.feed(item, listener);
+    let mut steps = Steps::new(trace, stream);
+    while steps.step(listener)? {}
+    let time = steps.replay.time;
+    Ok((steps.replay, time))
+}
+
+/// A stream that is replayed step by step, for who reads several side by side.
+#[derive(Debug)]
+pub struct Steps<'a> {
+    items: Stream<'a>,
+    replay: Replay,
+}
+
+impl<'a> Steps<'a> {
+    /// Starts in front of the first record.
+    #[must_use]
+    pub fn new(trace: &'a Trace, stream: u64) -> Self {
+        Self {
+            items: trace.stream(stream),
+            replay: Replay::default(),
+        }
     }
-    replay.settle(listener);
-    let time = replay.time;
-    Ok((replay, time))
+
+    /// Takes the next record; false if there is none left.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn step(&mut self, listener: &mut dyn Listener) -> Result<bool, ReadError> {
+        let item = self.items.next_item()?;
+        match item {
+            Some(item) => self.replay.feed(item, listener),
+            None => self.replay.settle(listener),
+        }
+        Ok(item.is_some())
+    }
 }
 
 /// Replays a stream, and closes what is open at its end, as where the program was
@@ -376,6 +428,7 @@ impl Replay {
             | Op::LockUnset
             | Op::LockFree => self.lock(time, record, listener),
             Op::Loop => self.iterations(time, record, listener),
+            Op::Level => self.levels.push(level(record)),
             Op::Chunk => self.chunk(time, first, Some(second), listener),
             Op::NearChunk => self.near_chunk(time, record, listener),
             Op::LastChunk => self.chunk(time, first, None, listener),
@@ -489,12 +542,26 @@ impl Replay {
 
     fn iterations(&mut self, time: u64, record: &Record, listener: &mut dyn Listener) {
         let [label, number, lower, upper, step, how, chunk, count] = record.operands;
+        let how = How::from_word(how);
+        let mut inner = [None; MOST_LEVELS - 1];
+        // Some may be missing, being events of their own.
+        let levels = std::mem::take(&mut self.levels);
+        if levels.len() + 1 == usize::from(how.levels) {
+            for (known, level) in inner.iter_mut().zip(levels) {
+                *known = Some(level);
+            }
+        }
+        let inner_count = inner.iter().flatten().map(|level| level.count);
         let instance = LoopInstance {
             instance: (label, number),
-            lower: lower.cast_signed(),
-            upper: upper.cast_signed(),
-            step: step.cast_signed(),
-            how: How::from_word(how),
+            outermost: Level {
+                lower: lower.cast_signed(),
+                upper: upper.cast_signed(),
+                step: step.cast_signed(),
+                count: count / inner_count.product::<u64>().max(1),
+            },
+            inner,
+            how,
             chunk,
             count,
         };
@@ -539,6 +606,16 @@ impl Replay {
                 ..open
             });
         }
+    }
+}
+
+fn level(record: &Record) -> Level {
+    let [lower, upper, step, count, ..] = record.operands;
+    Level {
+        lower: lower.cast_signed(),
+        upper: upper.cast_signed(),
+        step: step.cast_signed(),
+        count,
     }
 }
 

@@ -36,9 +36,13 @@ pub(super) struct Arguments {
     /// No code is made for a device: instrument what runs on the host instead
     #[arg(long)]
     host_only: bool,
-    /// Let traces show the chunks of loops: a comparison more in each iteration
+    /// Let traces show the chunks of loops, and of Fortran's tasks where they were created: a
+    /// comparison more in each iteration
     #[arg(long)]
     chunks: bool,
+    /// The Fortran standard in force has no block construct (before 2008), which --chunks needs
+    #[arg(long)]
+    without_blocks: bool,
     #[command(flatten)]
     lines: super::lines::Lines,
 }
@@ -55,6 +59,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         host_only: arguments.host_only,
         disabled: arguments.disable.groups(),
         chunks: arguments.chunks,
+        without_blocks: arguments.without_blocks,
         api: arguments.api,
         ..Options::default()
     };
@@ -69,9 +74,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.verify {
         check(&source, &result)?;
     }
-    match &arguments.output {
+    // A dash is standard output also where it is said.
+    let output = arguments.output.as_ref();
+    match output.filter(|path| path.as_os_str() != "-") {
         Some(output) => write(output, &arguments.file, result.text()),
-        None if arguments.verify => Ok(()),
+        None if arguments.verify && output.is_none() => Ok(()),
         None => super::print(|out| out.write_all(result.text())),
     }
 }

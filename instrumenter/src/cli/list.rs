@@ -25,6 +25,9 @@ pub(super) struct Arguments {
     /// As `romp instrument --chunks`: say of which loops the chunks cannot be traced
     #[arg(long)]
     chunks: bool,
+    /// The Fortran standard in force has no block construct (before 2008), which --chunks needs
+    #[arg(long)]
+    without_blocks: bool,
     #[command(flatten)]
     lines: super::lines::Lines,
 }
@@ -42,6 +45,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         disabled: arguments.disable.groups(),
         host_only: arguments.host_only,
         chunks: arguments.chunks,
+        without_blocks: arguments.without_blocks,
         ..Options::default()
     };
     let listings: Vec<FileListing> = arguments

@@ -87,6 +87,7 @@ impl Disable {
         crate::Disabled {
             groups: self.disable.clone().unwrap_or_default(),
             by: "--disable",
+            ..crate::Disabled::default()
         }
     }
 }

@@ -92,6 +92,8 @@ pub struct Traits {
     pub types_functions: bool,
     /// No variable can be declared between statements.
     pub has_no_locals: bool,
+    /// A nestable lock is another variable than C's.
+    pub own_nest_locks: bool,
     /// A private copy is made as the variable outside is at that time.
     pub allocates_as_outside: bool,
 }

@@ -5,6 +5,7 @@
 //! variables with what they would be next. It stands in the same construct, so
 //! the compiler shares out the iterations as before.
 
+use trace::replay::MOST_LEVELS;
 use trace::schedule::Kind;
 
 use super::place::{Layout, guarded_at};
@@ -32,7 +33,12 @@ impl Planner<'_> {
             return;
         }
         let region = region_of_loop(directive, regions, split);
-        match nest(loops, construct, directive, region.is_none()) {
+        let room = match self.without_blocks && self.found.traits.has_no_locals {
+            true => Err("the Fortran standard in force has no block construct".to_owned()),
+            false => Ok(()),
+        };
+        let nest = room.and_then(|()| nest(loops, construct, directive, region.is_none()));
+        match nest {
             Ok(nest) => {
                 let block = construct.block.as_ref();
                 let is_guarded = block.is_some_and(|block| guarded_at(found, block, nest.body));
@@ -179,6 +185,6 @@ fn levels(directive: &Directive) -> Result<usize, String> {
         _ => None,
     });
     number
-        .filter(|number| (1..=4).contains(number))
+        .filter(|number| (1..=MOST_LEVELS).contains(number))
         .ok_or_else(|| "the number of its collapsed loops cannot be told".to_owned())
 }

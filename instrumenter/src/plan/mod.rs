@@ -21,6 +21,7 @@ use crate::nest::Nesting;
 use crate::openmp::api::RoutineRow;
 use crate::openmp::parse::Word;
 use crate::openmp::{Directive, Event};
+use crate::spell::Api;
 use crate::{Disabled, Options};
 
 pub use outcome::Outcome;
@@ -211,10 +212,13 @@ pub fn plan(
         nesting,
         disabled: &options.disabled,
         host_only: options.host_only,
+        api: options.api,
         loops,
-        passes_tasks: options.api.declares_tasks() || !found.traits.has_no_locals,
+        without_blocks: options.without_blocks,
+        must_pass_tasks: options.api.declares_tasks(),
         plan: Plan::default(),
         cancelled: outcome::cancelled(found, nesting),
+        untold: HashSet::new(),
         seen: HashMap::new(),
         marks: BTreeMap::new(),
         user_regions: Vec::new(),
@@ -239,13 +243,19 @@ struct Planner<'a> {
     disabled: &'a Disabled,
     /// No code is made for a device.
     host_only: bool,
+    /// What the interface can be told.
+    api: Api,
     /// Reads the loops whose chunks can be traced, if that is wanted.
     loops: Option<&'a dyn LoopReader>,
-    /// A task is handed what its creation is known by.
-    passes_tasks: bool,
+    /// Nothing can be declared between statements, not even in a block.
+    without_blocks: bool,
+    /// Every task must be handed what its creation is known by.
+    must_pass_tasks: bool,
     plan: Plan,
     /// Constructs that a `cancel` in them may end.
     cancelled: HashSet<usize>,
+    /// Constructs whose threads the interface is not told of, where it must be.
+    untold: HashSet<usize>,
     /// How many regions so far have this function and text, for the ordinals.
     seen: HashMap<(Option<String>, String), u32>,
     /// Begins of the conditional branches that hold regions.
@@ -264,7 +274,7 @@ impl Planner<'_> {
             return;
         };
         let outcome = match user::is_user_directive(directive) {
-            true => self.user_directive(found, directive),
+            true => self.user_directive(construct, found, directive),
             false => self.openmp_directive(index, found, directive),
         };
         if construct.implicit_section {
@@ -296,6 +306,9 @@ impl Planner<'_> {
             false => split::split(directive, self.found.traits),
         };
         let outcome = self.outcome(index, found, directive, &split);
+        if self.api.must_know_threads() && outcome::has_untold_threads(directive, &outcome) {
+            self.untold.insert(index);
+        }
         if let Outcome::Instrumented { unsplit } = &outcome {
             self.place(construct, found, directive, split, unsplit.as_deref());
         }
@@ -373,6 +386,7 @@ impl Planner<'_> {
         });
         let closed = self
             .closed_call_reason(call)
+            .or_else(|| self.api.lacks(call.routine, self.found.traits))
             .or_else(|| self.forbidden_in(around, None))
             .map(str::to_owned);
         let outcome = match closed.or_else(|| self.disabled_reason(Some("lock"))) {

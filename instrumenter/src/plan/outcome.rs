@@ -34,7 +34,7 @@ pub enum Outcome {
     },
 }
 
-fn passed(reason: impl Into<String>) -> Outcome {
+pub(super) fn passed(reason: impl Into<String>) -> Outcome {
     Outcome::PassedThrough {
         reason: reason.into(),
     }
@@ -69,24 +69,37 @@ impl Planner<'_> {
         if let Some(reason) = self.forbidden_by_surroundings(construct, found, directive) {
             return passed(reason);
         }
-        let declares = self.passes_tasks && self.found.traits.has_no_locals;
-        if declares && recipe.leaf == Leaf::Task && self.names_blocks(construct, found) {
+        let declares = self.must_pass_tasks && self.found.traits.has_no_locals;
+        if declares && recipe.leaf == Leaf::Task && self.hides_blocks(construct, found) {
             return left("a variable that POMP2 needs would hide a common block from its clauses");
         }
         // Measured from outside, if it can be at all.
         if let (None, Err(reason)) = (recipe.outside, split) {
             return left(reason);
         }
-        match self.unclear(construct, found, directive) {
-            Some(reason) => left(reason),
-            None => Outcome::Instrumented {
-                unsplit: self.unsplit(index, directive, split, recipe),
-            },
+        if let Some(reason) = self.unclear(construct, found, directive) {
+            return left(reason);
+        }
+        match self.unsplit(index, directive, split, recipe) {
+            Some(reason) if recipe.leaf == Leaf::Parallel && self.api.must_know_threads() => {
+                left(format!("{reason}, and POMP2 must be told of its threads"))
+            }
+            unsplit => Outcome::Instrumented { unsplit },
         }
     }
 
-    /// Whether a directive of the construct names a common block.
-    fn names_blocks(&self, construct: &Construct, found: &FoundDirective) -> bool {
+    /// Whether a task is handed what its creation is known by. Where that takes a
+    /// scoping unit of ours around it, only if traces are to be as detailed as they
+    /// can: most programs are not traced.
+    pub(super) fn passes_task(&self, construct: &Construct, found: &FoundDirective) -> bool {
+        let has_room = self.loops.is_some() && !self.without_blocks;
+        let has_room = has_room && !self.hides_blocks(construct, found);
+        self.must_pass_tasks || !self.found.traits.has_no_locals || has_room
+    }
+
+    /// Whether a variable around the construct takes a scoping unit, in which a
+    /// common block that is named in it would not be the user's.
+    fn hides_blocks(&self, construct: &Construct, found: &FoundDirective) -> bool {
         let block = construct.block.as_ref();
         let end = block.map_or(found.range.end, |block| block.range.end);
         let mut inside = self
@@ -121,6 +134,9 @@ impl Planner<'_> {
         construct: Option<usize>,
         measured: Option<&Directive>,
     ) -> Option<&'static str> {
+        if let Some(reason) = self.untold_in(construct) {
+            return Some(reason);
+        }
         let scalar = measured.is_some_and(recipes::runs_lane_by_lane);
         let mut next = construct;
         while let Some(index) = next {
@@ -133,6 +149,14 @@ impl Planner<'_> {
             next = outer.parent;
         }
         None
+    }
+
+    /// Why a construct's threads, or those of one around it, can report nothing, if so.
+    pub(super) fn untold_in(&self, construct: Option<usize>) -> Option<&'static str> {
+        let parent = |index: &usize| self.nesting.constructs[*index].parent;
+        let mut around = std::iter::successors(construct, parent);
+        let untold = around.any(|index| self.untold.contains(&index));
+        untold.then_some("it is executed by threads that POMP2 is not told of")
     }
 
     /// The `target` that a `teams` stands in. Nothing else may stand there, so
@@ -230,6 +254,20 @@ impl Planner<'_> {
             .or_else(|| clause_reason(directive))
             .or_else(cancelled)
     }
+}
+
+/// Whether threads execute a construct of which no event tells, if that became of
+/// it: those of a league, and of a team that is not its outermost part or that
+/// stays as it is.
+pub(super) fn has_untold_threads(directive: &Directive, outcome: &Outcome) -> bool {
+    let teams = |directive: &Directive| {
+        let mut leaves = directive.leaves();
+        leaves.any(|leaf| matches!(leaf, Leaf::Parallel | Leaf::Teams))
+    };
+    let told = matches!(outcome, Outcome::Instrumented { .. })
+        && directive.leaves().next() == Some(Leaf::Parallel);
+    let of_variants = directive.variants().any(|variant| teams(&variant));
+    of_variants || (teams(directive) && !told)
 }
 
 /// What names a construct that may be cancelled. Compilers refuse both in a

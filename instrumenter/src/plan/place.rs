@@ -58,7 +58,7 @@ impl Planner<'_> {
         self.chunks(construct, found, directive, &regions, &how, &mut layout);
         if !construct.implicit_section {
             let mut edits = added_clauses(split, opens_team.then_some(regions[0]));
-            if self.passes_tasks && recipe.leaf == Leaf::Task && !whole {
+            if recipe.leaf == Leaf::Task && !whole && self.passes_task(construct, found) {
                 self.plan.regions[regions[0]].passes_task = true;
                 edits.push(AddedClause::Task(regions[0]));
             }

@@ -6,7 +6,7 @@ use profile::descriptor::{Descriptor, SourceLines};
 
 use super::split::Split;
 use super::{Mark, Planner, Region};
-use crate::find::{Branch, Extent, FoundCall, FoundDirective, Function};
+use crate::find::{Branch, Closing, Extent, FoundCall, FoundDirective, Function};
 use crate::nest::Construct;
 use crate::openmp::parse::joined;
 use crate::openmp::recipes::{self, SHARE_WITH_PARALLEL};
@@ -67,7 +67,10 @@ impl Planner<'_> {
             _ => self.lines(directive.range.start, directive.range.end),
         };
         let end = match &construct.block {
-            Some(block) => self.lines(last_byte(block.range.end), last_byte(block.range.end)),
+            Some(block) => match &block.closing {
+                Closing::Directive(end) => self.lines(end.range.start, last_byte(end.range.end)),
+                _ => self.lines(last_byte(block.range.end), last_byte(block.range.end)),
+            },
             None => begin.clone(),
         };
         Descriptor {

@@ -2,9 +2,11 @@
 
 use profile::descriptor::Descriptor;
 
+use super::outcome::passed;
 use super::{Insertion, Item, Outcome, Planner};
 use crate::edit::Order;
 use crate::find::{FoundDirective, Placement};
+use crate::nest::Construct;
 use crate::openmp::events::USER;
 use crate::openmp::parse::joined;
 use crate::openmp::{Directive, Leaf};
@@ -41,13 +43,20 @@ impl Planner<'_> {
     /// Places what a directive of POMP asks for.
     pub(super) fn user_directive(
         &mut self,
+        construct: &Construct,
         found: &FoundDirective,
         directive: &Directive,
     ) -> Outcome {
+        if self.disabled.pomp {
+            return passed(format!("switched off by {}=pomp", self.disabled.by));
+        }
         let marks = [Leaf::InstBegin, Leaf::InstAltend, Leaf::InstEnd];
         let group = marks.contains(&directive.rows[0].leaf).then_some("region");
         if let Some(reason) = self.disabled_reason(group) {
             return Outcome::PassedThrough { reason };
+        }
+        if let Some(reason) = self.untold_in(construct.parent) {
+            return passed(reason);
         }
         match self.user_items(found, directive) {
             Ok(items) if items.is_empty() => Outcome::PassedThrough {

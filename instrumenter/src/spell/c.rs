@@ -312,7 +312,7 @@ impl Speller for CSpeller<'_> {
 
     fn call(&self, call: &CallEdit) -> (String, String) {
         if self.api == Api::Pomp2 {
-            return (Self::pomp2_routine(call.routine), String::new());
+            return (self.pomp2_routine(call.routine), String::new());
         }
         let name = format!("POMP_{}", call.routine.wrapper);
         (name, format!("{}, ", self.descriptor(call.region)))

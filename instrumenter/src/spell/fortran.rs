@@ -16,7 +16,7 @@ use super::fortran_lines::{Argument, Declaration, Lines};
 use super::{Api, Group, Speller, Surroundings};
 use crate::edit::{EditSet, Order};
 use crate::openmp::Event;
-use crate::openmp::events::{MEMBER, TEAM, USER};
+use crate::openmp::events::{MEMBER, TASK, TASK_EXECUTION, TEAM, USER};
 use crate::plan::{
     AddedClause, CallEdit, DirectiveEdit, EditedDirective, Guard, Insertion, Item, Plan,
 };
@@ -25,6 +25,9 @@ use crate::source::{Form, Layout};
 /// Compilers limit the number of continuation lines, down to 19; the text of a
 /// directive is cut so that a descriptor stays within.
 const LONGEST_LITERAL: usize = 900;
+
+/// The type of what a task's creation is known by.
+pub(super) const TASK_LABEL: &str = "integer(8)";
 
 /// The speller for Fortran.
 pub struct FortranSpeller<'a> {
@@ -127,8 +130,29 @@ impl<'a> FortranSpeller<'a> {
             Some(first) if std::ptr::eq(*first, item) => self.descriptor(region),
             _ => self.key(region),
         };
-        let name = format!("POMPF_{}", function(event));
-        lines.call(&name, &[Argument::literal(literal)]);
+        let mut arguments = vec![Argument::literal(literal)];
+        let mut name = function(event);
+        let passes_task = self.plan.regions[region].passes_task;
+        let task = self.new_task(region);
+        if passes_task && event == TASK.opening() {
+            lines.open_block();
+            lines.statement(&format!("{TASK_LABEL} :: {task}"));
+            name = "Task_create";
+            arguments.push(Argument::new(task, ("task", TASK_LABEL)));
+        } else if passes_task && event == TASK_EXECUTION.opening() {
+            name = "Task_execute";
+            arguments.push(Argument::new(task, ("task", TASK_LABEL)));
+        }
+        lines.call(&format!("POMPF_{name}"), &arguments);
+        if passes_task && event == TASK.closing() {
+            lines.statement("end block");
+        }
+    }
+
+    /// The local for what a task's creation is known by. A block around the task
+    /// declares it.
+    pub(super) fn new_task(&self, region: usize) -> String {
+        format!("romp_task_{region}")
     }
 
     /// Says where a function is called that keeps its name; POMP2 can't be told.

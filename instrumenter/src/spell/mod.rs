@@ -11,7 +11,9 @@ mod pomp2;
 use std::ops::Range;
 
 use crate::edit::{Applied, EditError, EditSet, Order};
+use crate::find::Traits;
 use crate::find::lines::LineMap;
+use crate::openmp::api::RoutineRow;
 use crate::plan::{CallEdit, EditedDirective, Insertion, Plan};
 
 /// The interface whose functions are called.
@@ -29,6 +31,21 @@ impl Api {
     /// takes a declaration.
     pub(crate) fn declares_tasks(self) -> bool {
         self == Self::Pomp2
+    }
+
+    /// Whether only threads of which it was told, as members of a team, may report
+    /// anything, from their begin to their end: no task may run in a barrier behind
+    /// that, and no `cancel` pass it over. Score-P ends the program at any other.
+    pub(crate) fn must_know_threads(self) -> bool {
+        self == Self::Pomp2
+    }
+
+    /// Why no function of the interface stands in for a lock routine, if none does.
+    pub(crate) fn lacks(self, routine: &RoutineRow, traits: Traits) -> Option<&'static str> {
+        match self {
+            Self::Pomp => None,
+            Self::Pomp2 => pomp2::lacks(routine, traits),
+        }
     }
 }
 

@@ -37,7 +37,6 @@ pub(crate) fn of(line: &CommandLine, index: usize) -> Layout {
 /// in a standard that has a place for ours.
 pub(crate) fn wants_interfaces(line: &CommandLine) -> bool {
     const WARNINGS: [&str; 2] = ["implicit-interface", "implicit-procedure"];
-    const WITHOUT_BLOCKS: [&str; 4] = ["-std=f95", "-std=f2003", "-std=gnu95", "-std=f77"];
     let words = line.words();
     let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     let asked = |warning: &&str| {
@@ -48,9 +47,16 @@ pub(crate) fn wants_interfaces(line: &CommandLine) -> bool {
         });
         kinds.take(1).any(|on| on)
     };
-    let standard = words.iter().rfind(|word| word.starts_with("-std="));
-    let has_blocks = standard.is_none_or(|word| !WITHOUT_BLOCKS.contains(&word.as_ref()));
-    has_blocks && WARNINGS.iter().any(asked)
+    has_blocks(line) && WARNINGS.iter().any(asked)
+}
+
+/// Whether the standard in force has the `block` construct.
+pub(crate) fn has_blocks(line: &CommandLine) -> bool {
+    const WITHOUT: [&str; 4] = ["-std=f95", "-std=f2003", "-std=gnu95", "-std=f77"];
+    let words = line.words();
+    let mut words = words.iter().map(|word| word.to_string_lossy());
+    let standard = words.rfind(|word| word.starts_with("-std="));
+    standard.is_none_or(|word| !WITHOUT.contains(&word.as_ref()))
 }
 
 /// What a `-x` that is in force says.

@@ -192,10 +192,12 @@ pub(crate) fn instrumented(
         disabled: Disabled {
             groups: how.settings.disabled.clone(),
             by: DISABLE,
+            ..Disabled::default()
         },
         chunks: how.settings.chunks,
         host_only: how.offload.is_host_only(&source.text),
         explicit_interfaces: layout::wants_interfaces(line),
+        without_blocks: !layout::has_blocks(line),
         whole_statements: how.family.whole_statements,
         without_lines: false,
         api: Api::Pomp,

@@ -14,14 +14,13 @@ use super::region::Region;
 use super::stack::{Frame, Role};
 use super::thread::Thread;
 use crate::sinks::trace::LoopRecord;
+use trace::replay::MOST_LEVELS;
 
 /// Words in front of those of the levels.
 pub(crate) const FIRST_LEVEL: usize = 8;
 /// Words of a level: first value, bound, step, relation, value now. The library
 /// turns the relation into the number of iterations.
 pub(crate) const LEVEL: usize = 5;
-/// More loops than these are not collapsed by the instrumenter.
-pub(crate) const MOST_LEVELS: usize = 4;
 
 const LEVELS: usize = 0;
 /// The chunk size that the schedule clause asks for, 0 if none is known.
@@ -241,6 +240,13 @@ impl Thread {
             chunk: u64::try_from(size).unwrap_or(0),
             count,
         };
+        for level in 1..words.levels() {
+            // The library has made the number of iterations of the relation.
+            let [lower, upper, step, count, _] = *words.level(level) else {
+                continue;
+            };
+            self.trace_level([lower, upper, step, count], at);
+        }
         self.trace_loop(region, record, at);
     }
 }

@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 
 use super::life_cycle::{self, Start};
 use super::{helper, pause, region, thread};
-use crate::sinks::trace;
+use crate::sinks::{collector, trace};
 use profile::save::Saved;
 
 /// The locks, in the order in which they are taken.
@@ -25,6 +25,7 @@ struct Locks {
     _new_regions: MutexGuard<'static, ()>,
     _regions: MutexGuard<'static, Option<region::Registry>>,
     _pauses: MutexGuard<'static, Vec<u64>>,
+    _session: MutexGuard<'static, collector::Session>,
 }
 
 thread_local! {
@@ -53,6 +54,7 @@ unsafe extern "C" fn before() {
         _new_regions: region::new(),
         _regions: region::locked(),
         _pauses: pause::times(),
+        _session: collector::locked(),
     };
     HELD.with_borrow_mut(|held| **held = Some(locks));
 }

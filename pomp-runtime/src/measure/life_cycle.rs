@@ -12,14 +12,14 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
-use profile::model::Profile;
+use profile::model::{Profile, rows_are_many};
 use profile::save::{SaveOptions, Saved, save, save_over};
 
 use super::config::Config;
 use super::mutex::lock;
 use super::{
-    annotations, clock, config, cost, counters, errno, facts, fork, helper, memory, message,
-    region, signals, silent, state, still, thread,
+    allocator, annotations, clock, config, cost, counters, errno, facts, fork, helper, memory,
+    message, region, signals, silent, state, still, thread,
 };
 use crate::sinks::merge::{self, Ending, Snapshot};
 use crate::sinks::trace;
@@ -237,7 +237,12 @@ pub(super) fn finish() {
     if FAILED.load(Ordering::Acquire) || !is_own_process() {
         return;
     }
-    match write(&start, true, files.as_ref()) {
+    let written = || write(&start, true, files.as_ref());
+    let written = match is_large() {
+        true => allocator::with_large_pages(written),
+        false => written(),
+    };
+    match written {
         Some(Ok(saved)) => {
             message::say(&summary(&saved));
             *files = Some(saved);
@@ -268,6 +273,13 @@ pub(super) fn dump(saying: Saying) {
         Some(Err(problem)) => message::say(&problem),
         None => {}
     }
+}
+
+/// Whether so much was recorded that writing it takes time.
+fn is_large() -> bool {
+    let threads = thread::all();
+    let nodes = threads.iter().flat_map(|thread| thread.tree.nodes());
+    rows_are_many(nodes.map(<[_]>::len).sum())
 }
 
 /// Writes what was measured; none if there is nothing.

@@ -5,6 +5,7 @@
 //! it sees a call path, a depth or a thread for the first time, and writes to
 //! no cache line that another thread writes to.
 
+mod allocator;
 mod aloud;
 pub(crate) mod annotations;
 mod arrival;

@@ -5,11 +5,11 @@
 pub(crate) mod collector;
 mod contention;
 mod distribution;
+mod index;
 pub(crate) mod log;
 pub(crate) mod merge;
 pub(crate) mod node_waits;
 pub(crate) mod profile;
-mod shortcuts;
 mod snapshot;
 mod spread;
 pub(crate) mod trace;

@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use profile::region_kind::PseudoRegion;
 
 use super::distribution::Instances;
+use super::index::{Index, Key};
 use super::node_waits::Waits;
-use super::shortcuts::{Shortcuts, hash_of_child, hash_of_root};
 use crate::measure::counters;
 use crate::measure::memory;
 use crate::measure::region::Region;
@@ -27,10 +27,10 @@ use crate::measure::shared::{Link, Word, leak, leak_slice};
 const FIRST_CHUNK: usize = 16;
 const LARGEST_CHUNK: usize = 4096;
 
-/// Siblings that are looked at before a shortcut is.
+/// Siblings that are looked at before the index is.
 const SHORT_SEARCH: usize = 4;
 
-/// Siblings that are looked at when there is no memory for more.
+/// Siblings that are looked at when there was no memory for the index.
 const LONG_SEARCH: usize = 64;
 
 /// Count and ticks of one pseudo-region.
@@ -262,7 +262,7 @@ pub(crate) struct CallTree {
     last: Link<Chunk>,
     /// The member root that was used last; it leads into the ring of them.
     last_root: Link<Node>,
-    shortcuts: Shortcuts,
+    index: Index,
     /// Set when memory was refused.
     is_full: AtomicBool,
     /// Set while memory is not refused.
@@ -275,7 +275,7 @@ impl CallTree {
             first: Link::none(),
             last: Link::none(),
             last_root: Link::none(),
-            shortcuts: Shortcuts::new(),
+            index: Index::new(),
             is_full: AtomicBool::new(false),
             is_unlimited: AtomicBool::new(false),
         }
@@ -315,14 +315,18 @@ impl CallTree {
         within: u8,
         last: Option<&'static Node>,
     ) -> Option<&'static Node> {
-        let hash = || hash_of_child(parent, region, within);
-        let node = match self.find(last, hash, |node| {
-            node.matches(region, within) && node.parent.is(parent)
-        }) {
+        let key = Key {
+            parent: Some(parent),
+            region: Some(region),
+            within,
+            number: 0,
+        };
+        let node = match self.find(last, key) {
             Some(node) => node,
             None => self.add(|node| {
                 node.become_child(parent, region, within);
                 insert_in_ring(last, node);
+                self.index.add(node);
             })?,
         };
         parent.last_child.set(Some(node));
@@ -346,8 +350,13 @@ impl CallTree {
         number: u32,
         last: Option<&'static Node>,
     ) -> Option<&'static Node> {
-        let hash = || hash_of_root(fork, number);
-        let node = match self.find(last, hash, |node| node.is_member(fork, number)) {
+        let key = Key {
+            parent: Some(fork),
+            region: fork.region(),
+            within: MEMBER,
+            number,
+        };
+        let node = match self.find(last, key) {
             Some(node) => node,
             None => self.add_beyond_limit(|node| {
                 node.region.set(fork.region());
@@ -355,39 +364,27 @@ impl CallTree {
                 node.within.store(MEMBER, Ordering::Relaxed);
                 node.number.store(number, Ordering::Relaxed);
                 insert_in_ring(last, node);
+                self.index.add(node);
             })?,
         };
         self.last_root.set(Some(node));
         Some(node)
     }
 
-    /// Looks a little way through the ring, then for a shortcut, then through
-    /// all of the ring.
-    fn find(
-        &self,
-        last: Option<&'static Node>,
-        hash: impl Fn() -> usize,
-        wanted: impl Fn(&'static Node) -> bool,
-    ) -> Option<&'static Node> {
-        let ring = || Ring { at: last, last };
-        if let Some(node) = ring().take(SHORT_SEARCH).find(|node| wanted(node)) {
+    /// Looks a little way through the ring, then into the index.
+    fn find(&self, last: Option<&'static Node>, key: Key) -> Option<&'static Node> {
+        let ring = |most| Ring { at: last, last }.take(most);
+        if let Some(node) = ring(SHORT_SEARCH).find(|node| node.is(key)) {
             return Some(node);
         }
-        let hash = hash();
-        if let Some(node) = self.shortcuts.get(hash).filter(|node| wanted(node)) {
-            return Some(node);
-        }
-        // Where most of what is looked for is not there, a search must be short.
-        let most = match self.is_full.load(Ordering::Relaxed) {
-            true => LONG_SEARCH,
-            false => usize::MAX,
-        };
-        let node = ring()
-            .take(most)
-            .skip(SHORT_SEARCH)
-            .find(|node| wanted(node))?;
-        self.shortcuts.set(hash, node);
-        Some(node)
+        self.index.find(key).or_else(|| {
+            let most = if self.index.has_gaps() {
+                LONG_SEARCH
+            } else {
+                0
+            };
+            ring(most).find(|node| node.is(key))
+        })
     }
 
     /// A new root for initial thread `number`.
@@ -457,6 +454,25 @@ impl Node {
         self.region.is(region) && self.within.load(Ordering::Relaxed) == within
     }
 
+    /// What it is found by.
+    pub(super) fn key(&self) -> Key {
+        Key {
+            parent: self.parent.get(),
+            region: self.region.get(),
+            within: self.within.load(Ordering::Relaxed),
+            number: self.number.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Whether it is what a key says.
+    pub(super) fn is(&self, key: Key) -> bool {
+        key.parent.is_some_and(|parent| self.parent.is(parent))
+            && key
+                .region
+                .is_some_and(|region| self.matches(region, key.within))
+            && self.number.load(Ordering::Relaxed) == key.number
+    }
+
     #[inline(always)]
     fn is_member(&self, fork: &'static Node, number: u32) -> bool {
         self.parent.is(fork)
@@ -515,5 +531,26 @@ mod tests {
             .unwrap();
         assert!(!std::ptr::eq(other, first[0]));
         assert_eq!(tree.nodes().flatten().count(), 1 + regions.len() + 1);
+    }
+
+    #[test]
+    fn members_are_found_among_many_and_in_any_order() {
+        let tree = CallTree::new();
+        let root = tree.initial_root(0).unwrap();
+        let forks: Vec<_> = (1..40)
+            .map(|line| tree.child(root, region("parallel", line), 0).unwrap())
+            .collect();
+        let member =
+            |fork: usize, number| tree.member_root(forks[fork], number).unwrap() as *const Node;
+        let first: Vec<_> = (0..39)
+            .flat_map(|fork| (0..8).map(move |number| (fork, number)))
+            .collect();
+        let first: Vec<_> = first
+            .into_iter()
+            .map(|(fork, number)| (fork, number, member(fork, number)))
+            .collect();
+        for (fork, number, node) in first.into_iter().rev() {
+            assert!(std::ptr::eq(member(fork, number), node));
+        }
     }
 }

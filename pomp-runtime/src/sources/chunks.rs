@@ -6,7 +6,9 @@ use super::boundary::{event, event_of, thread_event};
 use super::descriptor::OmpRegDescr;
 use super::fortran::subroutine;
 use super::literal::Literal;
-use crate::measure::chunks::{FIRST_LEVEL, LEVEL, MOST_LEVELS, Words};
+use trace::replay::MOST_LEVELS;
+
+use crate::measure::chunks::{FIRST_LEVEL, LEVEL, Words};
 use crate::measure::clock::now;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;

@@ -10,7 +10,10 @@ use std::ffi::c_char;
 
 use super::boundary::{caught, event_of, lasting_event_of};
 use super::literal::Literal;
-use super::pomp::{begin_announced, begin_task, for_simple_events, fork_announced, report};
+use super::pomp::{
+    begin_announced, begin_created_task, begin_task, create_task, for_simple_events,
+    fork_announced, report,
+};
 use crate::measure::clock::now;
 use crate::measure::event::Event;
 use crate::measure::{annotations, life_cycle};
@@ -61,6 +64,31 @@ probes! {
     "parallel_begin" => begin_announced,
     "parallel_end" => |thread, region| thread.end_member(region, now()),
     "parallel_join" => |thread, region| thread.join(region, now()),
+}
+
+subroutine! {
+    /// A task is created. Gives its label in the trace.
+    "task_create"(text: *const c_char, task: *mut u64, length: usize) {
+        // SAFETY: a compiler passes the literal and its length.
+        let literal = unsafe { Literal::new(text, length) };
+        let label = event_of(|thread| literal.region(thread), create_task);
+        // SAFETY: the program passes a variable of its own.
+        unsafe { task.write(label.unwrap_or(0)) };
+    }
+}
+
+subroutine! {
+    /// A task starts to be executed whose creation gave this.
+    "task_execute"(text: *const c_char, task: *const u64, length: usize) {
+        // SAFETY: a compiler passes the literal and its length.
+        let literal = unsafe { Literal::new(text, length) };
+        // SAFETY: the program passes a variable of its own.
+        let label = unsafe { task.read() };
+        event_of(
+            |thread| literal.region(thread),
+            |thread, region| begin_created_task(thread, region, label),
+        );
+    }
 }
 
 subroutine! {

@@ -139,12 +139,8 @@ unsafe extern "C" fn POMP_Task_begin(descriptor: *const OmpRegDescr) {
 /// `descriptor` is null or points to a descriptor.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn POMP_Task_create(descriptor: *const OmpRegDescr) -> *mut c_void {
-    let create = |thread: &'static Thread, region: &'static Region| {
-        report(Event::TaskCreateEnter, thread, region);
-        thread.trace_create()
-    };
     // SAFETY: as the caller promises.
-    let label = unsafe { event(descriptor, create) };
+    let label = unsafe { event(descriptor, create_task) };
     std::ptr::without_provenance_mut(label.unwrap_or(0) as usize)
 }
 
@@ -165,8 +161,15 @@ pub(super) fn begin_task(thread: &'static Thread, task: &'static Region) {
     begin_created_task(thread, task, 0);
 }
 
+/// A task is created. Gives its label in the trace, or 0.
 #[inline(always)]
-fn begin_created_task(thread: &'static Thread, task: &'static Region, created: u64) {
+pub(super) fn create_task(thread: &'static Thread, region: &'static Region) -> u64 {
+    report(Event::TaskCreateEnter, thread, region);
+    thread.trace_create()
+}
+
+#[inline(always)]
+pub(super) fn begin_created_task(thread: &'static Thread, task: &'static Region, created: u64) {
     let here = 0u8;
     let stack = std::hint::black_box(&raw const here).addr() as u64;
     if let Some(execution) = task.execution() {

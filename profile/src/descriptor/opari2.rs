@@ -2,7 +2,7 @@
 //! not ours: what their parsers do not know makes some of them speak, and some
 //! end the program.
 
-use super::{Descriptor, length_with_own_digits, name_key};
+use super::{Descriptor, SourceLines, length_with_own_digits, name_key};
 
 /// Keys that are passed on if a descriptor has them.
 #[rustfmt::skip]
@@ -15,11 +15,18 @@ const KEYS: &[&str] = &[
 /// Kinds of schedule that are known.
 const SCHEDULES: &[&str] = &["static", "dynamic", "guided", "runtime", "auto"];
 
-/// The type of a region in POMP2, which knows no newer names.
+/// What the clause `default` may say.
+const DEFAULTS: &[&str] = &["none", "shared", "private", "firstprivate"];
+
+/// The type of a region in POMP2, which knows no newer names. Where a thread may go
+/// on with another task, a library must be told: what it is told of is a wait for
+/// tasks, or the barrier that a `scope` ends with.
 #[must_use]
 pub fn pomp2_type(region_type: &str) -> &str {
     match region_type {
         "masked" => "master",
+        "scope" => "barrier",
+        "taskgroup" | "taskloop" | "taskyield" => "taskwait",
         other => other,
     }
 }
@@ -30,8 +37,8 @@ impl Descriptor {
     pub fn to_ctc(&self) -> String {
         let mut pairs = vec![
             ("regionType", pomp2_type(&self.region_type).to_owned()),
-            ("sscl", self.begin.to_value()),
-            ("escl", self.end.to_value()),
+            ("sscl", readable(&self.begin)),
+            ("escl", readable(&self.end)),
         ];
         let mut put = |key, value: Option<String>| pairs.extend(value.map(|value| (key, value)));
         put(name_key(&self.region_type), self.name.clone());
@@ -41,7 +48,8 @@ impl Descriptor {
             self.schedule.as_deref().and_then(known_schedule),
         );
         for key in KEYS {
-            put(key, self.other.get(*key).cloned());
+            let value = self.other.get(*key).cloned();
+            put(key, value.and_then(|value| known_value(key, value)));
         }
         let pairs = pairs.iter();
         let body: String = pairs
@@ -50,6 +58,26 @@ impl Descriptor {
         let body = format!("*{body}*");
         format!("{}{body}", length_with_own_digits(body.len()))
     }
+}
+
+/// Lines as those parsers read them: the first colon ends the file's name, and no line
+/// comes before the first.
+fn readable(lines: &SourceLines) -> String {
+    let readable = SourceLines {
+        file: lines.file.replace(':', "@"),
+        first: lines.first,
+        last: lines.last.max(lines.first),
+    };
+    readable.to_value()
+}
+
+/// The value of a key, if it is known.
+fn known_value(key: &str, value: String) -> Option<String> {
+    if key != "hasDefault" {
+        return Some(value);
+    }
+    let is_it = |known: &&&str| known.eq_ignore_ascii_case(&value);
+    DEFAULTS.iter().find(is_it).map(|known| (*known).to_owned())
 }
 
 /// A schedule without modifiers and blanks, its kind in lower case; none if that is not
@@ -84,6 +112,30 @@ mod tests {
         ] {
             assert_eq!(known_schedule(schedule).as_deref(), written, "{schedule}");
         }
+    }
+
+    #[test]
+    fn what_would_end_the_program_is_not_written() {
+        let lines = SourceLines {
+            file: "C:a*.f90".into(),
+            first: 4,
+            last: 3,
+        };
+        let of_default = |value: &str| {
+            let descriptor = Descriptor {
+                region_type: "parallel".into(),
+                begin: lines.clone(),
+                end: lines.clone(),
+                other: [("hasDefault".to_owned(), value.to_owned())].into(),
+                ..Descriptor::default()
+            };
+            descriptor.to_ctc()
+        };
+        assert_eq!(
+            of_default("SHARED"),
+            "78*regionType=parallel*sscl=C@a@.f90:4:4*escl=C@a@.f90:4:4*hasDefault=shared**"
+        );
+        assert!(!of_default("none: scalar").contains("hasDefault"));
     }
 
     #[test]

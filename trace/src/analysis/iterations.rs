@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::read::{ReadError, Trace};
-use crate::replay::{Chunk, Event, Listener, LoopInstance, Open, replay};
+use crate::replay::{Chunk, Event, Level, Listener, LoopInstance, Open, replay};
 
 /// Cells of a loop at most.
 const CELLS: usize = 4096;
@@ -50,9 +50,8 @@ pub struct Loop {
     pub iterations: u64,
     /// Chunks of all instances.
     pub chunks: u64,
-    /// First value of the loop variable and its step, if all instances have the same
-    /// and no loops are collapsed.
-    pub values: Option<(i64, i64)>,
+    /// The loops that it is made of, if all instances have the same.
+    levels: Option<Vec<Level>>,
     /// Iterations in a cell.
     pub per_cell: u64,
     /// The cells, from the first iteration on.
@@ -87,11 +86,18 @@ impl Loop {
         total
     }
 
-    /// The loop variable's value in an iteration.
+    /// The values of the loop variables in an iteration, from the outside in; none if
+    /// they are not known.
     #[must_use]
-    pub fn value(&self, iteration: u64) -> Option<i64> {
-        let (lower, step) = self.values?;
-        lower.checked_add(step.checked_mul(i64::try_from(iteration).ok()?)?)
+    pub fn values(&self, iteration: u64) -> Option<Vec<i64>> {
+        let mut rest = iteration;
+        let mut values = Vec::new();
+        for level in self.levels.as_ref()?.iter().rev() {
+            values.push(level.value(rest % level.count.max(1))?);
+            rest /= level.count.max(1);
+        }
+        values.reverse();
+        Some(values)
     }
 
     /// Iterations that cost more than twice the median and more than the mean, the most expensive first.
@@ -144,11 +150,13 @@ impl Loop {
     }
 
     fn meet(&mut self, instance: &LoopInstance) {
-        let values = (instance.lower, instance.step);
-        let is_plain = instance.how.levels <= 1;
-        self.values = match self.met == 0.0 {
-            true => is_plain.then_some(values),
-            false => self.values.filter(|known| is_plain && *known == values),
+        let levels = levels(instance);
+        self.levels = match self.met == 0.0 {
+            true => levels,
+            false => self
+                .levels
+                .take()
+                .filter(|known| levels.as_ref() == Some(known)),
         };
         self.met += 1.0 / f64::from(instance.how.team.max(1));
         self.iterations = self.iterations.max(instance.count);
@@ -192,6 +200,13 @@ impl Loop {
     }
 }
 
+/// The loops that a loop is made of, if they are known.
+fn levels(instance: &LoopInstance) -> Option<Vec<Level>> {
+    let all = std::iter::once(instance.outermost).chain(instance.inner.into_iter().flatten());
+    let all: Vec<Level> = all.collect();
+    (all.len() == usize::from(instance.how.levels.max(1))).then_some(all)
+}
+
 #[derive(Default)]
 struct Collector {
     loops: BTreeMap<u32, Loop>,
@@ -232,9 +247,13 @@ mod tests {
     fn instance(count: u64) -> LoopInstance {
         LoopInstance {
             instance: (1, 1),
-            lower: 10,
-            upper: 0,
-            step: 3,
+            outermost: Level {
+                lower: 10,
+                upper: 0,
+                step: 3,
+                count,
+            },
+            inner: [None; 3],
             how: How {
                 team: 1,
                 levels: 1,
@@ -267,10 +286,31 @@ mod tests {
         }
         let heavy: Vec<(u64, u64)> = known.heavy().iter().map(|h| (h.first, h.last)).collect();
         assert_eq!(heavy, [(17, 17), (60, 60)]);
-        assert_eq!(known.value(17), Some(61));
+        assert_eq!(known.values(17), Some(vec![61]));
         assert_eq!(known.instances(), 3);
         assert_eq!(known.total().executed, 300.0);
         assert_eq!(known.total().ticks, 3.0 * (2.0 * 900.0 + 98.0 * 10.0));
+    }
+
+    #[test]
+    fn an_iteration_of_collapsed_loops_has_a_value_of_each_variable() {
+        let mut found = instance(3 * 5);
+        found.how.levels = 2;
+        let mut known = Loop::default();
+        known.meet(&found);
+        assert_eq!(known.values(7), None, "the inner loop is not known");
+        found.outermost.count = 3;
+        found.inner[0] = Some(Level {
+            lower: -1,
+            upper: -11,
+            step: -2,
+            count: 5,
+        });
+        let mut known = Loop::default();
+        known.meet(&found);
+        assert_eq!(known.values(0), Some(vec![10, -1]));
+        assert_eq!(known.values(7), Some(vec![13, -5]));
+        assert_eq!(known.values(14), Some(vec![16, -9]));
     }
 
     #[test]

@@ -215,14 +215,14 @@ fn name((label, number): Instance) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::replay::Level;
     use crate::schedule::How;
 
     fn known(kind: Kind, chunk: u64, count: u64) -> Known {
         Known::new(LoopInstance {
             instance: (1, 1),
-            lower: 0,
-            upper: 0,
-            step: 1,
+            outermost: Level::default(),
+            inner: [None; 3],
             how: How {
                 kind,
                 team: 2,

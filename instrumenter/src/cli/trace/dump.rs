@@ -172,9 +172,16 @@ impl Dump<'_> {
                 fact("instance", loop_instance(instance.instance));
                 fact("schedule", json!(instance.how.kind.name()));
                 fact("team", json!(instance.how.team));
-                fact("lower", json!(instance.lower));
-                fact("upper", json!(instance.upper));
-                fact("step", json!(instance.step));
+                fact("lower", json!(instance.outermost.lower));
+                fact("upper", json!(instance.outermost.upper));
+                fact("step", json!(instance.outermost.step));
+                let inner = instance.inner.iter().flatten();
+                let inner: Vec<Value> = inner
+                    .map(|inner| json!([inner.lower, inner.upper, inner.step]))
+                    .collect();
+                if !inner.is_empty() {
+                    fact("inner", Value::Array(inner));
+                }
                 fact("iterations", json!(instance.count));
                 fact("chunk", json!(instance.chunk));
                 "loop"

@@ -17,7 +17,7 @@ const HEIGHTS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇'
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// A line for each iteration, or for a few neighbours, with tabs: region, first
-    /// iteration, value of the loop variable, executions, nanoseconds of one
+    /// iteration, values of the loop variables, executions, nanoseconds of one
     #[arg(long)]
     table: bool,
 }
@@ -66,9 +66,7 @@ fn table(trace: &Trace, name: &str, known: &Loop, out: &mut dyn Write) -> io::Re
         .step_by(known.per_cell.max(1) as usize)
         .zip(&known.cells)
     {
-        let value = known
-            .value(first)
-            .map_or_else(String::new, |v| v.to_string());
+        let value = values(known, first).unwrap_or_default();
         let cost = ns(trace, cell.cost());
         writeln!(
             out,
@@ -77,6 +75,13 @@ fn table(trace: &Trace, name: &str, known: &Loop, out: &mut dyn Write) -> io::Re
         )?;
     }
     Ok(())
+}
+
+/// The values of the loop variables in an iteration.
+fn values(known: &Loop, iteration: u64) -> Option<String> {
+    let values = known.values(iteration)?;
+    let values: Vec<String> = values.iter().map(i64::to_string).collect();
+    Some(values.join(","))
 }
 
 fn picture(trace: &Trace, name: &str, known: &Loop, out: &mut dyn Write) -> io::Result<()> {
@@ -118,10 +123,13 @@ fn described(trace: &Trace, known: &Loop, heavy: &Heavy) -> String {
         false => format!("{first} to {last}"),
     };
     let numbers = range(heavy.first.to_string(), heavy.last.to_string());
-    let values = known.value(heavy.first).zip(known.value(heavy.last));
+    let values = values(known, heavy.first).zip(values(known, heavy.last));
     let values = values.map(|(first, last)| {
-        let values = range(first.to_string(), last.to_string());
-        format!(" (loop variable {values})")
+        let variable = match first.contains(',') {
+            true => "variables",
+            false => "variable",
+        };
+        format!(" (loop {variable} {})", range(first, last))
     });
     let share = 100.0 * heavy.cell.ticks / known.total().ticks.max(1.0);
     let usual = known.total().cost().max(f64::MIN_POSITIVE);

@@ -65,6 +65,7 @@ const TRAITS: Traits = Traits {
     declares_in_procedures: true,
     types_functions: true,
     has_no_locals: true,
+    own_nest_locks: true,
     allocates_as_outside: true,
 };
 

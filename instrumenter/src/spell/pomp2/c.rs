@@ -8,9 +8,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::{Shape, function, registrations, sections_around, wrapper_of};
+use super::{Shape, function, registrations, sections_around, without_hint, wrapper_of};
 use crate::openmp::Event;
-use crate::openmp::api::RoutineRow;
+use crate::openmp::api::{self, RoutineRow};
 use crate::openmp::events::USER;
 use crate::plan::Item;
 use crate::spell::c::{CSpeller, quoted};
@@ -20,9 +20,9 @@ impl Shape {
     fn declaration(self, name: &str) -> String {
         let parameters = match self {
             Self::First | Self::Section => "void **, const char *",
-            Self::Plain | Self::SectionEnd => "void **",
+            Self::Plain | Self::SectionEnd | Self::Opens => "void **",
             Self::Fork => "void **, int, int, long *, const char *",
-            Self::Leaves => "void **, long *, const char *",
+            Self::Leaves | Self::LeavesLater => "void **, long *, const char *",
             Self::LeavesKnown => "void **, long *",
             Self::GoesOn | Self::GoesOnCreating | Self::Executes => "void **, long",
             Self::Creates => "void **, long *, long *, int, const char *",
@@ -58,6 +58,8 @@ impl CSpeller<'_> {
                 "{{ long {left}; {name}({own}, 1, {}, &{left}, {own_text});",
                 self.threads(region)
             ),
+            Shape::Opens => format!("{{ long {left};"),
+            Shape::LeavesLater => format!("{name}({own}, &{left}, {own_text});"),
             Shape::Leaves => format!("{{ long {left}; {name}({own}, &{left}, {own_text});"),
             Shape::LeavesKnown => format!("{{ long {left}; {name}({own}, &{left});"),
             Shape::GoesOn | Shape::GoesOnCreating => format!("{name}({own}, {left}); }}"),
@@ -92,11 +94,11 @@ impl CSpeller<'_> {
         format!("romp_task_{}_{region}", self.around.unique)
     }
 
-    /// A lock routine's other name. OPARI2 has none for those with hints.
-    pub(in crate::spell) fn pomp2_routine(routine: &RoutineRow) -> String {
-        match wrapper_of(routine) {
-            Some(wrapper) => format!("romp_{wrapper}"),
-            None => routine.name.to_owned(),
+    /// A lock routine's other name.
+    pub(in crate::spell) fn pomp2_routine(&self, routine: &RoutineRow) -> String {
+        match without_hint(routine) {
+            Some(_) => format!("romp_{}_{}", routine.name, self.around.unique),
+            None => format!("romp_{}", wrapper_of(routine)),
         }
     }
 
@@ -111,6 +113,7 @@ impl CSpeller<'_> {
                 Item::AlternateEnd(region) => function(USER.closing(), &self.plan.regions[*region]),
                 _ => None,
             })
+            .filter(|(_, shape)| *shape != Shape::Opens)
             .map(|(name, shape)| shape.declaration(&name))
             .collect();
         declared.extend(items.filter_map(|item| match item {
@@ -134,14 +137,45 @@ impl CSpeller<'_> {
     /// their own in the source.
     fn pomp2_locks(&self) -> BTreeSet<String> {
         let routines = self.plan.calls.iter().map(|call| call.routine);
-        let declared = routines.filter_map(|routine| {
-            let wrapper = wrapper_of(routine)?;
-            let (result, parameters) = (routine.result, routine.parameters);
-            Some(format!(
-                "{result} romp_{wrapper}({parameters}) __asm__(\"{wrapper}\")"
-            ))
+        let declared = routines.flat_map(|routine| {
+            let declare = |result: &str, name: &str, parameters: &str| {
+                format!("{result} romp_{name}({parameters}) __asm__(\"{name}\")")
+            };
+            let Some(plain) = without_hint(routine) else {
+                let wrapper = wrapper_of(routine);
+                return vec![declare(routine.result, &wrapper, routine.parameters)];
+            };
+            let destroy = plain.replace("init", "destroy");
+            let wrapper = api::find(plain).map(wrapper_of).unwrap_or_default();
+            vec![
+                declare("void", &wrapper, "void *"),
+                declare("void", &destroy, "void *"),
+                declare("void", routine.name, "void *, int"),
+            ]
         });
         declared.collect()
+    }
+
+    /// Routines with a hint. A library must have been told of a lock to know it, and
+    /// can only be told of one without: that is made, and made anew.
+    fn pomp2_locks_with_hints(&self) -> BTreeSet<String> {
+        let routines = self.plan.calls.iter().map(|call| call.routine);
+        let defined = routines.filter_map(|routine| {
+            let plain = without_hint(routine)?;
+            let (ours, destroy) = (
+                self.pomp2_routine(routine),
+                plain.replace("init", "destroy"),
+            );
+            let wrapper = wrapper_of(api::find(plain)?);
+            let name = routine.name;
+            Some(format!(
+                "static void {ours}(void *, int) \
+                 __attribute__((__unused__, __no_instrument_function__));\n\
+                 static void {ours}(void *romp_lock, int romp_hint) {{ romp_{wrapper}(romp_lock); \
+                 romp_{destroy}(romp_lock); romp_{name}(romp_lock, romp_hint); }}\n"
+            ))
+        });
+        defined.collect()
     }
 
     /// What stands in front of the whole text.
@@ -152,6 +186,7 @@ impl CSpeller<'_> {
             let _ = writeln!(text, "extern {declaration};");
         }
         text.push_str(close);
+        text.extend(self.pomp2_locks_with_hints());
         let unique = self.around.unique;
         for accessor in self.used_accessors() {
             let (prefix, storage, attribute) =

@@ -18,11 +18,8 @@ use crate::openmp::Event;
 use crate::openmp::api::RoutineRow;
 use crate::openmp::events::USER;
 use crate::plan::{Item, Mark};
-use crate::spell::fortran::FortranSpeller;
+use crate::spell::fortran::{FortranSpeller, TASK_LABEL};
 use crate::spell::fortran_lines::{Argument, Lines};
-
-/// The type of a task's handle.
-const TASK: &str = "integer(8)";
 
 /// What a function takes behind the handle.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,7 +44,8 @@ impl Shape {
             Self::First | Self::Section => &[Word::Text],
             Self::Plain | Self::SectionEnd => &[],
             Self::Fork => &[Word::If, Word::Threads, Word::Left, Word::Text],
-            Self::Leaves => &[Word::Left, Word::Text],
+            Self::Opens => &[],
+            Self::Leaves | Self::LeavesLater => &[Word::Left, Word::Text],
             Self::LeavesKnown => &[Word::Left],
             Self::GoesOn | Self::GoesOnCreating => &[Word::Back],
             Self::Creates => &[Word::New, Word::Left, Word::If, Word::Text],
@@ -73,7 +71,7 @@ impl Word {
         match self {
             Self::If | Self::Left | Self::Back => None,
             Self::Threads => Some(("integer(4)", "romp_n")),
-            Self::New => Some((TASK, NEW)),
+            Self::New => Some((TASK_LABEL, NEW)),
             Self::Text => Some(("character(*)", "romp_text")),
         }
     }
@@ -82,7 +80,7 @@ impl Word {
     fn local(self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::Threads => Some(("integer(4), external", "pomp2_lib_get_max_threads")),
-            Self::Left | Self::Back => Some((TASK, "romp_left")),
+            Self::Left | Self::Back => Some((TASK_LABEL, "romp_left")),
             Self::If | Self::New | Self::Text => None,
         }
     }
@@ -102,10 +100,12 @@ fn in_fortran(name: String) -> String {
 }
 
 impl FortranSpeller<'_> {
-    /// The subroutine of ours that calls a function.
+    /// The subroutine of ours that calls a function. Libraries that instrument all
+    /// functions leave those whose names begin with `pomp`: an event that one calls is not
+    /// over when it returns.
     fn wrapper(&self, name: &str) -> String {
         let name = name.trim_start_matches("POMP2_").to_ascii_lowercase();
-        format!("romp_{}_{name}", self.around.unique)
+        format!("pomp2_romp_{}_{name}", self.around.unique)
     }
 
     fn handles(&self) -> String {
@@ -122,6 +122,9 @@ impl FortranSpeller<'_> {
         let Some((name, shape)) = function(event, &self.plan.regions[region]) else {
             return;
         };
+        if shape == Shape::Opens {
+            return;
+        }
         let named = match shape {
             Shape::Section | Shape::SectionEnd => sections_around(self.plan, region),
             _ => region,
@@ -129,11 +132,11 @@ impl FortranSpeller<'_> {
         let task = self.new_task(region);
         if shape == Shape::Creates {
             lines.open_block();
-            lines.statement(&format!("{TASK} :: {task}"));
+            lines.statement(&format!("{TASK_LABEL} :: {task}"));
         }
         let mut arguments = vec![Argument::number(named)];
         arguments.extend(shape.words().iter().filter_map(|word| match word {
-            Word::New => Some(Argument::new(task.clone(), (NEW, TASK))),
+            Word::New => Some(Argument::new(task.clone(), (NEW, TASK_LABEL))),
             Word::Threads => Some(Argument::new(
                 self.threads(region),
                 ("romp_n", "integer(4), intent(in)"),
@@ -157,18 +160,13 @@ impl FortranSpeller<'_> {
         }
     }
 
-    /// The local for the task that is created.
-    pub(in crate::spell) fn new_task(&self, region: usize) -> String {
-        format!("romp_task_{region}")
-    }
-
     fn ctc(&self, region: usize) -> String {
         self.plan.regions[region].descriptor.to_ctc()
     }
 
     /// A lock routine's other name.
     pub(in crate::spell) fn pomp2_routine(routine: &RoutineRow) -> String {
-        wrapper_of(routine).unwrap_or_else(|| routine.name.to_owned())
+        wrapper_of(routine)
     }
 
     /// Our subroutines, and the registration of the regions.
@@ -215,6 +213,7 @@ impl FortranSpeller<'_> {
             _ => None,
         });
         called
+            .filter(|(_, shape)| *shape != Shape::Opens)
             .map(|(name, shape)| (in_fortran(name), shape))
             .collect()
     }
@@ -248,11 +247,11 @@ impl FortranSpeller<'_> {
 
     /// The subroutine of ours that keeps a task and gives it back.
     fn stack(&self) -> String {
-        format!("romp_{}_stack", self.around.unique)
+        self.wrapper("stack")
     }
 
     fn pomp2_stack(&self, lines: &mut Lines) {
-        let given = [("logical", "romp_keeps"), (TASK, "romp_left")];
+        let given = [("logical", "romp_keeps"), (TASK_LABEL, "romp_left")];
         self.begin_subroutine(&self.stack(), &given, lines);
         STACK.lines().for_each(|line| match line.starts_with('!') {
             true => lines.raw(line),
@@ -280,7 +279,7 @@ impl FortranSpeller<'_> {
 }
 
 /// The body of the stack: each thread has its own, and what it keeps in it is
-/// nested. No newer Fortran than that of 1995 is needed.
+/// nested, but for an untied task that goes on elsewhere. No newer Fortran than that of 1995 is needed.
 const STACK: &str = "\
 integer(8), pointer, save :: romp_kept(:) => null()
 integer, save :: romp_depth = 0
@@ -296,7 +295,9 @@ romp_kept => romp_larger
 end if
 romp_depth = romp_depth + 1
 romp_kept(romp_depth) = romp_left
-else
+else if (romp_depth > 0) then
 romp_left = romp_kept(romp_depth)
 romp_depth = romp_depth - 1
+else
+romp_left = 0
 end if";

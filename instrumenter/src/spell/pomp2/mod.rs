@@ -13,6 +13,7 @@ mod fortran;
 
 use profile::descriptor::{Descriptor, pomp2_type};
 
+use crate::find::Traits;
 use crate::openmp::Event;
 use crate::openmp::api::RoutineRow;
 use crate::plan::{Plan, Region};
@@ -34,6 +35,10 @@ enum Shape {
     Leaves,
     /// Where to store the task that is left.
     LeavesKnown,
+    /// Nothing: there is no function, but a later one needs a place for what it stores.
+    Opens,
+    /// As `Leaves`, where the place is there.
+    LeavesLater,
     /// The task that goes on.
     GoesOn,
     /// The same, behind the creation of a task.
@@ -83,6 +88,13 @@ const FUNCTIONS: &[(&str, &str, Shape)] = &[
     ("Barrier_exit", "Barrier_exit", Shape::GoesOn),
     ("Taskwait_enter", "Taskwait_begin", Shape::Leaves),
     ("Taskwait_exit", "Taskwait_end", Shape::GoesOn),
+    ("Taskyield_enter", "Taskwait_begin", Shape::Leaves),
+    ("Taskyield_exit", "Taskwait_end", Shape::GoesOn),
+    ("Taskloop_enter", "Taskwait_begin", Shape::Leaves),
+    ("Taskloop_exit", "Taskwait_end", Shape::GoesOn),
+    ("Taskgroup_enter", "", Shape::Opens),
+    ("Taskgroup_end", "Taskwait_begin", Shape::LeavesLater),
+    ("Taskgroup_exit", "Taskwait_end", Shape::GoesOn),
     ("Task_create_enter", "Task_create_begin", Shape::Creates),
     ("Task_create_exit", "Task_create_end", Shape::GoesOnCreating),
     ("Task_begin", "Task_begin", Shape::Executes),
@@ -122,7 +134,13 @@ fn function(event: Event, region: &Region) -> Option<(String, Shape)> {
     if !REGION_TYPES.contains(&kind) {
         return None;
     }
-    let (_, name, shape) = FUNCTIONS.iter().find(|(ours, ..)| *ours == event.name())?;
+    let ours = match (&*region.descriptor.region_type, event.name()) {
+        // It has no other events, so this is the first that its handle is in.
+        ("scope", "Implicit_barrier_enter") => "Barrier_enter",
+        ("scope", "Implicit_barrier_exit") => "Barrier_exit",
+        (_, name) => name,
+    };
+    let (_, name, shape) = FUNCTIONS.iter().find(|(name, ..)| *name == ours)?;
     let is_untied = kind == "taskuntied";
     let name = match name.strip_prefix("Task_").filter(|_| is_untied) {
         Some(rest) => format!("POMP2_Untied_task_{rest}"),
@@ -144,11 +162,29 @@ fn sections_around(plan: &Plan, section: usize) -> usize {
     found.unwrap_or(section)
 }
 
-/// The function that stands in for a lock routine. OPARI2 has none for those with
-/// hints.
-fn wrapper_of(routine: &RoutineRow) -> Option<String> {
-    let name = routine.wrapper.strip_suffix("_at")?;
-    (!name.contains("hint")).then(|| format!("POMP2_{name}"))
+/// The function that stands in for a lock routine.
+fn wrapper_of(routine: &RoutineRow) -> String {
+    let name = routine.wrapper.trim_end_matches("_at");
+    format!("POMP2_{name}")
+}
+
+/// Why none does, if so.
+pub(super) fn lacks(routine: &RoutineRow, traits: Traits) -> Option<&'static str> {
+    if traits.own_nest_locks && routine.name.contains("nest") {
+        // So does Score-P's, and writes behind the variable.
+        return Some("libraries for POMP2 may take it for a lock of C");
+    }
+    if traits.types_functions && routine.result != "void" {
+        return Some("a function in its place would have to be declared");
+    }
+    let hint = without_hint(routine).filter(|_| traits.has_no_locals);
+    hint.map(|_| "POMP2 has no locks with hints")
+}
+
+/// The routine that does the same without a hint, of one that takes a hint. POMP2 has
+/// no function for the latter: what OPARI2 makes of their calls is in no library.
+fn without_hint(routine: &RoutineRow) -> Option<&'static str> {
+    routine.name.strip_suffix("_with_hint")
 }
 
 /// A function that registers regions of the source.

@@ -18,4 +18,4 @@ pub(crate) mod requests;
 mod session;
 mod states;
 
-pub(crate) use session::{is_listening, tell};
+pub(crate) use session::{Session, is_listening, locked, tell};

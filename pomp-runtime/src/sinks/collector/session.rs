@@ -4,8 +4,8 @@
 //! Changes are rare and take a lock; what an event reads are single words.
 
 use std::ffi::c_int;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 use super::events::{Event, LAST};
 use super::requests::Code;
@@ -15,8 +15,9 @@ use crate::measure::{errno, life_cycle};
 /// A collector's function, called in the thread of the event.
 pub(super) type Callback = extern "C" fn(c_int);
 
+/// What requests change.
 #[derive(Debug)]
-struct Session {
+pub(crate) struct Session {
     started: bool,
     paused: bool,
 }
@@ -25,6 +26,11 @@ static SESSION: Mutex<Session> = Mutex::new(Session {
     started: false,
     paused: false,
 });
+
+/// Nothing of the session changes while this is held.
+pub(crate) fn locked() -> MutexGuard<'static, Session> {
+    lock(&SESSION)
+}
 
 /// Whether there is a session, for requests from signal handlers.
 static STARTED: AtomicBool = AtomicBool::new(false);
@@ -118,7 +124,7 @@ fn within_session(action: impl FnOnce(&mut Session) -> Code) -> Code {
 /// Changes the session, and what events read of it.
 fn change(action: impl FnOnce(&mut Session) -> Code) -> Code {
     errno::keep(|| {
-        let mut session = lock(&SESSION);
+        let mut session = locked();
         let code = action(&mut session);
         let wanted = || {
             CALLBACKS

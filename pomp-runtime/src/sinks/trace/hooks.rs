@@ -53,6 +53,13 @@ impl Thread {
         self.write_record(head(Op::Loop, 0, region.number), at, operands);
     }
 
+    /// An inner loop of the loop that is told of next: first value, bound, step and
+    /// number of iterations.
+    pub(crate) fn trace_level(&'static self, level: [i64; 4], at: u64) {
+        let operands = level.map(i64::cast_unsigned);
+        self.write_record(head(Op::Level, 0, NO_REGION), at, operands);
+    }
+
     /// A chunk begins, the one before ends.
     #[inline(always)]
     pub(crate) fn trace_chunk(&'static self, chunk: Chunk, at: u64) {

@@ -3,6 +3,7 @@
 //! slices in the body, teams as flows from the fork to its members.
 
 use std::collections::HashMap;
+use std::fmt::{self, Arguments};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -23,16 +24,21 @@ pub(super) fn write(trace: &Trace, output: &Path) -> Result<(), Failure> {
         is_first: true,
         last: 0,
         regions: HashMap::new(),
+        threads: HashMap::new(),
     };
-    chrome.text("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+    chrome.text(format_args!(
+        "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":["
+    ));
     for stream in trace.streams() {
         replay_closed(trace, stream, &mut chrome).map_err(failure)?;
     }
-    chrome.text("]}\n");
+    chrome.text(format_args!("]}}\n"));
     let flushed = chrome.out.flush();
     written(output, chrome.failed.and(flushed))
 }
 
+/// There may be a thousand million events: objects are written piece by piece, and
+/// what is said of a region or a thread is made once.
 struct Chrome<'a> {
     trace: &'a Trace,
     out: io::BufWriter<std::fs::File>,
@@ -41,84 +47,93 @@ struct Chrome<'a> {
     is_first: bool,
     /// The path that the lane is named after.
     last: u64,
-    /// Names of regions, and on what their tasks depend.
-    regions: HashMap<u32, (String, Option<Value>)>,
+    /// By region: its name, and on what its tasks depend, as members of objects.
+    regions: HashMap<u32, Members>,
+    /// By number of a path: the thread's name as text in JSON.
+    threads: HashMap<Option<u32>, String>,
+}
+
+#[derive(Clone)]
+struct Members {
+    name: String,
+    depends: String,
+}
+
+/// Microseconds with all digits of a nanosecond.
+struct Micros(u64);
+
+impl fmt::Display for Micros {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:03}", self.0 / 1000, self.0 % 1000)
+    }
 }
 
 impl Chrome<'_> {
-    fn text(&mut self, text: &str) {
+    fn text(&mut self, text: Arguments<'_>) {
         if self.failed.is_ok() {
-            self.failed = self.out.write_all(text.as_bytes());
+            self.failed = self.out.write_fmt(text);
         }
     }
 
-    fn object(&mut self, object: &Value) {
+    /// An event of a kind, with further members of its object, each behind a comma.
+    fn object(&mut self, kind: &str, at: u64, members: Arguments<'_>) {
         let separator = if self.is_first { "\n" } else { ",\n" };
         self.is_first = false;
-        self.text(separator);
-        let text = object.to_string();
-        self.text(&text);
-    }
-
-    /// Microseconds with all digits of a nanosecond.
-    fn time(&self, ticks: u64) -> Value {
-        let ns = self.trace.ns(ticks);
-        let text = format!("{}.{:03}", ns / 1000, ns % 1000);
-        text.parse()
-            .map_or(Value::Null, |number: f64| json!(number))
-    }
-
-    fn slice(&mut self, kind: &str, at: u64, named: Option<(&str, Value)>) {
-        let mut object = json!({
-            "ph": kind, "ts": self.time(at),
-            "pid": self.trace.header.pid, "tid": self.stream,
-        });
-        if let Some((name, facts)) = named {
-            object["name"] = json!(name);
-            object["cat"] = json!("openmp");
-            object["args"] = facts;
-        }
-        self.object(&object);
+        let (time, stream) = (Micros(self.trace.ns(at)), self.stream);
+        let pid = self.trace.header.pid;
+        self.text(format_args!(
+            "{separator}{{\"ph\":\"{kind}\",\"ts\":{time},\"pid\":{pid},\"tid\":{stream}{members}}}"
+        ));
     }
 
     /// An end of an arrow: from a fork to the members, or from the creation of a
     /// task to its execution.
     fn flow(&mut self, kind: &str, at: u64, (name, label): (&str, u64)) {
         let (stream, number) = label_parts(label);
-        let mut object = json!({
-            "ph": kind, "ts": self.time(at), "name": name, "cat": name,
-            "pid": self.trace.header.pid, "tid": self.stream,
-            "id": format!("{stream}:{number}"),
-        });
-        if kind == "f" {
-            object["bp"] = json!("e");
-        }
-        self.object(&object);
+        let binding = if kind == "f" { ",\"bp\":\"e\"" } else { "" };
+        self.object(
+            kind,
+            at,
+            format_args!(
+                ",\"name\":\"{name}\",\"cat\":\"{name}\",\"id\":\"{stream}:{number}\"{binding}"
+            ),
+        );
     }
 
     fn begin_phase(&mut self, open: &Open, at: u64) {
         if let Some(name) = phase(open) {
-            self.slice("B", at, Some((name, json!({}))));
+            self.object(
+                "B",
+                at,
+                format_args!(",\"name\":\"{name}\",\"cat\":\"openmp\""),
+            );
         }
     }
 
     fn end_phase(&mut self, open: &Open, at: u64) {
         if phase(open).is_some() {
-            self.slice("E", at, None);
+            self.object("E", at, format_args!(""));
         }
     }
 
     fn begin(&mut self, time: u64, open: &[Open], top: &Open) {
         let trace = self.trace;
-        let mut facts = json!({ "thread": trace.thread(path(open)) });
-        let known = self.regions.entry(top.region);
-        let (name, depends) = known
-            .or_insert_with(|| (region(trace, top.region), depends(trace, top.region)))
+        let members = self.regions.entry(top.region);
+        let Members { name, depends } = members
+            .or_insert_with(|| Members::of(trace, top.region))
             .clone();
-        if let Some(depends) = depends {
-            facts["depend"] = depends;
-        }
-        self.slice("B", time, Some((&name, facts)));
+        let path = path(open);
+        let thread = self.threads.entry(path);
+        let thread = thread
+            .or_insert_with(|| json!(trace.thread(path)).to_string())
+            .clone();
+        self.object(
+            "B",
+            time,
+            format_args!(
+                ",\"name\":{name},\"cat\":\"openmp\",\"args\":{{\"thread\":{thread}{depends}}}"
+            ),
+        );
         match top.role {
             Role::Fork => self.flow("s", time, ("team", top.label)),
             Role::Member => self.flow("f", time, ("team", top.label)),
@@ -128,17 +143,28 @@ impl Chrome<'_> {
     }
 }
 
+impl Members {
+    fn of(trace: &Trace, number: u32) -> Self {
+        let depends = depends(trace, number);
+        let depends = depends.map(|depends: Value| format!(",\"depend\":{depends}"));
+        Self {
+            name: json!(region(trace, number)).to_string(),
+            depends: depends.unwrap_or_default(),
+        }
+    }
+}
+
 impl Listener for Chrome<'_> {
     fn stream(&mut self, stream: u64) {
         if self.is_first || stream + 1 != self.last {
             self.stream = stream;
             self.last = stream + 1;
-            let name = json!({ "name": format!("stream {stream}") });
-            let object = json!({
-                "ph": "M", "name": "thread_name", "pid": self.trace.header.pid,
-                "tid": stream, "args": name,
-            });
-            self.object(&object);
+            let at = self.trace.header.start.ticks;
+            self.object(
+                "M",
+                at,
+                format_args!(",\"name\":\"thread_name\",\"args\":{{\"name\":\"stream {stream}\"}}"),
+            );
         }
     }
 
@@ -154,21 +180,19 @@ impl Listener for Chrome<'_> {
             }
             Event::End { .. } => {
                 self.end_phase(&top, time);
-                self.slice("E", time, None);
+                self.object("E", time, format_args!(""));
             }
             Event::Create(task) => self.flow("s", time, ("task", *task)),
             Event::Executes(task) if *task != 0 => self.flow("f", time, ("task", *task)),
             Event::Chunk(chunk) => {
                 let last = (chunk.first + chunk.length).saturating_sub(1);
-                let facts = json!({ "first": chunk.first, "iterations": chunk.length });
-                let name = format!("iterations {} to {last}", chunk.first);
-                let ns = self.trace.ns(chunk.end) - self.trace.ns(chunk.start);
-                let object = json!({
-                    "ph": "X", "ts": self.time(chunk.start), "dur": ns as f64 / 1000.0,
-                    "pid": self.trace.header.pid, "tid": self.stream,
-                    "name": name, "cat": "chunk", "args": facts,
-                });
-                self.object(&object);
+                let (first, length) = (chunk.first, chunk.length);
+                let lasts = Micros(self.trace.ns(chunk.end) - self.trace.ns(chunk.start));
+                let members = format_args!(
+                    ",\"dur\":{lasts},\"name\":\"iterations {first} to {last}\",\"cat\":\"chunk\",\
+                     \"args\":{{\"first\":{first},\"iterations\":{length}}}"
+                );
+                self.object("X", chunk.start, members);
             }
             _ => {}
         }

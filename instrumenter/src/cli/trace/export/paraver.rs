@@ -2,20 +2,22 @@
 //! the order of time; `.pcf` names them, `.row` the threads. One task, a thread
 //! for each stream.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 use std::io::{self, Write};
 use std::path::Path;
 
 use profile::region_kind::PseudoRegion;
-use trace::read::Trace;
-use trace::replay::{Event, Listener, Open, Role, replay_merged};
+use trace::read::{ReadError, Trace};
+use trace::replay::{Event, Listener, Open, Role, Steps};
 
 use super::{Failure, create, failure, region, written};
 
 /// The type of the events that say which region is open; its value is the
 /// region's number plus one, 0 for none.
 const REGION: u32 = 60_000_001;
-/// The same for chunks: the value is the number of the first iteration plus one.
+/// Of the events at the ends of chunks: the value is the number of the chunk's first
+/// iteration plus one.
 const CHUNK: u32 = 60_000_002;
 
 /// States: Paraver's own numbers, with the colour of each.
@@ -29,23 +31,9 @@ const STATES: &[(u32, &str, &str)] = &[
 pub(super) fn write(trace: &Trace, output: &Path) -> Result<(), Failure> {
     let streams: Vec<u64> = trace.streams().collect();
     let prv = output.with_extension("prv");
-    let mut paraver = Paraver {
-        trace,
-        out: create(&prv)?,
-        threads: streams.iter().copied().zip(1..).collect(),
-        thread: 1,
-        since: vec![(0, 0); streams.len() + 1],
-        failed: Ok(()),
-    };
-    paraver.header(streams.len());
-    replay_merged(trace, &mut paraver).map_err(failure)?;
-    let end = trace.ns(trace.header.end.ticks);
-    for thread in 1..=streams.len() {
-        paraver.thread = thread;
-        paraver.state(end, 0);
-    }
-    let flushed = paraver.out.flush();
-    written(&prv, paraver.failed.and(flushed))?;
+    let mut out = create(&prv)?;
+    let lines = lines(trace, &streams, &mut out).map_err(failure)?;
+    written(&prv, lines.and_then(|()| out.flush()))?;
     let pcf = output.with_extension("pcf");
     let mut out = create(&pcf)?;
     written(&pcf, names(trace, &mut out).and_then(|()| out.flush()))?;
@@ -54,42 +42,114 @@ pub(super) fn write(trace: &Trace, output: &Path) -> Result<(), Failure> {
     written(&row, rows(&streams, &mut out).and_then(|()| out.flush()))
 }
 
-struct Paraver<'a> {
-    trace: &'a Trace,
-    out: io::BufWriter<std::fs::File>,
-    threads: BTreeMap<u64, usize>,
-    thread: usize,
-    /// Per thread: since when it is in which state.
-    since: Vec<(u64, u32)>,
-    failed: io::Result<()>,
+/// Writes the records of all threads in the order of their begins, as Paraver wants
+/// them. When a state ends is known at its end: each thread is read as far ahead as it
+/// takes.
+fn lines(trace: &Trace, streams: &[u64], out: &mut dyn Write) -> Result<io::Result<()>, ReadError> {
+    let end = trace.ns(trace.header.end.ticks);
+    let threads = streams.len();
+    let header = writeln!(
+        out,
+        "#Paraver (01/01/2000 at 00:00):{end}_ns:1({threads}):1:1({threads}:1)"
+    );
+    if let Err(error) = header {
+        return Ok(Err(error));
+    }
+    let lanes = streams.iter().map(|stream| Lane::new(trace, *stream));
+    let mut lanes: Vec<(Lane<'_>, Steps<'_>)> = lanes.collect();
+    let mut next = BinaryHeap::new();
+    for (index, (lane, steps)) in lanes.iter_mut().enumerate() {
+        next.extend(lane.read_ahead(steps)?.map(|at| Reverse((at, index))));
+    }
+    while let Some(Reverse((_, index))) = next.pop() {
+        let (lane, steps) = &mut lanes[index];
+        if let Some(line) = lane.ready.pop_front()
+            && let Err(error) = line.write(index + 1, out)
+        {
+            return Ok(Err(error));
+        }
+        next.extend(lane.read_ahead(steps)?.map(|at| Reverse((at, index))));
+    }
+    Ok(Ok(()))
 }
 
-impl Paraver<'_> {
-    fn line(&mut self, line: std::fmt::Arguments<'_>) {
-        if self.failed.is_ok() {
-            self.failed = writeln!(self.out, "{line}");
+/// A record of a thread.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    at: u64,
+    what: What,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    State { until: u64, state: u32 },
+    Event { kind: u32, value: u64 },
+}
+
+impl Line {
+    fn write(&self, thread: usize, out: &mut dyn Write) -> io::Result<()> {
+        let at = self.at;
+        match self.what {
+            What::State { until, state } => {
+                writeln!(out, "1:{thread}:1:1:{thread}:{at}:{until}:{state}")
+            }
+            What::Event { kind, value } => {
+                writeln!(out, "2:{thread}:1:1:{thread}:{at}:{kind}:{value}")
+            }
         }
     }
+}
 
-    fn header(&mut self, threads: usize) {
-        let end = self.trace.ns(self.trace.header.end.ticks);
-        self.line(format_args!(
-            "#Paraver (01/01/2000 at 00:00):{end}_ns:1({threads}):1:1({threads}:1)"
-        ));
+/// A thread: its records that are known whole, and the state that it is in.
+struct Lane<'a> {
+    trace: &'a Trace,
+    ready: VecDeque<Line>,
+    since: u64,
+    state: u32,
+    is_done: bool,
+}
+
+impl<'a> Lane<'a> {
+    fn new(trace: &'a Trace, stream: u64) -> (Self, Steps<'a>) {
+        let lane = Self {
+            trace,
+            ready: VecDeque::new(),
+            since: 0,
+            state: 0,
+            is_done: false,
+        };
+        (lane, Steps::new(trace, stream))
     }
 
-    /// The thread goes on to this state: what it was in is written.
-    fn state(&mut self, at: u64, state: u32) {
-        let thread = self.thread;
-        let (since, was) = std::mem::replace(&mut self.since[thread], (at, state));
-        if at > since {
-            self.line(format_args!("1:{thread}:1:1:{thread}:{since}:{at}:{was}"));
+    /// Reads until a record is known whole; gives its time, if there is one.
+    fn read_ahead(&mut self, steps: &mut Steps<'a>) -> Result<Option<u64>, ReadError> {
+        while self.ready.is_empty() && !self.is_done {
+            if !steps.step(self)? {
+                self.is_done = true;
+                self.turn(self.trace.ns(self.trace.header.end.ticks), 0);
+            }
         }
+        Ok(self.ready.front().map(|line| line.at))
     }
 
-    fn event_line(&mut self, at: u64, kind: u32, value: u64) {
-        let thread = self.thread;
-        self.line(format_args!("2:{thread}:1:1:{thread}:{at}:{kind}:{value}"));
+    /// The thread goes on to this state: what it was in is known.
+    fn turn(&mut self, at: u64, state: u32) {
+        if at > self.since {
+            let (until, state) = (at, self.state);
+            self.ready.push_back(Line {
+                at: self.since,
+                what: What::State { until, state },
+            });
+            self.since = at;
+        }
+        self.state = state;
+    }
+
+    fn event_line(&mut self, kind: u32, value: u64) {
+        self.ready.push_back(Line {
+            at: self.since,
+            what: What::Event { kind, value },
+        });
     }
 }
 
@@ -108,13 +168,10 @@ fn state(open: &[Open]) -> u32 {
     }
 }
 
-impl Listener for Paraver<'_> {
-    fn stream(&mut self, stream: u64) {
-        self.thread = self.threads.get(&stream).copied().unwrap_or(1);
-    }
-
+impl Listener for Lane<'_> {
     fn event(&mut self, time: u64, open: &[Open], event: &Event) {
-        let at = self.trace.ns(time);
+        // What began before events that are missing is known from then on.
+        let at = self.trace.ns(time).max(self.since);
         let mut now = open.to_vec();
         match event {
             Event::End { .. } => {
@@ -125,14 +182,16 @@ impl Listener for Paraver<'_> {
                     top.phase = *phase;
                 }
             }
-            Event::Chunk(_) => self.event_line(at, CHUNK, 0),
             _ => {}
         }
-        self.state(at, state(&now));
-        if matches!(event, Event::Begin { .. } | Event::End { .. }) {
-            let region = now.iter().rev().find(|open| open.role != Role::Base);
-            let value = region.map_or(0, |open| u64::from(open.region) + 1);
-            self.event_line(at, REGION, value);
+        self.turn(at, state(&now));
+        match event {
+            Event::Begin { .. } | Event::End { .. } => {
+                let region = now.iter().rev().find(|open| open.role != Role::Base);
+                self.event_line(REGION, region.map_or(0, |open| u64::from(open.region) + 1));
+            }
+            Event::Chunk(chunk) => self.event_line(CHUNK, chunk.first + 1),
+            _ => {}
         }
     }
 }
@@ -159,7 +218,10 @@ fn names(trace: &Trace, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "{}      {}", number + 1, region(trace, number))?;
         }
     }
-    writeln!(out, "\nEVENT_TYPE\n0    {CHUNK}    End of a chunk")
+    writeln!(
+        out,
+        "\nEVENT_TYPE\n0    {CHUNK}    End of a chunk (its first iteration, plus one)"
+    )
 }
 
 fn rows(streams: &[u64], out: &mut dyn Write) -> io::Result<()> {

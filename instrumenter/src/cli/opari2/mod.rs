@@ -1,9 +1,12 @@
 //! `romp opari2`: OPARI2's command line, for builds that call it. The output is
 //! POMP2, for the measurement library of that build.
 
+mod tasks;
+
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use profile::group::GROUPS;
 
 use super::Failure;
 use super::instrument;
@@ -11,6 +14,7 @@ use crate::openmp::Language;
 use crate::source::Form;
 use crate::spell::Api;
 use crate::{Disabled, Groups, Options, Source};
+use tasks::{Tasks, Untied};
 
 /// What stands behind the include of the interface's header in text that was
 /// preprocessed for OPARI2. We need no such place.
@@ -18,6 +22,12 @@ const MARKER: &[u8] = b"___POMP2_INCLUDE___";
 
 /// The directives that `--disable=omp:...` knows, and our groups.
 const DIRECTIVES: &[(&str, &str)] = &[
+    ("parallel", "parallel"),
+    ("for", "loop"),
+    ("do", "loop"),
+    ("sections", "sections"),
+    ("workshare", "workshare"),
+    ("barrier", "sync"),
     ("atomic", "atomic"),
     ("critical", "critical"),
     ("master", "master"),
@@ -58,24 +68,25 @@ pub(super) struct Arguments {
     /// The source is preprocessed
     #[arg(long)]
     preprocessed: bool,
-    /// What to leave as it is, such as omp:atomic,critical; omp for everything
-    #[arg(long, value_name = "PARADIGM[:DIRECTIVE,...]", value_parser = disabled)]
+    /// What to leave as it is, such as omp:atomic,critical; omp for everything, pomp for
+    /// what is marked by directives of POMP
+    #[arg(long, value_name = "PARADIGM[:DIRECTIVE,...][+...]", value_parser = disabled)]
     disable: Option<What>,
     /// Accepted: regions have no declarations here
     #[arg(long)]
     omp_nodecl: bool,
-    /// Not supported: adds copyin to every parallel region
+    /// Refused: adds a variable of the library's to every parallel region
     #[arg(long)]
     omp_tpd: bool,
     /// Accepted, for --omp-tpd
     #[arg(long, value_name = "COMPILER")]
     omp_tpd_mangling: Option<String>,
-    /// Accepted: tasks are always instrumented and never changed
-    #[arg(long, value_name = "HOW")]
-    omp_task: Option<String>,
-    /// Accepted: untied tasks stay untied
-    #[arg(long, value_name = "HOW")]
-    omp_task_untied: Option<String>,
+    /// What to do with tasks; by default they are instrumented
+    #[arg(long, value_name = "HOW", value_enum)]
+    omp_task: Option<Tasks>,
+    /// What to do with untied tasks; they always stay untied
+    #[arg(long, value_name = "HOW", value_enum)]
+    omp_task_untied: Option<Untied>,
     /// Print the version
     #[arg(long)]
     version: bool,
@@ -87,32 +98,40 @@ pub(super) struct Arguments {
 }
 
 /// What is left as it is.
-#[derive(Clone, Debug)]
-enum What {
-    Everything,
-    These(Groups),
+#[derive(Clone, Debug, Default)]
+struct What {
+    /// The directives of POMP.
+    pomp: bool,
+    /// Groups of OpenMP's.
+    groups: Groups,
 }
 
-/// Reads `omp`, `omp:atomic,...`, with `:inner` and other paradigms ignored.
+/// Reads `omp`, `omp:atomic,...`, `pomp`, with `:inner` ignored: what is left, is left
+/// with all that is in it.
 fn disabled(text: &str) -> Result<What, String> {
+    let mut what = What::default();
     let mut groups = Vec::new();
     for paradigm in text.split('+') {
-        match paradigm.split_once(':') {
-            None if paradigm == "omp" => return Ok(What::Everything),
-            Some(("omp", directives)) => {
+        match paradigm.split_once(':').unwrap_or((paradigm, "")) {
+            ("omp", "") => {
+                let names = GROUPS.iter().map(|(name, _)| *name);
+                groups.extend(names.filter(|name| *name != "region"));
+            }
+            ("omp", directives) => {
                 for directive in directives.split(',') {
                     let name = directive.trim_end_matches(":inner");
                     let known = DIRECTIVES.iter().find(|(theirs, _)| *theirs == name);
                     groups.push(known.ok_or_else(|| format!("'{name}' is no directive"))?.1);
                 }
             }
-            _ => {}
+            ("pomp", _) => what.pomp = true,
+            // Of what it instruments for devices there is nothing here.
+            ("offload", _) => {}
+            (other, _) => return Err(format!("'{other}' is no paradigm")),
         }
     }
-    let groups = Groups::parse(&groups.join(","));
-    groups
-        .map(What::These)
-        .map_err(|unknown| unknown.to_string())
+    what.groups = Groups::parse(&groups.join(",")).map_err(|unknown| unknown.to_string())?;
+    Ok(what)
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -130,17 +149,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let by_default = modified(infile, source.language);
     let output = arguments.outfile.as_deref().unwrap_or(&by_default);
     instrument::write(&included(infile), infile, b"")?;
-    if let Some(What::Everything) = arguments.disable {
-        return instrument::write(output, infile, &source.text);
-    }
-    let groups = match &arguments.disable {
-        Some(What::These(groups)) => groups.clone(),
-        _ => Groups::default(),
-    };
+    let left = arguments.disable.clone().unwrap_or_default();
+    tasks::treat(&mut source, arguments.omp_task, arguments.omp_task_untied)?;
     let options = Options {
         unique: instrument::unique(&source, Some(output)),
         disabled: Disabled {
-            groups,
+            groups: left.groups,
+            pomp: left.pomp,
             by: "--disable",
         },
         without_lines: arguments.nosrc,
@@ -203,19 +218,21 @@ fn blank_marker(text: &mut [u8]) {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
+
     use super::*;
 
     #[test]
     fn groups_have_our_names() {
-        let groups = |text| match disabled(text) {
-            Ok(What::These(groups)) => groups,
-            other => panic!("{other:?}"),
-        };
-        assert!(groups("omp:locks,task:inner").contain("lock"));
-        assert!(groups("omp:sync+cuda").contain("ordered"));
-        assert!(!groups("omp:atomic").contain("critical"));
-        assert!(matches!(disabled("omp"), Ok(What::Everything)));
-        assert!(disabled("omp:barrier").is_err());
+        let disables = |text, group| disabled(text).unwrap().groups.contain(group);
+        assert!(disables("omp:locks,task:inner", "lock"));
+        assert!(disables("omp:sync+offload", "ordered"));
+        assert!(disables("omp:for,barrier", "loop"));
+        assert!(!disables("omp:atomic", "critical"));
+        assert!(disables("omp", "target") && !disables("omp", "region"));
+        assert!(disabled("omp:atomic+pomp").unwrap().pomp);
+        assert!(disabled("omp:cancel").is_err());
+        assert!(disabled("cuda").is_err());
     }
 
     #[test]

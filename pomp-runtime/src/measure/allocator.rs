@@ -1,0 +1,270 @@
+//! The memory in which a large profile is written when the program ends.
+//!
+//! Most of that memory is used once, and half of the time were the faults of its small
+//! pages. So what is allocated meanwhile comes, one piece behind the other, from a range
+//! that the system may fill with large pages. The latest piece of a thread may grow,
+//! shrink and go; of others those that are large are given back to the system when they
+//! are not needed any more, the rest with the process. At all other times, and where
+//! there is no such range, this is the system's allocator.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+
+/// Addresses of the range; what is not used of it takes no memory.
+const RANGE: usize = 1 << 36;
+/// What a thread takes from the range for its small pieces.
+const SLAB: usize = 1 << 18;
+/// Pieces of this size are taken from the range, and given back to the system.
+const LARGE: usize = 1 << 16;
+/// What the system gives and takes back.
+const PAGE: usize = 1 << 12;
+
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
+
+/// The range; null until it is needed.
+static BEGIN: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
+/// How much of it is used.
+static USED: AtomicUsize = AtomicUsize::new(0);
+static IS_ON: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// What is left of this thread's slab: offsets of its begin and end.
+    static LEFT: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+}
+
+/// Does something that takes much memory, once.
+pub(super) fn with_large_pages<R>(action: impl FnOnce() -> R) -> R {
+    IS_ON.store(is_reserved(), Ordering::Relaxed);
+    let result = action();
+    IS_ON.store(false, Ordering::Relaxed);
+    result
+}
+
+/// Reserves the range, unless that was done.
+fn is_reserved() -> bool {
+    if !BEGIN.load(Ordering::Acquire).is_null() {
+        return true;
+    }
+    // SAFETY: new memory is asked for, wherever there is room.
+    let range = unsafe {
+        libc::mmap(
+            ptr::null_mut(),
+            RANGE,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        )
+    };
+    if range == libc::MAP_FAILED {
+        return false;
+    }
+    // SAFETY: the range is ours. That the advice may be refused does no harm.
+    unsafe { libc::madvise(range, RANGE, libc::MADV_HUGEPAGE) };
+    BEGIN.store(range.cast(), Ordering::Release);
+    true
+}
+
+/// Takes a piece from the range; none if it does not fit.
+fn take(layout: Layout) -> Option<*mut u8> {
+    let begin = BEGIN.load(Ordering::Acquire);
+    let offset = match layout.size() < LARGE && layout.align() <= PAGE {
+        true => take_small(layout)?,
+        false => take_from_range(layout)?,
+    };
+    // SAFETY: the offset lies within the range.
+    Some(unsafe { begin.add(offset) })
+}
+
+fn take_small(layout: Layout) -> Option<usize> {
+    LEFT.with(|left| {
+        let (begin, end) = left.get();
+        let begin = begin.next_multiple_of(layout.align());
+        if begin + layout.size() <= end {
+            left.set((begin + layout.size(), end));
+            return Some(begin);
+        }
+        let slab = Layout::from_size_align(SLAB, PAGE).ok()?;
+        let begin = take_from_range(slab)?;
+        left.set((begin + layout.size(), begin + SLAB));
+        Some(begin)
+    })
+}
+
+/// The range begins at a page, so that offsets are aligned as addresses are, for
+/// alignments up to that.
+fn take_from_range(layout: Layout) -> Option<usize> {
+    let size = layout.size().checked_next_multiple_of(PAGE)?;
+    let next = |used: usize| used.checked_add(size).filter(|end| *end <= RANGE);
+    if layout.align() > PAGE {
+        return None;
+    }
+    let taken = USED.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+    taken.ok()
+}
+
+/// Where in the range a piece lies; none if it is the system's.
+fn offset_of(piece: *mut u8) -> Option<usize> {
+    let begin = BEGIN.load(Ordering::Relaxed);
+    let offset = piece.addr().wrapping_sub(begin.addr());
+    (!begin.is_null() && offset < RANGE).then_some(offset)
+}
+
+/// Gives a large piece back.
+fn give_back(piece: *mut u8, size: usize) {
+    // SAFETY: the pages are those of the piece alone, which nobody uses any more.
+    unsafe { libc::madvise(piece.cast(), size & !(PAGE - 1), libc::MADV_DONTNEED) };
+}
+
+/// Makes a latest piece longer or shorter where it stands.
+fn resize(offset: usize, old: usize, new: usize) -> bool {
+    match (old < LARGE, new < LARGE) {
+        (true, true) => resize_small(offset, old, new),
+        (false, false) => resize_large(offset, old, new),
+        _ => false,
+    }
+}
+
+/// The latest of this thread's slab.
+fn resize_small(offset: usize, old: usize, new: usize) -> bool {
+    LEFT.with(|left| {
+        let (begin, end) = left.get();
+        let fits = offset + old == begin && offset + new <= end;
+        if fits {
+            left.set((offset + new, end));
+        }
+        fits
+    })
+}
+
+/// The latest of the range.
+fn resize_large(offset: usize, old: usize, new: usize) -> bool {
+    if offset + new > RANGE - PAGE {
+        return false;
+    }
+    let end = |size: usize| offset + size.next_multiple_of(PAGE);
+    let (order, failed) = (Ordering::Relaxed, Ordering::Relaxed);
+    let resized = USED.compare_exchange(end(old), end(new), order, failed);
+    resized.is_ok()
+}
+
+struct Allocator;
+
+// SAFETY: pieces of the range are never handed out twice, and are as large and as
+// aligned as was asked for; all else is the system's.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let taken = match IS_ON.load(Ordering::Relaxed) {
+            true => take(layout),
+            false => None,
+        };
+        // SAFETY: as the caller promises.
+        taken.unwrap_or_else(|| unsafe { System.alloc(layout) })
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // What was taken back may be handed out again, and is not zero then.
+        let taken = match IS_ON.load(Ordering::Relaxed) {
+            true => take(layout),
+            false => None,
+        };
+        match taken {
+            Some(piece) => {
+                // SAFETY: the piece has this size.
+                unsafe { piece.write_bytes(0, layout.size()) };
+                piece
+            }
+            // SAFETY: as the caller promises.
+            None => unsafe { System.alloc_zeroed(layout) },
+        }
+    }
+
+    unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
+        match offset_of(piece) {
+            Some(offset) if layout.size() < LARGE => _ = resize_small(offset, layout.size(), 0),
+            Some(_) => give_back(piece, layout.size()),
+            // SAFETY: as the caller promises, and it is the system's.
+            None => unsafe { System.dealloc(piece, layout) },
+        }
+    }
+
+    unsafe fn realloc(&self, piece: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        let Some(offset) = offset_of(piece) else {
+            // SAFETY: as the caller promises, and it is the system's.
+            return unsafe { System.realloc(piece, layout, new_size) };
+        };
+        let is_alike = (new_size < LARGE) == (layout.size() < LARGE);
+        let shrinks = new_size <= layout.size() && is_alike;
+        if resize(offset, layout.size(), new_size) || shrinks {
+            return piece;
+        }
+        // SAFETY: as the caller promises of the new size; both pieces have the bytes
+        // that are copied, and are different ones.
+        unsafe {
+            let new = self.alloc(Layout::from_size_align_unchecked(new_size, layout.align()));
+            if !new.is_null() {
+                new.copy_from_nonoverlapping(piece, layout.size().min(new_size));
+                self.dealloc(piece, layout);
+            }
+            new
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::measure::mutex::lock;
+
+    /// One at a time switches it on.
+    static TURN: Mutex<()> = Mutex::new(());
+
+    #[test]
+    fn pieces_are_aligned_apart_and_keep_their_content_when_they_grow() {
+        let _turn = lock(&TURN);
+        let (vectors, strings) = with_large_pages(|| {
+            let mut vectors: Vec<Vec<u64>> = (0..100).map(|_| Vec::new()).collect();
+            for round in 0..20_000u64 {
+                for (number, vector) in (0..).zip(&mut vectors) {
+                    vector.push(round * 1000 + number);
+                }
+            }
+            let strings: Vec<String> = (0..1000).map(|number| "x".repeat(number * 7)).collect();
+            (vectors, strings)
+        });
+        for (number, vector) in (0..).zip(&vectors) {
+            let expected = (0..20_000).map(|round| round * 1000 + number);
+            assert!(vector.iter().copied().eq(expected));
+        }
+        for (number, string) in strings.iter().enumerate() {
+            assert_eq!(string.len(), number * 7);
+            assert!(string.bytes().all(|byte| byte == b'x'));
+        }
+        assert!(offset_of(vectors[0].as_ptr().cast_mut().cast()).is_some());
+        assert_eq!(
+            vec![0u8; 1 << 20].iter().filter(|byte| **byte != 0).count(),
+            0
+        );
+        drop((vectors, strings));
+        assert!(USED.load(Ordering::Relaxed) > 20_000 * 8 * 100);
+    }
+
+    #[test]
+    fn what_is_zeroed_is_zero_also_where_something_was() {
+        let _turn = lock(&TURN);
+        with_large_pages(|| {
+            for _ in 0..50 {
+                let mut block = vec![0u8; 3 << 16];
+                assert!(block.iter().all(|byte| *byte == 0));
+                block.fill(1);
+                block.truncate(1 << 16);
+                block.shrink_to_fit();
+            }
+        });
+    }
+}

@@ -1,0 +1,156 @@
+//! Traces exported for Perfetto and Paraver: their formats, and that they say what the
+//! statistics of the trace say.
+
+#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use profile::region_kind::PseudoRegion;
+use serde_json::Value;
+use tests::fixture::Fixture;
+use tests::run::{Build, build, run};
+use tests::toolchain::{Compiler, romp_bin_dir};
+use trace::read::Trace;
+use trace::stats::stats;
+
+/// Runs a fixture with its chunks in the trace; gives the trace and an export of it.
+fn exported(fixture: &str, format: &str, check: impl Fn(&Trace, &Path)) {
+    let bin = romp_bin_dir().unwrap();
+    let fixture = Fixture::read(fixture).unwrap();
+    let compiler = Compiler::find("gcc").unwrap();
+    let std = fixture.header.standards.last().unwrap();
+    let program = build(&fixture, &compiler, std, Build::Chunked(&bin)).unwrap();
+    let ran = run(&fixture, &program, &[("ROMP_TRACE", "on")]).unwrap();
+    let path = ran.profiles[0].with_extension("trace");
+    let output: PathBuf = path.with_extension("exported");
+    let status = Command::new(bin.join("romp"))
+        .args(["trace".as_ref(), path.as_os_str()])
+        .args(["export", "--format", format, "--output"])
+        .arg(&output)
+        .status();
+    assert!(status.unwrap().success());
+    check(&Trace::open(&path).unwrap(), &output);
+}
+
+/// How often regions are entered, by kind and place as exports name them.
+fn entered(trace: &Trace) -> BTreeMap<String, u64> {
+    let mut entered = BTreeMap::new();
+    for ((_, region), parts) in &stats(trace).unwrap().spans {
+        let region = trace.region(*region).unwrap();
+        let place = &region.begin;
+        let name = format!("{} {}:{}", region.region_type, place.file, place.first);
+        // A team's fork is told beside its members.
+        let forks = parts[PseudoRegion::Seq as usize].count;
+        *entered.entry(name).or_default() += parts[PseudoRegion::Main as usize].count + forks;
+    }
+    entered
+}
+
+/// What is open on a lane, and the arrows between lanes.
+#[derive(Default)]
+struct Lanes {
+    open: BTreeMap<u64, Vec<f64>>,
+    begun: BTreeMap<String, u64>,
+    starts: BTreeSet<String>,
+    ends: BTreeSet<String>,
+}
+
+impl Lanes {
+    fn event(&mut self, event: &Value) {
+        let lane = event["tid"].as_u64().unwrap();
+        let at = event["ts"].as_f64().unwrap();
+        let open = self.open.entry(lane).or_default();
+        let id = || format!("{} {}", event["cat"], event["id"]);
+        match event["ph"].as_str().unwrap() {
+            "B" => {
+                assert!(open.last().is_none_or(|outer| *outer <= at), "{event}");
+                open.push(at);
+                let name = event["name"].as_str().unwrap().to_owned();
+                *self.begun.entry(name).or_default() += 1;
+            }
+            "E" => assert!(open.pop().unwrap() <= at, "{event}"),
+            "X" => assert!(event["dur"].as_f64().unwrap() >= 0.0),
+            "s" => assert!(self.starts.insert(id())),
+            "f" => _ = self.ends.insert(id()),
+            kind => assert_eq!(kind, "M"),
+        }
+    }
+}
+
+#[test]
+fn perfetto_gets_nested_slices_and_arrows_with_two_ends() {
+    for fixture in ["c/nested_constructs.c", "c/tasks.c", "c/cancel.c"] {
+        exported(fixture, "chrome", |trace, output| {
+            let text = std::fs::read_to_string(output).unwrap();
+            let whole: Value = serde_json::from_str(&text).unwrap();
+            let mut lanes = Lanes::default();
+            for event in whole["traceEvents"].as_array().unwrap() {
+                assert_eq!(event["pid"], trace.header.pid);
+                lanes.event(event);
+            }
+            assert!(lanes.open.values().all(Vec::is_empty), "{fixture}");
+            assert!(lanes.ends.is_subset(&lanes.starts), "{fixture}");
+            assert!(!lanes.ends.is_empty());
+            for (region, count) in entered(trace) {
+                assert_eq!(
+                    lanes.begun.get(&region),
+                    Some(&count),
+                    "{fixture}: {region}"
+                );
+            }
+        });
+    }
+}
+
+#[test]
+fn paraver_gets_records_in_the_order_of_time_and_names_for_all_of_them() {
+    for fixture in ["c/nested_constructs.c", "c/tasks.c", "c/pthreads.c"] {
+        exported(fixture, "paraver", |trace, output| {
+            let read =
+                |extension| std::fs::read_to_string(output.with_extension(extension)).unwrap();
+            let names = read("pcf");
+            let named = |number: u64| {
+                let begin = format!("{number} ");
+                names.lines().any(|line| line.starts_with(&begin))
+            };
+            let threads = trace.streams().count() as u64;
+            let duration = trace.ns(trace.header.end.ticks);
+            let records = read("prv");
+            let (header, records) = records.split_once('\n').unwrap();
+            let resources = format!("{duration}_ns:1({threads}):1:1({threads}:1)");
+            assert!(header.starts_with("#Paraver ("), "{header}");
+            assert!(header.ends_with(&resources), "{header}");
+            assert_eq!(read("row").lines().count() as u64, 1 + threads);
+            let (mut last, mut states) = (0, BTreeMap::new());
+            for record in records.lines() {
+                let words: Vec<u64> = record
+                    .split(':')
+                    .map(|word| word.parse().unwrap())
+                    .collect();
+                let [kind, cpu, 1, 1, thread, at, second, third] = words[..] else {
+                    panic!("{record}");
+                };
+                assert!(
+                    at >= last && cpu == thread && (1..=threads).contains(&thread),
+                    "{record}"
+                );
+                last = at;
+                match kind {
+                    1 => {
+                        // The states of a thread follow one another without a gap.
+                        let before = states.insert(thread, second).unwrap_or(0);
+                        assert!(at == before && second > at && named(third), "{record}");
+                    }
+                    2 => assert!(names.contains(&second.to_string()), "{record}"),
+                    _ => panic!("{record}"),
+                }
+                let is_region = kind == 2 && second == 60_000_001;
+                assert!(!is_region || named(third), "{record}");
+            }
+            assert_eq!(states.len() as u64, threads);
+            assert!(states.values().all(|end| *end == duration), "{fixture}");
+        });
+    }
+}
