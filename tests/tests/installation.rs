@@ -45,7 +45,7 @@ fn everything_is_where_it_belongs() {
     let prefix = prefix.canonicalize().unwrap();
     let (include, lib) = (prefix.join("include"), prefix.join("lib/libpomp.a"));
     assert_eq!(says(&["--cflags"]), format!("-I{}\n", include.display()));
-    let shared = format!("{} -lpthread -ldl -lm", lib.display());
+    let shared = format!("{} -lpthread -ldl", lib.display());
     let exports = prefix.join("lib/pomp.exports");
     let libs = format!("{shared} -Wl,--dynamic-list={}", exports.display());
     assert_eq!(says(&["--libs"]).trim_end(), libs);
@@ -105,6 +105,23 @@ fn the_archive_shows_the_interface_and_nothing_else() {
             "omp_test_nest_lock_"
         ]
     );
+}
+
+/// Each relocation takes the linker's time, in every program.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn the_archives_functions_call_each_other_without_the_linker() {
+    let folder = romp_bin_dir().and_then(|bin| install(&bin)).unwrap();
+    let library = folder.path().join("romp/lib/libpomp.a");
+    let mut command = Command::new("readelf");
+    let output = command.args(["-rW"]).arg(library).output().unwrap();
+    let output = String::from_utf8(output.stdout).unwrap();
+    assert!(output.contains("R_X86_64_PLT32"), "nothing was read");
+    let left: Vec<&str> = output
+        .lines()
+        .filter(|line| line.contains("R_X86_64_PLT32") && line.contains(" .text - 4"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]

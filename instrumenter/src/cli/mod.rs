@@ -14,6 +14,7 @@ mod man;
 mod merge;
 mod opari2;
 mod report;
+mod seal;
 mod trace;
 mod wrap;
 
@@ -68,6 +69,9 @@ enum Command {
     /// Write the manual pages into a directory
     #[command(hide = true)]
     Man(man::Arguments),
+    /// Settle what an object file refers to within itself, as ./install does to the library
+    #[command(hide = true)]
+    Seal(seal::Arguments),
 }
 
 /// What is not to be instrumented.
@@ -126,6 +130,7 @@ pub fn run() -> ExitCode {
         Command::Env => env::run(),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
+        Command::Seal(arguments) => seal::run(&arguments),
     };
     end(result)
 }

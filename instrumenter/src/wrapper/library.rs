@@ -15,7 +15,7 @@ const ARCHIVE: &str = "libpomp.a";
 const EXPORTS: &str = "pomp.exports";
 
 /// What the archive itself needs from the system.
-pub(crate) const NATIVE_LIBRARIES: [&str; 3] = ["-lpthread", "-ldl", "-lm"];
+pub(crate) const NATIVE_LIBRARIES: [&str; 2] = ["-lpthread", "-ldl"];
 
 /// Finds the library: where `ROMP_LIB` says, or else beside the command or in
 /// the `lib` directory next to it. An error is a sentence for the user.
@@ -119,13 +119,13 @@ mod tests {
         let library = dir.path().join(ARCHIVE);
         let list = dir.path().join(EXPORTS);
         let last = |text| link_words(&classified(text), &library).pop().unwrap();
-        assert_eq!(last("a.o"), "-lm");
+        assert_eq!(last("a.o"), "-ldl");
         std::fs::write(&list, "").unwrap();
         assert_eq!(
             last("a.o"),
             *format!("-Wl,--dynamic-list={}", list.display())
         );
-        assert_eq!(last("-shared a.o"), "-lm");
+        assert_eq!(last("-shared a.o"), "-ldl");
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
         let directory = dir.path().canonicalize().unwrap();
         let path = format!("-Wl,-rpath,{}", directory.display());
         assert_eq!(last("libpomp.so").unwrap(), *path);
-        assert_eq!(last(ARCHIVE).unwrap(), "-lm");
+        assert_eq!(last(ARCHIVE).unwrap(), "-ldl");
     }
 
     #[test]
@@ -143,6 +143,6 @@ mod tests {
         let words = |text| link_words(&classified(text), Path::new("/l/libpomp.a"));
         assert_eq!(words("-x c a.c")[..3], ["-x", "none", "/l/libpomp.a"]);
         assert_eq!(words("-x c a.c -x none")[0], "/l/libpomp.a");
-        assert_eq!(words("a.o")[1..], ["-lpthread", "-ldl", "-lm"]);
+        assert_eq!(words("a.o")[1..], ["-lpthread", "-ldl"]);
     }
 }

@@ -138,10 +138,12 @@ fn finish(mut child: Child, input: Option<&[u8]>) -> std::io::Result<Outcome> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (stdout, stderr) = std::thread::scope(|scope| {
         let errors = scope.spawn(move || drain(stderr));
-        scope.spawn(move || {
-            // A compiler that stops reading has its own reasons.
-            let _ = stdin.map(|mut pipe| pipe.write_all(input.unwrap_or_default()));
-        });
+        if let Some(mut pipe) = stdin {
+            scope.spawn(move || {
+                // A compiler that stops reading has its own reasons.
+                let _ = pipe.write_all(input.unwrap_or_default());
+            });
+        }
         (drain(stdout), errors.join().unwrap_or_default())
     });
     Ok(Outcome {

@@ -66,7 +66,7 @@ fn links_get_the_library_after_the_user_s_words() {
     let project = Project::new(&[("args", "-fopenmp x.o")]);
     let library = library().to_str().unwrap();
     let expected = |text: &str| {
-        let words = format!("{text} {library} -lpthread -ldl -lm");
+        let words = format!("{text} {library} -lpthread -ldl");
         words
             .split_whitespace()
             .map(str::to_owned)

@@ -137,27 +137,52 @@ impl Finder<'_> {
         })
     }
 
-    /// The tree must not contradict the tokens on where a loop ends.
+    /// The tree must not contradict the tokens on where a loop ends. It is asked only
+    /// if they leave doubt: it takes longer than everything else. `cross_check` asks
+    /// always.
     fn check_tree(&self, view: &View, span: &Span, directive: &Directive) -> Result<(), String> {
-        if Wants::of(directive, span.end.is_some()) != Some(Wants::Loop) {
-            return Ok(());
-        }
-        let (Some(Item::Statement(first)), Item::Statement(last)) =
-            (view.items.get(span.own + 1), view.items[span.last])
-        else {
-            // Another directive stands between; it is checked itself.
+        let Some((first, last)) = Self::looped(view, span, directive) else {
             return Ok(());
         };
-        if (*first..=last).any(|index| view.hides_loop(index)) {
-            return Ok(());
+        let leaves_doubt = (first..=last).any(|index| !view.is_plain(index));
+        match leaves_doubt && self.tree_contradicts(view, span, first, last) {
+            false => Ok(()),
+            true => Err("two ways of finding its end do not agree, so it is not touched".into()),
         }
-        let first = &view.statements[*first];
-        let from = self.records[match view.items[span.own] {
-            Item::Directive(index) => index,
-            Item::Statement(_) => return Ok(()),
-        }]
-        .range
-        .end;
+    }
+
+    /// The first and the last statement of the loop that a directive governs.
+    pub(super) fn looped(
+        view: &View,
+        span: &Span,
+        directive: &Directive,
+    ) -> Option<(usize, usize)> {
+        if Wants::of(directive, span.end.is_some()) != Some(Wants::Loop) {
+            return None;
+        }
+        match (view.items.get(span.own + 1), view.items[span.last]) {
+            (Some(Item::Statement(first)), Item::Statement(last)) => Some((*first, last)),
+            // Another directive stands between; it is checked itself.
+            _ => None,
+        }
+    }
+
+    /// Whether the tree has another end for a loop.
+    pub(super) fn tree_contradicts(
+        &self,
+        view: &View,
+        span: &Span,
+        first: usize,
+        last: usize,
+    ) -> bool {
+        if (first..=last).any(|index| view.hides_loop(index)) {
+            return false;
+        }
+        let Item::Directive(own) = view.items[span.own] else {
+            return false;
+        };
+        let from = self.records[own].range.end;
+        let first = &view.statements[first];
         let tree = view.tree(self);
         let starts = [first.range.start, first.keyword];
         let answer = starts
@@ -165,14 +190,11 @@ impl Finder<'_> {
             .map(|start| tree.statement_end(from, start, |kind| kind == "do_loop"))
             .find(|answer| *answer != TreeAnswer::Unknown);
         let Some(TreeAnswer::Ends(end)) = answer else {
-            return Ok(());
+            return false;
         };
-        let text = &self.source.text[..end];
-        let end = text.trim_ascii_end().len();
-        match view.statements[last].range.contains(&end.saturating_sub(1)) {
-            true => Ok(()),
-            false => Err("two ways of finding its end do not agree, so it is not touched".into()),
-        }
+        let end = self.source.text[..end].trim_ascii_end().len();
+        let statement = &view.statements[last].range;
+        !statement.contains(&end.saturating_sub(1))
     }
 
     /// Every other choice of the conditionals that overlap the construct must
@@ -229,6 +251,25 @@ impl View {
         let keyword = line.tokens.get(statement.tokens.start);
         matches!(statement.kind, StatementKind::Do { .. })
             && keyword.is_some_and(|token| !line.text(token).eq_ignore_ascii_case(b"do"))
+    }
+
+    /// Whether a statement is for loops what its words say to a reader, too: `do` and
+    /// `end do` begin and end one, and nothing else does. Loops that end at a label
+    /// are not plain.
+    pub(super) fn is_plain(&self, index: usize) -> bool {
+        let statement = &self.statements[index];
+        let line = &self.lines[self.line_of[index]];
+        let own = line.tokens.get(statement.tokens.clone());
+        let mut words = own.unwrap_or_default().iter().map(|token| line.text(token));
+        let first = words.next().unwrap_or_default();
+        let is = |word: &[u8], text: &str| word.eq_ignore_ascii_case(text.as_bytes());
+        let ends = is(first, "enddo")
+            || is(first, "end") && words.next().is_some_and(|word| is(word, "do"));
+        match statement.kind {
+            StatementKind::Do { label, .. } => label.is_none() && is(first, "do"),
+            StatementKind::EndDo => ends,
+            _ => !is(first, "do") && !ends,
+        }
     }
 
     /// Where the construct of a record ends.

@@ -10,6 +10,7 @@ mod card;
 mod classify;
 mod closed;
 mod conditions;
+mod cross_check;
 mod declaring;
 mod directives;
 mod extents;
@@ -117,6 +118,10 @@ impl FrontEnd for FortranFrontEnd {
             .guarded_configuration(&source.text, &finder.preprocessor);
         let view = View::new(&finder, &configuration, None);
         view.tree(&finder).error_count()
+    }
+
+    fn disagreement(&self, source: &Source) -> Option<usize> {
+        Finder::new(source).disagreement()
     }
 
     fn loops<'s>(&self, source: &'s Source) -> Box<dyn LoopReader + 's> {

@@ -1,0 +1,31 @@
+//! The cross-check of what is taken from the tokens alone: see `check_tree`.
+//! `--verify` and the tests ask the tree about every loop.
+
+use super::Finder;
+use super::directives::Meaning;
+
+impl Finder<'_> {
+    /// The first directive whose loop the tokens and the tree see end differently.
+    pub(super) fn disagreement(&self) -> Option<usize> {
+        (0..self.records.len())
+            .find(|index| self.is_disputed(*index))
+            .map(|index| self.records[index].range.start)
+    }
+
+    fn is_disputed(&self, index: usize) -> bool {
+        let record = &self.records[index];
+        let Meaning::Begin(directive) = &record.meaning else {
+            return false;
+        };
+        let view = self.view_at(record.range.start);
+        let Ok(span) = view.span(index) else {
+            return false;
+        };
+        let Some((first, last)) = Self::looped(&view, span, directive) else {
+            return false;
+        };
+        // Where there is doubt, the construct was left alone.
+        let doubted = (first..=last).any(|index| !view.is_plain(index));
+        !doubted && self.tree_contradicts(&view, span, first, last)
+    }
+}
