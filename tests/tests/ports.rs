@@ -164,6 +164,18 @@ fn opari2s_options_for_tasks_do_what_they_say() {
     }
 }
 
+/// Libraries end the program where the end of a task never comes.
+#[test]
+fn a_task_that_cancels_its_group_is_left_alone() {
+    let place = Place::new();
+    let source = "void f(int n)\n{\n#pragma omp taskgroup\n{\n#pragma omp task\n{\n\
+                  if (n) {\n#pragma omp cancel taskgroup\n}\n}\n#pragma omp task\n{ n++; }\n}\n}\n";
+    std::fs::write(place.0.path().join("source.c"), source).unwrap();
+    place.run(Command::new(bin().join("romp")).args(["opari2", "source.c"]));
+    let text = std::fs::read_to_string(place.0.path().join("source.mod.c")).unwrap();
+    assert_eq!(text.matches("{ POMP2_Task_begin(").count(), 1, "{text}");
+}
+
 /// Score-P instruments functions, too, but those whose names begin so: what such a
 /// function reports is not over when it returns.
 #[test]

@@ -218,6 +218,7 @@ pub fn plan(
         must_pass_tasks: options.api.declares_tasks(),
         plan: Plan::default(),
         cancelled: outcome::cancelled(found, nesting),
+        passed_over: outcome::passed_over(found, nesting),
         untold: HashSet::new(),
         seen: HashMap::new(),
         marks: BTreeMap::new(),
@@ -254,6 +255,8 @@ struct Planner<'a> {
     plan: Plan,
     /// Constructs that a `cancel` in them may end.
     cancelled: HashSet<usize>,
+    /// Those whose ends it may pass over.
+    passed_over: HashSet<usize>,
     /// Constructs whose threads the interface is not told of, where it must be.
     untold: HashSet<usize>,
     /// How many regions so far have this function and text, for the ordinals.

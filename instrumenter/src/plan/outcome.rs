@@ -80,6 +80,12 @@ impl Planner<'_> {
         if let Some(reason) = self.unclear(construct, found, directive) {
             return left(reason);
         }
+        if self.api.must_know_threads()
+            && recipe.inside.is_some()
+            && self.passed_over.contains(&index)
+        {
+            return left("a cancel may pass over its end, of which POMP2 must be told");
+        }
         match self.unsplit(index, directive, split, recipe) {
             Some(reason) if recipe.leaf == Leaf::Parallel && self.api.must_know_threads() => {
                 left(format!("{reason}, and POMP2 must be told of its threads"))
@@ -276,14 +282,49 @@ const CANCELLATION: [Leaf; 2] = [Leaf::Cancel, Leaf::CancellationPoint];
 
 /// The constructs in which a `cancel` or cancellation point for them stands.
 pub(super) fn cancelled(found: &Found, nesting: &Nesting) -> HashSet<usize> {
-    let binding = |construct: &Construct| {
-        let directive = found.directives[construct.directive].directive.as_ref();
-        let cancel = directive
-            .ok()
-            .filter(|directive| CANCELLATION.iter().any(|leaf| directive.has_leaf(*leaf)))?;
+    let binding = |(construct, cancel): (&Construct, &Directive)| {
         cancel_binds_to(found, nesting, construct, &cancel.clauses.first()?.name)
     };
-    nesting.constructs.iter().filter_map(binding).collect()
+    cancellations(found, nesting).filter_map(binding).collect()
+}
+
+/// The directives at which a construct may be left.
+fn cancellations<'a>(
+    found: &'a Found,
+    nesting: &'a Nesting,
+) -> impl Iterator<Item = (&'a Construct, &'a Directive)> {
+    nesting.constructs.iter().filter_map(|construct| {
+        let directive = found.directives[construct.directive].directive.as_ref();
+        let is_one = |directive: &&Directive| {
+            let mut leaves = CANCELLATION.iter();
+            !construct.implicit_section && leaves.any(|leaf| directive.has_leaf(*leaf))
+        };
+        Some((construct, directive.ok().filter(is_one)?))
+    })
+}
+
+/// The constructs whose ends a `cancel` in them may pass over: all from around it to
+/// the one that it ends, or, of a group of tasks, to the task that leaves.
+pub(super) fn passed_over(found: &Found, nesting: &Nesting) -> HashSet<usize> {
+    let mut passed = HashSet::new();
+    for (construct, directive) in cancellations(found, nesting) {
+        let is_task = |index: &usize| {
+            let directive = &found.directives[nesting.constructs[*index].directive].directive;
+            matches!(directive, Ok(directive) if directive.has_leaf(Leaf::Task))
+        };
+        let parent = |index: &usize| nesting.constructs[*index].parent;
+        let mut around = std::iter::successors(construct.parent, parent);
+        let last = match directive.clauses.first().map(|clause| &*clause.name) {
+            Some("taskgroup") => around.find(is_task),
+            Some(name) => cancel_binds_to(found, nesting, construct, name),
+            None => None,
+        };
+        let Some(last) = last else { continue };
+        let around = std::iter::successors(construct.parent, parent);
+        passed.extend(around.take_while(|index| *index != last));
+        passed.insert(last);
+    }
+    passed
 }
 
 /// The innermost construct around a `cancel` that has a leaf of that name.
