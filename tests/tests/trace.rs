@@ -26,6 +26,7 @@ const FIXTURES: &[&str] = &[
     "c/cancel.c",
     "c/pthreads.c",
     "c/inst_switches.c",
+    "trace/recursion.c",
 ];
 
 #[test]

@@ -27,6 +27,7 @@ pub mod depend;
 pub mod layout;
 pub mod read;
 pub mod record;
+mod recursion;
 pub mod replay;
 pub mod schedule;
 pub mod stats;

@@ -14,6 +14,7 @@ use profile::region_kind::PseudoRegion;
 
 use crate::read::{ReadError, Trace};
 use crate::record::Op;
+use crate::recursion::Recursion;
 use crate::replay::{Event, Listener, LockEvent, Open, Role, path, replay_closed};
 
 /// Count and ticks, wrapping while sums are not complete.
@@ -53,6 +54,8 @@ pub struct Stats {
     pub cut: u64,
     /// Joins by forking thread and region: size and time.
     joins: BTreeMap<Place, BTreeMap<u64, Span>>,
+    /// Times that the stream being read holds twice.
+    recursion: Recursion,
     /// Locks that the stream being read holds, by address.
     held: BTreeMap<u64, (u64, u64)>,
 }
@@ -65,6 +68,7 @@ pub fn stats(trace: &Trace) -> Result<Stats, ReadError> {
     let mut stats = Stats::default();
     for stream in trace.streams() {
         stats.held.clear();
+        stats.recursion.clear();
         replay_closed(trace, stream, &mut stats)?;
     }
     stats.settle(trace);
@@ -94,9 +98,7 @@ impl Listener for Stats {
                 size,
             } => {
                 self.cut += u64::from(*is_cut);
-                if *is_again {
-                    self.settle_recursion(open, time.wrapping_sub(top.start));
-                }
+                self.settle_recursion(open, *is_again, time.wrapping_sub(top.start));
                 self.end_phase(open, top, time);
                 self.end(open, top, time, *size);
             }
@@ -113,25 +115,20 @@ impl Stats {
         spans[part as usize].add(ticks);
     }
 
-    /// Takes the time of a region within one of its own kind from what stands
-    /// around it up to that one, which all have it already.
-    fn settle_recursion(&mut self, open: &[Open], ticks: u64) {
-        let Some((top, around)) = open.split_last() else {
-            return;
-        };
+    /// Takes what the profile takes for regions deep in a recursion.
+    fn settle_recursion(&mut self, open: &[Open], is_again: bool, ticks: u64) {
         let thread = path(open);
-        for frame in around.iter().rev() {
-            let spans = self.spans.entry((thread, frame.region)).or_default();
-            let has_phase = frame.phase != PseudoRegion::Main;
-            let parts = [PseudoRegion::Main, frame.phase];
-            for part in parts.into_iter().take(1 + usize::from(has_phase)) {
-                let span = &mut spans[part as usize];
-                span.ticks = span.ticks.wrapping_sub(ticks);
-            }
-            if frame.region == top.region || frame.role != Role::Construct {
-                return;
-            }
-        }
+        let spans = &mut self.spans;
+        self.recursion
+            .end(open, is_again, ticks, &mut |frame, ticks| {
+                let spans = spans.entry((thread, frame.region)).or_default();
+                let has_phase = frame.phase != PseudoRegion::Main;
+                let parts = [PseudoRegion::Main, frame.phase];
+                for part in parts.into_iter().take(1 + usize::from(has_phase)) {
+                    let span = &mut spans[part as usize];
+                    span.ticks = span.ticks.wrapping_sub(ticks);
+                }
+            });
     }
 
     fn end_phase(&mut self, open: &[Open], top: &Open, time: u64) {
