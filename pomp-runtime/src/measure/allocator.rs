@@ -1,11 +1,10 @@
 //! The memory in which a large profile is written when the program ends.
 //!
-//! Most of that memory is used once, and half of the time were the faults of its small
-//! pages. So what is allocated meanwhile comes, one piece behind the other, from a range
-//! that the system may fill with large pages. The latest piece of a thread may grow,
-//! shrink and go; of others those that are large are given back to the system when they
-//! are not needed any more, the rest with the process. At all other times, and where
-//! there is no such range, this is the system's allocator.
+//! Half of that time were the faults of small pages. So what is allocated meanwhile comes,
+//! one piece behind the other, from a range that the system may fill with large pages. A
+//! piece that is not needed any more is kept for the next one of its size, or given back
+//! to the system if it is large. At all other times, and where there is no such range,
+//! this is the system's allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -17,9 +16,11 @@ const RANGE: usize = 1 << 36;
 /// What a thread takes from the range for its small pieces.
 const SLAB: usize = 1 << 18;
 /// Pieces of this size are taken from the range, and given back to the system.
-const LARGE: usize = 1 << 16;
+const LARGE: usize = 1 << 17;
 /// What the system gives and takes back.
 const PAGE: usize = 1 << 12;
+/// Small pieces have one of these sizes: 16, and four for each doubling.
+const SIZES: usize = 4 * (LARGE.ilog2() as usize - 3);
 
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
@@ -33,6 +34,9 @@ static IS_ON: AtomicBool = AtomicBool::new(false);
 thread_local! {
     /// What is left of this thread's slab: offsets of its begin and end.
     static LEFT: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+    /// Pieces that are not needed any more, by size: the offset of one, plus one, and in
+    /// its first word that of the next.
+    static KEPT: [Cell<usize>; SIZES] = const { [const { Cell::new(0) }; SIZES] };
 }
 
 /// Does something that takes much memory, once.
@@ -71,27 +75,74 @@ fn is_reserved() -> bool {
 /// Takes a piece from the range; none if it does not fit.
 fn take(layout: Layout) -> Option<*mut u8> {
     let begin = BEGIN.load(Ordering::Acquire);
-    let offset = match layout.size() < LARGE && layout.align() <= PAGE {
-        true => take_small(layout)?,
-        false => take_from_range(layout)?,
+    let offset = match kind(layout) {
+        Some(kind) => take_small(begin, kind)?,
+        None => take_from_range(layout)?,
     };
     // SAFETY: the offset lies within the range.
     Some(unsafe { begin.add(offset) })
 }
 
-fn take_small(layout: Layout) -> Option<usize> {
+/// The number of a small piece's size.
+fn kind(layout: Layout) -> Option<usize> {
+    // The sizes are not multiples of large alignments.
+    let size = match layout.align() > 16 {
+        true => layout.size().max(layout.align()).next_power_of_two(),
+        false => layout.size().max(16),
+    };
+    if size > LARGE / 2 || layout.align() > PAGE {
+        return None;
+    }
+    let doubling = (size - 1).ilog2() as usize;
+    let quarter = ((size - 1) >> (doubling - 2)) & 3;
+    Some(4 * (doubling - 3) + quarter)
+}
+
+/// The size with this number.
+fn size_of_kind(kind: usize) -> usize {
+    (5 + kind % 4) << (kind / 4 + 1)
+}
+
+fn take_small(begin: *mut u8, kind: usize) -> Option<usize> {
+    let again = KEPT.with(|kept| {
+        let offset = kept.get(kind)?.get().checked_sub(1)?;
+        // SAFETY: the piece is in the range, aligned, and has kept this word.
+        let next = unsafe { begin.add(offset).cast::<usize>().read() };
+        kept[kind].set(next);
+        Some(offset)
+    });
+    again.or_else(|| take_from_slab(kind))
+}
+
+fn take_from_slab(kind: usize) -> Option<usize> {
+    let size = size_of_kind(kind);
     LEFT.with(|left| {
         let (begin, end) = left.get();
-        let begin = begin.next_multiple_of(layout.align());
-        if begin + layout.size() <= end {
-            left.set((begin + layout.size(), end));
+        // As aligned as a power of two of this size asks for.
+        let align = if size.is_power_of_two() {
+            size.min(PAGE)
+        } else {
+            16
+        };
+        let begin = begin.next_multiple_of(align);
+        if begin + size <= end {
+            left.set((begin + size, end));
             return Some(begin);
         }
         let slab = Layout::from_size_align(SLAB, PAGE).ok()?;
         let begin = take_from_range(slab)?;
-        left.set((begin + layout.size(), begin + SLAB));
+        left.set((begin + size, begin + SLAB));
         Some(begin)
     })
+}
+
+/// A small piece is kept for the next one of its size.
+fn keep(piece: *mut u8, offset: usize, kind: usize) {
+    KEPT.with(|kept| {
+        // SAFETY: nobody uses the piece any more, which is aligned and has room for a word.
+        unsafe { piece.cast::<usize>().write(kept[kind].get()) };
+        kept[kind].set(offset + 1);
+    });
 }
 
 /// The range begins at a page, so that offsets are aligned as addresses are, for
@@ -119,28 +170,7 @@ fn give_back(piece: *mut u8, size: usize) {
     unsafe { libc::madvise(piece.cast(), size & !(PAGE - 1), libc::MADV_DONTNEED) };
 }
 
-/// Makes a latest piece longer or shorter where it stands.
-fn resize(offset: usize, old: usize, new: usize) -> bool {
-    match (old < LARGE, new < LARGE) {
-        (true, true) => resize_small(offset, old, new),
-        (false, false) => resize_large(offset, old, new),
-        _ => false,
-    }
-}
-
-/// The latest of this thread's slab.
-fn resize_small(offset: usize, old: usize, new: usize) -> bool {
-    LEFT.with(|left| {
-        let (begin, end) = left.get();
-        let fits = offset + old == begin && offset + new <= end;
-        if fits {
-            left.set((offset + new, end));
-        }
-        fits
-    })
-}
-
-/// The latest of the range.
+/// Makes the latest piece of the range longer or shorter where it stands.
 fn resize_large(offset: usize, old: usize, new: usize) -> bool {
     if offset + new > RANGE - PAGE {
         return false;
@@ -184,8 +214,10 @@ unsafe impl GlobalAlloc for Allocator {
 
     unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
         match offset_of(piece) {
-            Some(offset) if layout.size() < LARGE => _ = resize_small(offset, layout.size(), 0),
-            Some(_) => give_back(piece, layout.size()),
+            Some(offset) => match kind(layout) {
+                Some(kind) => keep(piece, offset, kind),
+                None => give_back(piece, layout.size()),
+            },
             // SAFETY: as the caller promises, and it is the system's.
             None => unsafe { System.dealloc(piece, layout) },
         }
@@ -196,9 +228,13 @@ unsafe impl GlobalAlloc for Allocator {
             // SAFETY: as the caller promises, and it is the system's.
             return unsafe { System.realloc(piece, layout, new_size) };
         };
-        let is_alike = (new_size < LARGE) == (layout.size() < LARGE);
-        let shrinks = new_size <= layout.size() && is_alike;
-        if resize(offset, layout.size(), new_size) || shrinks {
+        let new = Layout::from_size_align(new_size, layout.align()).ok();
+        let stays = match (kind(layout), new.and_then(kind)) {
+            (Some(old), Some(new)) => old == new,
+            (None, None) => resize_large(offset, layout.size(), new_size),
+            _ => false,
+        };
+        if stays {
             return piece;
         }
         // SAFETY: as the caller promises of the new size; both pieces have the bytes
@@ -250,6 +286,19 @@ mod tests {
             vec![0u8; 1 << 20].iter().filter(|byte| **byte != 0).count(),
             0
         );
+        let given = |size, align| {
+            let layout = Layout::from_size_align(size, align).unwrap();
+            size_of_kind(kind(layout).unwrap())
+        };
+        for size in 1..LARGE / 2 {
+            assert!(
+                (size..size + size / 4 + 16).contains(&given(size, 8)),
+                "{size}"
+            );
+        }
+        for align in [32, 64, 4096] {
+            assert!(given(40, align).is_power_of_two() && given(40, align) >= align);
+        }
         drop((vectors, strings));
         assert!(USED.load(Ordering::Relaxed) > 20_000 * 8 * 100);
     }
