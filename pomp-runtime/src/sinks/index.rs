@@ -55,6 +55,8 @@ pub(super) struct Index {
 #[derive(Debug)]
 struct Table {
     places: &'static [Link<Node>],
+    /// The one before, so that those who look for lost memory find it.
+    _before: Option<&'static Table>,
 }
 
 impl Index {
@@ -98,6 +100,7 @@ impl Index {
         let size = old.map_or(FIRST, |table| table.places.len() * 4);
         let new = leak(Table {
             places: leak_slice(size, Link::none)?,
+            _before: old,
         })?;
         for node in old.into_iter().flat_map(|table| table.places) {
             let node = node.get();
