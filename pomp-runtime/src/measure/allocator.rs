@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 const RANGE: usize = 1 << 36;
 /// What a thread takes from the range for its small pieces.
 const SLAB: usize = 1 << 18;
-/// Pieces of this size are taken from the range, and given back to the system.
-const LARGE: usize = 1 << 17;
+/// Pieces above this size are taken from the range, and given back to the system.
+const LARGE: usize = 1 << 16;
 /// What the system gives and takes back.
 const PAGE: usize = 1 << 12;
 /// Small pieces have one of these sizes: 16, and four for each doubling.
@@ -72,8 +72,11 @@ fn is_reserved() -> bool {
     true
 }
 
-/// Takes a piece from the range; none if it does not fit.
+/// Takes a piece from the range; none if it is not used now, or the piece does not fit.
 fn take(layout: Layout) -> Option<*mut u8> {
+    if !IS_ON.load(Ordering::Relaxed) {
+        return None;
+    }
     let begin = BEGIN.load(Ordering::Acquire);
     let offset = match kind(layout) {
         Some(kind) => take_small(begin, kind)?,
@@ -90,7 +93,7 @@ fn kind(layout: Layout) -> Option<usize> {
         true => layout.size().max(layout.align()).next_power_of_two(),
         false => layout.size().max(16),
     };
-    if size > LARGE / 2 || layout.align() > PAGE {
+    if size > LARGE || layout.align() > PAGE {
         return None;
     }
     let doubling = (size - 1).ilog2() as usize;
@@ -187,21 +190,13 @@ struct Allocator;
 // aligned as was asked for; all else is the system's.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let taken = match IS_ON.load(Ordering::Relaxed) {
-            true => take(layout),
-            false => None,
-        };
         // SAFETY: as the caller promises.
-        taken.unwrap_or_else(|| unsafe { System.alloc(layout) })
+        take(layout).unwrap_or_else(|| unsafe { System.alloc(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // What was taken back may be handed out again, and is not zero then.
-        let taken = match IS_ON.load(Ordering::Relaxed) {
-            true => take(layout),
-            false => None,
-        };
-        match taken {
+        match take(layout) {
             Some(piece) => {
                 // SAFETY: the piece has this size.
                 unsafe { piece.write_bytes(0, layout.size()) };
@@ -290,7 +285,7 @@ mod tests {
             let layout = Layout::from_size_align(size, align).unwrap();
             size_of_kind(kind(layout).unwrap())
         };
-        for size in 1..LARGE / 2 {
+        for size in 1..=LARGE {
             assert!(
                 (size..size + size / 4 + 16).contains(&given(size, 8)),
                 "{size}"
