@@ -2,25 +2,13 @@
  * each loop. Run by `bench/run`, built plainly and with --chunks. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "times.h"
 
 enum { WINDOWS = 51, ITERATIONS = 200000, CHUNKS = 20000 };
 
 static double numbers[ITERATIONS];
 static unsigned states[ITERATIONS];
-
-static double now_ns(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * 1e9 + t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 /* The compiler makes vector operations of it. */
 static void vectors(void)

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "pomp_lib.h"
+#include "times.h"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -73,19 +74,6 @@ static struct romp_region regions[REGIONS] = {
 __attribute__((constructor)) static void register_regions(void)
 {
   POMP_Register_table(ROMP_INTERFACE_VERSION, sizeof regions[0], regions, REGIONS);
-}
-
-static double now_ns(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * 1e9 + t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 static void clock_reads(void)
