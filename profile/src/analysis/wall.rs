@@ -137,7 +137,11 @@ impl Weighing<'_, '_> {
             {
                 self.weights.set(thread, team.wall / team.members as f64);
             }
-            self.walls[here].add(self.weights.of(thread), member.row.main.ns, member.nested.all);
+            self.walls[here].add(
+                self.weights.of(thread),
+                member.row.main.ns,
+                member.nested.all,
+            );
         }
         // A team none of whose members left a trace still took its time.
         for team in teams.iter().filter(|team| team.members == 0) {
