@@ -1,6 +1,7 @@
 //! Where the time went, in words: one line for the terminal, and a few lines
 //! on top of the text report.
 
+use super::dilation::Dilation;
 use super::grain::Grain;
 use super::labels::Label;
 use super::overheads::{Overheads, Place};
@@ -30,6 +31,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) flat: &'a [Table],
     pub(crate) overheads: &'a Overheads,
     pub(crate) grains: &'a [Grain],
+    pub(crate) dilation: Option<&'a Dilation>,
 }
 
 impl Facts<'_> {
@@ -56,8 +58,10 @@ impl Facts<'_> {
         }
         lines.extend(self.small_tasks());
         lines.extend(self.serial_part().filter(|_| !is_serial));
+        lines.extend(self.measuring());
+        let dilated = self.dilated().map(|words| format!(" {words}."));
         Summary {
-            headline: self.headline(),
+            headline: self.headline() + &dilated.unwrap_or_default(),
             lines,
         }
     }
@@ -312,6 +316,30 @@ impl Facts<'_> {
                 time(worst.mean_work_ns())
             )
         })
+    }
+
+    /// What measuring cost, if it makes a difference to the other figures.
+    fn dilated(&self) -> Option<String> {
+        let dilation = self.dilation?;
+        dilation.culprit()?;
+        let cost = percent(dilation.cost.percent);
+        Some(format!("Measuring took at least {cost} of the time"))
+    }
+
+    /// The same with its cause and a remedy.
+    fn measuring(&self) -> Option<String> {
+        let dilation = self.dilation?;
+        let most = dilation.culprit()?;
+        let label = &self.labels[most.region];
+        Some(format!(
+            "{} ({}), most of it the {}{}, measured {}: times there and around it are too long. \
+             ROMP_THROTTLE=on counts short regions without timing them.",
+            self.dilated()?,
+            time(dilation.cost.ns),
+            label.in_words(),
+            label.in_function(),
+            count(most.pairs, "time")
+        ))
     }
 
     /// What the serial part cost, if it is worth a line.
