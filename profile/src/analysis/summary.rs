@@ -49,7 +49,11 @@ impl Facts<'_> {
         lines.extend(self.crowd());
         if let Some(worst) = self.overheads.places.first() {
             lines.push(format!(
-                "Most of it was lost {}.",
+                "{} of it was lost {}.",
+                match self.is_most(worst) {
+                    true => "Most",
+                    false => "The largest part",
+                },
                 self.place_with_function(worst)
             ));
             if worst.lost.percent >= NEGLIGIBLE {
@@ -119,7 +123,13 @@ impl Facts<'_> {
         let most = overheads
             .places
             .first()
-            .map(|place| format!(", most {}", self.place(place)))
+            .map(|place| {
+                let part = match self.is_most(place) {
+                    true => "most",
+                    false => "the largest part",
+                };
+                format!(", {part} {}", self.place(place))
+            })
             .unwrap_or_default();
         let crowd = match self.is_crowded() {
             true => format!(
@@ -133,6 +143,11 @@ impl Facts<'_> {
             "Threads lost {} of their time ({of}){most}.{crowd}",
             percent(lost.percent)
         )
+    }
+
+    /// Whether half of what was lost, or more, was lost at one place.
+    fn is_most(&self, place: &Place) -> bool {
+        2 * place.lost.ns >= self.overheads.whole_sum.overhead.ns
     }
 
     /// Whether there were more threads than processors.
