@@ -135,8 +135,9 @@ fn notes(snapshot: &Snapshot) -> Vec<String> {
 
 /// What says which regions were throttled.
 fn throttled(snapshot: &Snapshot) -> Option<String> {
-    let nodes = snapshot.nodes.iter().filter(|node| node.is_throttled());
-    let names: BTreeSet<String> = nodes
+    let names: BTreeSet<String> = snapshot
+        .throttled
+        .iter()
         .filter_map(|node| {
             let Descriptor {
                 region_type, begin, ..

@@ -55,6 +55,8 @@ pub(crate) struct Snapshot {
     members: Vec<usize>,
     /// The fork nodes whose teams have been joined.
     forks: Vec<usize>,
+    /// The nodes whose instances were no longer timed.
+    pub(super) throttled: Vec<&'static Node>,
     /// The entries into recursions that go on at a node above, in the order of nodes.
     pub(super) recursions: Vec<usize>,
     /// Per node: what its open frames and locks add.
@@ -130,8 +132,10 @@ impl Snapshot {
         if node.teams.get().is_some() {
             self.forks.push(index);
         }
-        if node.recursion().is_some() {
-            self.recursions.push(index);
+        match (node.is_special(), node.recursion()) {
+            (_, Some(_)) => self.recursions.push(index),
+            (true, None) => self.throttled.push(node),
+            (false, None) => {}
         }
         if let Some(waits) = node.known_waits() {
             self.waits.push((index, waits));
