@@ -19,14 +19,21 @@ use crate::region_kind::{PseudoRegion, RegionKind};
 pub struct Measures<'p> {
     /// What was recorded.
     pub row: &'p Row,
+    /// What it did below.
+    pub nested: Nested,
+}
+
+/// What one thread did below one node.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nested {
+    /// Time that it spent in nodes below this one.
+    pub all: u64,
+    /// The part of it that was entered from the structured block.
+    pub in_body: u64,
     /// Time and count of the `section`s directly below.
     pub sections: Span,
-    /// Time that the same thread spent in nodes below this one.
-    pub nested: u64,
-    /// The part of `nested` that was entered from the structured block.
-    pub nested_in_body: u64,
-    /// Time that the same thread spent in nodes below the `section`s.
-    pub nested_in_sections: u64,
+    /// Time that it spent in nodes below the `section`s.
+    pub in_sections: u64,
     /// Time that it spent executing tasks while it waited here.
     pub tasks: u64,
 }
@@ -129,17 +136,17 @@ impl Quantity {
             Self::BodyTime => row.body.ns,
             Self::BodyCount => row.body.count,
             Self::WorkTime => row.main.ns.saturating_sub(row.ibarr.ns),
-            Self::SectionTime => measures.sections.ns,
-            Self::SectionCount => measures.sections.count,
+            Self::SectionTime => measures.nested.sections.ns,
+            Self::SectionCount => measures.nested.sections.count,
             Self::EnterTime => row.enter.ns,
             Self::ExitTime => row.exit.ns,
-            Self::BarrierTime => row.ibarr.ns.saturating_sub(measures.tasks),
-            Self::WaitTime => row.main.ns.saturating_sub(measures.tasks),
-            Self::TaskTime => measures.tasks,
+            Self::BarrierTime => row.ibarr.ns.saturating_sub(measures.nested.tasks),
+            Self::WaitTime => row.main.ns.saturating_sub(measures.nested.tasks),
+            Self::TaskTime => measures.nested.tasks,
             Self::ManagementTime => row
                 .main
                 .ns
-                .saturating_sub(measures.sections.ns + row.ibarr.ns),
+                .saturating_sub(measures.nested.sections.ns + row.ibarr.ns),
             Self::Counter(index) => row.counters.get(index).copied().unwrap_or(0),
         }
     }
@@ -148,9 +155,9 @@ impl Quantity {
     #[must_use]
     pub fn exclusive(self, measures: &Measures<'_>) -> u64 {
         let below = match self {
-            Self::ExecTime => measures.nested,
-            Self::BodyTime | Self::WorkTime => measures.nested_in_body,
-            Self::SectionTime => measures.nested_in_sections,
+            Self::ExecTime => measures.nested.all,
+            Self::BodyTime | Self::WorkTime => measures.nested.in_body,
+            Self::SectionTime => measures.nested.in_sections,
             _ => 0,
         };
         self.inclusive(measures).saturating_sub(below)

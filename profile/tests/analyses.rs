@@ -223,7 +223,7 @@ fn team(kind: Kind, unsplit: bool) -> Profile {
 fn a_barrier_that_is_not_separate_is_estimated_from_the_last_thread() {
     let profile = team(Kind::ParallelLoop, true);
     let report = Report::new(&profile);
-    let parts = &report.decomposition[0];
+    let parts = report.decomposition().next().unwrap();
     assert_eq!(parts.barrier, Barrier::Estimated);
     let seconds = |thread: usize| {
         let of = &parts.threads[thread];
@@ -239,7 +239,7 @@ fn a_barrier_that_is_not_separate_is_estimated_from_the_last_thread() {
 fn without_a_barrier_all_of_the_exit_is_the_runtime() {
     let profile = team(Kind::ParallelLoop, false);
     let report = Report::new(&profile);
-    let parts = &report.decomposition[0];
+    let parts = report.decomposition().next().unwrap();
     assert_eq!(parts.barrier, Barrier::None);
     assert_eq!(parts.threads[1].after_ns, 12 * SECOND);
     assert_eq!(parts.threads[1].barrier_ns, 0);
@@ -250,22 +250,14 @@ fn a_loop_that_was_not_split_shows_no_imbalance() {
     let mut profile = inside(Kind::Loop, [1, 2].map(|thread| row(thread, &[(Main, 20)])));
     profile.regions[1].unsplit = Some("a clause is unknown".to_owned());
     let report = Report::new(&profile);
-    let parts = report
-        .decomposition
-        .iter()
-        .find(|of| of.region == 1)
-        .unwrap();
+    let parts = report.decomposition().find(|of| of.region == 1).unwrap();
     assert_eq!(
         (parts.barrier, parts.highest_imbalance()),
         (Barrier::Hidden, None)
     );
     profile.regions[1].unsplit = None;
     let report = Report::new(&profile);
-    let parts = report
-        .decomposition
-        .iter()
-        .find(|of| of.region == 1)
-        .unwrap();
+    let parts = report.decomposition().find(|of| of.region == 1).unwrap();
     assert_eq!(
         (parts.barrier, parts.highest_imbalance()),
         (Barrier::None, Some(0.0))
@@ -276,11 +268,7 @@ fn a_loop_that_was_not_split_shows_no_imbalance() {
 fn a_measured_barrier_is_measured() {
     let profile = wait(Kind::Loop);
     let report = Report::new(&profile);
-    let parts = report
-        .decomposition
-        .iter()
-        .find(|of| of.region == 1)
-        .unwrap();
+    let parts = report.decomposition().find(|of| of.region == 1).unwrap();
     assert_eq!(parts.barrier, Barrier::Measured);
     assert_eq!(parts.threads[0].barrier_ns, 6 * SECOND);
     assert!((parts.highest_imbalance().unwrap() - 600.0 / 14.0).abs() < 1e-9);
@@ -518,8 +506,25 @@ fn a_selection_keeps_what_matches_and_its_callers() {
         ),
         (2, 2)
     );
-    assert_eq!(report.decomposition.len(), 1);
+    assert_eq!(report.decomposition().count(), 1);
     assert_eq!(report.overheads.whole_sum.overhead.ns, 6 * SECOND);
+}
+
+#[test]
+fn a_selected_thread_is_compared_with_all() {
+    let profile = team(Kind::ParallelLoop, true);
+    let whole = Report::new(&profile);
+    let of_all = whole.decomposition().next().unwrap();
+    let parts = of_all.threads[0];
+    let selection = Selection {
+        threads: vec![whole.threads[parts.thread].clone()],
+        ..Selection::default()
+    };
+    let selected = selected(&profile, &selection);
+    let of_one = selected.decomposition().next().unwrap();
+    assert_eq!((of_all.threads.len(), of_one.threads.len()), (2, 1));
+    assert_eq!(of_one.threads[0].imbalance, Some(50.0));
+    assert_eq!(of_one.threads[0].after_ns, parts.after_ns);
 }
 
 #[test]

@@ -3,13 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use profile::model::{Contention, ContentionSite, GuardKind, Holder, Profile, Region, Row};
+use profile::model::{Contention, ContentionSite, GuardKind, Holder, Node, Profile, Region, Row};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::distribution::Distribution;
-use super::merge::Placed;
 use super::node_waits::SEVERAL;
-use super::snapshot::Snapshot;
+use super::placing::{Placed, Places};
 use super::spread::Map;
 use crate::measure::clock::Scale;
 use crate::measure::holding::WAITED;
@@ -32,13 +31,12 @@ struct Site {
 /// What the nodes say, with the counts and times of the rows.
 pub(super) fn describe(
     profile: &Profile,
-    snapshot: &Snapshot,
-    placed: &[Placed],
+    places: &Places<'_>,
     rank: &[usize],
     scale: Scale,
 ) -> Vec<Contention> {
-    let sites = sites(profile, snapshot, placed, rank, scale);
-    let rows = sums(profile);
+    let sites = sites(profile, places, rank, scale);
+    let rows = sums(profile, &sites);
     let mut guards: BTreeMap<Guard, Vec<ContentionSite>> = BTreeMap::new();
     for (region, site) in sites {
         let described = describe_site(
@@ -70,32 +68,34 @@ pub(super) fn describe(
 
 fn sites(
     profile: &Profile,
-    snapshot: &Snapshot,
-    placed: &[Placed],
+    places: &Places<'_>,
     rank: &[usize],
     scale: Scale,
 ) -> BTreeMap<usize, Site> {
-    let kind = |place: &Placed| profile.regions[place.region].kind;
-    let guarded = placed.iter().filter(|place| {
-        matches!(
-            kind(place),
-            RegionKind::Critical | RegionKind::Lock | RegionKind::Atomic
-        )
-    });
-    let mut places: Map<*const super::profile::Node, &Placed> = Map::default();
-    for place in guarded.clone() {
-        places.insert(std::ptr::from_ref(snapshot.nodes[place.node]), place);
+    let snapshot = places.snapshot;
+    let kind = |placed: Placed| profile.regions[places.region(placed)].kind;
+    let guarded = || {
+        places.placed().filter(|placed| {
+            matches!(
+                kind(*placed),
+                RegionKind::Critical | RegionKind::Lock | RegionKind::Atomic
+            )
+        })
+    };
+    let mut known: Map<*const super::profile::Node, Placed> = Map::default();
+    for placed in guarded() {
+        known.insert(std::ptr::from_ref(snapshot.nodes[placed.node]), placed);
     }
     let mut sites: BTreeMap<usize, Site> = BTreeMap::new();
-    for place in guarded {
-        let site = sites.entry(place.region).or_default();
-        if kind(place) == RegionKind::Atomic {
+    for placed in guarded() {
+        let site = sites.entry(places.region(placed)).or_default();
+        if kind(placed) == RegionKind::Atomic {
             let mut distribution = Distribution::default();
-            snapshot.add_instances_to(&mut distribution, place.node);
+            snapshot.add_instances_to(&mut distribution, placed.node);
             site.waited += distribution.longer_than(WAITED);
             site.longest = site.longest.max(distribution.longest());
         }
-        let Some(waits) = snapshot.nodes[place.node].known_waits() else {
+        let Some(waits) = snapshot.nodes[placed.node].known_waits() else {
             continue;
         };
         site.waited += waits.waited.get();
@@ -106,12 +106,12 @@ fn sites(
             _ => SEVERAL,
         };
         for holder in waits.holders() {
-            let place = holder
+            let held = holder
                 .node
                 .get()
-                .and_then(|node| places.get(&std::ptr::from_ref(node)));
-            if let Some(place) = place {
-                let key = (place.region, rank[place.thread]);
+                .and_then(|node| known.get(&std::ptr::from_ref(node)));
+            if let Some(held) = held {
+                let key = (places.region(*held), rank[held.thread]);
                 let sum = site.holders.entry(key).or_default();
                 sum.0 += holder.times.get();
                 sum.1 += scale.to_ns(holder.ticks.get());
@@ -121,10 +121,11 @@ fn sites(
     sites
 }
 
-/// The sum of all rows of each region.
-fn sums(profile: &Profile) -> Vec<Row> {
+/// The sum of all rows of each region that is a site.
+fn sums(profile: &Profile, sites: &BTreeMap<usize, Site>) -> Vec<Row> {
     let mut sums = vec![Row::default(); profile.regions.len()];
-    for node in &profile.nodes {
+    let is_site = |node: &&Node| sites.contains_key(&node.region);
+    for node in profile.nodes.iter().filter(is_site) {
         for (row, part) in node
             .rows
             .iter()

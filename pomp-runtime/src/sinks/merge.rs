@@ -1,9 +1,7 @@
-//! From the threads' call-path trees to one profile.
-//!
-//! Nodes are merged by (parent, region, pseudo-region of the parent). The root
-//! of a team member merges with the fork node, so that a worker's call paths
-//! stand below those of the thread that forked; the row says which thread.
+//! From the threads' call-path trees to one profile: a node for each of the merged
+//! ones, and in it a row for each thread that was there.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use profile::descriptor::Descriptor;
@@ -11,10 +9,11 @@ use profile::model::{self, Profile, Row, SCHEMA, Span, VERSION};
 use profile::parallel::map_parts;
 use profile::region_kind::PseudoRegion;
 
-use super::profile::{Node, Place};
+use super::placing::{Merged, Placed, Places};
+use super::profile::Place;
 pub(crate) use super::snapshot::Snapshot;
-use super::snapshot::Totals;
 use super::spread::Map;
+use super::totals::Totals;
 use super::waits;
 use crate::measure::clock::Scale;
 use crate::measure::region::Region;
@@ -33,20 +32,19 @@ pub(crate) fn merge(snapshot: &Snapshot, regions: &[&'static Region], ending: En
     let is_shown = |region: &&Region| !region.off || region.descriptor.code.is_none();
     let mut regions: Vec<&'static Region> = regions.iter().copied().filter(is_shown).collect();
     regions.sort_by_key(|region| position(region));
-    let mut tree = Tree::new(snapshot, &regions);
-    tree.place();
-    let placed = tree.placed();
+    let places = Places::new(snapshot, &regions);
     let mut profile = Profile {
         schema: SCHEMA.to_owned(),
         version: VERSION,
         regions: regions.iter().map(|region| describe(region)).collect(),
         ..Profile::default()
     };
-    profile.run.max_threads = tree.widest();
+    profile.run.max_threads = places.widest();
     profile.run.incremental = !ending.is_last;
     profile.run.notes = notes(snapshot);
-    let rank = tree.write(&mut profile, ending.scale);
-    waits::describe(&mut profile, snapshot, &placed, &rank, ending.scale);
+    let rank = write_threads(&mut profile, &places);
+    write_nodes(&mut profile, &places, &rank, ending.scale);
+    waits::describe(&mut profile, &places, &rank, ending.scale);
     profile
 }
 
@@ -137,8 +135,9 @@ fn notes(snapshot: &Snapshot) -> Vec<String> {
 
 /// What says which regions were throttled.
 fn throttled(snapshot: &Snapshot) -> Option<String> {
-    let nodes = snapshot.nodes.iter().filter(|node| node.is_throttled());
-    let names: BTreeSet<String> = nodes
+    let names: BTreeSet<String> = snapshot
+        .throttled
+        .iter()
         .filter_map(|node| {
             let Descriptor {
                 region_type, begin, ..
@@ -156,268 +155,130 @@ fn throttled(snapshot: &Snapshot) -> Option<String> {
     })
 }
 
-/// Identity of a merged node: parent, region, pseudo-region of the parent.
-type Key = (Option<usize>, usize, PseudoRegion);
-
-/// A merged node: its identity, and the nodes that it is made of, several for a thread
-/// that was several operating system threads.
-struct Merged {
-    key: Key,
-    nodes: Vec<Part>,
-}
-
-/// A node of the snapshot.
-#[derive(Clone, Copy)]
-struct Part {
-    node: usize,
-    /// Whether it is the root of a team's member.
-    is_member: bool,
-}
-
-/// The tree that is built.
-struct Tree<'a> {
-    snapshot: &'a Snapshot,
-    /// By address.
-    regions: Map<usize, usize>,
-    merged: Vec<Merged>,
-    by_key: Map<Key, usize>,
-    /// Thread paths in the order in which they were met.
-    paths: Vec<Vec<u32>>,
-    by_path: Map<Vec<u32>, usize>,
-    /// Per node, once known.
-    places: Vec<Option<Position>>,
-    /// The parent that was looked for last: siblings come one after the other.
-    last_parent: Option<(&'static Node, Position)>,
-}
-
-/// Where a node belongs.
-#[derive(Clone, Copy)]
-struct Position {
-    /// The merged node; none for the program itself.
-    merged: Option<usize>,
-    /// Index of the thread path.
-    thread: usize,
-}
-
-/// Of which region and thread a node of the snapshot is.
-pub(super) struct Placed {
-    /// Index in the snapshot.
-    pub(super) node: usize,
-    /// Index among the regions of the profile.
-    pub(super) region: usize,
-    /// Index of the thread path, before the paths are sorted.
-    pub(super) thread: usize,
-}
-
-impl<'a> Tree<'a> {
-    fn new(snapshot: &'a Snapshot, regions: &[&'static Region]) -> Self {
-        Self {
-            snapshot,
-            regions: regions
-                .iter()
-                .enumerate()
-                .map(|(index, region)| (std::ptr::from_ref(*region).addr(), index))
-                .collect(),
-            merged: Vec::new(),
-            by_key: Map::default(),
-            paths: Vec::new(),
-            by_path: Map::default(),
-            places: vec![None; snapshot.nodes.len()],
-            last_parent: None,
-        }
+/// Writes the threads in an order that does not depend on the run, that of their paths.
+/// Gives the new index of each.
+fn write_threads(profile: &mut Profile, places: &Places<'_>) -> Vec<usize> {
+    let mut threads: Vec<usize> = (0..places.paths.len()).collect();
+    threads.sort_by_key(|thread| &places.paths[*thread]);
+    let mut rank = vec![0; threads.len()];
+    for (new, old) in threads.iter().enumerate() {
+        rank[*old] = new;
+        profile.threads.push(model::Thread {
+            path: places.paths[*old].clone(),
+            ..model::Thread::default()
+        });
     }
+    rank
+}
 
-    /// Finds out where the nodes belong.
-    fn place(&mut self) {
-        for (node, known) in self.snapshot.nodes.iter().enumerate() {
-            if known.recursion().is_none()
-                && let Some(position) = self.position(node)
-                && let Some(merged) = position.merged
-            {
-                let is_member = matches!(known.place(), Place::Member(_));
-                self.merged[merged].nodes.push(Part { node, is_member });
-            }
-        }
-    }
-
-    /// Where the nodes of regions belong.
-    fn placed(&self) -> Vec<Placed> {
-        let places = self.places.iter().enumerate();
-        let placed = places.filter_map(|(node, position)| {
-            let Position { merged, thread } = (*position)?;
-            let (_, region, _) = self.merged[merged?].key;
-            Some(Placed {
-                node,
+/// Writes the nodes in an order that does not depend on the run, that of their call
+/// paths in the source.
+fn write_nodes(profile: &mut Profile, places: &Places<'_>, rank: &[usize], scale: Scale) {
+    let parts = Parts::new(places);
+    let are_many = model::rows_are_many(parts.sorted.len());
+    profile.nodes = map_parts(are_many, &ordered(&places.merged), &|part: &[Ordered]| {
+        let nodes = part.iter().map(|node| {
+            let Merged { region, within, .. } = places.merged[node.merged];
+            let is_parallel = profile.regions[region].kind.is_parallel();
+            let parts = parts.of(node.merged).iter();
+            let parts = parts.map(|part| (rank[part.thread], part.node));
+            model::Node {
+                parent: node.parent,
                 region,
-                thread,
-            })
+                within,
+                rows: rows(places.snapshot, parts.collect(), is_parallel, scale),
+            }
         });
-        placed.collect()
-    }
+        nodes.collect()
+    });
+}
 
-    /// Where a node belongs; none if a thread that still runs has made part of
-    /// its path after the snapshot.
-    fn position(&mut self, index: usize) -> Option<Position> {
-        if let Some(position) = self.places[index] {
-            return Some(position);
-        }
-        let node = self.snapshot.nodes[index];
-        let parent = match node.parent() {
-            Some(parent) => Some(self.position_of_parent(parent)?),
-            None => None,
-        };
-        let position = match (node.place(), parent) {
-            (Place::Initial(number), _) => Position {
-                merged: None,
-                thread: self.thread(vec![number]),
-            },
-            (Place::Member(number), Some(fork)) => {
-                let mut path = self.paths[fork.thread].clone();
-                path.push(number);
-                Position {
-                    thread: self.thread(path),
-                    ..fork
-                }
-            }
-            (Place::Within(within), Some(parent)) => {
-                let region = *self
-                    .regions
-                    .get(&std::ptr::from_ref(node.region()?).addr())?;
-                Position {
-                    merged: Some(self.node((parent.merged, region, within))),
-                    ..parent
-                }
-            }
-            _ => return None,
-        };
-        self.places[index] = Some(position);
-        Some(position)
-    }
+/// A merged node, with the place of its parent in the order of the profile.
+struct Ordered {
+    merged: usize,
+    parent: Option<usize>,
+}
 
-    fn position_of_parent(&mut self, parent: &'static Node) -> Option<Position> {
-        match self.last_parent {
-            Some((node, position)) if std::ptr::eq(node, parent) => Some(position),
-            _ => {
-                let position = self.position(self.snapshot.find(parent)?)?;
-                self.last_parent = Some((parent, position));
-                Some(position)
-            }
-        }
+/// The merged nodes by call path.
+fn ordered(merged: &[Merged]) -> Vec<Ordered> {
+    let mut children: Map<Option<usize>, Vec<usize>> = Map::default();
+    for (index, node) in merged.iter().enumerate() {
+        children.entry(node.parent).or_default().push(index);
     }
-
-    fn thread(&mut self, path: Vec<u32>) -> usize {
-        *self.by_path.entry(path).or_insert_with_key(|path| {
-            self.paths.push(path.clone());
-            self.paths.len() - 1
-        })
-    }
-
-    fn node(&mut self, key: Key) -> usize {
-        *self.by_key.entry(key).or_insert_with(|| {
-            self.merged.push(Merged {
-                key,
-                nodes: Vec::new(),
-            });
-            self.merged.len() - 1
-        })
-    }
-
-    /// The largest number of threads that can have been in one team and in the
-    /// teams of its members.
-    fn widest(&self) -> u32 {
-        let forks = self.snapshot.forks().filter_map(|fork| self.width(fork));
-        forks.max().unwrap_or(1)
-    }
-
-    /// Threads of the largest team of a fork node, times those around it.
-    fn width(&self, fork: usize) -> Option<u32> {
-        let size = self.snapshot.teams(fork).map(|(size, _)| size).max()?;
-        let mut node = self.snapshot.nodes[fork];
-        while let Place::Within(_) = node.place() {
-            node = node.parent()?;
-        }
-        let around = match node.parent() {
-            Some(outer) => self.width(self.snapshot.find(outer)?).unwrap_or(1),
-            None => 1,
-        };
-        Some(size.saturating_mul(around))
-    }
-
-    /// Writes threads and nodes in an order that does not depend on the run:
-    /// threads by path, nodes by call path in source order. Gives the new index
-    /// of each thread path.
-    fn write(&self, profile: &mut Profile, scale: Scale) -> Vec<usize> {
-        let mut threads: Vec<usize> = (0..self.paths.len()).collect();
-        threads.sort_by_key(|thread| &self.paths[*thread]);
-        let mut rank = vec![0; threads.len()];
-        for (new, old) in threads.iter().enumerate() {
-            rank[*old] = new;
-            profile.threads.push(model::Thread {
-                path: self.paths[*old].clone(),
-                ..model::Thread::default()
-            });
-        }
-        let ordered = self.ordered();
-        let rows = ordered.iter().map(|(old, _)| self.merged[*old].nodes.len());
-        let are_many = model::rows_are_many(rows.sum());
-        profile.nodes = map_parts(are_many, &ordered, &|part: &[(usize, Option<usize>)]| {
-            let nodes = part.iter().map(|(old, parent)| model::Node {
-                parent: *parent,
-                region: self.merged[*old].key.1,
-                within: self.merged[*old].key.2,
-                rows: self.rows(*old, &rank, scale),
-            });
-            nodes.collect()
+    let mut ordered = Vec::with_capacity(merged.len());
+    // Depth first, by hand: call paths can be deep.
+    let mut pending: Vec<(Option<usize>, Option<usize>)> = vec![(None, None)];
+    while let Some((old, parent)) = pending.pop() {
+        let new = old.map(|merged| {
+            ordered.push(Ordered { merged, parent });
+            ordered.len() - 1
         });
-        rank
+        let mut below = children.remove(&old).unwrap_or_default();
+        below.sort_by_key(|child| Reverse((merged[*child].region, merged[*child].within)));
+        pending.extend(below.into_iter().map(|child| (Some(child), new)));
+    }
+    ordered
+}
+
+/// What each merged node is made of: several nodes of one thread if that was several
+/// operating system threads.
+struct Parts {
+    /// Those of the first merged node, of the second, ...
+    sorted: Vec<Placed>,
+    /// Where those of each merged node end.
+    ends: Vec<usize>,
+}
+
+impl Parts {
+    fn new(places: &Places<'_>) -> Self {
+        let mut ends = vec![0; places.merged.len()];
+        for placed in places.placed() {
+            ends[placed.merged] += 1;
+        }
+        let mut count = 0;
+        for end in &mut ends {
+            // The place of the next one, until it is filled in.
+            count += std::mem::replace(end, count);
+        }
+        let mut sorted = vec![Placed::default(); count];
+        for placed in places.placed() {
+            let next = &mut ends[placed.merged];
+            sorted[*next] = placed;
+            *next += 1;
+        }
+        Self { sorted, ends }
     }
 
-    /// The merged nodes by call path, each with the place of its parent in this order.
-    fn ordered(&self) -> Vec<(usize, Option<usize>)> {
-        let mut children: Map<Option<usize>, Vec<usize>> = Map::default();
-        for (index, merged) in self.merged.iter().enumerate() {
-            children.entry(merged.key.0).or_default().push(index);
-        }
-        let mut ordered = Vec::with_capacity(self.merged.len());
-        // Depth first, by hand: call paths can be deep.
-        let mut pending: Vec<(Option<usize>, Option<usize>)> = vec![(None, None)];
-        while let Some((old, parent)) = pending.pop() {
-            let new = old.map(|old| {
-                ordered.push((old, parent));
-                ordered.len() - 1
-            });
-            let mut below = children.remove(&old).unwrap_or_default();
-            below.sort_by_key(|child| std::cmp::Reverse(self.merged[*child].key));
-            pending.extend(below.into_iter().map(|child| (Some(child), new)));
-        }
-        ordered
+    fn of(&self, merged: usize) -> &[Placed] {
+        let before = merged.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.sorted[before..self.ends[merged]]
     }
+}
 
-    /// The rows of a merged node, by thread.
-    fn rows(&self, merged: usize, rank: &[usize], scale: Scale) -> Vec<Row> {
-        let parts = &self.merged[merged].nodes;
-        let placed = parts.iter().filter_map(|part| {
-            let position = self.places[part.node]?;
-            Some((rank[position.thread], *part))
-        });
-        // Before there are rows, which are large.
-        let mut placed: Vec<(usize, Part)> = placed.collect();
-        placed.sort_by_key(|(thread, _)| *thread);
-        let mut rows: Vec<Row> = Vec::with_capacity(placed.len());
-        for (thread, Part { node, is_member }) in placed {
-            let totals = self.snapshot.totals(node);
-            if totals == Totals::default() {
-                continue;
-            }
-            let mut row = row(thread, &totals, is_member, scale);
-            row.counters = self.snapshot.counted(node);
-            match rows.last_mut().filter(|last| last.thread == thread) {
-                Some(last) => *last += &row,
-                None => rows.push(row),
-            }
+/// The rows of a merged node, whose parts are given with the index of their thread.
+fn rows(
+    snapshot: &Snapshot,
+    mut parts: Vec<(usize, usize)>,
+    is_parallel: bool,
+    scale: Scale,
+) -> Vec<Row> {
+    // Before there are rows, which are large.
+    parts.sort_by_key(|(thread, _)| *thread);
+    let mut rows: Vec<Row> = Vec::with_capacity(parts.len());
+    for (thread, node) in parts {
+        let totals = snapshot.totals(node);
+        if totals == Totals::default() {
+            continue;
         }
-        rows
+        let is_member = is_parallel && matches!(snapshot.nodes[node].place(), Place::Member(_));
+        let mut row = row(thread, &totals, is_member, scale);
+        row.counters = snapshot.counted(node);
+        match rows.last_mut().filter(|last| last.thread == thread) {
+            Some(last) => *last += &row,
+            None => rows.push(row),
+        }
     }
+    rows
 }
 
 /// The row of what one operating system thread recorded at a node.

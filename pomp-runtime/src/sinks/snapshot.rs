@@ -10,44 +10,16 @@ use std::sync::atomic::Ordering;
 use profile::region_kind::PseudoRegion;
 
 use super::distribution::{Copies, Distribution};
+use super::node_waits::Waits;
 use super::profile::{Node, Place};
 use super::spread::Map;
+use super::totals::{Recorded, Total, Totals};
 use crate::measure::stack::{Frame, Role};
 use crate::measure::team::stale_since;
 use crate::measure::thread::Thread;
-use crate::measure::{counters, memory, pause};
-
-/// Count and ticks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Total {
-    pub(super) count: u64,
-    pub(super) ticks: u64,
-}
-
-impl Total {
-    fn of(node: &Node, pseudo_region: PseudoRegion) -> Self {
-        let span = node.span(pseudo_region);
-        Self {
-            count: span.count.get(),
-            ticks: span.ticks.get(),
-        }
-    }
-
-    /// Adds one instance.
-    fn add(&mut self, ticks: u64) {
-        self.join(Self { count: 1, ticks });
-    }
-
-    pub(super) fn join(&mut self, other: Self) {
-        self.count = self.count.wrapping_add(other.count);
-        self.ticks = self.ticks.wrapping_add(other.ticks);
-    }
-}
+use crate::measure::{counters, pause};
 
 const EXIT: usize = PseudoRegion::Exit as usize;
-
-/// Totals of all pseudo-regions.
-pub(super) type Totals = [Total; PseudoRegion::COUNT];
 
 /// Nodes that lie side by side.
 #[derive(Debug)]
@@ -68,7 +40,7 @@ impl Block {
 pub(crate) struct Snapshot {
     pub(super) nodes: Vec<&'static Node>,
     /// Per node: what it held.
-    recorded: Vec<Totals>,
+    recorded: Recorded,
     /// Per node: how the times of its instances were spread.
     instances: Copies,
     /// Per node: those that are still open, or not sorted yet.
@@ -77,12 +49,16 @@ pub(crate) struct Snapshot {
     counters: Vec<Vec<u64>>,
     /// Where nodes lie in memory, by address.
     blocks: Vec<Block>,
+    /// The nodes that say who waited for whom, with what they say.
+    pub(super) waits: Vec<(usize, &'static Waits)>,
     /// The member roots.
     members: Vec<usize>,
     /// The fork nodes whose teams have been joined.
     forks: Vec<usize>,
-    /// The entries into recursions that go on at a node above.
-    recursions: Vec<usize>,
+    /// The nodes whose instances were no longer timed.
+    pub(super) throttled: Vec<&'static Node>,
+    /// The entries into recursions that go on at a node above, in the order of nodes.
+    pub(super) recursions: Vec<usize>,
     /// Per node: what its open frames and locks add.
     additions: Map<usize, Totals>,
     /// Per fork node: size and time of joins that were still to come.
@@ -141,7 +117,6 @@ impl Snapshot {
         self.nodes.reserve(count);
         self.recorded.reserve(count);
         self.instances.reserve(count);
-        memory::prefer_large_pages(&self.recorded);
         for block in std::mem::take(&mut self.blocks) {
             block.nodes.iter().for_each(|node| self.add(node));
             self.blocks.push(block);
@@ -157,12 +132,16 @@ impl Snapshot {
         if node.teams.get().is_some() {
             self.forks.push(index);
         }
-        if node.recursion().is_some() {
-            self.recursions.push(index);
+        match (node.is_special(), node.recursion()) {
+            (_, Some(_)) => self.recursions.push(index),
+            (true, None) => self.throttled.push(node),
+            (false, None) => {}
+        }
+        if let Some(waits) = node.known_waits() {
+            self.waits.push((index, waits));
         }
         self.nodes.push(node);
-        self.recorded
-            .push(PseudoRegion::ALL.map(|pseudo_region| Total::of(node, pseudo_region)));
+        self.recorded.push(node);
         self.instances.push(&node.instances);
         if counters::are_on() {
             self.counters.push(counters::counted(node));
@@ -196,7 +175,7 @@ impl Snapshot {
 
     /// What a node amounts to.
     pub(super) fn totals(&self, index: usize) -> Totals {
-        let mut totals = self.recorded[index];
+        let mut totals = self.recorded.of(index);
         if let Some(additions) = self.additions.get(&index) {
             for (total, addition) in totals.iter_mut().zip(additions) {
                 total.join(*addition);
@@ -326,7 +305,7 @@ impl Snapshot {
     /// Takes the time of instances within others of the same node from what
     /// stands around them up to that node, which all have it already.
     fn settle_recursion(&mut self) {
-        for index in std::mem::take(&mut self.recursions) {
+        for index in self.recursions.clone() {
             let entry = self.nodes[index];
             let Some(around) = entry.recursion() else {
                 continue;
@@ -359,10 +338,8 @@ impl Snapshot {
         }
         let mut count = 0;
         for root in roots {
-            let mut ends = std::mem::take(&mut self.recorded[*root][EXIT]);
-            if let Some(added) = self.additions.get_mut(root) {
-                ends.join(std::mem::take(&mut added[EXIT]));
-            }
+            let ends = self.totals(*root)[EXIT];
+            self.additions.entry(*root).or_default()[EXIT].join(ends.negated());
             sum.ticks = sum.ticks.wrapping_add(ends.ticks);
             count += ends.count;
         }
@@ -373,7 +350,7 @@ impl Snapshot {
         };
         self.unpaired += u64::from(sum.count != count);
         if let Some(first) = roots.first() {
-            self.recorded[*first][EXIT] = Total { count, ticks };
+            self.additions.entry(*first).or_default()[EXIT].join(Total { count, ticks });
         }
     }
 }

@@ -6,8 +6,7 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::contention;
 use super::distribution::Distribution;
-use super::merge::Placed;
-use super::snapshot::Snapshot;
+use super::placing::Places;
 use super::spread::Map;
 use crate::measure::clock::Scale;
 
@@ -16,63 +15,54 @@ use crate::measure::clock::Scale;
 const MOST_DISTRIBUTIONS: usize = 10_000;
 
 /// Fills in what the nodes say. `rank` gives the final index of a thread.
-pub(super) fn describe(
-    profile: &mut Profile,
-    snapshot: &Snapshot,
-    placed: &[Placed],
-    rank: &[usize],
-    scale: Scale,
-) {
-    profile.distributions = distributions(profile, snapshot, placed, rank, scale);
-    profile.arrivals = arrivals(profile, snapshot, placed, rank, scale);
-    profile.contention = contention::describe(profile, snapshot, placed, rank, scale);
+pub(super) fn describe(profile: &mut Profile, places: &Places<'_>, rank: &[usize], scale: Scale) {
+    profile.distributions = distributions(profile, places, rank, scale);
+    profile.arrivals = arrivals(profile, places, rank, scale);
+    profile.contention = contention::describe(profile, places, rank, scale);
 }
 
 fn distributions(
     profile: &Profile,
-    snapshot: &Snapshot,
-    placed: &[Placed],
+    places: &Places<'_>,
     rank: &[usize],
     scale: Scale,
 ) -> Vec<model::Distribution> {
-    let by_thread = profile.regions.len() * profile.threads.len() <= MOST_DISTRIBUTIONS;
-    let mut sums: Map<(usize, Option<usize>), Distribution> = Map::default();
-    for place in placed {
-        let thread = by_thread.then(|| rank[place.thread]);
-        let sum = sums.entry((place.region, thread)).or_default();
-        snapshot.add_instances_to(sum, place.node);
+    let threads = profile.threads.len();
+    let by_thread = profile.regions.len() * threads <= MOST_DISTRIBUTIONS;
+    let columns = if by_thread { threads } else { 1 };
+    let mut sums: Vec<Option<Box<Distribution>>> = Vec::new();
+    sums.resize_with(profile.regions.len() * columns, || None);
+    for placed in places.placed() {
+        let column = if by_thread { rank[placed.thread] } else { 0 };
+        let sum = &mut sums[places.region(placed) * columns + column];
+        let sum = sum.get_or_insert_default();
+        places.snapshot.add_instances_to(sum, placed.node);
     }
-    let mut sums: Vec<_> = sums.into_iter().collect();
-    sums.sort_by_key(|(key, _)| *key);
-    let described = sums.iter().filter_map(|((region, thread), sum)| {
-        let part = match profile.regions[*region].kind.is_parallel() {
+    let described = sums.iter().enumerate().filter_map(|(place, sum)| {
+        let region = place / columns;
+        let thread = by_thread.then_some(place % columns);
+        let part = match profile.regions[region].kind.is_parallel() {
             true => PseudoRegion::Seq,
             false => PseudoRegion::Main,
         };
-        sum.describe(*region, *thread, part, scale)
+        sum.as_ref()?.describe(region, thread, part, scale)
     });
     described.collect()
 }
 
 /// The node of a barrier belongs to the member that forked the team, and tells
 /// of the others by their numbers.
-fn arrivals(
-    profile: &Profile,
-    snapshot: &Snapshot,
-    placed: &[Placed],
-    rank: &[usize],
-    scale: Scale,
-) -> Vec<Arrivals> {
+fn arrivals(profile: &Profile, places: &Places<'_>, rank: &[usize], scale: Scale) -> Vec<Arrivals> {
     let mut sums: Map<(usize, usize), [u64; 3]> = Map::default();
-    for place in placed {
-        let Some(waits) = snapshot.nodes[place.node].known_waits() else {
+    for (node, waits) in &places.snapshot.waits {
+        let Some(placed) = places.of(*node) else {
             continue;
         };
         for (number, late) in waits.late() {
-            let Some(thread) = sibling(profile, rank[place.thread], number) else {
+            let Some(thread) = sibling(profile, rank[placed.thread], number) else {
                 continue;
             };
-            let sum = sums.entry((place.region, thread)).or_default();
+            let sum = sums.entry((places.region(placed), thread)).or_default();
             let more = [&late.times, &late.after_others, &late.after_first];
             for (sum, more) in sum.iter_mut().zip(more) {
                 *sum = sum.wrapping_add(more.get());

@@ -102,41 +102,79 @@ impl Decomposition {
     }
 }
 
-/// What POMPROF profiles: parallel regions, work that is shared in them, and
-/// functions or other regions that the user marked.
-pub(crate) fn analyse(profile: &Profile, flat: &[Table]) -> Vec<Decomposition> {
-    let measured = measured_barriers(profile);
-    flat.iter()
-        .filter(|table| is_profiled(profile.regions[table.region].kind))
-        .map(|table| {
-            let barrier = barrier(&profile.regions[table.region], measured[table.region]);
-            decompose(barrier, table)
-        })
-        .collect()
+/// How the time of each region is taken apart. There is as much of it as of the profile,
+/// and writers look at it region by region: it is made when they do.
+#[derive(Debug)]
+pub(crate) struct Decompositions {
+    /// Per region; none if POMPROF does not profile its kind.
+    barriers: Vec<Option<Barrier>>,
+    /// Per region the least of all its threads; empty while tables have all threads.
+    least: Vec<Least>,
 }
 
+/// What the thread had that had least.
+#[derive(Clone, Copy, Debug, Default)]
+struct Least {
+    work_ns: u64,
+    after_ns: u64,
+}
+
+impl Least {
+    fn of(threads: &[Parts]) -> Self {
+        let least = |metric: fn(&Parts) -> u64| threads.iter().map(metric).min().unwrap_or(0);
+        Self {
+            work_ns: least(|parts| parts.work_ns),
+            after_ns: least(|parts| parts.after_ns),
+        }
+    }
+}
+
+impl Decompositions {
+    pub(crate) fn new(profile: &Profile) -> Self {
+        let measured = measured_barriers(profile);
+        let regions = profile.regions.iter().zip(measured);
+        let barrier = |(region, measured): (&Region, bool)| {
+            is_profiled(region.kind).then(|| barrier(region, measured))
+        };
+        Self {
+            barriers: regions.map(barrier).collect(),
+            least: Vec::new(),
+        }
+    }
+
+    /// That of the region of a flat table.
+    pub(crate) fn of(&self, table: &Table) -> Option<Decomposition> {
+        let barrier = self.barriers[table.region]?;
+        let mut threads = parts(table);
+        let least = self.least.get(table.region).copied();
+        let least = least.unwrap_or_else(|| Least::of(&threads));
+        if barrier == Barrier::Estimated {
+            estimate(&mut threads, least.after_ns);
+        }
+        if barrier != Barrier::Hidden {
+            compare(&mut threads, least.work_ns);
+        }
+        Some(Decomposition {
+            region: table.region,
+            barrier,
+            threads,
+        })
+    }
+
+    /// Threads are about to be left out, with whom the others are still compared.
+    pub(super) fn remember_all_threads(&mut self, flat: &[Table]) {
+        self.least = vec![Least::default(); self.barriers.len()];
+        for table in flat {
+            self.least[table.region] = Least::of(&parts(table));
+        }
+    }
+}
+
+/// Parallel regions, work that is shared in them, and functions or other regions that
+/// the user marked.
 fn is_profiled(kind: RegionKind) -> bool {
     use RegionKind::{Loop, Scope, Sections, User, Workshare};
     kind.is_parallel() || matches!(kind, Loop | Sections | Workshare | Scope | User)
-}
-
-fn decompose(barrier: Barrier, table: &Table) -> Decomposition {
-    let columns = COLUMNS.map(|quantity| table.column(quantity));
-    let mut threads: Vec<Parts> = table
-        .rows()
-        .map(|(thread, cells)| parts(thread, columns.map(|column| column.map_or(0, |c| cells[c]))))
-        .collect();
-    if barrier == Barrier::Estimated {
-        estimate(&mut threads);
-    }
-    if barrier != Barrier::Hidden {
-        compare(&mut threads);
-    }
-    Decomposition {
-        region: table.region,
-        barrier,
-        threads,
-    }
 }
 
 fn barrier(region: &Region, was_measured: bool) -> Barrier {
@@ -169,7 +207,16 @@ const COLUMNS: [Quantity; 6] = [
     Quantity::ManagementTime,
 ];
 
-fn parts(thread: usize, values: [u64; COLUMNS.len()]) -> Parts {
+fn parts(table: &Table) -> Vec<Parts> {
+    let columns = COLUMNS.map(|quantity| table.column(quantity));
+    let rows = table.rows().map(|(thread, cells)| {
+        let values = columns.map(|column| column.map_or(0, |column| cells[column]));
+        parts_of(thread, values)
+    });
+    rows.collect()
+}
+
+fn parts_of(thread: usize, values: [u64; COLUMNS.len()]) -> Parts {
     let [count, time_ns, before_ns, barrier_ns, exit, management] = values;
     let after_ns = exit + management;
     Parts {
@@ -186,24 +233,18 @@ fn parts(thread: usize, values: [u64; COLUMNS.len()]) -> Parts {
 }
 
 /// POMPROF's estimate: who arrives last does not wait.
-fn estimate(threads: &mut [Parts]) {
-    let least = threads
-        .iter()
-        .map(|parts| parts.after_ns)
-        .min()
-        .unwrap_or(0);
+fn estimate(threads: &mut [Parts], least_ns: u64) {
     for parts in threads {
-        parts.barrier_ns += parts.after_ns - least;
-        parts.after_ns = least;
+        parts.barrier_ns += parts.after_ns - least_ns;
+        parts.after_ns = least_ns;
     }
 }
 
-fn compare(threads: &mut [Parts]) {
-    let least = threads.iter().map(|parts| parts.work_ns).min().unwrap_or(0);
-    if least == 0 {
+fn compare(threads: &mut [Parts], least_ns: u64) {
+    if least_ns == 0 {
         return;
     }
     for parts in threads {
-        parts.imbalance = Some(100.0 * (parts.work_ns - least) as f64 / least as f64);
+        parts.imbalance = Some(100.0 * (parts.work_ns - least_ns) as f64 / least_ns as f64);
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -
     let mut sums = vec![(0, 0); profile.regions.len()];
     for node in &tree.nodes {
         let (pairs, time): &mut (u64, u64) = &mut sums[node.region];
-        for row in &node.rows {
+        for row in node.rows() {
             *pairs += row.row.pairs(node.kind);
             // A repeated region's time is part of the outer one's.
             if !node.repeats {

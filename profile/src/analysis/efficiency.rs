@@ -117,14 +117,14 @@ fn uses(tree: &Tree<'_>, here: usize, inside: &[usize], slots: &mut Slots) -> Us
         slots.set(member.row.thread, uses.len());
         let part = Use {
             time: member.row.main.ns,
-            lost: lost(&costs, member),
+            lost: lost(&costs, &member),
             forked: 0,
         };
         uses.push((member.row.thread, part));
     }
     for inner in inside.iter().map(|&inner| &tree.nodes[inner]) {
         let costs = costs_of(inner.kind);
-        for row in &inner.rows {
+        for row in inner.rows() {
             let Some(place) = slots.get(row.row.thread) else {
                 continue;
             };
@@ -132,7 +132,7 @@ fn uses(tree: &Tree<'_>, here: usize, inside: &[usize], slots: &mut Slots) -> Us
             if inner.kind.is_parallel() {
                 part.forked += row.row.seq.ns;
             } else {
-                part.lost += lost(&costs, row);
+                part.lost += lost(&costs, &row);
             }
         }
     }

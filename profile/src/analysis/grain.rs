@@ -106,7 +106,7 @@ fn own_times(profile: &Profile, tree: &Tree<'_>) -> Vec<(u64, u64)> {
         for measures in node.executors() {
             let (count, ns) = &mut own[node.region];
             *count += measures.row.main.count;
-            *ns += Quantity::ExecTime.exclusive(measures);
+            *ns += Quantity::ExecTime.exclusive(&measures);
         }
         for child in node.children.iter().map(|child| &tree.nodes[*child]) {
             let pairs = child.executors().map(|m| m.row.pairs(child.kind));

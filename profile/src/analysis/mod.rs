@@ -39,6 +39,7 @@ pub use summary::Summary;
 pub use tables::{OnCallPaths, Table};
 pub use waits::{Contended, Latecomer, Lateness, Pattern, Spread};
 
+use self::decomposition::Decompositions;
 use crate::model::{Profile, Region};
 use crate::region_kind::{KINDS, KindRow, RegionKind};
 
@@ -70,8 +71,8 @@ pub struct Report<'p> {
     pub properties: Vec<Property>,
     /// Parallel efficiency and its factors.
     pub efficiency: Efficiencies,
-    /// POMPROF's decomposition, in the order of [`Report::flat`].
-    pub decomposition: Vec<Decomposition>,
+    /// How [`Report::decomposition`] is made.
+    decompositions: Decompositions,
     /// What the measurement cost, if that is known.
     pub dilation: Option<Dilation>,
     /// How the times of instances are spread.
@@ -157,7 +158,7 @@ impl<'p> Report<'p> {
         Self {
             properties: properties::analyse(profile, &labels, &flat, &grains, thread_time_ns),
             efficiency: efficiency::analyse(profile, &tree, &overheads),
-            decomposition: decomposition::analyse(profile, &flat),
+            decompositions: Decompositions::new(profile),
             dilation: dilation::analyse(profile, &tree, thread_time_ns),
             spreads: waits::spreads(profile),
             lateness: waits::lateness(profile),
@@ -177,6 +178,12 @@ impl<'p> Report<'p> {
             least_severity: NEGLIGIBLE,
             shown: None,
         }
+    }
+
+    /// POMPROF's decomposition, in the order of [`Report::flat`].
+    pub fn decomposition(&self) -> impl Iterator<Item = Decomposition> {
+        let of = |table| self.decompositions.of(table);
+        self.flat.iter().filter_map(of)
     }
 }
 

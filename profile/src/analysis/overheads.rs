@@ -245,7 +245,7 @@ impl Sums {
             }
             let sums = &mut self.of_region[node.region];
             let members: u64 = node.executors().map(|member| member.row.main.ns).sum();
-            let forks: u64 = node.rows.iter().map(|row| row.row.seq.ns).sum();
+            let forks: u64 = node.rows().map(|row| row.row.seq.ns).sum();
             let known = if node.scope.is_some() { forks } else { 0 };
             self.in_teams_ns = self
                 .in_teams_ns
@@ -269,7 +269,7 @@ impl Sums {
             for (cost, by_category) in &mut self.costs[node.region] {
                 let ns = node
                     .executors()
-                    .map(|row| cost.quantity.inclusive(row))
+                    .map(|row| cost.quantity.inclusive(&row))
                     .sum();
                 let category = category(cost.charge, node);
                 losses.add(category, ns);
@@ -348,7 +348,7 @@ fn category(charge: Charge, node: &TreeNode<'_>) -> Category {
     match charge {
         Charge::To(category) => category,
         Charge::BySections => {
-            let sections: u64 = node.executors().map(|row| row.sections.count).sum();
+            let sections: u64 = node.executors().map(|row| row.nested.sections.count).sum();
             let executions: u64 = node.executors().map(|row| row.row.main.count).sum();
             if sections < executions {
                 Category::Limpar

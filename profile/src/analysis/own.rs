@@ -38,7 +38,7 @@ impl OwnTime {
             kind if kind.is_parallel() => row.main.ns,
             kind => occupied(kind, row),
         };
-        let own = busy.saturating_sub(measures.nested);
+        let own = busy.saturating_sub(measures.nested.all);
         let mut rest = own;
         let mut take = |ns: u64| {
             let ns = ns.min(rest);
@@ -60,7 +60,7 @@ pub(crate) fn own_times(tree: &Tree<'_>, graph: &CallGraph) -> Vec<OwnTime> {
     let own = |node: &TreeNode<'_>| {
         let mut own = OwnTime::default();
         for measures in node.executors() {
-            own.add(node, measures);
+            own.add(node, &measures);
         }
         own
     };

@@ -203,7 +203,6 @@ impl Report<'_> {
         }
         self.properties.retain(|row| kept[row.region]);
         self.efficiency.regions.retain(|(region, _)| kept[*region]);
-        self.decomposition.retain(|row| kept[row.region]);
         if let Some(dilation) = &mut self.dilation {
             dilation.regions.retain(|row| kept[row.region]);
         }
@@ -234,14 +233,12 @@ impl Report<'_> {
     }
 
     fn keep_threads(&mut self, kept: &[bool]) {
+        self.decompositions.remember_all_threads(&self.flat);
         for table in &mut self.flat {
             table.keep(|thread| kept[thread]);
         }
         self.on_call_paths.keep_threads(kept);
         self.flat.retain(|table| !table.threads.is_empty());
-        for row in &mut self.decomposition {
-            row.threads.retain(|parts| kept[parts.thread]);
-        }
         for row in &mut self.lateness {
             row.threads.retain(|latecomer| kept[latecomer.thread]);
         }

@@ -178,13 +178,13 @@ pub(crate) fn flat(profile: &Profile, tree: &Tree<'_>) -> Vec<Table> {
 fn add_nodes(table: &mut Table, nodes: &[&TreeNode<'_>], slots: &mut Slots) {
     slots.start();
     // Most regions stand at one place in the tree.
-    table.reserve(nodes.first().map_or(0, |node| node.rows.len()));
+    table.reserve(nodes.first().map_or(0, |node| node.threads()));
     for node in nodes {
         for measures in node.executors() {
             let thread = measures.row.thread;
             let row = slots.get(thread).unwrap_or_else(|| table.push_row(thread));
             slots.set(thread, row);
-            table.add(row, measures, node.repeats);
+            table.add(row, &measures, node.repeats);
         }
     }
     table.sort();
@@ -222,10 +222,10 @@ impl<'p> OnCallPaths<'p> {
         let mut columns = columns::on_call_path(node.kind);
         columns.extend(&self.counters);
         let mut table = Table::new(node.region, columns);
-        table.reserve(node.rows.len());
+        table.reserve(node.threads());
         for measures in node.executors() {
             let row = table.push_row(measures.row.thread);
-            table.add(row, measures, false);
+            table.add(row, &measures, false);
         }
         table.sort();
         if let Some(kept) = &self.kept {

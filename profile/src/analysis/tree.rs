@@ -11,11 +11,11 @@
 //! and join besides (it evaluates clauses, or the construct is measured from
 //! outside) belongs to the outer scope too.
 //!
-//! Nodes and rows that point nowhere are left out: this also runs at the end
+//! Nodes that point nowhere are left out, and the rows of a node from one that does: this also runs at the end
 //! of a measured program, where a wrong profile must do no harm.
 
-use crate::columns::{Measures, is_waiting, occupied};
-use crate::model::{Node, Profile, Span};
+use crate::columns::{Measures, Nested, is_waiting, occupied};
+use crate::model::{Node, Profile, Row};
 use crate::region_kind::{PseudoRegion, RegionKind};
 
 /// One node, ready to be analysed.
@@ -33,17 +33,32 @@ pub(crate) struct TreeNode<'p> {
     pub(crate) repeats: bool,
     /// Whether the same region stands anywhere above.
     pub(crate) inside_itself: bool,
-    pub(crate) rows: Vec<Measures<'p>>,
+    rows: &'p [Row],
+    /// What each row's thread did below. Most nodes have nothing below them, and most
+    /// rows are theirs: they have none.
+    nested: Vec<Nested>,
 }
 
 impl<'p> TreeNode<'p> {
+    /// The rows of all threads that were here.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Measures<'p>> {
+        let nested = self.nested.iter().copied();
+        let nested = nested.chain(std::iter::repeat(Nested::default()));
+        let rows = self.rows.iter().zip(nested);
+        rows.map(|(row, nested)| Measures { row, nested })
+    }
+
     /// The rows of the threads that execute the construct; for a parallel
     /// region that leaves out those that only forked.
-    pub(crate) fn executors(&self) -> impl Iterator<Item = &Measures<'p>> {
+    pub(crate) fn executors(&self) -> impl Iterator<Item = Measures<'p>> {
         let only_members = self.kind.is_parallel();
-        self.rows
-            .iter()
+        self.rows()
             .filter(move |row| !only_members || !row.row.main.is_zero())
+    }
+
+    /// How many rows there are.
+    pub(crate) fn threads(&self) -> usize {
+        self.rows.len()
     }
 }
 
@@ -109,18 +124,8 @@ impl<'p> Tree<'p> {
                 None
             }
         };
-        // Their number is known, but not to a filter: millions of rows would be
-        // moved again and again.
-        let mut rows = Vec::with_capacity(node.rows.len());
-        let known = node.rows.iter().filter(|row| row.thread < threads);
-        rows.extend(known.map(|row| Measures {
-            row,
-            sections: Span::default(),
-            nested: 0,
-            nested_in_body: 0,
-            nested_in_sections: 0,
-            tasks: 0,
-        }));
+        let known = node.rows.iter().take_while(|row| row.thread < threads);
+        let rows = node.rows.get(..known.count()).unwrap_or_default();
         self.nodes.push(TreeNode {
             region: node.region,
             kind,
@@ -130,6 +135,7 @@ impl<'p> Tree<'p> {
             repeats: false,
             inside_itself: false,
             rows,
+            nested: Vec::new(),
         });
         here
     }
@@ -179,16 +185,17 @@ impl<'p> Tree<'p> {
             };
             slots.start();
             let only_members = parent.kind.is_parallel();
-            for (index, measures) in parent.rows.iter().enumerate() {
-                if !only_members || !measures.row.main.is_zero() {
-                    slots.set(measures.row.thread, index);
+            for (index, row) in parent.rows.iter().enumerate() {
+                if !only_members || !row.main.is_zero() {
+                    slots.set(row.thread, index);
                 }
             }
+            parent.nested = vec![Nested::default(); parent.rows.len()];
             for &child in &parent.children {
                 let child = &after[child - here - 1];
-                for below in &child.rows {
+                for below in child.rows() {
                     if let Some(index) = slots.get(below.row.thread) {
-                        parent.rows[index].add_nested(parent.kind, child, below);
+                        parent.nested[index].add(parent.kind, child, &below);
                     }
                 }
             }
@@ -196,19 +203,19 @@ impl<'p> Tree<'p> {
     }
 }
 
-impl Measures<'_> {
-    fn add_nested(&mut self, kind: RegionKind, child: &TreeNode<'_>, below: &Measures<'_>) {
+impl Nested {
+    fn add(&mut self, kind: RegionKind, child: &TreeNode<'_>, below: &Measures<'_>) {
         let busy = occupied(child.kind, below.row);
-        self.nested += busy;
+        self.all += busy;
         if is_in_body(child.within) {
-            self.nested_in_body += busy;
+            self.in_body += busy;
         }
         if child.kind.is_task_execution() && is_waiting(kind, child.within) {
             self.tasks += busy;
         }
         if child.kind == RegionKind::Section {
             self.sections += below.row.main;
-            self.nested_in_sections += below.nested;
+            self.in_sections += below.nested.all;
         }
     }
 }

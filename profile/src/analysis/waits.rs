@@ -128,7 +128,7 @@ pub(crate) fn spreads(profile: &Profile) -> Vec<Spread> {
     if spreads.is_empty() {
         return spreads;
     }
-    let means = Means::new(profile);
+    let means = Means::new(profile, &spreads);
     for spread in &mut spreads {
         spread.mean_ns = means.of(spread.region, spread.part);
         join_equal(&mut spread.histogram);
@@ -148,19 +148,23 @@ fn join_equal(histogram: &mut Vec<Bucket>) {
     });
 }
 
-/// Count and time of all rows, per region and part.
+/// Count and time of all rows, per region and part that is wanted.
 struct Means {
-    sums: Vec<[(u64, u64); PseudoRegion::COUNT]>,
+    sums: Vec<[Option<(u64, u64)>; PseudoRegion::COUNT]>,
 }
 
 impl Means {
-    fn new(profile: &Profile) -> Self {
-        let mut sums = vec![[(0, 0); PseudoRegion::COUNT]; profile.regions.len()];
+    fn new(profile: &Profile, spreads: &[Spread]) -> Self {
+        let mut sums = vec![[None; PseudoRegion::COUNT]; profile.regions.len()];
+        for spread in spreads {
+            sums[spread.region][spread.part as usize] = Some((0, 0));
+        }
         for node in &profile.nodes {
             let Some(sums) = sums.get_mut(node.region) else {
                 continue;
             };
-            for (part, (count, ns)) in PseudoRegion::ALL.into_iter().zip(sums) {
+            for (part, sum) in PseudoRegion::ALL.into_iter().zip(sums) {
+                let Some((count, ns)) = sum else { continue };
                 for row in &node.rows {
                     *count += row.span(part).count;
                     *ns += row.span(part).ns;
@@ -171,7 +175,7 @@ impl Means {
     }
 
     fn of(&self, region: usize, part: PseudoRegion) -> u64 {
-        let (count, ns): (u64, u64) = self.sums[region][part as usize];
+        let (count, ns) = self.sums[region][part as usize].unwrap_or_default();
         ns / count.max(1)
     }
 }

@@ -108,16 +108,15 @@ impl Weighing<'_, '_> {
             let node = &self.tree.nodes[here];
             if node.kind.is_parallel() {
                 self.fork_weights[here] = node
-                    .rows
-                    .iter()
+                    .rows()
                     .map(|row| self.weights.of(row.row.thread))
                     .collect();
                 continue;
             }
-            for row in &node.rows {
+            for row in node.rows() {
                 let busy = occupied(node.kind, row.row);
                 let weight = self.weights.of(row.row.thread);
-                self.walls[here].add(weight, busy, row.nested);
+                self.walls[here].add(weight, busy, row.nested.all);
             }
         }
     }
@@ -126,7 +125,7 @@ impl Weighing<'_, '_> {
     fn open_scope(&mut self, here: usize) {
         let node = &self.tree.nodes[here];
         let teams = self.teams(here);
-        let members: Vec<&Measures<'_>> = node.executors().collect();
+        let members: Vec<Measures<'_>> = node.executors().collect();
         // For members whose forker left no trace: as if they were one team.
         self.weights.start(1.0 / members.len().max(1) as f64);
         for member in members {
@@ -138,7 +137,11 @@ impl Weighing<'_, '_> {
             {
                 self.weights.set(thread, team.wall / team.members as f64);
             }
-            self.walls[here].add(self.weights.of(thread), member.row.main.ns, member.nested);
+            self.walls[here].add(
+                self.weights.of(thread),
+                member.row.main.ns,
+                member.nested.all,
+            );
         }
         // A team none of whose members left a trace still took its time.
         for team in teams.iter().filter(|team| team.members == 0) {
@@ -167,7 +170,7 @@ impl Weighing<'_, '_> {
         let node = &self.tree.nodes[here];
         let mut teams = Vec::new();
         self.teams.start();
-        for (row, weight) in node.rows.iter().zip(&self.fork_weights[here]) {
+        for (row, weight) in node.rows().zip(&self.fork_weights[here]) {
             if row.row.seq.ns > 0 {
                 self.teams.set(row.row.thread, teams.len());
                 teams.push(Team {

@@ -45,7 +45,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
                 with_region(efficiency(of), *region)
             }),
         }),
-        "decomposition": list(&report.decomposition, decomposition),
+        "decomposition": report.decomposition().map(|row| decomposition(&row)).collect::<Value>(),
         "dilation": dilation(report),
         "derived": derived(report),
         "instance_times": list(&report.spreads, spread),

@@ -270,7 +270,7 @@ fn decomposition(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         out,
         "Region,TID,execC,execT,before,work,barrier,after,imbalance%,barrier is"
     )?;
-    for row in &report.decomposition {
+    for row in report.decomposition() {
         let id = &report.labels[row.region].id;
         for parts in &row.threads {
             let thread = &report.threads[parts.thread];

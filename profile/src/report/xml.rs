@@ -36,19 +36,19 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     run(report, out)?;
     regions(report, out)?;
     writeln!(out, "  <summary>")?;
-    for row in &report.decomposition {
-        place(report, row, out)?;
-        for (name, metric) in metrics(row) {
-            highest(report, row, name, metric, out)?;
+    for row in report.decomposition() {
+        place(report, &row, out)?;
+        for (name, metric) in metrics(&row) {
+            highest(report, &row, name, metric, out)?;
         }
-        imbalance(report, row, out)?;
+        imbalance(report, &row, out)?;
         writeln!(out, "    </place>")?;
     }
     writeln!(out, "  </summary>\n  <detail>")?;
-    for row in &report.decomposition {
-        place(report, row, out)?;
+    for row in report.decomposition() {
+        place(report, &row, out)?;
         for parts in &row.threads {
-            thread(report, row, parts, out)?;
+            thread(report, &row, parts, out)?;
         }
         writeln!(out, "    </place>")?;
     }

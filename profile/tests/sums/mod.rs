@@ -162,7 +162,7 @@ fn waits_and_tasks_are_what_the_waits_took(report: &Report<'_>, findings: &mut F
 }
 
 fn parts_of_a_thread_s_time_are_the_whole(report: &Report<'_>, findings: &mut Findings) {
-    for parts in report.decomposition.iter().flat_map(|row| &row.threads) {
+    for parts in report.decomposition().flat_map(|row| row.threads) {
         let sum = parts.runtime_ns() + parts.work_ns + parts.barrier_ns;
         findings.same(sum, parts.time_ns, "parts of a thread's time, all");
         findings.must(parts.imbalance.is_none_or(|percent| percent >= 0.0), || {

@@ -153,7 +153,7 @@ pub(super) fn decomposition(report: &Report<'_>, out: &mut dyn Write) -> io::Res
         out,
         "<h2>Imbalance, barrier and runtime of each thread</h2>"
     )?;
-    for row in &report.decomposition {
+    for row in report.decomposition() {
         let label = region(&report.labels[row.region]);
         writeln!(
             out,

@@ -78,18 +78,17 @@ fn efficiencies(rows: &[(String, Efficiency)], out: &mut dyn Write) -> io::Resul
 
 /// POMPROF's summary view: the highest value of each metric over the threads.
 fn summary_view(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    if report.decomposition.is_empty() {
+    let regions: Vec<Highest> = report.decomposition().map(Highest::of).collect();
+    if regions.is_empty() {
         return Ok(());
     }
     writeln!(
         out,
         "\nImbalance, barrier and runtime, highest of any thread:"
     )?;
-    let regions = &report.decomposition;
     let names: Vec<String> = regions.iter().map(|row| name(report, row.region)).collect();
     let width = widest(names.iter());
-    let largest = |row: &Decomposition| row.highest(|parts| parts.time_ns);
-    let largest = regions.iter().map(largest).max().unwrap_or(0);
+    let largest = regions.iter().map(|row| row.time_ns).max().unwrap_or(0);
     let format = Format::time(largest, TIME_WIDTH);
     let mut line = Line::default();
     line.spaces(width);
@@ -103,7 +102,7 @@ fn summary_view(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     line.end(out)?;
     for (row, name) in regions.iter().zip(&names) {
         line.left(name, width);
-        decomposition(&mut line, row, format);
+        row.tell(&mut line, format);
         line.end(out)?;
     }
     writeln!(out)?;
@@ -114,23 +113,48 @@ fn summary_view(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-fn decomposition(line: &mut Line, row: &Decomposition, format: Format) {
-    line.number(row.highest(|parts| parts.time_ns), format);
-    if row.barrier == Barrier::Hidden {
-        line.right("-", format.width)
-            .right("-", FACTOR_WIDTH)
-            .right("-", format.width)
-            .right("-", format.width)
-            .text("  (the barrier is not told from the work)");
-        return;
+/// The highest of any thread, in nanoseconds and percent.
+struct Highest {
+    region: usize,
+    barrier: Barrier,
+    time_ns: u64,
+    work_ns: u64,
+    imbalance: Option<f64>,
+    barrier_ns: u64,
+    runtime_ns: u64,
+}
+
+impl Highest {
+    fn of(row: Decomposition) -> Self {
+        Self {
+            region: row.region,
+            barrier: row.barrier,
+            time_ns: row.highest(|parts| parts.time_ns),
+            work_ns: row.highest(|parts| parts.work_ns),
+            imbalance: row.highest_imbalance(),
+            barrier_ns: row.highest(|parts| parts.barrier_ns),
+            runtime_ns: row.highest(Parts::runtime_ns),
+        }
     }
-    let imbalance = row.highest_imbalance();
-    let imbalance = imbalance.map_or_else(|| "-".to_owned(), |percent| format!("{percent:.1}"));
-    line.number(row.highest(|parts| parts.work_ns), format)
-        .right(&imbalance, FACTOR_WIDTH)
-        .number(row.highest(|parts| parts.barrier_ns), format)
-        .number(row.highest(Parts::runtime_ns), format);
-    if row.barrier == Barrier::Estimated {
-        line.text("  (barrier estimated)");
+
+    fn tell(&self, line: &mut Line, format: Format) {
+        line.number(self.time_ns, format);
+        if self.barrier == Barrier::Hidden {
+            line.right("-", format.width)
+                .right("-", FACTOR_WIDTH)
+                .right("-", format.width)
+                .right("-", format.width)
+                .text("  (the barrier is not told from the work)");
+            return;
+        }
+        let imbalance = self.imbalance;
+        let imbalance = imbalance.map_or_else(|| "-".to_owned(), |percent| format!("{percent:.1}"));
+        line.number(self.work_ns, format)
+            .right(&imbalance, FACTOR_WIDTH)
+            .number(self.barrier_ns, format)
+            .number(self.runtime_ns, format);
+        if self.barrier == Barrier::Estimated {
+            line.text("  (barrier estimated)");
+        }
     }
 }
