@@ -230,6 +230,10 @@ fn the_summary_fits_the_run() {
         ("serial", waits(40, 1)),
         ("uneven", waits(99, 60)),
     ];
+    let mut dilated = waits(99, 60);
+    // Nobody would calibrate so much: few events stand for many.
+    dilated.run.pair_cost_ps = 10_000_000_000_000;
+    profiles.push(("dilated", dilated));
     profiles.push((
         "no time at all",
         Profile {

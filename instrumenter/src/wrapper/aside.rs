@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::attempt::Job;
 use super::classify::{Argument, CommandLine, Stage};
+use super::compilers::{Family, Substitution};
 use super::flags::Meaning;
 use super::outputs;
 use super::run::{Outcome, Output};
@@ -18,8 +19,21 @@ const PLACES: &[&str] = &[
     "-Rpass",
 ];
 
+/// Parts of messages that GCC words differently once a text has `#line` in it: it
+/// reads the source again to point into a string, and does so only where it is
+/// sure to read the same file.
+const REREAD: &[&[u8]] = &[b"-Wformat"];
+
+/// Whether a command says, in a message, where in the user's source it is not
+/// sure to say the same of ours.
+pub(crate) fn tells_otherwise(family: &Family, line: &CommandLine, messages: &[u8]) -> bool {
+    let holds = |part: &&[u8]| messages.windows(part.len()).any(|found| found == *part);
+    let rereads = || family.substitution == Substitution::TemporaryFile && REREAD.iter().any(holds);
+    !messages.is_empty() && (names_places(line) || rereads())
+}
+
 /// Whether the messages of a command may name places in our text.
-pub(crate) fn names_places(line: &CommandLine) -> bool {
+fn names_places(line: &CommandLine) -> bool {
     let words = line.words();
     let mut flags = words.iter().map(|word| word.to_string_lossy());
     flags.any(|word| PLACES.iter().any(|flag| word.starts_with(flag)))

@@ -86,9 +86,8 @@ impl Job<'_> {
             return Ok(self.original(line, Output::Shown)?.code());
         }
         let outcome = self.attempt(line, units)?;
-        let telling = outcome.success() && !outcome.stderr.is_empty();
-        if telling
-            && aside::names_places(line)
+        if outcome.success()
+            && aside::tells_otherwise(self.runner.compiler.family, line, &outcome.stderr)
             && let Some(object) = aside::single_object(line)
         {
             return Ok(aside::judged(self, line, units, outcome, &object));

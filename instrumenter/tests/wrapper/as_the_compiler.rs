@@ -164,8 +164,11 @@ fn the_same_files_are_made_whatever_the_flags() {
 fn warnings_and_errors_are_the_compiler_s() {
     let warns = "int f(void) {\n  int unused;\n#pragma omp barrier\n  return 0;\n}\n";
     let fails = "int f(void) {\n#pragma omp barrier\n  return undeclared;\n}\n";
+    // The message points into the string.
+    let format = "#include <stdio.h>\nint f(long n) {\n#pragma omp barrier\n  \
+                  return printf(\"n is %d here\", n);\n}\n";
     for compiler in COMPILERS {
-        for (source, code) in [(warns, 0), (fails, 1)] {
+        for (source, code) in [(warns, 0), (fails, 1), (format, 0)] {
             let files = [("src/a.c", source)];
             let [(_, plain), (_, measured)] = both(&files, compiler, "-fopenmp -Wall -c src/a.c");
             assert_eq!((plain.code, measured.code), (Some(code), Some(code)));

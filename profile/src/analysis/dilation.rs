@@ -34,6 +34,19 @@ pub struct Dilation {
     pub regions: Vec<RegionDilation>,
 }
 
+/// The cost in percent of the thread time from which a reader must know of it
+/// before any other figure. It is the least that it can be, and it is most where
+/// regions are short.
+const DISTORTS: f64 = 5.0;
+
+impl Dilation {
+    /// The region with most events, if their cost makes a difference to all times.
+    pub(crate) fn culprit(&self) -> Option<&RegionDilation> {
+        let distorts = self.cost.percent >= DISTORTS;
+        self.regions.first().filter(|_| distorts)
+    }
+}
+
 /// None if the cost of an event is not known.
 pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -> Option<Dilation> {
     let pair_cost_ps = profile.run.pair_cost_ps;

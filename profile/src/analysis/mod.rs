@@ -145,6 +145,8 @@ impl<'p> Report<'p> {
         let overheads = overheads::analyse(profile, &tree, &walls);
         let threads: Vec<String> = profile.threads.iter().map(ToString::to_string).collect();
         let grains = grain::grains(profile, &tree);
+        let thread_time_ns = overheads.thread_time_ns;
+        let dilation = dilation::analyse(profile, &tree, thread_time_ns);
         let summary = summary::Facts {
             profile,
             labels: &labels,
@@ -152,14 +154,14 @@ impl<'p> Report<'p> {
             flat: &flat,
             overheads: &overheads,
             grains: &grains,
+            dilation: dilation.as_ref(),
         }
         .in_words();
-        let thread_time_ns = overheads.thread_time_ns;
         Self {
             properties: properties::analyse(profile, &labels, &flat, &grains, thread_time_ns),
             efficiency: efficiency::analyse(profile, &tree, &overheads),
             decompositions: Decompositions::new(profile),
-            dilation: dilation::analyse(profile, &tree, thread_time_ns),
+            dilation,
             spreads: waits::spreads(profile),
             lateness: waits::lateness(profile),
             contention: waits::contended(profile, thread_time_ns),

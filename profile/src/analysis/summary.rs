@@ -1,6 +1,7 @@
 //! Where the time went, in words: one line for the terminal, and a few lines
 //! on top of the text report.
 
+use super::dilation::Dilation;
 use super::grain::Grain;
 use super::labels::Label;
 use super::overheads::{Overheads, Place};
@@ -30,6 +31,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) flat: &'a [Table],
     pub(crate) overheads: &'a Overheads,
     pub(crate) grains: &'a [Grain],
+    pub(crate) dilation: Option<&'a Dilation>,
 }
 
 impl Facts<'_> {
@@ -47,7 +49,11 @@ impl Facts<'_> {
         lines.extend(self.crowd());
         if let Some(worst) = self.overheads.places.first() {
             lines.push(format!(
-                "Most of it was lost {}.",
+                "{} of it was lost {}.",
+                match self.is_most(worst) {
+                    true => "Most",
+                    false => "The largest part",
+                },
                 self.place_with_function(worst)
             ));
             if worst.lost.percent >= NEGLIGIBLE {
@@ -56,8 +62,10 @@ impl Facts<'_> {
         }
         lines.extend(self.small_tasks());
         lines.extend(self.serial_part().filter(|_| !is_serial));
+        lines.extend(self.measuring());
+        let dilated = self.dilated().map(|words| format!(" {words}."));
         Summary {
-            headline: self.headline(),
+            headline: self.headline() + &dilated.unwrap_or_default(),
             lines,
         }
     }
@@ -115,7 +123,13 @@ impl Facts<'_> {
         let most = overheads
             .places
             .first()
-            .map(|place| format!(", most {}", self.place(place)))
+            .map(|place| {
+                let part = match self.is_most(place) {
+                    true => "most",
+                    false => "the largest part",
+                };
+                format!(", {part} {}", self.place(place))
+            })
             .unwrap_or_default();
         let crowd = match self.is_crowded() {
             true => format!(
@@ -129,6 +143,11 @@ impl Facts<'_> {
             "Threads lost {} of their time ({of}){most}.{crowd}",
             percent(lost.percent)
         )
+    }
+
+    /// Whether half of what was lost, or more, was lost at one place.
+    fn is_most(&self, place: &Place) -> bool {
+        2 * place.lost.ns >= self.overheads.whole_sum.overhead.ns
     }
 
     /// Whether there were more threads than processors.
@@ -312,6 +331,30 @@ impl Facts<'_> {
                 time(worst.mean_work_ns())
             )
         })
+    }
+
+    /// What measuring cost, if it makes a difference to the other figures.
+    fn dilated(&self) -> Option<String> {
+        let dilation = self.dilation?;
+        dilation.culprit()?;
+        let cost = percent(dilation.cost.percent);
+        Some(format!("Measuring took at least {cost} of the time"))
+    }
+
+    /// The same with its cause and a remedy.
+    fn measuring(&self) -> Option<String> {
+        let dilation = self.dilation?;
+        let most = dilation.culprit()?;
+        let label = &self.labels[most.region];
+        Some(format!(
+            "{} ({}), most of it the {}{}, measured {}: times there and around it are too long. \
+             ROMP_THROTTLE=on counts short regions without timing them.",
+            self.dilated()?,
+            time(dilation.cost.ns),
+            label.in_words(),
+            label.in_function(),
+            count(most.pairs, "time")
+        ))
     }
 
     /// What the serial part cost, if it is worth a line.

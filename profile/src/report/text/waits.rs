@@ -227,7 +227,8 @@ fn dilation(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
             out,
             "    {}: {} of the time spent there ({}) is measurement",
             name(report, row.region),
-            percent(row.cost.percent),
+            // What an event costs was calibrated at another moment than it happened.
+            percent(row.cost.percent.min(100.0)),
             count(row.pairs, "pair")
         )?;
     }
