@@ -8,9 +8,14 @@
 //! both ends meet in one object, become direct ones; those are the replacements
 //! that the psABI of x86-64 has linkers do.
 //!
-//! Only local symbols are settled: a global one may be another's in the end.
-//! Objects for other machines stay as they are.
+//! Only local symbols are settled: a global one may be another's in the end. But
+//! where the object has a jump to such a function (`install` makes one for each
+//! that is called), its calls go there, and one relocation is left for all of them.
+//!
+//! What is left refers to sections, so that no link has to read the names of local
+//! symbols. Objects for other machines stay as they are.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::Failure;
@@ -36,7 +41,8 @@ const IDENTITY: &[u8] = b"\x7fELF\x02\x01";
 const RELOCATABLE: u64 = 1;
 const X86_64: u64 = 62;
 
-/// Sections with relocations, and the flag of those with code.
+/// Sections with symbols and with relocations, and the flag of those with code.
+const SYMTAB: u64 = 2;
 const RELA: u64 = 4;
 const EXECUTABLE: u64 = 4;
 
@@ -45,12 +51,20 @@ const HEADER: usize = 64;
 const RELOCATION: usize = 24;
 const SYMBOL: usize = 24;
 
-/// Relocations: a distance, that of a function, that of an entry in the table of
-/// addresses (which the two last ones let linkers replace).
+/// Relocations: nothing (of what was removed), an address, a distance, that of a
+/// function, that of an entry in the table of addresses (which the two last ones let
+/// linkers replace).
+const NONE: u64 = 0;
+const ADDRESS: u64 = 1;
 const PC32: u64 = 2;
 const PLT32: u64 = 4;
 const GOT: [u64; 3] = [9, 41, 42];
 
+/// What the name of a jump to a function of another object begins with.
+const JUMP: &str = "romp_jump_to_";
+
+/// The kind of symbols that stand for a section.
+const SECTION: u64 = 3;
 /// Kinds of symbols whose address is settled later: thread-local, chosen at run time.
 const LATER: [u64; 2] = [6, 10];
 /// From here on, numbers of sections mean something else.
@@ -64,39 +78,88 @@ fn seal(bytes: &mut [u8]) -> Option<()> {
     if !is_ours {
         return bytes.starts_with(b"\x7fELF").then_some(());
     }
-    let headers = place(bytes, 40)?;
-    for index in 0..number(bytes, 60, 2)? {
-        let header = headers + usize::try_from(index).ok()? * HEADER;
+    let Some(object) = Object::read(bytes)? else {
+        return Some(());
+    };
+    for header in object.headers.clone().step_by(HEADER) {
         if number(bytes, header + 4, 4)? == RELA {
-            seal_section(bytes, headers, header)?;
+            seal_section(bytes, &object, header)?;
         }
     }
     Some(())
 }
 
 /// Settles what can be of one section's relocations; the others move together.
-fn seal_section(bytes: &mut [u8], headers: usize, header: usize) -> Option<()> {
+fn seal_section(bytes: &mut [u8], object: &Object, header: usize) -> Option<()> {
     let section = number(bytes, header + 44, 4)?;
-    let code = headers + usize::try_from(section).ok()? * HEADER;
-    if number(bytes, code + 8, 8)? & EXECUTABLE == 0 {
-        return Some(());
-    }
+    let code = object.headers.start + usize::try_from(section).ok()? * HEADER;
+    let is_code = number(bytes, code + 8, 8)? & EXECUTABLE != 0;
     let (begin, size) = (place(bytes, header + 24)?, place(bytes, header + 32)?);
     let code = place(bytes, code + 24)?;
-    let linked = usize::try_from(number(bytes, header + 40, 4)?).ok()?;
-    let symbols = place(bytes, headers + linked * HEADER + 24)?;
     let mut kept = begin;
     for at in (begin..begin + size).step_by(RELOCATION) {
-        let relocation = Relocation::read(bytes, at)?;
-        let symbol = Symbol::read(bytes, symbols + relocation.symbol * SYMBOL)?;
-        let left = relocation.settled(bytes, code, &symbol, section)?;
-        if let Some(kind) = left {
-            bytes.copy_within(at..at + RELOCATION, kept);
-            put(bytes, kept + 8, &(kind as u32).to_le_bytes())?;
-            kept += RELOCATION;
+        let mut relocation = Relocation::read(bytes, at)?;
+        if relocation.kind == NONE {
+            continue;
         }
+        if is_code && relocation.settle(bytes, object, code, section)? {
+            continue;
+        }
+        relocation.name_section(bytes, object)?;
+        put(bytes, kept, &relocation.to_bytes())?;
+        kept += RELOCATION;
     }
     put(bytes, header + 32, &((kept - begin) as u64).to_le_bytes())
+}
+
+/// What is to be known of the whole object.
+struct Object {
+    /// Where the headers of its sections are.
+    headers: std::ops::Range<usize>,
+    symbols: usize,
+    /// By the number of a section: the symbol that stands for it.
+    sections: HashMap<u64, usize>,
+    /// By the symbol of another object's function: the jump there.
+    jumps: HashMap<usize, Symbol>,
+}
+
+impl Object {
+    /// `Some(None)`: it has no symbols.
+    fn read(bytes: &[u8]) -> Option<Option<Self>> {
+        let begin = place(bytes, 40)?;
+        let count = usize::try_from(number(bytes, 60, 2)?).ok()?;
+        let headers = begin..begin + count * HEADER;
+        bytes.get(headers.clone())?;
+        let mut tables = headers.clone().step_by(HEADER);
+        let Some(table) = tables.find(|at| number(bytes, at + 4, 4) == Some(SYMTAB)) else {
+            return Some(None);
+        };
+        let (symbols, size) = (place(bytes, table + 24)?, place(bytes, table + 32)?);
+        let names = begin + usize::try_from(number(bytes, table + 40, 4)?).ok()? * HEADER;
+        let names = place(bytes, names + 24)?;
+        let mut sections = HashMap::new();
+        let (mut outside, mut jumps) = (HashMap::new(), Vec::new());
+        for index in 0..size / SYMBOL {
+            let at = symbols + index * SYMBOL;
+            let symbol = Symbol::read(bytes, at)?;
+            let name = name(bytes, names + usize::try_from(number(bytes, at, 4)?).ok()?)?;
+            if symbol.kind == SECTION {
+                sections.insert(symbol.section, index);
+            } else if symbol.section == 0 {
+                outside.insert(name, index);
+            } else if let Some(to) = name.strip_prefix(JUMP.as_bytes()) {
+                jumps.push((to, symbol));
+            }
+        }
+        let jumps = jumps.into_iter();
+        let jumps = jumps.filter_map(|(to, jump)| Some((*outside.get(to)?, jump)));
+        Some(Some(Self {
+            headers,
+            symbols,
+            sections,
+            jumps: jumps.collect(),
+        }))
+    }
 }
 
 struct Relocation {
@@ -107,7 +170,9 @@ struct Relocation {
     addend: i64,
 }
 
+#[derive(Clone)]
 struct Symbol {
+    kind: u64,
     is_local: bool,
     section: u64,
     value: u64,
@@ -123,36 +188,62 @@ impl Relocation {
         })
     }
 
-    /// Settles it if it can be; otherwise the kind that it is now.
-    fn settled(
-        &self,
+    fn to_bytes(&self) -> [u8; RELOCATION] {
+        let words = [
+            self.at as u64,
+            (self.symbol as u64) << 32 | self.kind,
+            self.addend as u64,
+        ];
+        let mut bytes = [0; RELOCATION];
+        for (to, word) in bytes.chunks_exact_mut(8).zip(words) {
+            to.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// Settles it if it can be; otherwise it is changed to what it is now.
+    fn settle(
+        &mut self,
         bytes: &mut [u8],
+        object: &Object,
         code: usize,
-        symbol: &Symbol,
         section: u64,
-    ) -> Option<Option<u64>> {
-        let is_known = symbol.is_local && (1..SPECIAL_SECTION).contains(&symbol.section);
-        if !is_known {
-            return Some(Some(self.kind));
+    ) -> Option<bool> {
+        let field = code + self.at;
+        let symbol = match object.jumps.get(&self.symbol) {
+            Some(jump) if self.calls(bytes, field, jump)? => jump.clone(),
+            _ => Symbol::read(bytes, object.symbols + self.symbol * SYMBOL)?,
+        };
+        if !symbol.is_known() {
+            return Some(false);
         }
         let is_near = symbol.section == section;
-        let field = code + self.at;
-        let mut kind = self.kind;
-        if GOT.contains(&kind) && self.addend == -4 {
+        if GOT.contains(&self.kind) && self.addend == -4 {
             if is_near && bytes.get(field.checked_sub(2)?..field)? == [0xff, 0x25] {
-                self.jump(bytes, field, symbol)?;
-                return Some(None);
+                self.jump(bytes, field, &symbol)?;
+                return Some(true);
             }
             if make_direct(bytes, field)? {
-                kind = PC32;
+                self.kind = PC32;
             }
         }
-        if !is_near || ![PC32, PLT32].contains(&kind) {
-            return Some(Some(kind));
+        if !is_near || ![PC32, PLT32].contains(&self.kind) {
+            return Some(false);
         }
         let distance = symbol.value as i64 + self.addend - self.at as i64;
         put(bytes, field, &i32::try_from(distance).ok()?.to_le_bytes())?;
-        Some(None)
+        Some(true)
+    }
+
+    /// Whether it is that of a call, which may take a jump on its way; the jump's own
+    /// may not. The address of a function is never that of a jump.
+    fn calls(&self, bytes: &[u8], field: usize, jump: &Symbol) -> Option<bool> {
+        let before: [u8; 2] = bytes.get(field.checked_sub(2)?..field)?.try_into().ok()?;
+        let is_call = match self.kind {
+            PLT32 => [0xe8, 0xe9].contains(&before[1]),
+            kind => GOT.contains(&kind) && [[0xff, 0x15], [0xff, 0x25]].contains(&before),
+        };
+        Some(is_call && self.addend == -4 && jump.value + 2 != self.at as u64)
     }
 
     /// `jmp *function@GOTPCREL(%rip)`: the direct jump is shorter by a byte.
@@ -161,16 +252,36 @@ impl Relocation {
         let [a, b, c, d] = i32::try_from(distance).ok()?.to_le_bytes();
         put(bytes, field - 2, &[0xe9, a, b, c, d, 0x90])
     }
+
+    /// Says the same by the symbol of a section.
+    fn name_section(&mut self, bytes: &[u8], object: &Object) -> Option<()> {
+        let symbol = Symbol::read(bytes, object.symbols + self.symbol * SYMBOL)?;
+        let section = object.sections.get(&symbol.section);
+        if let Some(section) = section.filter(|_| symbol.is_known())
+            && [ADDRESS, PC32].contains(&self.kind)
+        {
+            self.symbol = *section;
+            self.addend += symbol.value as i64;
+        }
+        Some(())
+    }
 }
 
 impl Symbol {
     fn read(bytes: &[u8], at: usize) -> Option<Self> {
         let info = number(bytes, at + 4, 1)?;
         Some(Self {
-            is_local: info >> 4 == 0 && !LATER.contains(&(info & 15)),
+            kind: info & 15,
+            is_local: info >> 4 == 0,
             section: number(bytes, at + 6, 2)?,
             value: number(bytes, at + 8, 8)?,
         })
+    }
+
+    /// Whether its place in this object is what it is for good.
+    fn is_known(&self) -> bool {
+        let is_settled = self.is_local && !LATER.contains(&self.kind);
+        is_settled && (1..SPECIAL_SECTION).contains(&self.section)
     }
 }
 
@@ -198,6 +309,11 @@ fn number(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
     Some(u64::from_le_bytes(all))
 }
 
+/// What ends at the next zero.
+fn name(bytes: &[u8], at: usize) -> Option<&[u8]> {
+    bytes.get(at..)?.split(|byte| *byte == 0).next()
+}
+
 /// A number of eight bytes that is a place or a size.
 fn place(bytes: &[u8], at: usize) -> Option<usize> {
     usize::try_from(number(bytes, at, 8)?).ok()
@@ -212,8 +328,13 @@ fn put(bytes: &mut [u8], at: usize, new: &[u8]) -> Option<()> {
 mod tests {
     use super::*;
 
-    /// An object with one section of code, its relocations and two symbols: a local
-    /// one in it at 16, and one that is global.
+    const LOCAL: u64 = 1;
+    const GLOBAL: u64 = 2;
+    const OUTSIDE: u64 = 3;
+
+    /// An object with one section of code, its relocation and symbols: a local one
+    /// in it at 16, one that is global, a function of another object, the jump there
+    /// at 12, and the section's.
     fn object(code: &[u8; 16], relocation: (u64, u64, u64, i64)) -> Vec<u8> {
         let (at, symbol, kind, addend) = relocation;
         let mut bytes = vec![0; 64];
@@ -226,13 +347,23 @@ mod tests {
                 .concat(),
         );
         bytes.extend([0; SYMBOL]);
-        for binding in [0u8, 0x10] {
-            bytes.extend([0, 0, 0, 0, binding | 2, 0, 1, 0]);
-            bytes.extend([16u64, 0].map(u64::to_le_bytes).concat());
+        let jump = JUMP.len() as u8 + 1;
+        for (name, info, section, value) in [
+            (0, 2, 1, 16u64),
+            (0, 0x12, 1, 16),
+            (jump, 0x12, 0, 0),
+            (1, 0, 1, 12),
+            (0, 3, 1, 0),
+        ] {
+            bytes.extend([name, 0, 0, 0, info, 0, section, 0]);
+            bytes.extend([value, 0].map(u64::to_le_bytes).concat());
         }
+        let names = format!("\0{JUMP}f\0");
+        let names_at = bytes.len() as u64;
+        bytes.extend(names.bytes());
         let headers = bytes.len() as u64;
         put(&mut bytes, 40, &headers.to_le_bytes()).unwrap();
-        put(&mut bytes, 60, &[4]).unwrap();
+        put(&mut bytes, 60, &[5]).unwrap();
         let section = |kind: u32, flags: u64, at: u64, size: u64, link: u32, info: u32| {
             let mut header = vec![0; HEADER];
             put(&mut header, 4, &kind.to_le_bytes()).unwrap();
@@ -246,8 +377,17 @@ mod tests {
         bytes.extend(section(0, 0, 0, 0, 0, 0));
         bytes.extend(section(1, 6, 64, 16, 0, 0));
         bytes.extend(section(4, 0, 80, 24, 3, 1));
-        bytes.extend(section(2, 0, 104, 72, 0, 0));
+        bytes.extend(section(2, 0, 104, 144, 4, 0));
+        bytes.extend(section(3, 0, names_at, names.len() as u64, 0, 0));
         bytes
+    }
+
+    /// The relocation that is left: its symbol and number to be added.
+    fn left(code: [u8; 16], relocation: (u64, u64, u64, i64)) -> (u64, i64) {
+        let mut bytes = object(&code, relocation);
+        seal(&mut bytes).unwrap();
+        let left = Relocation::read(&bytes, 80).unwrap();
+        (left.symbol as u64, left.addend)
     }
 
     /// The code after sealing, and how many bytes of relocations are left.
@@ -259,13 +399,14 @@ mod tests {
         (bytes[64..80].to_vec(), left)
     }
 
+    fn code(begin: &[u8]) -> [u8; 16] {
+        let mut code = [0x90; 16];
+        code[..begin.len()].copy_from_slice(begin);
+        code
+    }
+
     #[test]
     fn what_is_near_is_settled() {
-        let code = |begin: &[u8]| {
-            let mut code = [0x90; 16];
-            code[..begin.len()].copy_from_slice(begin);
-            code
-        };
         // call f, where the next instruction begins at 6 and f at 16
         let (new, left) = sealed(code(&[0x90, 0xe8, 0, 0, 0, 0]), (2, 1, PLT32, -4));
         assert_eq!((&new[..6], left), (&[0x90, 0xe8, 10, 0, 0, 0][..], 0));
@@ -288,6 +429,31 @@ mod tests {
         // Some instruction that takes the address of the entry in the table.
         let unknown = (3, 1, 9, -4);
         assert_eq!(sealed(code, unknown), (code.to_vec(), 24));
+    }
+
+    #[test]
+    fn calls_of_others_go_to_the_jump() {
+        // call f@PLT and call *f@GOTPCREL(%rip)
+        let (new, left) = sealed(code(&[0xe8, 0, 0, 0, 0]), (1, OUTSIDE, PLT32, -4));
+        assert_eq!((&new[..5], left), (&[0xe8, 7, 0, 0, 0][..], 0));
+        let (new, left) = sealed(code(&[0xff, 0x15, 0, 0, 0, 0]), (2, OUTSIDE, 41, -4));
+        assert_eq!((&new[..6], left), (&[0x67, 0xe8, 6, 0, 0, 0][..], 0));
+        // The address of f, and the jump itself.
+        let address = (3, OUTSIDE, 42, -4);
+        let load = code(&[0x48, 0x8b, 0x0d, 0, 0, 0, 0]);
+        assert_eq!(sealed(load, address), (load.to_vec(), 24));
+        let mut jump = code(&[]);
+        jump[12..14].copy_from_slice(&[0xff, 0x25]);
+        assert_eq!(sealed(jump, (14, OUTSIDE, 41, -4)).1, 24);
+    }
+
+    #[test]
+    fn what_is_left_names_sections() {
+        const SECTIONS: u64 = 5;
+        let code = code(&[]);
+        assert_eq!(left(code, (0, LOCAL, ADDRESS, 1)), (SECTIONS, 17));
+        assert_eq!(left(code, (0, GLOBAL, ADDRESS, 1)), (GLOBAL, 1));
+        assert_eq!(sealed(code, (0, 0, NONE, 0)), (code.to_vec(), 0));
     }
 
     #[test]

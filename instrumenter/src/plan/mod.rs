@@ -8,6 +8,7 @@ mod region;
 mod split;
 mod user;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
@@ -43,6 +44,8 @@ pub struct Plan {
     pub loops: Vec<LoopNest>,
     /// By the begin of a directive: why the chunks of its loop cannot be.
     pub unchunked: BTreeMap<usize, String>,
+    /// Whether anything depends on what `Options::host_only` says.
+    pub depends_on_device: bool,
 }
 
 /// A region and what its descriptor's accessor needs to know.
@@ -212,6 +215,7 @@ pub fn plan(
         nesting,
         disabled: &options.disabled,
         host_only: options.host_only,
+        depends_on_device: Cell::new(false),
         api: options.api,
         loops,
         without_blocks: options.without_blocks,
@@ -235,6 +239,7 @@ pub fn plan(
     planner.mark_branches();
     planner.not_understood();
     planner.plan.listing.sort_by_key(|listed| listed.offset);
+    planner.plan.depends_on_device = planner.depends_on_device.get();
     planner.plan
 }
 
@@ -244,6 +249,8 @@ struct Planner<'a> {
     disabled: &'a Disabled,
     /// No code is made for a device.
     host_only: bool,
+    /// Whether that mattered.
+    depends_on_device: Cell<bool>,
     /// What the interface can be told.
     api: Api,
     /// Reads the loops whose chunks can be traced, if that is wanted.
@@ -465,8 +472,14 @@ impl Planner<'_> {
         let device = self.device_reason(offset, function);
         let closed = self.nesting.closed.iter();
         device
-            .filter(|_| !self.host_only)
+            .filter(|_| self.is_for_device())
             .or_else(|| reason_at(closed, offset))
+    }
+
+    /// Asked of what a compiler makes code for a device of, if it does that.
+    fn is_for_device(&self) -> bool {
+        self.depends_on_device.set(true);
+        !self.host_only
     }
 
     /// Why there may be device code at an offset, if so.

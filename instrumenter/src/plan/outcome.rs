@@ -182,7 +182,7 @@ impl Planner<'_> {
     /// Why a construct forbids probes in its block, if it does. `scalar`: they are
     /// for something that no `simd` construct computes for several lanes at once.
     fn forbidden_by(&self, directive: &Directive, scalar: bool) -> Option<&'static str> {
-        if directive.has_leaf(Leaf::Target) && !self.host_only {
+        if directive.has_leaf(Leaf::Target) && self.is_for_device() {
             return Some("it stands in device code");
         }
         let variants: Vec<Directive> = directive.variants().collect();

@@ -27,11 +27,9 @@ impl<'a> Offload<'a> {
         }
     }
 
-    /// Whether a text is compiled for the host alone; false without asking for
-    /// one that has no device code.
-    pub(crate) fn is_host_only(&self, text: &[u8]) -> bool {
-        let mentions = |word: &[u8]| text.windows(word.len()).any(|part| part == word);
-        mentions(b"target") && *self.host_only.get_or_init(|| self.ask().unwrap_or(false))
+    /// Whether the command's sources are compiled for the host alone.
+    pub(crate) fn is_host_only(&self) -> bool {
+        *self.host_only.get_or_init(|| self.ask().unwrap_or(false))
     }
 
     fn ask(&self) -> Option<bool> {

@@ -187,7 +187,7 @@ pub(crate) fn instrumented(
     line: &CommandLine,
     index: usize,
 ) -> Result<Instrumented, Defect> {
-    let options = Options {
+    let mut options = Options {
         unique: unique(line, index),
         disabled: Disabled {
             groups: how.settings.disabled.clone(),
@@ -195,7 +195,7 @@ pub(crate) fn instrumented(
             ..Disabled::default()
         },
         chunks: how.settings.chunks,
-        host_only: how.offload.is_host_only(&source.text),
+        host_only: false,
         explicit_interfaces: layout::wants_interfaces(line),
         without_blocks: !layout::has_blocks(line),
         whole_statements: how.family.whole_statements,
@@ -203,7 +203,16 @@ pub(crate) fn instrumented(
         api: Api::Pomp,
     };
     let instrument = how.instrument;
-    std::panic::catch_unwind(|| instrument(source, &options)).map_err(|_| Defect)
+    let instrument = |options: &Options| {
+        std::panic::catch_unwind(|| instrument(source, options)).map_err(|_| Defect)
+    };
+    let made = instrument(&options)?;
+    // Asking the compiler takes longer than instrumenting.
+    if made.plan.depends_on_device && how.offload.is_host_only() {
+        options.host_only = true;
+        return instrument(&options);
+    }
+    Ok(made)
 }
 
 fn leaves_something(made: &Instrumented) -> bool {

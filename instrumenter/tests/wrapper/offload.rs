@@ -75,3 +75,20 @@ fn with_a_device_nothing_is_called_on_it() {
         assert_eq!(goes_inside(&project), inside, "{flags}");
     }
 }
+
+#[test]
+fn only_device_code_makes_us_ask() {
+    let asks = "#!/bin/sh\nfor word; do [ \"$word\" = -v ] && touch asked; done\nexec gcc \"$@\"\n";
+    let plain = "double target;\nvoid f(void) {\n#pragma omp parallel\n{ target = 1; }\n}\n";
+    let project = Project::new(&[("a.c", SOURCE), ("b.c", plain), ("bin/gcc", asks)]);
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(project.path("bin/gcc"), executable).unwrap();
+    let gcc = project.path("bin/gcc").display().to_string();
+    for (file, asked) in [("b.c", false), ("a.c", true)] {
+        project
+            .rompcc(&gcc, &format!("-fopenmp -c {file}"))
+            .env("ROMP_STRICT", "1")
+            .quietly();
+        assert_eq!(project.path("asked").exists(), asked, "{file}");
+    }
+}
