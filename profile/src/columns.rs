@@ -133,8 +133,8 @@ impl Quantity {
         match self {
             Self::ExecTime => row.main.ns,
             Self::ExecCount => row.main.count,
-            Self::BodyTime => row.body().ns,
-            Self::BodyCount => row.body().count,
+            Self::BodyTime => row.body.ns,
+            Self::BodyCount => row.body.count,
             Self::WorkTime => row.main.ns.saturating_sub(row.ibarr.ns),
             Self::SectionTime => measures.nested.sections.ns,
             Self::SectionCount => measures.nested.sections.count,

@@ -67,7 +67,7 @@ fn label(profile: &Profile, at: usize) -> String {
 /// Within a row, the parts are no more than the whole.
 fn row_contradictions(kind: RegionKind, row: &Row) -> Vec<String> {
     let mut found = Vec::new();
-    let parts = row.enter().ns + row.body().ns + row.ibarr.ns + row.exit().ns;
+    let parts = row.enter().ns + row.body.ns + row.ibarr.ns + row.exit().ns;
     let is_member = row.main.count > 0;
     if is_member && parts > row.main.ns {
         found.push(format!(

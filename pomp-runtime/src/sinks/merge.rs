@@ -291,7 +291,7 @@ fn row(thread: usize, totals: &Totals, is_member: bool, scale: Scale) -> Row {
         row = row.with(pseudo_region, span);
     }
     if is_member {
-        let parts = [row.enter(), row.body(), row.ibarr, row.exit()];
+        let parts = [row.enter(), row.body, row.ibarr, row.exit()];
         let ns = parts.iter().map(|part| part.ns).sum();
         row.main = Span {
             count: row.exit().count,

@@ -18,16 +18,17 @@ pub struct Row {
     pub thread: usize,
     /// See [`PseudoRegion::Main`].
     pub main: Span,
+    /// See [`PseudoRegion::Body`].
+    pub body: Span,
     /// See [`PseudoRegion::Ibarr`].
     pub ibarr: Span,
-    /// What few rows have: loops, barriers and tasks, for instance, do not.
+    /// What few rows have: loops, singles and tasks, for instance, do not.
     rest: Option<Box<Rest>>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Rest {
     enter: Span,
-    body: Span,
     exit: Span,
     seq: Span,
     counters: Vec<u64>,
@@ -90,7 +91,7 @@ impl Row {
         match pseudo_region {
             PseudoRegion::Main => self.main,
             PseudoRegion::Enter => rest(|rest| rest.enter),
-            PseudoRegion::Body => rest(|rest| rest.body),
+            PseudoRegion::Body => self.body,
             PseudoRegion::Ibarr => self.ibarr,
             PseudoRegion::Exit => rest(|rest| rest.exit),
             PseudoRegion::Seq => rest(|rest| rest.seq),
@@ -101,12 +102,6 @@ impl Row {
     #[must_use]
     pub fn enter(&self) -> Span {
         self.span(PseudoRegion::Enter)
-    }
-
-    /// See [`PseudoRegion::Body`].
-    #[must_use]
-    pub fn body(&self) -> Span {
-        self.span(PseudoRegion::Body)
     }
 
     /// See [`PseudoRegion::Exit`].
@@ -139,7 +134,7 @@ impl Row {
         } else {
             self.main.count
         };
-        main + self.body().count + self.ibarr.count + self.seq().count
+        main + self.body.count + self.ibarr.count + self.seq().count
     }
 
     /// The time and count of one pseudo-region, to change.
@@ -147,7 +142,7 @@ impl Row {
         match pseudo_region {
             PseudoRegion::Main => &mut self.main,
             PseudoRegion::Enter => &mut self.rest_mut().enter,
-            PseudoRegion::Body => &mut self.rest_mut().body,
+            PseudoRegion::Body => &mut self.body,
             PseudoRegion::Ibarr => &mut self.ibarr,
             PseudoRegion::Exit => &mut self.rest_mut().exit,
             PseudoRegion::Seq => &mut self.rest_mut().seq,
@@ -211,7 +206,7 @@ impl From<Row> for Saved {
             thread: row.thread,
             main: row.main,
             enter: row.enter(),
-            body: row.body(),
+            body: row.body,
             ibarr: row.ibarr,
             exit: row.exit(),
             seq: row.seq(),
@@ -227,7 +222,7 @@ mod tests {
     #[test]
     fn rows_are_the_same_that_say_the_same() {
         let span = Span { count: 2, ns: 30 };
-        let kept = Row::of(3).with(PseudoRegion::Body, Span::default());
+        let kept = Row::of(3).with(PseudoRegion::Exit, Span::default());
         assert!(kept.rest.is_none() && kept.with_counters(Vec::new()).rest.is_none());
         let mut touched = Row::of(3);
         *touched.span_mut(PseudoRegion::Seq) += Span::default();
@@ -245,6 +240,6 @@ mod tests {
 
     #[test]
     fn they_stay_small() {
-        assert!(size_of::<Row>() <= 48);
+        assert!(size_of::<Row>() <= 64);
     }
 }
