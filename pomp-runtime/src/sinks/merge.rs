@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use profile::descriptor::Descriptor;
 use profile::model::{self, Profile, Row, SCHEMA, Span, VERSION};
 use profile::parallel::map_parts;
-use profile::region_kind::PseudoRegion;
 
 use super::placing::{Merged, Placed, Places};
 use super::profile::Place;
@@ -282,14 +281,10 @@ fn rows(
 
 /// The row of what one operating system thread recorded at a node.
 fn row(thread: usize, totals: &Totals, is_member: bool, scale: Scale) -> Row {
-    let mut row = Row::of(thread);
-    for (pseudo_region, total) in PseudoRegion::ALL.into_iter().zip(totals) {
-        let span = Span {
-            count: total.count,
-            ns: scale.to_ns(total.ticks),
-        };
-        row = row.with(pseudo_region, span);
-    }
+    let mut row = Row::of(thread).with_all(totals.map(|total| Span {
+        count: total.count,
+        ns: scale.to_ns(total.ticks),
+    }));
     if is_member {
         let parts = [row.enter(), row.body, row.ibarr, row.exit()];
         let ns = parts.iter().map(|part| part.ns).sum();

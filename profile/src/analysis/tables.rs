@@ -58,14 +58,15 @@ impl Table {
     /// where there are too many rows to read.
     #[must_use]
     pub fn spread(&self) -> [(&'static str, Vec<u64>); 3] {
-        let mut least = self.sum.clone();
-        let mut most = vec![0; self.columns.len()];
-        for (_, cells) in self.rows() {
-            for ((least, most), &cell) in least.iter_mut().zip(&mut most).zip(cells) {
-                *least = cell.min(*least);
-                *most = cell.max(*most);
-            }
-        }
+        let columns = 0..self.columns.len();
+        let cells = |column: usize| {
+            let cells = self.cells.get(column..).unwrap_or_default();
+            cells.iter().step_by(self.columns.len()).copied()
+        };
+        let least = columns.clone().map(|column| cells(column).min());
+        let least = least.map(Option::unwrap_or_default).collect();
+        let most = columns.map(|column| cells(column).max());
+        let most = most.map(Option::unwrap_or_default).collect();
         let rows = self.threads.len().max(1) as u64;
         let mean = self.sum.iter().map(|sum| sum / rows).collect();
         [("MIN", least), ("MEAN", mean), ("MAX", most)]

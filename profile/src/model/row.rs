@@ -64,6 +64,20 @@ impl Row {
         }
     }
 
+    /// The row with the times and counts of all pseudo-regions.
+    #[must_use]
+    #[inline]
+    pub fn with_all(mut self, spans: [Span; PseudoRegion::COUNT]) -> Self {
+        let [main, enter, body, ibarr, exit, seq] = spans;
+        (self.main, self.body, self.ibarr) = (main, body, ibarr);
+        let has_rest = [enter, exit, seq].iter().any(|span| !span.is_zero());
+        if has_rest || self.rest.is_some() {
+            let rest = self.rest_mut();
+            (rest.enter, rest.exit, rest.seq) = (enter, exit, seq);
+        }
+        self
+    }
+
     /// The row with this time and count of one pseudo-region.
     #[must_use]
     pub fn with(mut self, pseudo_region: PseudoRegion, span: Span) -> Self {
@@ -189,13 +203,9 @@ impl std::ops::AddAssign<&Row> for Row {
 
 impl From<Saved> for Row {
     fn from(saved: Saved) -> Self {
+        let (main, enter, body) = (saved.main, saved.enter, saved.body);
         Self::of(saved.thread)
-            .with(PseudoRegion::Main, saved.main)
-            .with(PseudoRegion::Enter, saved.enter)
-            .with(PseudoRegion::Body, saved.body)
-            .with(PseudoRegion::Ibarr, saved.ibarr)
-            .with(PseudoRegion::Exit, saved.exit)
-            .with(PseudoRegion::Seq, saved.seq)
+            .with_all([main, enter, body, saved.ibarr, saved.exit, saved.seq])
             .with_counters(saved.counters)
     }
 }
@@ -229,6 +239,9 @@ mod tests {
         assert_eq!(touched, Row::of(3));
         for part in PseudoRegion::ALL {
             let row = Row::of(3).with(part, span);
+            let spans = PseudoRegion::ALL.map(|part| row.span(part));
+            assert_eq!(Row::of(3).with_all(spans), row);
+            assert_eq!(row.clone().with_all([Span::default(); 6]), Row::of(3));
             assert_ne!(row, Row::of(3));
             assert_eq!(row.clone().with(part, Span::default()), Row::of(3));
             let mut sum = row.clone().with_counters(vec![1]);
