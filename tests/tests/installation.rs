@@ -156,6 +156,38 @@ fn programs_may_have_functions_and_data_named_like_calls_of_the_system() {
     }
 }
 
+/// Where in the heap a program's first pieces lie.
+const SAYS_WHERE: &str = "#include <stdio.h>
+#include <stdlib.h>
+#include <stdint.h>
+int main(void) {
+  char *first = malloc(24), *second = malloc(5000);
+  int n = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp critical
+  n++;
+  printf(\"%d %d %d\\n\", (int)((uintptr_t)first % 4096), (int)(second - first), n);
+}
+";
+
+/// A program that writes behind its arrays meets there what it meets without us.
+#[test]
+fn the_library_takes_nothing_from_the_program_s_heap() {
+    let folder = romp_bin_dir().and_then(|bin| install(&bin)).unwrap();
+    let here = folder.path();
+    std::fs::write(here.join("heap.c"), SAYS_WHERE).unwrap();
+    let says = |compiler: &Path| {
+        let mut command = Command::new(compiler);
+        command.args(["-fopenmp", "heap.c", "-o", "heap"]);
+        assert!(command.current_dir(here).status().unwrap().success());
+        let output = Command::new("./heap").current_dir(here).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let plain = says(Path::new("gcc"));
+    assert_eq!(says(&here.join("romp/bin/rompcc-gcc")), plain);
+    assert!(here.join("heap.0.romp.json").is_file());
+}
+
 /// Each relocation takes the linker's time, in every program.
 #[test]
 #[cfg(target_arch = "x86_64")]

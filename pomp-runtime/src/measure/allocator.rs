@@ -1,19 +1,21 @@
-//! The memory in which a large profile is written when the program ends.
+//! Memory of our own: what the program has allocated lies where it lies without us.
 //!
-//! Half of that time were the faults of small pages. So what is allocated meanwhile comes,
-//! one piece behind the other, from a range that the system may fill with large pages. A
+//! A program that writes a little behind an array of its own may live with what stands
+//! there, and die of what would stand there if we took memory from between its pieces.
+//! So what is allocated comes, one piece behind the other, from a range of addresses. A
 //! piece that is not needed any more is kept for the next one of its size, or given back
-//! to the system if it is large. At all other times, and where there is no such range,
-//! this is the system's allocator.
+//! to the system if it is large. Where a range is full, or there is none, this is the
+//! system's allocator.
+//!
+//! A large profile is written in a range that the system may fill with large pages:
+//! half of that time were the faults of small ones.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
-/// Addresses of the range; what is not used of it takes no memory.
-const RANGE: usize = 1 << 36;
-/// What a thread takes from the range for its small pieces.
+/// What a thread takes from a range for its small pieces.
 const SLAB: usize = 1 << 18;
 /// Pieces above this size are taken from the range, and given back to the system.
 const LARGE: usize = 1 << 16;
@@ -25,65 +27,142 @@ const SIZES: usize = 4 * (LARGE.ilog2() as usize - 3);
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
 
-/// The range; null until it is needed.
-static BEGIN: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
-/// How much of it is used.
-static USED: AtomicUsize = AtomicUsize::new(0);
+/// Small enough where a limit is set on addresses.
+static WHILE_IT_RUNS: Range = Range::of(1 << 28);
+static AT_THE_END: Range = Range::of(1 << 36);
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// What is left of this thread's slab: offsets of its begin and end.
-    static LEFT: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
-    /// Pieces that are not needed any more, by size: the offset of one, plus one, and in
-    /// its first word that of the next.
-    static KEPT: [Cell<usize>; SIZES] = const { [const { Cell::new(0) }; SIZES] };
+    /// What is left of this thread's slab: its begin and its size.
+    static LEFT: Cell<(*mut u8, usize)> = const { Cell::new((ptr::null_mut(), 0)) };
+    /// Pieces that are not needed any more, by size: one, and in its first word the
+    /// next.
+    static KEPT: [Cell<*mut u8>; SIZES] = const { [const { Cell::new(ptr::null_mut()) }; SIZES] };
 }
 
 /// Does something that takes much memory, once.
 pub(super) fn with_large_pages<R>(action: impl FnOnce() -> R) -> R {
-    IS_ON.store(is_reserved(), Ordering::Relaxed);
+    let range = AT_THE_END.begin();
+    if let Some(begin) = range {
+        // SAFETY: the range is ours. That the advice may be refused does no harm.
+        unsafe { libc::madvise(begin.cast(), AT_THE_END.size, libc::MADV_HUGEPAGE) };
+        LEFT.set((ptr::null_mut(), 0));
+    }
+    IS_ON.store(range.is_some(), Ordering::Relaxed);
     let result = action();
     IS_ON.store(false, Ordering::Relaxed);
     result
 }
 
-/// Reserves the range, unless that was done.
-fn is_reserved() -> bool {
-    if !BEGIN.load(Ordering::Acquire).is_null() {
-        return true;
-    }
-    // SAFETY: new memory is asked for, wherever there is room.
-    let range = unsafe {
-        libc::mmap(
-            ptr::null_mut(),
-            RANGE,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-            -1,
-            0,
-        )
-    };
-    if range == libc::MAP_FAILED {
-        return false;
-    }
-    // SAFETY: the range is ours. That the advice may be refused does no harm.
-    unsafe { libc::madvise(range, RANGE, libc::MADV_HUGEPAGE) };
-    BEGIN.store(range.cast(), Ordering::Release);
-    true
+/// Addresses; what is not used of them takes no memory.
+struct Range {
+    /// Null until it is needed.
+    begin: AtomicPtr<u8>,
+    used: AtomicUsize,
+    size: usize,
 }
 
-/// Takes a piece from the range; none if it is not used now, or the piece does not fit.
-fn take(layout: Layout) -> Option<*mut u8> {
-    if !IS_ON.load(Ordering::Relaxed) {
-        return None;
+/// Where a range begins that the system refused.
+const REFUSED: *mut libc::c_void = libc::MAP_FAILED;
+
+impl Range {
+    const fn of(size: usize) -> Self {
+        Self {
+            begin: AtomicPtr::new(ptr::null_mut()),
+            used: AtomicUsize::new(0),
+            size,
+        }
     }
-    let begin = BEGIN.load(Ordering::Acquire);
-    let offset = match kind(layout) {
-        Some(kind) => take_small(begin, kind)?,
-        None => take_from_range(layout)?,
-    };
-    // SAFETY: the offset lies within the range.
-    Some(unsafe { begin.add(offset) })
+
+    /// Reserves the range, unless that was done.
+    fn begin(&self) -> Option<*mut u8> {
+        let mut begin = self.begin.load(Ordering::Acquire);
+        if begin.is_null() {
+            begin = self.reserve();
+        }
+        (begin != REFUSED.cast()).then_some(begin)
+    }
+
+    #[cold]
+    fn reserve(&self) -> *mut u8 {
+        let (access, kind) = (
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+        );
+        // SAFETY: new memory is asked for, wherever there is room.
+        let range = unsafe { libc::mmap(ptr::null_mut(), self.size, access, kind, -1, 0) };
+        let (order, failed) = (Ordering::AcqRel, Ordering::Acquire);
+        let first = self
+            .begin
+            .compare_exchange(ptr::null_mut(), range.cast(), order, failed);
+        match first {
+            Ok(_) => range.cast(),
+            Err(begin) => {
+                if range != REFUSED {
+                    // SAFETY: another thread was faster: nobody knows of this one.
+                    unsafe { libc::munmap(range, self.size) };
+                }
+                begin
+            }
+        }
+    }
+
+    /// A range begins at a page, so that pieces are as aligned as asked for, up to that.
+    fn take(&self, layout: Layout) -> Option<*mut u8> {
+        let begin = self.begin()?;
+        let size = layout.size().checked_next_multiple_of(PAGE)?;
+        let next = |used: usize| used.checked_add(size).filter(|end| *end <= self.size);
+        if layout.align() > PAGE {
+            return None;
+        }
+        let taken = self
+            .used
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        // SAFETY: the offset lies within the range.
+        taken.ok().map(|offset| unsafe { begin.add(offset) })
+    }
+
+    /// Where in the range a piece lies.
+    fn offset_of(&self, piece: *mut u8) -> Option<usize> {
+        let begin = self.begin.load(Ordering::Relaxed);
+        let offset = piece.addr().wrapping_sub(begin.addr());
+        (!begin.is_null() && begin != REFUSED.cast() && offset < self.size).then_some(offset)
+    }
+
+    /// Makes the latest piece of the range longer or shorter where it stands.
+    fn resize_large(&self, offset: usize, old: usize, new: usize) -> bool {
+        if new > self.size - PAGE - offset {
+            return false;
+        }
+        let end = |size: usize| offset + size.next_multiple_of(PAGE);
+        let (order, failed) = (Ordering::Relaxed, Ordering::Relaxed);
+        let resized = self
+            .used
+            .compare_exchange(end(old), end(new), order, failed);
+        resized.is_ok()
+    }
+}
+
+/// The range from which to take.
+fn current() -> &'static Range {
+    match IS_ON.load(Ordering::Relaxed) {
+        true => &AT_THE_END,
+        false => &WHILE_IT_RUNS,
+    }
+}
+
+/// The range in which a piece lies, and where; none if it is the system's.
+fn range_of(piece: *mut u8) -> Option<(&'static Range, usize)> {
+    let mut ranges = [&WHILE_IT_RUNS, &AT_THE_END].into_iter();
+    ranges.find_map(|range| Some((range, range.offset_of(piece)?)))
+}
+
+/// Takes a piece of a range; none if it does not fit.
+fn take(layout: Layout) -> Option<*mut u8> {
+    match kind(layout) {
+        Some(kind) => take_small(kind),
+        None => current().take(layout),
+    }
 }
 
 /// The number of a small piece's size.
@@ -106,82 +185,58 @@ fn size_of_kind(kind: usize) -> usize {
     (5 + kind % 4) << (kind / 4 + 1)
 }
 
-fn take_small(begin: *mut u8, kind: usize) -> Option<usize> {
+fn take_small(kind: usize) -> Option<*mut u8> {
     let again = KEPT.with(|kept| {
-        let offset = kept.get(kind)?.get().checked_sub(1)?;
-        // SAFETY: the piece is in the range, aligned, and has kept this word.
-        let next = unsafe { begin.add(offset).cast::<usize>().read() };
+        let piece = kept.get(kind)?.get();
+        if piece.is_null() {
+            return None;
+        }
+        // SAFETY: the piece is ours, aligned, and has kept this word.
+        let next = unsafe { piece.cast::<*mut u8>().read() };
         kept[kind].set(next);
-        Some(offset)
+        Some(piece)
     });
     again.or_else(|| take_from_slab(kind))
 }
 
-fn take_from_slab(kind: usize) -> Option<usize> {
+fn take_from_slab(kind: usize) -> Option<*mut u8> {
     let size = size_of_kind(kind);
     LEFT.with(|left| {
-        let (begin, end) = left.get();
+        let (begin, room) = left.get();
         // As aligned as a power of two of this size asks for.
         let align = if size.is_power_of_two() {
             size.min(PAGE)
         } else {
             16
         };
-        let begin = begin.next_multiple_of(align);
-        if begin + size <= end {
-            left.set((begin + size, end));
-            return Some(begin);
+        let skipped = begin.addr().next_multiple_of(align) - begin.addr();
+        if skipped + size <= room {
+            // SAFETY: the piece and its end lie within the slab.
+            let (piece, end) = unsafe { (begin.add(skipped), begin.add(skipped + size)) };
+            left.set((end, room - skipped - size));
+            return Some(piece);
         }
         let slab = Layout::from_size_align(SLAB, PAGE).ok()?;
-        let begin = take_from_range(slab)?;
-        left.set((begin + size, begin + SLAB));
-        Some(begin)
+        let piece = current().take(slab)?;
+        // SAFETY: no small piece is as large as a slab.
+        left.set((unsafe { piece.add(size) }, SLAB - size));
+        Some(piece)
     })
 }
 
 /// A small piece is kept for the next one of its size.
-fn keep(piece: *mut u8, offset: usize, kind: usize) {
+fn keep(piece: *mut u8, kind: usize) {
     KEPT.with(|kept| {
         // SAFETY: nobody uses the piece any more, which is aligned and has room for a word.
-        unsafe { piece.cast::<usize>().write(kept[kind].get()) };
-        kept[kind].set(offset + 1);
+        unsafe { piece.cast::<*mut u8>().write(kept[kind].get()) };
+        kept[kind].set(piece);
     });
-}
-
-/// The range begins at a page, so that offsets are aligned as addresses are, for
-/// alignments up to that.
-fn take_from_range(layout: Layout) -> Option<usize> {
-    let size = layout.size().checked_next_multiple_of(PAGE)?;
-    let next = |used: usize| used.checked_add(size).filter(|end| *end <= RANGE);
-    if layout.align() > PAGE {
-        return None;
-    }
-    let taken = USED.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
-    taken.ok()
-}
-
-/// Where in the range a piece lies; none if it is the system's.
-fn offset_of(piece: *mut u8) -> Option<usize> {
-    let begin = BEGIN.load(Ordering::Relaxed);
-    let offset = piece.addr().wrapping_sub(begin.addr());
-    (!begin.is_null() && offset < RANGE).then_some(offset)
 }
 
 /// Gives a large piece back.
 fn give_back(piece: *mut u8, size: usize) {
     // SAFETY: the pages are those of the piece alone, which nobody uses any more.
     unsafe { libc::madvise(piece.cast(), size & !(PAGE - 1), libc::MADV_DONTNEED) };
-}
-
-/// Makes the latest piece of the range longer or shorter where it stands.
-fn resize_large(offset: usize, old: usize, new: usize) -> bool {
-    if offset + new > RANGE - PAGE {
-        return false;
-    }
-    let end = |size: usize| offset + size.next_multiple_of(PAGE);
-    let (order, failed) = (Ordering::Relaxed, Ordering::Relaxed);
-    let resized = USED.compare_exchange(end(old), end(new), order, failed);
-    resized.is_ok()
 }
 
 struct Allocator;
@@ -208,9 +263,9 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
-        match offset_of(piece) {
-            Some(offset) => match kind(layout) {
-                Some(kind) => keep(piece, offset, kind),
+        match range_of(piece) {
+            Some(_) => match kind(layout) {
+                Some(kind) => keep(piece, kind),
                 None => give_back(piece, layout.size()),
             },
             // SAFETY: as the caller promises, and it is the system's.
@@ -219,14 +274,14 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn realloc(&self, piece: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        let Some(offset) = offset_of(piece) else {
+        let Some((range, offset)) = range_of(piece) else {
             // SAFETY: as the caller promises, and it is the system's.
             return unsafe { System.realloc(piece, layout, new_size) };
         };
         let new = Layout::from_size_align(new_size, layout.align()).ok();
         let stays = match (kind(layout), new.and_then(kind)) {
             (Some(old), Some(new)) => old == new,
-            (None, None) => resize_large(offset, layout.size(), new_size),
+            (None, None) => range.resize_large(offset, layout.size(), new_size),
             _ => false,
         };
         if stays {
@@ -276,7 +331,12 @@ mod tests {
             assert_eq!(string.len(), number * 7);
             assert!(string.bytes().all(|byte| byte == b'x'));
         }
-        assert!(offset_of(vectors[0].as_ptr().cast_mut().cast()).is_some());
+        let place = vectors[0].as_ptr().cast_mut().cast();
+        assert!(AT_THE_END.offset_of(place).is_some());
+        let small = Box::into_raw(Box::new(0u64));
+        assert!(range_of(small.cast()).is_some());
+        // SAFETY: it was a box.
+        drop(unsafe { Box::from_raw(small) });
         assert_eq!(
             vec![0u8; 1 << 20].iter().filter(|byte| **byte != 0).count(),
             0
@@ -295,7 +355,7 @@ mod tests {
             assert!(given(40, align).is_power_of_two() && given(40, align) >= align);
         }
         drop((vectors, strings));
-        assert!(USED.load(Ordering::Relaxed) > 20_000 * 8 * 100);
+        assert!(AT_THE_END.used.load(Ordering::Relaxed) > 20_000 * 8 * 100);
     }
 
     #[test]
