@@ -58,15 +58,16 @@ impl Table {
     /// where there are too many rows to read.
     #[must_use]
     pub fn spread(&self) -> [(&'static str, Vec<u64>); 3] {
-        let columns = 0..self.columns.len();
-        let cells = |column: usize| {
-            let cells = self.cells.get(column..).unwrap_or_default();
-            cells.iter().step_by(self.columns.len()).copied()
+        let bounds = |column: usize| {
+            let rows = self.cells.chunks_exact(self.columns.len());
+            rows.fold((u64::MAX, 0), |(least, most), cells| {
+                (cells[column].min(least), cells[column].max(most))
+            })
         };
-        let least = columns.clone().map(|column| cells(column).min());
-        let least = least.map(Option::unwrap_or_default).collect();
-        let most = columns.map(|column| cells(column).max());
-        let most = most.map(Option::unwrap_or_default).collect();
+        let (least, most) = match self.threads.is_empty() {
+            true => (self.sum.clone(), self.sum.clone()),
+            false => (0..self.columns.len()).map(bounds).unzip(),
+        };
         let rows = self.threads.len().max(1) as u64;
         let mean = self.sum.iter().map(|sum| sum / rows).collect();
         [("MIN", least), ("MEAN", mean), ("MAX", most)]
