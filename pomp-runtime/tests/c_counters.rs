@@ -20,7 +20,7 @@ fn faults(profile: &Profile, line: u32) -> Vec<u64> {
     nodes
         .flat_map(|node| &node.rows)
         .filter(|row| row.main.count > 0)
-        .map(|row| row.counters[index.unwrap()])
+        .map(|row| row.counters()[index.unwrap()])
         .collect()
 }
 

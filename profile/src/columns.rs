@@ -138,8 +138,8 @@ impl Quantity {
             Self::WorkTime => row.main.ns.saturating_sub(row.ibarr.ns),
             Self::SectionTime => measures.nested.sections.ns,
             Self::SectionCount => measures.nested.sections.count,
-            Self::EnterTime => row.enter.ns,
-            Self::ExitTime => row.exit.ns,
+            Self::EnterTime => row.enter().ns,
+            Self::ExitTime => row.exit().ns,
             Self::BarrierTime => row.ibarr.ns.saturating_sub(measures.nested.tasks),
             Self::WaitTime => row.main.ns.saturating_sub(measures.nested.tasks),
             Self::TaskTime => measures.nested.tasks,
@@ -147,7 +147,7 @@ impl Quantity {
                 .main
                 .ns
                 .saturating_sub(measures.nested.sections.ns + row.ibarr.ns),
-            Self::Counter(index) => row.counters.get(index).copied().unwrap_or(0),
+            Self::Counter(index) => row.counters().get(index).copied().unwrap_or(0),
         }
     }
 
@@ -371,8 +371,8 @@ pub fn is_waiting(kind: RegionKind, within: PseudoRegion) -> bool {
 #[must_use]
 pub fn occupied(kind: RegionKind, row: &Row) -> u64 {
     match kind {
-        RegionKind::Lock => row.enter.ns + row.exit.ns,
-        kind if kind.is_parallel() => row.seq.ns,
+        RegionKind::Lock => row.enter().ns + row.exit().ns,
+        kind if kind.is_parallel() => row.seq().ns,
         _ => row.main.ns,
     }
 }

@@ -12,8 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::region_kind::{PseudoRegion, RegionKind};
 
+mod row;
 mod waits;
 
+pub use row::Row;
 pub use waits::{Arrivals, Bucket, Contention, ContentionSite, Distribution, GuardKind, Holder};
 
 /// Value of [`Profile::schema`].
@@ -212,81 +214,6 @@ pub struct Node {
     pub rows: Vec<Row>,
 }
 
-/// What one thread did at one node.
-///
-/// For a parallel region the thread that forked has a row with `seq` alone;
-/// each member of the team has a row with the other pseudo-regions, where
-/// `enter` is fork to own begin, `exit` own end to join, and `main` their sum
-/// with `body` and `ibarr`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Row {
-    /// Index in [`Profile::threads`].
-    pub thread: usize,
-    /// Time and count of each pseudo-region that occurred.
-    #[serde(default, skip_serializing_if = "Span::is_zero")]
-    pub main: Span,
-    /// See [`PseudoRegion::Enter`].
-    #[serde(default, skip_serializing_if = "Span::is_zero")]
-    pub enter: Span,
-    /// See [`PseudoRegion::Body`].
-    #[serde(default, skip_serializing_if = "Span::is_zero")]
-    pub body: Span,
-    /// See [`PseudoRegion::Ibarr`].
-    #[serde(default, skip_serializing_if = "Span::is_zero")]
-    pub ibarr: Span,
-    /// See [`PseudoRegion::Exit`].
-    #[serde(default, skip_serializing_if = "Span::is_zero")]
-    pub exit: Span,
-    /// See [`PseudoRegion::Seq`].
-    #[serde(default, skip_serializing_if = "Span::is_zero")]
-    pub seq: Span,
-    /// What was counted while `main` ran, in the order of [`Run::counters`].
-    /// What was still open when the profile was written is not in it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub counters: Vec<u64>,
-}
-
-impl Row {
-    /// The time and count of one pseudo-region.
-    #[must_use]
-    pub fn span(&self, pseudo_region: PseudoRegion) -> Span {
-        match pseudo_region {
-            PseudoRegion::Main => self.main,
-            PseudoRegion::Enter => self.enter,
-            PseudoRegion::Body => self.body,
-            PseudoRegion::Ibarr => self.ibarr,
-            PseudoRegion::Exit => self.exit,
-            PseudoRegion::Seq => self.seq,
-        }
-    }
-
-    /// Number of pairs of events (enter and exit) that this thread ran for
-    /// this row. Every pseudo-region ends with an event, but `enter` and `exit`
-    /// share theirs with `main` and `body`, and so does the `main` of a team's
-    /// members with `seq`.
-    #[must_use]
-    pub fn pairs(&self, kind: RegionKind) -> u64 {
-        let main = if kind.is_parallel() {
-            0
-        } else {
-            self.main.count
-        };
-        main + self.body.count + self.ibarr.count + self.seq.count
-    }
-
-    /// The time and count of one pseudo-region, to change.
-    pub fn span_mut(&mut self, pseudo_region: PseudoRegion) -> &mut Span {
-        match pseudo_region {
-            PseudoRegion::Main => &mut self.main,
-            PseudoRegion::Enter => &mut self.enter,
-            PseudoRegion::Body => &mut self.body,
-            PseudoRegion::Ibarr => &mut self.ibarr,
-            PseudoRegion::Exit => &mut self.exit,
-            PseudoRegion::Seq => &mut self.seq,
-        }
-    }
-}
-
 fn has_no(number: &u32) -> bool {
     *number == 0
 }
@@ -297,21 +224,6 @@ fn is_zero(number: &u64) -> bool {
 
 fn is_false(flag: &bool) -> bool {
     !*flag
-}
-
-/// Adds what was recorded as another thread of the same name, or as another
-/// region at the same place.
-impl std::ops::AddAssign<&Row> for Row {
-    fn add_assign(&mut self, other: &Row) {
-        for pseudo_region in PseudoRegion::ALL {
-            *self.span_mut(pseudo_region) += other.span(pseudo_region);
-        }
-        let most = self.counters.len().max(other.counters.len());
-        self.counters.resize(most, 0);
-        for (mine, more) in self.counters.iter_mut().zip(&other.counters) {
-            *mine += more;
-        }
-    }
 }
 
 /// Time and count of one pseudo-region.

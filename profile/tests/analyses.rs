@@ -63,13 +63,9 @@ fn sections(kind: Kind, counts: [u64; 2]) -> Profile {
         .into_iter()
         .zip(counts)
         .filter(|(_, count)| *count > 0);
-    let rows = rows.map(|(thread, count)| Row {
-        thread,
-        main: Span {
-            count,
-            ns: count * SECOND,
-        },
-        ..Row::default()
+    let rows = rows.map(|(thread, count)| {
+        let ns = count * SECOND;
+        Row::of(thread).with(Main, Span { count, ns })
     });
     let region = profile.regions.len() - 1;
     profile

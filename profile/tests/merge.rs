@@ -47,10 +47,8 @@ fn rows(profile: &Profile) -> Vec<(String, String, Row)> {
         let path = format!("{above}/{:?} {kind:?} {begin:?}", node.within);
         for row in &node.rows {
             let thread = profile.threads[row.thread].to_string();
-            let bare = Row {
-                thread: 0,
-                ..row.clone()
-            };
+            let mut bare = row.clone();
+            bare.thread = 0;
             rows.push((path.clone(), thread, bare));
         }
         paths.push(path);

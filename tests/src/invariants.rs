@@ -67,7 +67,7 @@ fn label(profile: &Profile, at: usize) -> String {
 /// Within a row, the parts are no more than the whole.
 fn row_contradictions(kind: RegionKind, row: &Row) -> Vec<String> {
     let mut found = Vec::new();
-    let parts = row.enter.ns + row.body.ns + row.ibarr.ns + row.exit.ns;
+    let parts = row.enter().ns + row.body.ns + row.ibarr.ns + row.exit().ns;
     let is_member = row.main.count > 0;
     if is_member && parts > row.main.ns {
         found.push(format!(
@@ -104,8 +104,8 @@ fn row_contradictions(kind: RegionKind, row: &Row) -> Vec<String> {
 fn team_contradictions(profile: &Profile, node: &Node) -> Vec<String> {
     let mut found = Vec::new();
     let mut forks: BTreeMap<&[u32], Span> = BTreeMap::new();
-    for row in node.rows.iter().filter(|row| row.seq.count > 0) {
-        forks.insert(&profile.threads[row.thread].path, row.seq);
+    for row in node.rows.iter().filter(|row| row.seq().count > 0) {
+        forks.insert(&profile.threads[row.thread].path, row.seq());
     }
     for row in node.rows.iter().filter(|row| row.main.count > 0) {
         let path = &profile.threads[row.thread].path;
@@ -144,7 +144,7 @@ fn tree_contradictions(profile: &Profile) -> Vec<String> {
         for row in &node.rows {
             // To its parent, a parallel region is what the forking thread saw.
             let is_team = kind.is_some_and(RegionKind::is_parallel);
-            let time = if is_team { row.seq.ns } else { row.main.ns };
+            let time = if is_team { row.seq().ns } else { row.main.ns };
             *below
                 .entry((node.parent, node.within as u8, row.thread))
                 .or_default() += time;
@@ -248,21 +248,19 @@ mod tests {
 
     /// A team of two with a loop in it.
     fn sound() -> Profile {
-        let member = |thread, enter, body, ibarr, exit| Row {
-            thread,
-            main: span(1, enter + body + ibarr + exit),
-            enter: span(1, enter),
-            body: span(1, body),
-            ibarr: span(1, ibarr),
-            exit: span(1, exit),
-            ..Row::default()
+        let member = |thread, enter, body, ibarr, exit| {
+            Row::of(thread)
+                .with(PseudoRegion::Main, span(1, enter + body + ibarr + exit))
+                .with(PseudoRegion::Enter, span(1, enter))
+                .with(PseudoRegion::Body, span(1, body))
+                .with(PseudoRegion::Ibarr, span(1, ibarr))
+                .with(PseudoRegion::Exit, span(1, exit))
         };
-        let share = |thread, body, ibarr| Row {
-            thread,
-            main: span(1, body + ibarr),
-            body: span(1, body),
-            ibarr: span(1, ibarr),
-            ..Row::default()
+        let share = |thread, body, ibarr| {
+            Row::of(thread)
+                .with(PseudoRegion::Main, span(1, body + ibarr))
+                .with(PseudoRegion::Body, span(1, body))
+                .with(PseudoRegion::Ibarr, span(1, ibarr))
         };
         Profile {
             run: Run {
@@ -283,11 +281,7 @@ mod tests {
                     region: 0,
                     within: PseudoRegion::Main,
                     rows: vec![
-                        Row {
-                            thread: 0,
-                            seq: span(1, 900),
-                            ..Row::default()
-                        },
+                        Row::of(0).with(PseudoRegion::Seq, span(1, 900)),
                         member(1, 50, 700, 100, 50),
                         member(2, 100, 500, 250, 50),
                     ],
@@ -314,12 +308,12 @@ mod tests {
             |p| p.run.duration_ns = 800,
             |p| p.nodes[1].parent = Some(1),
             |p| p.nodes[0].rows.swap(0, 1),
-            |p| p.nodes[0].rows[1].body.ns += 1,
+            |p| p.nodes[0].rows[1].span_mut(PseudoRegion::Body).ns += 1,
             |p| p.nodes[0].rows[1].ibarr.count = 2,
             |p| p.nodes[0].rows[2].main.count = 2,
-            |p| p.nodes[0].rows.retain(|row| row.seq.count == 0),
+            |p| p.nodes[0].rows.retain(|row| row.seq().count == 0),
             |p| p.nodes[1].rows[0].main.ns = 701,
-            |p| p.nodes[1].rows[0].exit.ns = 1,
+            |p| p.nodes[1].rows[0].span_mut(PseudoRegion::Exit).ns = 1,
         ];
         for (number, spoil) in spoil.into_iter().enumerate() {
             let mut profile = sound();

@@ -168,6 +168,7 @@ projects! {
     autoconf = "autoconf",
     meson = "meson",
     ccache = "ccache",
+    shared = "shared",
     mpi = "mpi",
     names = "names",
     flags = "flags",

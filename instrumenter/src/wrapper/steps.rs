@@ -65,7 +65,7 @@ static PROBE_FILES: &[&str] = &[
 ];
 static PROBE_DIRECTORIES: &[&str] = &["CMakeScratch", "CMakeTmp", "meson-private"];
 
-/// Whether the command makes a program that may call the library.
+/// Whether the command makes a program or shared library that may call the library.
 pub(crate) fn wants_library(line: &CommandLine) -> bool {
     line.stage() == Stage::Link
         && (line.openmp() || line.has(Meaning::OpenMpLibrary) || names_openmp_library(line))
@@ -73,22 +73,15 @@ pub(crate) fn wants_library(line: &CommandLine) -> bool {
         && !line.sources().any(|source| source.role == Role::Input(Language::Header))
         // Who leaves out the standard libraries says everything himself.
         && !line.has(Meaning::NoStandardLibraries)
-        // The library keeps one state per process, so it must not be embedded
-        // in each shared library: those take it from the executable. Only a
-        // link that forbids undefined symbols gets it; in the process, the
-        // executable's definitions then win over that copy.
-        && (!line.has(Meaning::Shared) || forbids_undefined(line))
+        // Shared libraries get it, too: who links or opens them need not know of
+        // OpenMP. In a process the first definitions win over the other copies,
+        // so that there is one state, unless a library keeps its symbols to itself.
         && !names_library(line)
 }
 
 fn makes_relocatable(line: &CommandLine) -> bool {
     let flags: [&[u8]; 3] = [b"-r", b"--relocatable", b"-i"];
     line.has(Meaning::PartialLink) || line.linker_words().iter().any(|w| flags.contains(w))
-}
-
-fn forbids_undefined(line: &CommandLine) -> bool {
-    let flags: [&[u8]; 4] = [b"defs", b"-zdefs", b"--no-undefined", b"-no-undefined"];
-    line.linker_words().iter().any(|w| flags.contains(w))
 }
 
 /// A build written by hand may name the library itself.
@@ -171,30 +164,15 @@ mod tests {
             decision("-fopenmp -x c++-header a -o a.gch"),
             Decision::AsGiven
         );
-        for flags in [
-            "-r",
-            "-Wl,-r",
-            "-nostdlib",
-            "-shared",
-            "-Wl,--build-id -shared",
-        ] {
+        for flags in ["-r", "-Wl,-r", "-nostdlib", "-nostdlib -shared"] {
             assert_eq!(
                 decision(&format!("-fopenmp {flags} a.o")),
                 Decision::AsGiven,
                 "{flags}"
             );
         }
-        for flags in [
-            "-Wl,-z,defs",
-            "-Wl,--no-undefined",
-            "-z defs",
-            "-Xlinker --no-undefined",
-        ] {
-            assert_eq!(
-                decision(&format!("-fopenmp -shared {flags} a.o")),
-                Decision::Link
-            );
-        }
+        assert_eq!(decision("-fopenmp -shared a.o"), Decision::Link);
+        assert_eq!(decision("-shared a.o -o liba.so"), Decision::AsGiven);
         assert_eq!(decision("-fopenmp a.o -lpomp"), Decision::AsGiven);
         assert_eq!(
             decision("-fopenmp a.o /opt/lib/libpomp.a"),

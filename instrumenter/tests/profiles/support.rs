@@ -101,8 +101,9 @@ pub(crate) fn after() -> Profile {
     for node in &mut profile.nodes {
         for row in &mut node.rows {
             for part in PseudoRegion::ALL {
-                let span = row.span_mut(part);
+                let mut span = row.span(part);
                 span.ns = span.ns.min(5_390_000_000);
+                *row = row.clone().with(part, span);
             }
             if profile.regions[node.region].kind == RegionKind::Loop {
                 row.ibarr.ns = row.ibarr.ns.min(2_000_000);
@@ -126,13 +127,12 @@ fn become_critical(profile: &mut Profile) {
     region.name = Some("sum".to_owned());
     region.begin = [27, 27];
     let span = |ns| Span { count: 100, ns };
-    let row = |thread| Row {
-        thread,
-        main: span(300_000_000),
-        enter: span(290_000_000),
-        body: span(9_000_000),
-        exit: span(1_000_000),
-        ..Row::default()
+    let row = |thread| {
+        Row::of(thread)
+            .with(PseudoRegion::Main, span(300_000_000))
+            .with(PseudoRegion::Enter, span(290_000_000))
+            .with(PseudoRegion::Body, span(9_000_000))
+            .with(PseudoRegion::Exit, span(1_000_000))
     };
     let parent = profile.nodes.len() - 1;
     let threads: Vec<usize> = profile.nodes[parent]

@@ -36,7 +36,7 @@ fn arguments_pass_unchanged_where_nothing_is_measured() {
         "-fopenmp -c a.s",
         "-fopenmp -c absent.c",
         "-fopenmp -r x.o y.o -o z.o",
-        "-fopenmp -shared x.o -o libx.so",
+        "-shared x.o -o libx.so",
         "x.o -o program",
         "",
     ] {

@@ -182,16 +182,17 @@ impl Copies {
 
     /// Copies those of the next node.
     pub(super) fn push(&mut self, instances: &Instances) {
-        for (number, bucket) in (0..).zip(&instances.buckets) {
-            let count = bucket.load(Ordering::Relaxed);
+        let shortest = instances.shortest.get();
+        let longest = shortest + instances.width.get();
+        for number in bucket_of(shortest)..=bucket_of(longest) {
+            let count = instances.buckets[number].load(Ordering::Relaxed);
             if count > 0 {
-                self.buckets.push((number, count));
+                self.buckets.push((number as u8, count));
             }
         }
-        let shortest = instances.shortest.get();
         self.nodes.push(Copied {
             shortest,
-            longest: shortest + instances.width.get(),
+            longest,
             end: self.buckets.len(),
         });
     }

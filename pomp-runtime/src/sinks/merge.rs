@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use profile::descriptor::Descriptor;
 use profile::model::{self, Profile, Row, SCHEMA, Span, VERSION};
 use profile::parallel::map_parts;
-use profile::region_kind::PseudoRegion;
 
 use super::placing::{Merged, Placed, Places};
 use super::profile::Place;
@@ -271,8 +270,7 @@ fn rows(
             continue;
         }
         let is_member = is_parallel && matches!(snapshot.nodes[node].place(), Place::Member(_));
-        let mut row = row(thread, &totals, is_member, scale);
-        row.counters = snapshot.counted(node);
+        let row = row(thread, &totals, is_member, scale).with_counters(snapshot.counted(node));
         match rows.last_mut().filter(|last| last.thread == thread) {
             Some(last) => *last += &row,
             None => rows.push(row),
@@ -283,21 +281,15 @@ fn rows(
 
 /// The row of what one operating system thread recorded at a node.
 fn row(thread: usize, totals: &Totals, is_member: bool, scale: Scale) -> Row {
-    let mut row = Row {
-        thread,
-        ..Row::default()
-    };
-    for (pseudo_region, total) in PseudoRegion::ALL.into_iter().zip(totals) {
-        *row.span_mut(pseudo_region) = Span {
-            count: total.count,
-            ns: scale.to_ns(total.ticks),
-        };
-    }
+    let mut row = Row::of(thread).with_all(totals.map(|total| Span {
+        count: total.count,
+        ns: scale.to_ns(total.ticks),
+    }));
     if is_member {
-        let parts = [row.enter, row.body, row.ibarr, row.exit];
+        let parts = [row.enter(), row.body, row.ibarr, row.exit()];
         let ns = parts.iter().map(|part| part.ns).sum();
         row.main = Span {
-            count: row.exit.count,
+            count: row.exit().count,
             ns,
         };
     }

@@ -130,7 +130,7 @@ fn uses(tree: &Tree<'_>, here: usize, inside: &[usize], slots: &mut Slots) -> Us
             };
             let part = &mut uses[place].1;
             if inner.kind.is_parallel() {
-                part.forked += row.row.seq.ns;
+                part.forked += row.row.seq().ns;
             } else {
                 part.lost += lost(&costs, &row);
             }

@@ -245,7 +245,7 @@ impl Sums {
             }
             let sums = &mut self.of_region[node.region];
             let members: u64 = node.executors().map(|member| member.row.main.ns).sum();
-            let forks: u64 = node.rows().map(|row| row.row.seq.ns).sum();
+            let forks: u64 = node.rows().map(|row| row.row.seq().ns).sum();
             let known = if node.scope.is_some() { forks } else { 0 };
             self.in_teams_ns = self
                 .in_teams_ns

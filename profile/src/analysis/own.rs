@@ -45,8 +45,8 @@ impl OwnTime {
             rest -= ns;
             ns
         };
-        self.enter_ns += take(row.enter.ns);
-        self.exit_ns += take(row.exit.ns);
+        self.enter_ns += take(row.enter().ns);
+        self.exit_ns += take(row.exit().ns);
         self.barrier_ns += take(match node.kind {
             RegionKind::Barrier => own,
             _ => Quantity::BarrierTime.inclusive(measures),

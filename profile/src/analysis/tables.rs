@@ -58,14 +58,16 @@ impl Table {
     /// where there are too many rows to read.
     #[must_use]
     pub fn spread(&self) -> [(&'static str, Vec<u64>); 3] {
-        let mut least = self.sum.clone();
-        let mut most = vec![0; self.columns.len()];
-        for (_, cells) in self.rows() {
-            for ((least, most), &cell) in least.iter_mut().zip(&mut most).zip(cells) {
-                *least = cell.min(*least);
-                *most = cell.max(*most);
-            }
-        }
+        let bounds = |column: usize| {
+            let rows = self.cells.chunks_exact(self.columns.len());
+            rows.fold((u64::MAX, 0), |(least, most), cells| {
+                (cells[column].min(least), cells[column].max(most))
+            })
+        };
+        let (least, most) = match self.threads.is_empty() {
+            true => (self.sum.clone(), self.sum.clone()),
+            false => (0..self.columns.len()).map(bounds).unzip(),
+        };
         let rows = self.threads.len().max(1) as u64;
         let mean = self.sum.iter().map(|sum| sum / rows).collect();
         [("MIN", least), ("MEAN", mean), ("MAX", most)]

@@ -171,10 +171,10 @@ impl Weighing<'_, '_> {
         let mut teams = Vec::new();
         self.teams.start();
         for (row, weight) in node.rows().zip(&self.fork_weights[here]) {
-            if row.row.seq.ns > 0 {
+            if row.row.seq().ns > 0 {
                 self.teams.set(row.row.thread, teams.len());
                 teams.push(Team {
-                    wall: weight * row.row.seq.ns as f64,
+                    wall: weight * row.row.seq().ns as f64,
                     members: 0,
                 });
             }

@@ -108,11 +108,11 @@ impl Json {
                 self.text("}");
             }
         }
-        for (index, value) in row.counters.iter().enumerate() {
+        for (index, value) in row.counters().iter().enumerate() {
             self.text(if index == 0 { ",\"counters\":[" } else { "," });
             self.number(*value);
         }
-        self.text(if row.counters.is_empty() { "}" } else { "]}" });
+        self.text(if row.counters().is_empty() { "}" } else { "]}" });
     }
 
     fn number(&mut self, mut number: u64) {
@@ -137,21 +137,17 @@ mod tests {
         let mut rows: Vec<Row> = PseudoRegion::ALL
             .into_iter()
             .map(|part| {
-                let mut row = Row::default();
-                *row.span_mut(part) = Span {
+                let span = Span {
                     count: 10,
                     ns: u64::MAX,
                 };
-                row
+                Row::default().with(part, span)
             })
             .collect();
-        rows.push(Row {
-            thread: 7,
-            main: Span { count: 1, ns: 0 },
-            seq: Span { count: 0, ns: 109 },
-            counters: vec![0, 7],
-            ..Row::default()
-        });
+        let row = Row::of(7)
+            .with(PseudoRegion::Main, Span { count: 1, ns: 0 })
+            .with(PseudoRegion::Seq, Span { count: 0, ns: 109 });
+        rows.push(row.with_counters(vec![0, 7]));
         let node = |parent, rows| Node {
             parent,
             region: 3,

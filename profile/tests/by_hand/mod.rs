@@ -47,17 +47,10 @@ pub(crate) fn run(kinds: &[RegionKind], threads: &[&[u32]]) -> Profile {
 
 /// A row whose pseudo-regions took so many seconds, once each.
 pub(crate) fn row(thread: usize, parts: &[(PseudoRegion, u64)]) -> Row {
-    let mut row = Row {
-        thread,
-        ..Row::default()
-    };
-    for &(part, seconds) in parts {
-        *row.span_mut(part) = Span {
-            count: 1,
-            ns: seconds * SECOND,
-        };
-    }
-    row
+    parts.iter().fold(Row::of(thread), |row, (part, seconds)| {
+        let ns = seconds * SECOND;
+        row.with(*part, Span { count: 1, ns })
+    })
 }
 
 /// A node of the call-path tree.

@@ -30,24 +30,19 @@ pub(crate) fn large(regions: usize, threads: u32, chained: bool) -> Profile {
         code: None,
     };
     let span = |ns| Span { count: 12_345, ns };
-    let row = |thread: u32, scale: u64| Row {
-        thread: thread as usize + 1,
-        main: span(3 * scale),
-        enter: span(scale + u64::from(thread)),
-        body: span(scale),
-        exit: span(scale / 2),
-        ..Row::default()
+    let row = |thread: u32, scale: u64| {
+        Row::of(thread as usize + 1)
+            .with(PseudoRegion::Main, span(3 * scale))
+            .with(PseudoRegion::Enter, span(scale + u64::from(thread)))
+            .with(PseudoRegion::Body, span(scale))
+            .with(PseudoRegion::Exit, span(scale / 2))
     };
     let node = |index: usize| Node {
         parent: (index > 0).then(|| if chained { index - 1 } else { 0 }),
         region: index,
         within: PseudoRegion::Body,
         rows: (index == 0)
-            .then(|| Row {
-                thread: 0,
-                seq: span(9_000_000_000),
-                ..Row::default()
-            })
+            .then(|| Row::of(0).with(PseudoRegion::Seq, span(9_000_000_000)))
             .into_iter()
             .chain((0..threads).map(|thread| row(thread, 3_000_000_000 / (index as u64 + 1))))
             .collect(),

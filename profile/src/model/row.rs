@@ -1,0 +1,258 @@
+//! What one thread did at one node: almost all of a profile, and so kept small.
+
+use serde::{Deserialize, Serialize};
+
+use super::Span;
+use crate::region_kind::{PseudoRegion, RegionKind};
+
+/// What one thread did at one node.
+///
+/// For a parallel region the thread that forked has a row with `seq` alone;
+/// each member of the team has a row with the other pseudo-regions, where
+/// `enter` is fork to own begin, `exit` own end to join, and `main` their sum
+/// with `body` and `ibarr`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "Saved", into = "Saved")]
+pub struct Row {
+    /// Index in [`super::Profile::threads`].
+    pub thread: usize,
+    /// See [`PseudoRegion::Main`].
+    pub main: Span,
+    /// See [`PseudoRegion::Body`].
+    pub body: Span,
+    /// See [`PseudoRegion::Ibarr`].
+    pub ibarr: Span,
+    /// What few rows have: loops, singles and tasks, for instance, do not.
+    rest: Option<Box<Rest>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Rest {
+    enter: Span,
+    exit: Span,
+    seq: Span,
+    counters: Vec<u64>,
+}
+
+/// How a row is saved.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Saved {
+    thread: usize,
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    main: Span,
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    enter: Span,
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    body: Span,
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    ibarr: Span,
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    exit: Span,
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    seq: Span,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    counters: Vec<u64>,
+}
+
+impl Row {
+    /// A row of a thread that did nothing.
+    #[must_use]
+    pub fn of(thread: usize) -> Self {
+        Self {
+            thread,
+            ..Self::default()
+        }
+    }
+
+    /// The row with the times and counts of all pseudo-regions.
+    #[must_use]
+    #[inline]
+    pub fn with_all(mut self, spans: [Span; PseudoRegion::COUNT]) -> Self {
+        let [main, enter, body, ibarr, exit, seq] = spans;
+        (self.main, self.body, self.ibarr) = (main, body, ibarr);
+        let has_rest = [enter, exit, seq].iter().any(|span| !span.is_zero());
+        if has_rest || self.rest.is_some() {
+            let rest = self.rest_mut();
+            (rest.enter, rest.exit, rest.seq) = (enter, exit, seq);
+        }
+        self
+    }
+
+    /// The row with this time and count of one pseudo-region.
+    #[must_use]
+    pub fn with(mut self, pseudo_region: PseudoRegion, span: Span) -> Self {
+        // Room for what is zero is not worth having.
+        if self.span(pseudo_region) != span {
+            *self.span_mut(pseudo_region) = span;
+        }
+        self
+    }
+
+    /// The row with what was counted.
+    #[must_use]
+    pub fn with_counters(mut self, counters: Vec<u64>) -> Self {
+        if !counters.is_empty() {
+            self.rest_mut().counters = counters;
+        }
+        self
+    }
+
+    /// The time and count of one pseudo-region.
+    #[must_use]
+    #[inline]
+    pub fn span(&self, pseudo_region: PseudoRegion) -> Span {
+        let rest = |of: fn(&Rest) -> Span| self.rest.as_deref().map(of).unwrap_or_default();
+        match pseudo_region {
+            PseudoRegion::Main => self.main,
+            PseudoRegion::Enter => rest(|rest| rest.enter),
+            PseudoRegion::Body => self.body,
+            PseudoRegion::Ibarr => self.ibarr,
+            PseudoRegion::Exit => rest(|rest| rest.exit),
+            PseudoRegion::Seq => rest(|rest| rest.seq),
+        }
+    }
+
+    /// See [`PseudoRegion::Enter`].
+    #[must_use]
+    pub fn enter(&self) -> Span {
+        self.span(PseudoRegion::Enter)
+    }
+
+    /// See [`PseudoRegion::Exit`].
+    #[must_use]
+    pub fn exit(&self) -> Span {
+        self.span(PseudoRegion::Exit)
+    }
+
+    /// See [`PseudoRegion::Seq`].
+    #[must_use]
+    pub fn seq(&self) -> Span {
+        self.span(PseudoRegion::Seq)
+    }
+
+    /// What was counted while `main` ran, in the order of [`super::Run::counters`].
+    /// What was still open when the profile was written is not in it.
+    #[must_use]
+    pub fn counters(&self) -> &[u64] {
+        self.rest.as_deref().map_or(&[], |rest| &rest.counters)
+    }
+
+    /// Number of pairs of events (enter and exit) that this thread ran for
+    /// this row. Every pseudo-region ends with an event, but `enter` and `exit`
+    /// share theirs with `main` and `body`, and so does the `main` of a team's
+    /// members with `seq`.
+    #[must_use]
+    pub fn pairs(&self, kind: RegionKind) -> u64 {
+        let main = if kind.is_parallel() {
+            0
+        } else {
+            self.main.count
+        };
+        main + self.body.count + self.ibarr.count + self.seq().count
+    }
+
+    /// The time and count of one pseudo-region, to change.
+    pub fn span_mut(&mut self, pseudo_region: PseudoRegion) -> &mut Span {
+        match pseudo_region {
+            PseudoRegion::Main => &mut self.main,
+            PseudoRegion::Enter => &mut self.rest_mut().enter,
+            PseudoRegion::Body => &mut self.body,
+            PseudoRegion::Ibarr => &mut self.ibarr,
+            PseudoRegion::Exit => &mut self.rest_mut().exit,
+            PseudoRegion::Seq => &mut self.rest_mut().seq,
+        }
+    }
+
+    fn rest_mut(&mut self) -> &mut Rest {
+        self.rest.get_or_insert_default()
+    }
+}
+
+/// Rows are the same that say the same, however they are kept.
+impl PartialEq for Row {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |part| self.span(part) == other.span(part);
+        self.thread == other.thread
+            && PseudoRegion::ALL.into_iter().all(same)
+            && self.counters() == other.counters()
+    }
+}
+
+impl Eq for Row {}
+
+/// Adds what was recorded as another thread of the same name, or as another
+/// region at the same place.
+impl std::ops::AddAssign<&Row> for Row {
+    fn add_assign(&mut self, other: &Row) {
+        for pseudo_region in PseudoRegion::ALL {
+            let more = other.span(pseudo_region);
+            if !more.is_zero() {
+                *self.span_mut(pseudo_region) += more;
+            }
+        }
+        if other.counters().is_empty() {
+            return;
+        }
+        let counters = &mut self.rest_mut().counters;
+        counters.resize(counters.len().max(other.counters().len()), 0);
+        for (mine, more) in counters.iter_mut().zip(other.counters()) {
+            *mine += more;
+        }
+    }
+}
+
+impl From<Saved> for Row {
+    fn from(saved: Saved) -> Self {
+        let (main, enter, body) = (saved.main, saved.enter, saved.body);
+        Self::of(saved.thread)
+            .with_all([main, enter, body, saved.ibarr, saved.exit, saved.seq])
+            .with_counters(saved.counters)
+    }
+}
+
+impl From<Row> for Saved {
+    fn from(row: Row) -> Self {
+        Self {
+            thread: row.thread,
+            main: row.main,
+            enter: row.enter(),
+            body: row.body,
+            ibarr: row.ibarr,
+            exit: row.exit(),
+            seq: row.seq(),
+            counters: row.counters().to_vec(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_the_same_that_say_the_same() {
+        let span = Span { count: 2, ns: 30 };
+        let kept = Row::of(3).with(PseudoRegion::Exit, Span::default());
+        assert!(kept.rest.is_none() && kept.with_counters(Vec::new()).rest.is_none());
+        let mut touched = Row::of(3);
+        *touched.span_mut(PseudoRegion::Seq) += Span::default();
+        assert_eq!(touched, Row::of(3));
+        for part in PseudoRegion::ALL {
+            let row = Row::of(3).with(part, span);
+            let spans = PseudoRegion::ALL.map(|part| row.span(part));
+            assert_eq!(Row::of(3).with_all(spans), row);
+            assert_eq!(row.clone().with_all([Span::default(); 6]), Row::of(3));
+            assert_ne!(row, Row::of(3));
+            assert_eq!(row.clone().with(part, Span::default()), Row::of(3));
+            let mut sum = row.clone().with_counters(vec![1]);
+            sum += &row.clone().with_counters(vec![4, 5]);
+            let twice = Span { count: 4, ns: 60 };
+            assert_eq!(sum, Row::of(3).with(part, twice).with_counters(vec![5, 5]));
+        }
+    }
+
+    #[test]
+    fn they_stay_small() {
+        assert!(size_of::<Row>() <= 64);
+    }
+}
