@@ -115,15 +115,8 @@ impl Json {
         self.text(if row.counters().is_empty() { "}" } else { "]}" });
     }
 
-    fn number(&mut self, mut number: u64) {
-        let mut digits = [0; 20];
-        let mut at = digits.len();
-        while at == digits.len() || number > 0 {
-            at -= 1;
-            digits[at] = b'0' + (number % 10) as u8;
-            number /= 10;
-        }
-        self.text.extend_from_slice(&digits[at..]);
+    fn number(&mut self, number: u64) {
+        self.text(itoa::Buffer::new().format(number));
     }
 }
 
