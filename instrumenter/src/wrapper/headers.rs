@@ -133,7 +133,7 @@ fn share_a_name(directory: &Path, others: &[PathBuf], depth: usize) -> bool {
     };
     entries.flatten().any(|entry| {
         let name = entry.file_name();
-        if !entry.path().is_dir() {
+        if !is_directory(&entry) {
             return may_be_included(&name.to_string_lossy())
                 && others.iter().any(|other| other.join(&name).is_file());
         }
@@ -144,6 +144,15 @@ fn share_a_name(directory: &Path, others: &[PathBuf], depth: usize) -> bool {
             .collect();
         !inner.is_empty() && (depth == 0 || share_a_name(&entry.path(), &inner, depth - 1))
     })
+}
+
+/// The directory mostly says what its entries are; where one is a link, that must be
+/// followed.
+fn is_directory(entry: &std::fs::DirEntry) -> bool {
+    match entry.file_type() {
+        Ok(kind) if !kind.is_symlink() => kind.is_dir(),
+        _ => entry.path().is_dir(),
+    }
 }
 
 /// Objects and the like stand in great numbers in build directories.

@@ -1,7 +1,7 @@
 //! Running the compiler: in our place, or as a child whose output we hold back.
 
 use std::ffi::OsString;
-use std::io::{IsTerminal, Read, Write};
+use std::io::{IsTerminal, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
@@ -133,28 +133,23 @@ impl Runner<'_> {
     }
 }
 
-/// Feeds and drains a child's pipes side by side, so that none fills up.
+/// Drains a child's pipes side by side, and feeds it, so that none fills up. Only
+/// feeding takes a thread, whose start takes longer than instrumenting a small source.
 fn finish(mut child: Child, input: Option<&[u8]>) -> std::io::Result<Outcome> {
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let (stdout, stderr) = std::thread::scope(|scope| {
-        let errors = scope.spawn(move || drain(stderr));
-        if let Some(mut pipe) = stdin {
+    let stdin = child.stdin.take();
+    let output = std::thread::scope(|scope| {
+        let fed = stdin.zip(input).filter(|(_, input)| !input.is_empty());
+        if let Some((mut pipe, input)) = fed {
             scope.spawn(move || {
                 // A compiler that stops reading has its own reasons.
-                let _ = pipe.write_all(input.unwrap_or_default());
+                let _ = pipe.write_all(input);
             });
         }
-        (drain(stdout), errors.join().unwrap_or_default())
-    });
+        child.wait_with_output()
+    })?;
     Ok(Outcome {
-        status: child.wait()?,
-        stdout,
-        stderr,
+        status: output.status,
+        stdout: output.stdout,
+        stderr: output.stderr,
     })
-}
-
-fn drain(pipe: Option<impl Read>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
-    bytes
 }

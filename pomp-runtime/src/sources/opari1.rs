@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use super::boundary::{caught, event, event_of, lasting_event_of};
 use super::descriptor::{self, OmpRegDescr};
-use super::pomp::{begin_announced, begin_task, fork_announced, report, switch_off, switch_on};
+use super::pomp::{begin_announced, begin_task, fork_announced, report_any, switch_off, switch_on};
 use super::pomp2::fortran;
 use crate::measure::clock::now;
 use crate::measure::event::Event;
@@ -120,7 +120,7 @@ macro_rules! probes {
 /// An action that reports one event.
 macro_rules! event {
     ($event:ident) => {
-        |thread, region| report(Event::$event, thread, region)
+        |thread, region| report_any(Event::$event, thread, region)
     };
 }
 

@@ -53,6 +53,13 @@ pub(super) fn report(event: Event, thread: &'static Thread, region: &'static Reg
     }
 }
 
+/// As `report`, for interfaces of other tools: one function serves all their events,
+/// since every program carries the library whether it uses them or not.
+#[inline(never)]
+pub(super) fn report_any(event: Event, thread: &'static Thread, region: &'static Region) {
+    report(event, thread, region);
+}
+
 /// The events that need no more than their region: `define!` gets the name of
 /// each function, its name in Fortran, and the event.
 macro_rules! for_simple_events {

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicI64, AtomicPtr, Ordering};
 use profile::descriptor::Descriptor;
 
 use super::boundary::{caught, event_of, lasting_event_of};
-use super::pomp::{begin_announced, begin_task, fork_announced, report, switch_off};
+use super::pomp::{begin_announced, begin_task, fork_announced, report_any, switch_off};
 use crate::measure::clock::now;
 use crate::measure::event::Event;
 use crate::measure::region::{Region, register};
@@ -170,7 +170,7 @@ macro_rules! without_text {
 /// An action that reports one event.
 macro_rules! event {
     ($event:ident) => {
-        |thread, region| report(Event::$event, thread, region)
+        |thread, region| report_any(Event::$event, thread, region)
     };
 }
 
