@@ -123,13 +123,7 @@ impl Facts<'_> {
         let most = overheads
             .places
             .first()
-            .map(|place| {
-                let part = match self.is_most(place) {
-                    true => "most",
-                    false => "the largest part",
-                };
-                format!(", {part} {}", self.place(place))
-            })
+            .map(|place| format!(", {} {}", portion(self.is_most(place)), self.place(place)))
             .unwrap_or_default();
         let crowd = match self.is_crowded() {
             true => format!(
@@ -347,10 +341,11 @@ impl Facts<'_> {
         let most = dilation.culprit()?;
         let label = &self.labels[most.region];
         Some(format!(
-            "{} ({}), most of it the {}{}, measured {}: times there and around it are too long. \
+            "{} ({}), {} of it the {}{}, measured {}: times there and around it are too long. \
              ROMP_THROTTLE=on counts short regions without timing them.",
             self.dilated()?,
             time(dilation.cost.ns),
+            portion(2 * most.pairs >= dilation.pairs),
             label.in_words(),
             label.in_function(),
             count(most.pairs, "time")
@@ -369,6 +364,14 @@ impl Facts<'_> {
                 percent(idle.percent)
             )
         })
+    }
+}
+
+/// How a part is called, by whether it is half of the whole or more.
+fn portion(is_most: bool) -> &'static str {
+    match is_most {
+        true => "most",
+        false => "the largest part",
     }
 }
 
