@@ -33,9 +33,10 @@ static DUMPED: AtomicBool = AtomicBool::new(false);
 
 /// How a signal handler wakes it. None if there is no helper.
 static HELPER: Link<Thread> = Link::none();
-/// The latest helper, also when it is gone: what is never freed stays in sight
-/// of tools that look for lost memory.
-static LATEST: Link<Thread> = Link::none();
+/// The latest helper, also when it is gone. Rust's library has its record in the
+/// program's heap; what is never freed there stays in sight of tools that look for lost
+/// memory. They do not look into the memory that we take elsewhere.
+static LATEST: Mutex<Option<Thread>> = Mutex::new(None);
 
 static HANDLE: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
@@ -57,11 +58,8 @@ pub(crate) fn ensure() {
                 .ok()
         });
         if let Some(handle) = &*handle {
-            let helper = leak(handle.thread().clone());
-            LATEST.set(helper);
-            // Else it is optimised away, since nobody reads it.
-            std::hint::black_box(&LATEST);
-            HELPER.set(helper);
+            *lock(&LATEST) = Some(handle.thread().clone());
+            HELPER.set(leak(handle.thread().clone()));
             if wanted.signals {
                 signals::install();
             }
