@@ -177,14 +177,14 @@ fn write_nodes(profile: &mut Profile, places: &Places<'_>, rank: &[usize], scale
     let are_many = model::rows_are_many(parts.sorted.len());
     profile.nodes = map_parts(are_many, &ordered(&places.merged), &|part: &[Ordered]| {
         let nodes = part.iter().map(|node| {
-            let Merged { region, within, .. } = places.merged[node.merged];
+            let Merged { key, region } = places.merged[node.merged];
             let is_parallel = profile.regions[region].kind.is_parallel();
             let parts = parts.of(node.merged).iter();
             let parts = parts.map(|part| (rank[part.thread], part.node));
             model::Node {
                 parent: node.parent,
                 region,
-                within,
+                within: key.within,
                 rows: rows(places.snapshot, parts.collect(), is_parallel, scale),
             }
         });
@@ -202,7 +202,7 @@ struct Ordered {
 fn ordered(merged: &[Merged]) -> Vec<Ordered> {
     let mut children: Map<Option<usize>, Vec<usize>> = Map::default();
     for (index, node) in merged.iter().enumerate() {
-        children.entry(node.parent).or_default().push(index);
+        children.entry(node.key.parent).or_default().push(index);
     }
     let mut ordered = Vec::with_capacity(merged.len());
     // Depth first, by hand: call paths can be deep.
@@ -213,7 +213,7 @@ fn ordered(merged: &[Merged]) -> Vec<Ordered> {
             ordered.len() - 1
         });
         let mut below = children.remove(&old).unwrap_or_default();
-        below.sort_by_key(|child| Reverse((merged[*child].region, merged[*child].within)));
+        below.sort_by_key(|child| Reverse((merged[*child].region, merged[*child].key.within)));
         pending.extend(below.into_iter().map(|child| (Some(child), new)));
     }
     ordered

@@ -11,17 +11,21 @@ use super::snapshot::Snapshot;
 use super::spread::Map;
 use crate::measure::region::Region;
 
-/// Identity of a merged node: parent, address of the region, pseudo-region of the parent.
-type Key = (Option<usize>, usize, PseudoRegion);
+/// Identity of a merged node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) parent: Option<usize>,
+    /// Address of the region.
+    address: usize,
+    /// The parent's pseudo-region in which it was entered.
+    pub(super) within: PseudoRegion,
+}
 
 /// A merged node.
 pub(super) struct Merged {
-    pub(super) parent: Option<usize>,
+    pub(super) key: Key,
     /// Index among the regions of the profile.
     pub(super) region: usize,
-    /// The parent's pseudo-region in which it was entered.
-    pub(super) within: PseudoRegion,
-    key: Key,
 }
 
 /// Where a node belongs.
@@ -165,7 +169,11 @@ impl<'a> Places<'a> {
         region: &'static Region,
         within: PseudoRegion,
     ) -> Option<usize> {
-        let key = (parent, address(&region), within);
+        let key = Key {
+            parent,
+            address: address(&region),
+            within,
+        };
         // Most threads come to the same regions in the same order.
         let next = self.last_merged + 1;
         let is_next = self.merged.get(next).is_some_and(|next| next.key == key);
@@ -180,14 +188,8 @@ impl<'a> Places<'a> {
         if let Some(known) = self.by_key.get(&key) {
             return Some(*known);
         }
-        let (parent, region, within) = key;
-        let region = *self.regions.get(&region)?;
-        self.merged.push(Merged {
-            parent,
-            region,
-            within,
-            key,
-        });
+        let region = *self.regions.get(&key.address)?;
+        self.merged.push(Merged { key, region });
         self.by_key.insert(key, self.merged.len() - 1);
         Some(self.merged.len() - 1)
     }
