@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_long};
 
 use super::boundary::{event, event_of, thread_event};
 use super::descriptor::OmpRegDescr;
-use super::fortran::subroutine;
+use super::fortran::pompf;
 use super::literal::Literal;
 use trace::replay::MOST_LEVELS;
 
@@ -117,7 +117,7 @@ unsafe extern "C" fn POMP_Chunks_end(words: *mut c_long, next: c_long) {
     unsafe { end(words, next) }
 }
 
-subroutine! {
+pompf! {
     /// See `begin`; what C gets as a result is written to variables.
     "chunks_begin"(
         text: *const c_char, words: *mut c_long, next: *mut c_long, stop: *mut c_long,
@@ -134,7 +134,7 @@ subroutine! {
     }
 }
 
-subroutine! {
+pompf! {
     /// See `turn`; what C gets as a result is written to a variable.
     "chunk_begin"(words: *mut c_long, next: *const c_long, stop: *mut c_long) {
         // SAFETY: a compiler passes variables.
@@ -142,7 +142,7 @@ subroutine! {
     }
 }
 
-subroutine! {
+pompf! {
     /// See `end`.
     "chunks_end"(words: *mut c_long, next: *const c_long) {
         // SAFETY: a compiler passes variables.

@@ -1,10 +1,9 @@
 //! POMP from Fortran: `call POMPF_<Construct>_<event>('...')`, one subroutine
 //! per function of [`super::pomp`], with the region's literal as argument.
 //!
-//! Compilers spell the names of subroutines in lower case, with an underscore
-//! behind, with two (`-fsecond-underscore`) or with none (`-fno-underscoring`),
-//! and pass the length of a literal behind all other arguments. There is
-//! nothing to declare in the program, whatever `implicit` says.
+//! Compilers pass the length of a literal behind all other arguments. There is
+//! nothing to declare in the program, whatever `implicit` says; for the names see
+//! [`super::spelling`].
 
 use std::ffi::c_char;
 
@@ -14,30 +13,18 @@ use super::pomp::{
     begin_announced, begin_created_task, begin_task, create_task, for_simple_events,
     fork_announced, report,
 };
+use super::spelling::subroutine;
 use crate::measure::clock::now;
 use crate::measure::event::Event;
 use crate::measure::{annotations, life_cycle};
 
-/// Defines a subroutine under each name that a compiler may give it.
-macro_rules! subroutine {
-    ($(#[$about:meta])* $name:literal ($($argument:ident: $type:ty),*) $body:block) => {
-        subroutine!(@ $(#[$about])* "pompf_", $name, "_" ($($argument: $type),*) $body);
-        subroutine!(@ $(#[$about])* "pompf_", $name, "__" ($($argument: $type),*) $body);
-        subroutine!(@ $(#[$about])* "pompf_", $name, "" ($($argument: $type),*) $body);
-    };
-    (@ $(#[$about:meta])* $begin:literal, $name:literal, $end:literal
-       ($($argument:ident: $type:ty),*) $body:block) => {
-        const _: () = {
-            $(#[$about])*
-            ///
-            /// # Safety
-            /// The arguments are what a compiler for Fortran passes.
-            #[unsafe(export_name = concat!($begin, $name, $end))]
-            unsafe extern "C" fn subroutine($($argument: $type),*) $body
-        };
+/// Defines a subroutine of this interface.
+macro_rules! pompf {
+    ($(#[$about:meta])* $name:literal $($rest:tt)*) => {
+        $crate::sources::spelling::subroutine! { $(#[$about])* or_none "pompf_", $name $($rest)* }
     };
 }
-pub(super) use subroutine;
+pub(super) use pompf;
 
 /// Defines the subroutines that report one event of the literal's region.
 macro_rules! probes {
@@ -45,7 +32,7 @@ macro_rules! probes {
         probes! { $($name => |thread, region| report(Event::$event, thread, region),)+ }
     };
     ($($name:literal => $action:expr,)+) => {$(
-        subroutine! {
+        pompf! {
             /// Reports the event that it is named after.
             $name(text: *const c_char, length: usize) {
                 // SAFETY: a compiler passes the literal and its length.
@@ -66,7 +53,7 @@ probes! {
     "parallel_join" => |thread, region| thread.join(region, now()),
 }
 
-subroutine! {
+pompf! {
     /// A task is created. Gives its label in the trace.
     "task_create"(text: *const c_char, task: *mut u64, length: usize) {
         // SAFETY: a compiler passes the literal and its length.
@@ -77,7 +64,7 @@ subroutine! {
     }
 }
 
-subroutine! {
+pompf! {
     /// A task starts to be executed whose creation gave this.
     "task_execute"(text: *const c_char, task: *const u64, length: usize) {
         // SAFETY: a compiler passes the literal and its length.
@@ -91,7 +78,7 @@ subroutine! {
     }
 }
 
-subroutine! {
+pompf! {
     /// A region that the user marked ends, also while measurement is off.
     "end"(text: *const c_char, length: usize) {
         // SAFETY: a compiler passes the literal and its length.
@@ -106,7 +93,7 @@ subroutine! {
 /// Defines the subroutines by which the program steers its measurement.
 macro_rules! controls {
     ($($name:literal => $action:path,)+) => {$(
-        subroutine! {
+        pompf! {
             /// Does what it is named after.
             $name() {
                 caught(|| {
@@ -125,24 +112,19 @@ controls! {
     "off" => super::pomp::switch_off,
 }
 
-/// Defines subroutines of the program's own control. The name without an
-/// underscore is that of the function in C, which takes nothing either.
+/// Defines subroutines of the program's own control.
 macro_rules! own_controls {
     ($($name:literal => $action:path,)+) => {$(
-        own_controls!(@ $name, "_" => $action);
-        own_controls!(@ $name, "__" => $action);
-    )+};
-    (@ $name:literal, $end:literal => $action:path) => {
-        subroutine! { @
+        subroutine! {
             /// Does what it is named after.
-            "romp_", $name, $end () {
+            "romp_", $name () {
                 caught(|| {
                     $action();
                     Some(())
                 });
             }
         }
-    };
+    )+};
 }
 
 own_controls! {
@@ -151,28 +133,20 @@ own_controls! {
     "dump" => life_cycle::dump_now,
 }
 
-/// Defines the subroutine that keeps something in the profile. The name without an
-/// underscore is that of the function in C.
-macro_rules! annotates {
-    ($($end:literal)+) => {$(
-        subroutine! { @
-            /// Keeps a value in the profile; blanks at the ends do not count.
-            "romp_", "annotate", $end (
-                key: *const c_char, value: *const c_char, key_length: usize, value_length: usize
-            ) {
-                // SAFETY: a compiler passes texts and their lengths.
-                let (key, value) = unsafe {
-                    (Literal::new(key, key_length), Literal::new(value, value_length))
-                };
-                caught(|| {
-                    if life_cycle::ensure_started() {
-                        annotations::add(key.plain(), value.plain());
-                    }
-                    Some(())
-                });
+subroutine! {
+    /// Keeps a value in the profile; blanks at the ends do not count.
+    "romp_", "annotate" (
+        key: *const c_char, value: *const c_char, key_length: usize, value_length: usize
+    ) {
+        // SAFETY: a compiler passes texts and their lengths.
+        let (key, value) = unsafe {
+            (Literal::new(key, key_length), Literal::new(value, value_length))
+        };
+        caught(|| {
+            if life_cycle::ensure_started() {
+                annotations::add(key.plain(), value.plain());
             }
-        }
-    )+};
+            Some(())
+        });
+    }
 }
-
-annotates! { "_" "__" }

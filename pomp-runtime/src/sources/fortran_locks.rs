@@ -11,7 +11,7 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use super::boundary::event_of;
-use super::fortran::subroutine;
+use super::fortran::pompf;
 use super::literal::Literal;
 use super::locks::{begin, begin_wait, called, release, released, tried};
 use super::routine::Routine;
@@ -23,7 +23,7 @@ macro_rules! routines {
      set: $set:literal => $set_omp:ident,
      unset: $unset:literal => $unset_omp:ident,
      test: $test:ident => $test_omp:ident($name:literal),) => {
-        $(subroutine! {
+        $(pompf! {
             /// Calls the routine.
             $called(
                 text: *const c_char, lock: *mut c_void $(, $hint: *const c_int)?, length: usize
@@ -39,7 +39,7 @@ macro_rules! routines {
             }
         })+
 
-        subroutine! {
+        pompf! {
             /// Calls the routine.
             $set(text: *const c_char, lock: *mut c_void, length: usize) {
                 // SAFETY: as above.
@@ -52,7 +52,7 @@ macro_rules! routines {
             }
         }
 
-        subroutine! {
+        pompf! {
             /// Calls the routine. What it ends is credited to the call that set.
             $unset(text: *const c_char, lock: *mut c_void, length: usize) {
                 // SAFETY: as above.
@@ -104,7 +104,7 @@ routines! {
     test: romp_fortran_test_nest_lock => omp_test_nest_lock_("omp_test_nest_lock"),
 }
 
-subroutine! {
+pompf! {
     /// The call site of the functions in the statement that follows.
     "lock_site"(text: *const c_char, length: usize) {
         // SAFETY: a compiler passes the literal and its length.

@@ -20,6 +20,7 @@ mod opari1;
 mod pomp;
 mod pomp2;
 mod routine;
+mod spelling;
 mod unplaced_locks;
 mod unreached;
 #[cfg(not(test))]

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use super::boundary::{caught, event, event_of, lasting_event_of};
 use super::descriptor::{self, OmpRegDescr};
 use super::pomp::{begin_announced, begin_task, fork_announced, report_any, switch_off, switch_on};
-use super::pomp2::fortran;
+use super::spelling::subroutine;
 use crate::measure::clock::now;
 use crate::measure::event::Event;
 use crate::measure::life_cycle;
@@ -108,7 +108,8 @@ macro_rules! probes {
             // SAFETY: as the caller promises.
             unsafe { event(descriptor, $action) };
         }
-        fortran! {
+        subroutine! {
+            /// The same for Fortran.
             "pomp_", $fortran(number: *const c_int) {
                 // SAFETY: the number is the program's.
                 event_of(|_| unsafe { region_of(number) }, $action);
@@ -180,7 +181,8 @@ unsafe extern "C" fn pomp_end(descriptor: *const OmpRegDescr) {
     );
 }
 
-fortran! {
+subroutine! {
+    /// As `pomp_end`.
     "pomp_", "end"(number: *const c_int) {
         // SAFETY: the number is the program's.
         lasting_event_of(|_| unsafe { region_of(number) }, event!(UserEnd));
@@ -198,7 +200,10 @@ macro_rules! controls {
                 Some(())
             });
         }
-        fortran! { "pomp_", $fortran() { $function() } }
+        subroutine! {
+            /// Does what it is named after.
+            "pomp_", $fortran() { $function() }
+        }
     )+};
 }
 

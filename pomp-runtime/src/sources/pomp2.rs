@@ -17,6 +17,7 @@ use profile::descriptor::Descriptor;
 
 use super::boundary::{caught, event_of, lasting_event_of};
 use super::pomp::{begin_announced, begin_task, fork_announced, report_any, switch_off};
+use super::spelling::subroutine;
 use crate::measure::clock::now;
 use crate::measure::event::Event;
 use crate::measure::region::{Region, register};
@@ -91,29 +92,15 @@ unsafe fn assign(handle: &Handle, text: Text) -> Option<&'static Region> {
     })
 }
 
-/// Defines a function under each name that a compiler for Fortran may give it.
+/// Defines the twin for Fortran of a function.
 macro_rules! fortran {
-    ($name:literal ($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
-        fortran!("pomp2_", $name ($($argument: $type),*) $(-> $result)? $body);
-    };
-    ($prefix:literal, $name:literal
-     ($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
-        fortran!(@ $prefix, $name, "_" ($($argument: $type),*) $(-> $result)? $body);
-        fortran!(@ $prefix, $name, "__" ($($argument: $type),*) $(-> $result)? $body);
-    };
-    (@ $prefix:literal, $name:literal, $end:literal
-     ($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
-        const _: () = {
+    ($($definition:tt)*) => {
+        subroutine! {
             /// The twin for Fortran of the function that it is named after.
-            ///
-            /// # Safety
-            /// The arguments are what a compiler for Fortran passes.
-            #[unsafe(export_name = concat!($prefix, $name, $end))]
-            unsafe extern "C" fn twin($($argument: $type),*) $(-> $result)? $body
-        };
+            "pomp2_", $($definition)*
+        }
     };
 }
-pub(super) use fortran;
 
 /// Defines functions that come with the region's text.
 macro_rules! with_text {

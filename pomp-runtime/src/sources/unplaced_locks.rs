@@ -5,8 +5,8 @@
 use std::ffi::{c_int, c_void};
 
 use super::locks::{begin, begin_wait, called, release, released, tried};
-use super::pomp2::fortran;
 use super::routine::Routine;
+use super::spelling::subroutine;
 use crate::measure::{fortran_omp, omp};
 
 /// Defines one routine in both languages, under each name; `$around` calls what
@@ -36,7 +36,8 @@ macro_rules! routines {
     };
     (@ $prefix:literal, $name:literal, $f:ident -> ($($result:ty)?)
        => $around:ident as $routine:ident) => {
-        fortran! {
+        subroutine! {
+            /// Calls the routine.
             $prefix, $name(lock: *mut c_void) $(-> $result)? {
                 // SAFETY: as the routine demands.
                 $around(&$routine, lock, || unsafe { fortran_omp::$f(lock) })
