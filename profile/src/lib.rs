@@ -24,6 +24,7 @@ pub mod identity;
 pub mod load;
 pub mod merge;
 pub mod model;
+pub mod order;
 pub mod overheads;
 pub mod parallel;
 pub mod properties;

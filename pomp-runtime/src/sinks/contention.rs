@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use profile::model::{Contention, ContentionSite, GuardKind, Holder, Node, Profile, Region, Row};
+use profile::order;
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::distribution::Distribution;
@@ -177,7 +178,7 @@ fn describe_site(
             wait_ns: *wait_ns,
         })
         .collect();
-    holders.sort_by_key(|holder| std::cmp::Reverse(holder.waited));
+    order::by_key(&mut holders, |holder| std::cmp::Reverse(holder.waited));
     let described = ContentionSite {
         region,
         acquisitions,

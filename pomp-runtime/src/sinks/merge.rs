@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use profile::descriptor::Descriptor;
 use profile::model::{self, Profile, Row, SCHEMA, Span, VERSION};
+use profile::order;
 use profile::parallel::map_parts;
 
 use super::placing::{Merged, Placed, Places};
@@ -30,7 +31,7 @@ pub(crate) fn merge(snapshot: &Snapshot, regions: &[&'static Region], ending: En
     // A function that is not wanted is none of the regions that did not run.
     let is_shown = |region: &&Region| !region.off || region.descriptor.code.is_none();
     let mut regions: Vec<&'static Region> = regions.iter().copied().filter(is_shown).collect();
-    regions.sort_by_key(|region| position(region));
+    order::by_key(&mut regions, |region| position(region));
     let places = Places::new(snapshot, &regions);
     let mut profile = Profile {
         schema: SCHEMA.to_owned(),
@@ -158,7 +159,7 @@ fn throttled(snapshot: &Snapshot) -> Option<String> {
 /// Gives the new index of each.
 fn write_threads(profile: &mut Profile, places: &Places<'_>) -> Vec<usize> {
     let mut threads: Vec<usize> = (0..places.paths.len()).collect();
-    threads.sort_by_key(|thread| &places.paths[*thread]);
+    order::by_key(&mut threads, |thread| &places.paths[*thread]);
     let mut rank = vec![0; threads.len()];
     for (new, old) in threads.iter().enumerate() {
         rank[*old] = new;
@@ -213,7 +214,9 @@ fn ordered(merged: &[Merged]) -> Vec<Ordered> {
             ordered.len() - 1
         });
         let mut below = children.remove(&old).unwrap_or_default();
-        below.sort_by_key(|child| Reverse((merged[*child].region, merged[*child].key.within)));
+        order::by_key(&mut below, |child| {
+            Reverse((merged[*child].region, merged[*child].key.within))
+        });
         pending.extend(below.into_iter().map(|child| (Some(child), new)));
     }
     ordered

@@ -2,6 +2,7 @@
 //! who came last to barriers, who kept whom out of what.
 
 use profile::model::{self, Arrivals, Profile};
+use profile::order;
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::contention;
@@ -70,7 +71,7 @@ fn arrivals(profile: &Profile, places: &Places<'_>, rank: &[usize], scale: Scale
         }
     }
     let mut sums: Vec<_> = sums.into_iter().collect();
-    sums.sort_by_key(|(key, _)| *key);
+    order::by_key(&mut sums, |(key, _)| *key);
     let described = sums.into_iter().map(|((region, thread), sum)| Arrivals {
         region,
         part: match profile.regions[region].kind {

@@ -5,6 +5,7 @@
 use super::Share;
 use super::tree::Tree;
 use super::wall::Wall;
+use crate::order;
 
 /// The call graph of a run.
 #[derive(Clone, Debug)]
@@ -83,7 +84,9 @@ fn push_callees(
     let mut nodes = nodes.to_vec();
     let time = |node: usize| walls[node].inclusive;
     // Longest last, since the last is taken first; of equals the first entered.
-    nodes.sort_by(|&a, &b| time(a).total_cmp(&time(b)).then(b.cmp(&a)));
+    order::by(&mut nodes, |&a, &b| {
+        time(a).total_cmp(&time(b)).then(b.cmp(&a))
+    });
     waiting.extend(
         nodes
             .iter()

@@ -9,6 +9,7 @@ use super::Share;
 use super::tree::Tree;
 use crate::columns::occupied;
 use crate::model::Profile;
+use crate::order;
 
 /// The cost of the events of one region.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +82,9 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -
             cost: Share::of(cost(pairs), time),
         })
         .collect();
-    regions.sort_by_key(|region| (Reverse(region.pairs), region.region));
+    order::by_key(&mut regions, |region| {
+        (Reverse(region.pairs), region.region)
+    });
     let pairs = sums.iter().map(|(pairs, _)| pairs).sum();
     Some(Dilation {
         pair_cost_ps,

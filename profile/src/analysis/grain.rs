@@ -4,6 +4,7 @@
 use super::tree::Tree;
 use crate::columns::Quantity;
 use crate::model::{Profile, Region};
+use crate::order;
 use crate::region_kind::RegionKind;
 
 /// A task whose creation takes more than this part of its work is too small:
@@ -78,7 +79,9 @@ pub(crate) fn grains(profile: &Profile, tree: &Tree<'_>) -> Vec<Grain> {
         })
         .collect();
     share_waits(&mut grains, waits(profile, &own));
-    grains.sort_by_key(|grain| (std::cmp::Reverse(grain.cost_ns()), grain.region));
+    order::by_key(&mut grains, |grain| {
+        (std::cmp::Reverse(grain.cost_ns()), grain.region)
+    });
     grains
 }
 

@@ -16,6 +16,7 @@ use super::Share;
 use super::tree::{Tree, TreeNode};
 use super::wall::Wall;
 use crate::model::Profile;
+use crate::order;
 use crate::overheads::{self, Category, Charge, Cost};
 
 /// Time lost, by [`Category`].
@@ -150,7 +151,7 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, walls: &[Wall]) -> Ove
     if sums.outside.total() > 0 {
         of_whole.push(overhead_row(None, 0, &sums.outside, thread_time_ns));
     }
-    of_whole.sort_by_key(|row| Reverse(row.overhead.ns));
+    order::by_key(&mut of_whole, |row| Reverse(row.overhead.ns));
     Overheads {
         duration_ns,
         threads,
@@ -309,7 +310,7 @@ impl Sums {
                 losses: sums.losses,
             });
         }
-        regions.sort_by_key(|region| Reverse(region.wall.ns));
+        order::by_key(&mut regions, |region| Reverse(region.wall.ns));
         regions
     }
 
@@ -338,7 +339,7 @@ impl Sums {
                 }));
             }
         }
-        places.sort_by_key(|place| Reverse(place.lost.ns));
+        order::by_key(&mut places, |place| Reverse(place.lost.ns));
         places
     }
 }

@@ -12,6 +12,7 @@ use super::words::{percent, time};
 use crate::advice::{TOO_FEW_TASKS, TOO_LITTLE_WORK, advice};
 use crate::columns::Quantity;
 use crate::model::{Profile, Region};
+use crate::order;
 use crate::properties::{Condition, FREQUENT_PER_SECOND, PROPERTIES, PropertyRow};
 
 /// A property that holds for a region.
@@ -63,7 +64,9 @@ pub(crate) fn analyse(
             });
         }
     }
-    found.sort_by_key(|property| (Reverse(property.severity.ns), property.region));
+    order::by_key(&mut found, |property| {
+        (Reverse(property.severity.ns), property.region)
+    });
     found
 }
 

@@ -8,6 +8,7 @@ use super::pattern::{glob, is_like};
 use super::tables::keep;
 use super::{CallGraph, Label, NEGLIGIBLE, Report, Share, Table};
 use crate::columns::Quantity;
+use crate::order;
 use crate::overheads::Category;
 
 /// What to show.
@@ -143,8 +144,8 @@ impl Report<'_> {
         let category = Category::ALL.into_iter().find(|of| is_it(of.name()));
         if let Some(category) = category {
             let lost = |of: &super::OverheadRow| Reverse(of.by_category[category as usize].ns);
-            self.overheads.of_whole.sort_by_key(lost);
-            self.overheads.of_each.sort_by_key(lost);
+            order::by_key(&mut self.overheads.of_whole, lost);
+            order::by_key(&mut self.overheads.of_each, lost);
             return Ok(());
         }
         let value = |table: &Table| {
@@ -160,7 +161,7 @@ impl Report<'_> {
             let name = name.to_owned();
             return Err(SelectionError::Column { name, columns });
         }
-        self.flat.sort_by_key(|table| Reverse(value(table)));
+        order::by_key(&mut self.flat, |table| Reverse(value(table)));
         Ok(())
     }
 

@@ -12,6 +12,7 @@ use super::{NEGLIGIBLE, Share};
 use crate::advice::{TOO_FEW_TASKS, TOO_LITTLE_WORK, advice};
 use crate::columns::Quantity;
 use crate::model::Profile;
+use crate::order;
 use crate::overheads::Category;
 
 /// Where the time went, in words.
@@ -197,7 +198,7 @@ impl Facts<'_> {
             .zip(sum.by_category.iter().map(|share| share.ns))
             .filter(|(_, ns)| *ns > 0)
             .collect();
-        parts.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
+        order::by_key(&mut parts, |(_, ns)| std::cmp::Reverse(*ns));
         let parts: Vec<String> = parts
             .into_iter()
             .map(|(category, ns)| format!("{} {}", category.in_words(), time(ns)))

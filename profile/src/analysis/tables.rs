@@ -9,6 +9,7 @@ use super::call_graph::CallGraph;
 use super::tree::{Slots, Tree, TreeNode};
 use crate::columns::{self, Column, Measures, Quantity};
 use crate::model::Profile;
+use crate::order;
 use crate::parallel::map_parts;
 
 /// A region profile.
@@ -136,13 +137,15 @@ impl Table {
         if self.threads.is_sorted() {
             return;
         }
-        let mut rows: Vec<(usize, Vec<u64>)> = self
-            .rows()
-            .map(|(thread, cells)| (thread, cells.to_vec()))
-            .collect();
-        rows.sort_unstable_by_key(|(thread, _)| *thread);
-        self.threads = rows.iter().map(|(thread, _)| *thread).collect();
-        self.cells = rows.into_iter().flat_map(|(_, cells)| cells).collect();
+        let threads = &self.threads;
+        let order = order::of(threads.len(), &|a, b| threads[a].cmp(&threads[b]));
+        let mut cells = Vec::with_capacity(self.cells.len());
+        for row in &order {
+            let begin = row * self.columns.len();
+            cells.extend_from_slice(&self.cells[begin..begin + self.columns.len()]);
+        }
+        self.threads = order.iter().map(|row| threads[*row]).collect();
+        self.cells = cells;
     }
 }
 
@@ -168,7 +171,7 @@ pub(crate) fn flat(profile: &Profile, tree: &Tree<'_>) -> Vec<Table> {
         });
         tables.collect()
     });
-    tables.sort_by_key(|table| {
+    order::by_key(&mut tables, |table| {
         let time = table
             .column(Quantity::ExecTime)
             .map_or(0, |column| table.sum[column]);

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 
 use super::Share;
 use crate::model::{Bucket, Contention, Profile};
+use crate::order;
 use crate::region_kind::PseudoRegion;
 
 /// Instances of a barrier from which a pattern can be told from chance.
@@ -104,7 +105,7 @@ pub(crate) fn spreads(profile: &Profile) -> Vec<Spread> {
     let mut spreads: Vec<Spread> = Vec::new();
     let mut parts: Vec<_> = profile.distributions.iter().collect();
     parts.retain(|of| of.region < profile.regions.len());
-    parts.sort_by_key(|of| (of.region, of.part));
+    order::by_key(&mut parts, |of| (of.region, of.part));
     for of in parts {
         let count: u64 = of.histogram.iter().map(|bucket| bucket.count).sum();
         match spreads.last_mut() {
@@ -138,7 +139,7 @@ pub(crate) fn spreads(profile: &Profile) -> Vec<Spread> {
 
 /// Sorts buckets, and makes one of those with the same bounds.
 fn join_equal(histogram: &mut Vec<Bucket>) {
-    histogram.sort_by_key(|bucket| (bucket.from_ns, bucket.below_ns));
+    order::by_key(histogram, |bucket| (bucket.from_ns, bucket.below_ns));
     histogram.dedup_by(|next, kept| {
         let same = (next.from_ns, next.below_ns) == (kept.from_ns, kept.below_ns);
         if same {
@@ -186,7 +187,9 @@ pub(crate) fn lateness(profile: &Profile) -> Vec<Lateness> {
     arrivals.retain(|of| {
         of.last > 0 && of.region < profile.regions.len() && of.thread < profile.threads.len()
     });
-    arrivals.sort_by_key(|of| (of.region, of.part, Reverse(of.last), of.thread));
+    order::by_key(&mut arrivals, |of| {
+        (of.region, of.part, Reverse(of.last), of.thread)
+    });
     let same = |a: &&crate::model::Arrivals, b: &&crate::model::Arrivals| {
         (a.region, a.part) == (b.region, b.part)
     };
@@ -214,7 +217,9 @@ pub(crate) fn lateness(profile: &Profile) -> Vec<Lateness> {
         };
         all.push((late, lateness));
     }
-    all.sort_by_key(|(late, lateness)| (Reverse(*late), lateness.region));
+    order::by_key(&mut all, |(late, lateness)| {
+        (Reverse(*late), lateness.region)
+    });
     all.into_iter().map(|(_, lateness)| lateness).collect()
 }
 
@@ -259,11 +264,11 @@ pub(crate) fn contended(profile: &Profile, thread_time_ns: u64) -> Vec<Contended
                 site.holders.retain(|holder| {
                     holder.region < regions && holder.thread.is_none_or(|thread| thread < threads)
                 });
-                site.holders.sort_by_key(|holder| Reverse(holder.waited));
+                order::by_key(&mut site.holders, |holder| Reverse(holder.waited));
             }
-            guard
-                .sites
-                .sort_by_key(|site| (Reverse(site.wait_ns), site.region));
+            order::by_key(&mut guard.sites, |site| {
+                (Reverse(site.wait_ns), site.region)
+            });
             let sum =
                 |of: fn(&crate::model::ContentionSite) -> u64| guard.sites.iter().map(of).sum();
             Contended {
@@ -275,7 +280,7 @@ pub(crate) fn contended(profile: &Profile, thread_time_ns: u64) -> Vec<Contended
             }
         })
         .collect();
-    all.sort_by_key(|of| Reverse(of.wait.ns));
+    order::by_key(&mut all, |of| Reverse(of.wait.ns));
     all
 }
 
