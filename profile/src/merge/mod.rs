@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use crate::identity::{Identity, identities};
 use crate::model::{Node, Profile, Region, Run, SCHEMA, Thread, VERSION};
+use crate::order;
 use crate::region_kind::PseudoRegion;
 use waits::{Places, Waits};
 
@@ -377,7 +378,7 @@ impl Builder {
     fn finish(mut self, run: Run, ranks: Vec<Run>) -> Profile {
         self.waits.finish();
         for node in &mut self.nodes {
-            node.rows.sort_by_key(|row| row.thread);
+            order::by_key(&mut node.rows, |row| row.thread);
             node.rows.dedup_by(|next, row| {
                 let is_same = next.thread == row.thread;
                 if is_same {

@@ -12,6 +12,7 @@ use std::hash::Hash;
 use crate::model::{
     Arrivals, Contention, ContentionSite, Distribution, GuardKind, Holder, Profile,
 };
+use crate::order;
 
 /// Where the regions and threads of a profile went; threads that were left out
 /// went nowhere.
@@ -108,7 +109,7 @@ impl Waits {
                     of.waited += more.waited;
                     of.wait_ns += more.wait_ns;
                 });
-                site.holders.sort_by_key(|of| std::cmp::Reverse(of.waited));
+                order::by_key(&mut site.holders, |of| std::cmp::Reverse(of.waited));
             }
         }
     }
