@@ -16,6 +16,8 @@ use super::pomp::{
 use super::spelling::subroutine;
 use crate::measure::clock::now;
 use crate::measure::event::Event;
+use crate::measure::region::Region;
+use crate::measure::thread::Thread;
 use crate::measure::{annotations, life_cycle};
 
 /// Defines a subroutine of this interface.
@@ -26,31 +28,71 @@ macro_rules! pompf {
 }
 pub(super) use pompf;
 
-/// Defines the subroutines that report one event of the literal's region.
+/// Defines the subroutines that report one event of the literal's region. Code of its
+/// own has an event of what takes nanoseconds; all others share it, since every program
+/// carries the library, whatever its language.
 macro_rules! probes {
     ($($function:ident, $name:literal => $event:ident,)+) => {
-        probes! { $($name => |thread, region| report(Event::$event, thread, region),)+ }
+        probes! { $($name => |literal| {
+            if const { is_short(Event::$event) } {
+                event_at(literal, |thread, region| report(Event::$event, thread, region));
+            } else {
+                report_any(literal, Event::$event);
+            }
+        },)+ }
     };
-    ($($name:literal => $action:expr,)+) => {$(
+    ($($name:literal => |$literal:ident| $action:block,)+) => {$(
         pompf! {
             /// Reports the event that it is named after.
             $name(text: *const c_char, length: usize) {
                 // SAFETY: a compiler passes the literal and its length.
-                let literal = unsafe { Literal::new(text, length) };
-                event_of(|thread| literal.region(thread), $action);
+                let $literal = unsafe { Literal::new(text, length) };
+                $action
             }
         }
     )+};
 }
 
+const fn is_short(event: Event) -> bool {
+    matches!(
+        event,
+        Event::AtomicEnter
+            | Event::AtomicExit
+            | Event::CriticalEnter
+            | Event::CriticalBegin
+            | Event::CriticalEnd
+            | Event::CriticalExit
+            | Event::OrderedEnter
+            | Event::OrderedBegin
+            | Event::OrderedEnd
+            | Event::OrderedExit
+            | Event::TaskCreateEnter
+            | Event::TaskCreateExit
+    )
+}
+
+#[inline(never)]
+fn report_any(literal: Literal, event: Event) {
+    event_at(literal, |thread, region| report(event, thread, region));
+}
+
+/// Runs `action` for an event of a literal's region.
+#[inline(always)]
+fn event_at<R>(
+    literal: Literal,
+    action: impl FnOnce(&'static Thread, &'static Region) -> R,
+) -> Option<R> {
+    event_of(|thread| literal.region(thread), action)
+}
+
 for_simple_events!(probes);
 
 probes! {
-    "task_begin" => begin_task,
-    "parallel_fork" => fork_announced,
-    "parallel_begin" => begin_announced,
-    "parallel_end" => |thread, region| thread.end_member(region, now()),
-    "parallel_join" => |thread, region| thread.join(region, now()),
+    "task_begin" => |literal| { event_at(literal, begin_task); },
+    "parallel_fork" => |literal| { event_at(literal, fork_announced); },
+    "parallel_begin" => |literal| { event_at(literal, begin_announced); },
+    "parallel_end" => |literal| { event_at(literal, |thread, region| thread.end_member(region, now())); },
+    "parallel_join" => |literal| { event_at(literal, |thread, region| thread.join(region, now())); },
 }
 
 pompf! {
@@ -58,7 +100,7 @@ pompf! {
     "task_create"(text: *const c_char, task: *mut u64, length: usize) {
         // SAFETY: a compiler passes the literal and its length.
         let literal = unsafe { Literal::new(text, length) };
-        let label = event_of(|thread| literal.region(thread), create_task);
+        let label = event_at(literal, create_task);
         // SAFETY: the program passes a variable of its own.
         unsafe { task.write(label.unwrap_or(0)) };
     }
@@ -71,10 +113,7 @@ pompf! {
         let literal = unsafe { Literal::new(text, length) };
         // SAFETY: the program passes a variable of its own.
         let label = unsafe { task.read() };
-        event_of(
-            |thread| literal.region(thread),
-            |thread, region| begin_created_task(thread, region, label),
-        );
+        event_at(literal, |thread, region| begin_created_task(thread, region, label));
     }
 }
 
