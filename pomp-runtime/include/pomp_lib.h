@@ -65,6 +65,10 @@ extern void POMP_Parallel_join(struct ompregdescr *) ROMP_NOTHROW;
 /* The implicit barrier of the named construct, made explicit. */
 extern void POMP_Implicit_barrier_enter(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Implicit_barrier_exit(struct ompregdescr *) ROMP_NOTHROW;
+/* It is over, and with it the construct, or for a parallel region the member's
+ * part of it: what POMP_Implicit_barrier_exit and the construct's exit, or
+ * POMP_Parallel_end, report at one time. */
+extern void POMP_Implicit_barrier_leave(struct ompregdescr *) ROMP_NOTHROW;
 
 /* Worksharing. */
 extern void POMP_For_enter(struct ompregdescr *) ROMP_NOTHROW;

@@ -26,6 +26,9 @@ pub const TASK: EventPair = pair("Task_create_enter", "Task_create_exit");
 pub const TASK_EXECUTION: EventPair = pair("Task_begin", "Task_end");
 /// The implicit barrier of a construct, made explicit.
 pub const IMPLICIT_BARRIER: EventPair = pair("Implicit_barrier_enter", "Implicit_barrier_exit");
+/// What reports the end of that barrier and of its construct, or of the member of a
+/// team, where the one follows upon the other.
+pub const BARRIER_LEAVE: &str = "Implicit_barrier_leave";
 /// A construct that is measured from outside, whatever it is.
 pub const CONSTRUCT: EventPair = pair("Construct_enter", "Construct_exit");
 /// A region that the user marked.

@@ -10,13 +10,13 @@
 //! Everything that takes lines of its own is followed by `#line`, so that the
 //! compiler goes on counting the user's lines.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::c_chunks::{self as chunks, LoopWords};
-use super::{Api, Group, Speller, Surroundings};
+use super::{Api, Group, Speller, Step, Surroundings, steps};
 use crate::edit::{EditSet, Order};
-use crate::openmp::events::{MEMBER, TASK, TASK_EXECUTION, TEAM, USER};
+use crate::openmp::events::{BARRIER_LEAVE, MEMBER, TASK, TASK_EXECUTION, TEAM, USER};
 use crate::openmp::{Event, Language};
 use crate::plan::{
     AddedClause, CallEdit, DirectiveEdit, EditedDirective, Guard, Insertion, Item, Mark, Plan,
@@ -191,7 +191,15 @@ impl<'a> CSpeller<'a> {
 
     /// Items as text that starts in a line and ends in a line of its own.
     fn items(&self, items: &[Item], text: &mut String) {
-        for item in items {
+        for step in steps(items, self.api) {
+            let item = match step {
+                Step::Item(item) => item,
+                Step::Leave(region) => {
+                    let descriptor = self.descriptor(region);
+                    let _ = write!(text, "POMP_{BARRIER_LEAVE}({descriptor}); ");
+                    continue;
+                }
+            };
             match item {
                 Item::Open => text.push_str("{ "),
                 Item::Close => text.push_str("} "),
@@ -490,20 +498,14 @@ impl CSpeller<'_> {
     /// Declarations of the functions that the text calls.
     fn used_functions(&self) -> BTreeSet<String> {
         let insertions = self.plan.insertions.iter();
-        let items = insertions.flat_map(|insertion| &insertion.items);
-        let probes: HashSet<(Event, Shape)> = items
-            .clone()
-            .filter_map(|item| match item {
-                Item::Probe(event, region) => Some((*event, self.shape(*event, *region))),
-                _ => None,
-            })
-            .collect();
-        let probes = probes
-            .into_iter()
-            .map(|(event, shape)| declaration(event, shape));
-        let switches = items.filter_map(|item| match item {
-            Item::Call(name) => Some(format!("void POMP_{name}(void)")),
-            _ => None,
+        let steps = insertions.flat_map(|insertion| steps(&insertion.items, self.api));
+        let probes = steps.filter_map(|step| match step {
+            Step::Item(Item::Probe(event, region)) => {
+                Some(declaration(*event, self.shape(*event, *region)))
+            }
+            Step::Item(Item::Call(name)) => Some(format!("void POMP_{name}(void)")),
+            Step::Leave(_) => Some(format!("void POMP_{BARRIER_LEAVE}(struct ompregdescr *)")),
+            Step::Item(_) => None,
         });
         let calls = self.plan.calls.iter().map(|call| {
             let routine = call.routine;
@@ -517,7 +519,6 @@ impl CSpeller<'_> {
             "void POMP_Register_table(unsigned, unsigned, struct romp_region *, unsigned)";
         let register = [register.to_owned()];
         probes
-            .chain(switches)
             .chain(calls)
             .chain(register)
             .chain(
@@ -532,7 +533,7 @@ impl CSpeller<'_> {
 }
 
 /// How a function that reports an event is called.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Plain,
     /// It returns the team's handle.

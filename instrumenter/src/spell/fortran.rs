@@ -13,10 +13,10 @@ use std::collections::HashMap;
 
 use super::fortran_chunks::LoopWords;
 use super::fortran_lines::{Argument, Declaration, Lines};
-use super::{Api, Group, Speller, Surroundings};
+use super::{Api, Group, Speller, Step, Surroundings, steps};
 use crate::edit::{EditSet, Order};
 use crate::openmp::Event;
-use crate::openmp::events::{MEMBER, TASK, TASK_EXECUTION, TEAM, USER};
+use crate::openmp::events::{BARRIER_LEAVE, MEMBER, TASK, TASK_EXECUTION, TEAM, USER};
 use crate::plan::{
     AddedClause, CallEdit, DirectiveEdit, EditedDirective, Guard, Insertion, Item, Plan,
 };
@@ -164,7 +164,15 @@ impl<'a> FortranSpeller<'a> {
     }
 
     fn items(&self, items: &[Item], lines: &mut Lines) {
-        for item in items {
+        for step in steps(items, self.api) {
+            let item = match step {
+                Step::Item(item) => item,
+                Step::Leave(region) => {
+                    let literal = Argument::literal(self.key(region));
+                    lines.call(&format!("POMPF_{BARRIER_LEAVE}"), &[literal]);
+                    continue;
+                }
+            };
             match item {
                 Item::Mark(mark) if self.api == Api::Pomp2 => {
                     lines.raw(&format!("#define {}", self.mark(*mark)));

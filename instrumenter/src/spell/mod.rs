@@ -14,7 +14,8 @@ use crate::edit::{Applied, EditError, EditSet, Order};
 use crate::find::Traits;
 use crate::find::lines::LineMap;
 use crate::openmp::api::RoutineRow;
-use crate::plan::{CallEdit, EditedDirective, Insertion, Plan};
+use crate::openmp::events::IMPLICIT_BARRIER;
+use crate::plan::{CallEdit, EditedDirective, Insertion, Item, Plan};
 
 /// The interface whose functions are called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -62,6 +63,38 @@ pub trait Speller {
     fn prologue(&self) -> String;
     /// What stands behind the whole text.
     fn epilogue(&self) -> String;
+}
+
+/// A part of an insertion, as it is spelled.
+pub(super) enum Step<'p> {
+    Item(&'p Item),
+    /// Reports that a region's implicit barrier is over, and with it the region.
+    Leave(usize),
+}
+
+/// The parts of an insertion. Two events that are one for the program are one call in
+/// our interface: it takes less time to compile, and to run.
+pub(super) fn steps(items: &[Item], api: Api) -> impl Iterator<Item = Step<'_>> {
+    let mut rest = items;
+    std::iter::from_fn(move || match rest {
+        [
+            Item::Probe(first, region),
+            Item::Probe(second, same),
+            others @ ..,
+        ] if api == Api::Pomp
+            && *first == IMPLICIT_BARRIER.closing()
+            && region == same
+            && second.opened_by().is_some() =>
+        {
+            rest = others;
+            Some(Step::Leave(*region))
+        }
+        [item, others @ ..] => {
+            rest = others;
+            Some(Step::Item(item))
+        }
+        [] => None,
+    })
 }
 
 /// What is inserted at one offset.

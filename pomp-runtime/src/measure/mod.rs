@@ -15,6 +15,7 @@ pub(crate) mod config;
 mod cost;
 pub(crate) mod counters;
 #[cfg(not(test))]
+pub(crate) mod cxx;
 pub(crate) mod dynamic;
 pub(crate) mod errno;
 pub(crate) mod event;

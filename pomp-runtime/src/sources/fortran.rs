@@ -11,7 +11,7 @@ use super::boundary::{caught, event_of, lasting_event_of};
 use super::literal::Literal;
 use super::pomp::{
     begin_announced, begin_created_task, begin_task, create_task, for_simple_events,
-    fork_announced, report,
+    fork_announced, leave, report,
 };
 use super::spelling::subroutine;
 use crate::measure::clock::now;
@@ -91,6 +91,9 @@ probes! {
     "task_begin" => |literal| { event_at(literal, begin_task); },
     "parallel_fork" => |literal| { event_at(literal, fork_announced); },
     "parallel_begin" => |literal| { event_at(literal, begin_announced); },
+    "implicit_barrier_leave" => |literal| {
+        event_at(literal, leave);
+    },
     "parallel_end" => |literal| { event_at(literal, |thread, region| thread.end_member(region, now())); },
     "parallel_join" => |literal| { event_at(literal, |thread, region| thread.join(region, now())); },
 }

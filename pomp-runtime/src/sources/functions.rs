@@ -21,6 +21,7 @@ use profile::model::Code;
 use super::boundary::event_of;
 use super::by_address::{self, Table};
 use crate::measure::clock::now;
+use crate::measure::cxx;
 use crate::measure::errno;
 use crate::measure::event::Event;
 use crate::measure::function::Call;
@@ -164,7 +165,7 @@ impl Book {
             .or_insert_with_key(|path| Symbols::read(path).unwrap_or_default());
         let symbol = symbols.at(offset).map(str::to_owned);
         let name = match &symbol {
-            Some(symbol) => functions::name(symbol),
+            Some(symbol) => functions::name(symbol, &cxx::demangled),
             None => nameless(&module, offset),
         };
         Descriptor {

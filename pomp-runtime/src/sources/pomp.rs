@@ -346,6 +346,45 @@ unsafe extern "C" fn POMP_Parallel_end(descriptor: *const OmpRegDescr) {
     };
 }
 
+/// The implicit barrier of a construct is over, and with it the construct, or the
+/// member of the team.
+///
+/// # Safety
+/// `descriptor` is null or points to a descriptor.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn POMP_Implicit_barrier_leave(descriptor: *const OmpRegDescr) {
+    // SAFETY: as the caller promises.
+    unsafe { event(descriptor, leave) };
+}
+
+/// Both ends come at one time, so that the clock is read once.
+#[inline(always)]
+pub(super) fn leave(thread: &'static Thread, region: &'static Region) {
+    let at = now();
+    thread.report(Event::ImplicitBarrierExit, region, || at);
+    match region.kind {
+        RegionKind::Parallel
+        | RegionKind::ParallelLoop
+        | RegionKind::ParallelSections
+        | RegionKind::ParallelWorkshare => thread.end_member(region, at),
+        RegionKind::Loop => thread.report(Event::LoopExit, region, || at),
+        RegionKind::Single => thread.report(Event::SingleExit, region, || at),
+        kind => leave_another(kind, thread, region, at),
+    }
+}
+
+/// Those that are rare share what all programs carry.
+#[inline(never)]
+fn leave_another(kind: RegionKind, thread: &'static Thread, region: &'static Region, at: u64) {
+    let event = match kind {
+        RegionKind::Sections => Event::SectionsExit,
+        RegionKind::Workshare => Event::WorkshareExit,
+        RegionKind::Scope => Event::ScopeExit,
+        _ => return thread.unmatched.add(1),
+    };
+    thread.report(event, region, || at);
+}
+
 /// The team is gone.
 ///
 /// # Safety

@@ -5,8 +5,6 @@ mod symbols;
 
 pub use symbols::Symbols;
 
-use cpp_demangle::{DemangleOptions, Symbol};
-
 use crate::analysis::pattern::glob;
 
 /// Functions that a compiler has made of parts of the user's, with these
@@ -59,22 +57,54 @@ pub fn is_outlined(symbol: &str) -> bool {
 }
 
 /// How the user calls the function with this symbol: in C++ without result and
-/// parameters, in Fortran (GNU's) with its module.
+/// parameters, in Fortran (GNU's) with its module. `demangle` is the C++ runtime's,
+/// which every C++ program has: one of our own would be a tenth of what we add to each.
 #[must_use]
-pub fn name(symbol: &str) -> String {
+pub fn name(symbol: &str, demangle: &dyn Fn(&str) -> Option<String>) -> String {
     if symbol == "MAIN__" {
         return "main program".to_owned();
     }
     if let Some((module, procedure)) = of_module(symbol) {
         return format!("{module}::{procedure}");
     }
-    let options = DemangleOptions::new().no_params().no_return_type();
     // Without the beginning it would be read as the name of a type.
-    let mangled = symbol.starts_with("_Z").then(|| Symbol::new(symbol).ok());
-    mangled
+    let is_mangled = symbol.starts_with("_Z");
+    is_mangled
+        .then(|| of_cxx(symbol, demangle))
         .flatten()
-        .and_then(|known| known.demangle_with_options(&options).ok())
         .unwrap_or_else(|| symbol.to_owned())
+}
+
+/// The name of a function of C++ without result and parameters.
+///
+/// A symbol is the mangled name and then the mangled types. A name that is nested or
+/// has template arguments ends in `E`, and is a symbol of its own: the shortest one
+/// that the whole begins with, and whose text stands in front of the parameters.
+/// Where there is none, the function is no template, and has no result in its text.
+fn of_cxx(symbol: &str, demangle: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    let whole = demangle(symbol)?;
+    let ends = symbol.match_indices('E').map(|(at, _)| at + 1);
+    let names = ends.filter_map(|end| demangle(symbol.get(..end)?));
+    let mut names = names.map(|name| without_qualifiers(&name).to_owned());
+    let is_name = |name: &String| {
+        whole.match_indices(name.as_str()).any(|(at, _)| {
+            let before = &whole[..at];
+            let behind = &whole[at + name.len()..];
+            (before.is_empty() || before.ends_with(' ')) && behind.starts_with('(')
+        })
+    };
+    let name = names.find(is_name);
+    name.or_else(|| Some(whole.split('(').next()?.to_owned()))
+}
+
+/// A member function's name without what it promises of its object.
+fn without_qualifiers(name: &str) -> &str {
+    const QUALIFIERS: [&str; 4] = [" const", " volatile", " &", "&&"];
+    let mut name = name;
+    while let Some(shorter) = QUALIFIERS.iter().find_map(|end| name.strip_suffix(end)) {
+        name = shorter.trim_end();
+    }
+    name
 }
 
 /// Module and procedure of `__module_MOD_procedure`.
@@ -86,20 +116,38 @@ fn of_module(symbol: &str) -> Option<(&str, &str)> {
 mod tests {
     use super::*;
 
+    /// The C++ runtime's function, as a command.
+    fn demangled(symbol: &str) -> Option<String> {
+        let output = std::process::Command::new("c++filt").arg(symbol).output();
+        let text = String::from_utf8(output.unwrap().stdout).unwrap();
+        Some(text.trim_end().to_owned()).filter(|text| text != symbol)
+    }
+
     #[test]
     fn names_are_as_in_the_source() {
         for (symbol, expected) in [
             ("main", "main"),
             ("g", "g"),
             ("_ZN6Solver4stepEdi", "Solver::step"),
+            ("_ZNK6Solver4stepEv", "Solver::step"),
+            ("_ZNR6SolverclEi", "Solver::operator()"),
+            ("_ZN6SolverD2Ev", "Solver::~Solver"),
+            ("_ZN1AIiE1fIdEEvT_", "A<int>::f<double>"),
             ("_Z5solveIdET_S0_", "solve<double>"),
+            ("_ZSt4sortIPiEvT_S1_", "std::sort<int*>"),
+            ("_ZZ4mainENKUliE_clEi", "main::{lambda(int)#1}::operator()"),
+            ("_ZN12_GLOBAL__N_14workEi", "(anonymous namespace)::work"),
+            ("_Z7installPFvvE", "install"),
             ("_ZL4initv", "init"),
+            ("_ZplRK1AS1_", "operator+"),
             ("__physics_MOD_step", "physics::step"),
             ("MAIN__", "main program"),
             ("_Zbroken", "_Zbroken"),
         ] {
-            assert_eq!(name(symbol), expected);
+            assert_eq!(name(symbol, &demangled), expected);
         }
+        // A program without C++ has nobody to ask.
+        assert_eq!(name("_ZL4initv", &|_| None), "_ZL4initv");
     }
 
     #[test]
