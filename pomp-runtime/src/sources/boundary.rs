@@ -56,6 +56,10 @@ fn recorded<R>(
     caught(|| with_current(|thread| Some(action(thread, measured(thread)?)))?)
 }
 
+/// What is done for an event. Interfaces of other tools pass it to one function each,
+/// since every program carries them, whether it uses them or not.
+pub(super) type Action = fn(&'static Thread, &'static Region);
+
 /// Runs `action` for an event of no region.
 #[inline(always)]
 pub(super) fn thread_event<R>(action: impl FnOnce(&'static Thread) -> R) -> Option<R> {

@@ -10,7 +10,7 @@ use std::ffi::c_char;
 use super::boundary::{caught, event_of, lasting_event_of};
 use super::literal::Literal;
 use super::pomp::{
-    begin_announced, begin_created_task, begin_task, create_task, for_simple_events,
+    self, begin_announced, begin_created_task, begin_task, create_task, for_simple_events,
     fork_announced, leave, report,
 };
 use super::spelling::subroutine;
@@ -73,7 +73,9 @@ const fn is_short(event: Event) -> bool {
 
 #[inline(never)]
 fn report_any(literal: Literal, event: Event) {
-    event_at(literal, |thread, region| report(event, thread, region));
+    event_at(literal, |thread, region| {
+        pomp::report_any(event, thread, region)
+    });
 }
 
 /// Runs `action` for an event of a literal's region.

@@ -9,7 +9,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
-use super::boundary::{caught, event, event_of, lasting_event_of};
+use super::boundary::{Action, caught, event, event_of, lasting_event_of};
 use super::descriptor::{self, OmpRegDescr};
 use super::pomp::{begin_announced, begin_task, fork_announced, report_any, switch_off, switch_on};
 use super::spelling::subroutine;
@@ -96,6 +96,26 @@ unsafe fn region_of(number: *const c_int) -> Option<&'static Region> {
     }
 }
 
+/// Runs `action` for an event of a descriptor's region.
+///
+/// # Safety
+/// `descriptor` is null or points to a descriptor.
+#[inline(never)]
+unsafe fn described(descriptor: *const OmpRegDescr, action: Action) {
+    // SAFETY: as the caller promises.
+    unsafe { event(descriptor, action) };
+}
+
+/// Runs `action` for an event of the region with a number.
+///
+/// # Safety
+/// As [`region_of`].
+#[inline(never)]
+unsafe fn numbered(number: *const c_int, action: Action) {
+    // SAFETY: as the caller promises.
+    event_of(|_| unsafe { region_of(number) }, action);
+}
+
 /// Defines the functions that report an event.
 macro_rules! probes {
     ($($function:ident, $fortran:literal => $action:expr,)+) => {$(
@@ -106,13 +126,13 @@ macro_rules! probes {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $function(descriptor: *const OmpRegDescr) {
             // SAFETY: as the caller promises.
-            unsafe { event(descriptor, $action) };
+            unsafe { described(descriptor, $action) }
         }
         subroutine! {
             /// The same for Fortran.
             "pomp_", $fortran(number: *const c_int) {
                 // SAFETY: the number is the program's.
-                event_of(|_| unsafe { region_of(number) }, $action);
+                unsafe { numbered(number, $action) }
             }
         }
     )+};

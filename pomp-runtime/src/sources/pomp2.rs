@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicI64, AtomicPtr, Ordering};
 
 use profile::descriptor::Descriptor;
 
-use super::boundary::{caught, event_of, lasting_event_of};
+use super::boundary::{Action, caught, event_of, lasting_event_of};
 use super::pomp::{begin_announced, begin_task, fork_announced, report_any, switch_off};
 use super::spelling::subroutine;
 use crate::measure::clock::now;
@@ -78,6 +78,24 @@ unsafe fn region_of(handle: *const Handle, text: Text) -> Option<&'static Region
     }
 }
 
+/// The length of a text from C.
+const ENDS_WITH_NULL: usize = usize::MAX;
+
+/// Runs `action` for an event of a handle's region. Without a text, the region is known.
+///
+/// # Safety
+/// As [`region_of`]; the text has this length.
+#[inline(never)]
+unsafe fn reported(handle: *const Handle, text: *const c_char, length: usize, action: Action) {
+    let text = match length {
+        _ if text.is_null() => Text::None,
+        ENDS_WITH_NULL => Text::C(text),
+        length => Text::Fortran(text, length),
+    };
+    // SAFETY: as the caller promises.
+    event_of(|_| unsafe { region_of(handle, text) }, action);
+}
+
 /// # Safety
 /// As [`region_of`].
 #[cold]
@@ -115,7 +133,7 @@ macro_rules! with_text {
         ) {
             let _ = ($($ignored,)*);
             // SAFETY: as the caller promises.
-            event_of(|_| unsafe { region_of(handle, Text::C(text)) }, $action);
+            unsafe { reported(handle, text, ENDS_WITH_NULL, $action) }
         }
         fortran! {
             $name(
@@ -123,9 +141,8 @@ macro_rules! with_text {
                 text: *const c_char, length: usize
             ) {
                 let _ = ($($ignored,)*);
-                let text = Text::Fortran(text, length);
                 // SAFETY: a compiler passes the text and its length.
-                event_of(|_| unsafe { region_of(handle, text) }, $action);
+                unsafe { reported(handle, text, length, $action) }
             }
         }
     )+};
@@ -142,13 +159,13 @@ macro_rules! without_text {
         unsafe extern "C" fn $function(handle: *const Handle $(, $ignored: Ignored)*) {
             let _ = ($($ignored,)*);
             // SAFETY: as the caller promises.
-            event_of(|_| unsafe { region_of(handle, Text::None) }, $action);
+            unsafe { reported(handle, std::ptr::null(), 0, $action) }
         }
         fortran! {
             $name(handle: *const Handle $(, $ignored: Ignored)*) {
                 let _ = ($($ignored,)*);
                 // SAFETY: the handle is the program's.
-                event_of(|_| unsafe { region_of(handle, Text::None) }, $action);
+                unsafe { reported(handle, std::ptr::null(), 0, $action) }
             }
         }
     )+};
