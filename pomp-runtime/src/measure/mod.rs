@@ -14,8 +14,8 @@ pub(crate) mod clock;
 pub(crate) mod config;
 mod cost;
 pub(crate) mod counters;
-#[cfg(not(test))]
 pub(crate) mod cxx;
+#[cfg(not(test))]
 pub(crate) mod dynamic;
 pub(crate) mod errno;
 pub(crate) mod event;
