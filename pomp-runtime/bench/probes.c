@@ -29,8 +29,9 @@ enum { WINDOWS = 101, CALLS = 20000, FORKS = 200, MAX_THREADS = 256 };
 /* The probes of one construct, in the order of an execution. */
 #define PAIR(event) POMP_##event##_enter(d); POMP_##event##_exit(d);
 #define BLOCK(event) POMP_##event##_begin(d); POMP_##event##_end(d);
-#define IBARR POMP_Implicit_barrier_enter(d); POMP_Implicit_barrier_exit(d);
+#define IBARR POMP_Implicit_barrier_enter(d); POMP_Implicit_barrier_leave(d);
 #define AROUND(event, inside) POMP_##event##_enter(d); inside POMP_##event##_exit(d);
+#define TO_BARRIER(event, inside) POMP_##event##_enter(d); inside IBARR
 
 /* Name of the construct, its kind in a descriptor, calls, the calls. */
 #define CONSTRUCTS(X) \
@@ -46,15 +47,15 @@ enum { WINDOWS = 101, CALLS = 20000, FORKS = 200, MAX_THREADS = 256 };
   X(distribute, "distribute", 2, PAIR(Distribute)) \
   X(teams, "teams", 2, PAIR(Teams)) \
   X(target, "target", 2, PAIR(Target)) \
-  X(loop, "for", 4, AROUND(For, IBARR)) \
-  X(sections, "sections", 4, AROUND(Sections, IBARR)) \
+  X(loop, "for", 3, TO_BARRIER(For, )) \
+  X(sections, "sections", 3, TO_BARRIER(Sections, )) \
   X(section, "section", 2, BLOCK(Section)) \
-  X(workshare, "workshare", 4, AROUND(Workshare, IBARR)) \
+  X(workshare, "workshare", 3, TO_BARRIER(Workshare, )) \
   X(critical, "critical", 4, AROUND(Critical, BLOCK(Critical))) \
   X(ordered, "ordered", 4, AROUND(Ordered, BLOCK(Ordered))) \
   X(taskgroup, "taskgroup", 4, AROUND(Taskgroup, BLOCK(Taskgroup))) \
-  X(single, "single", 6, AROUND(Single, BLOCK(Single) IBARR)) \
-  X(scope, "scope", 6, AROUND(Scope, BLOCK(Scope) IBARR)) \
+  X(single, "single", 5, TO_BARRIER(Single, BLOCK(Single))) \
+  X(scope, "scope", 5, TO_BARRIER(Scope, BLOCK(Scope))) \
   X(task, "task", 4, \
     POMP_Task_create_enter(d); BLOCK(Task) POMP_Task_create_exit(d);)
 
