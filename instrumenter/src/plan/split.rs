@@ -369,7 +369,10 @@ mod tests {
             ),
             (
                 "masked taskloop, grainsize(3), filter(1), nogroup",
-                vec!["masked , filter(1) shared()", "taskloop grainsize(3) nogroup"],
+                vec![
+                    "masked , filter(1) shared()",
+                    "taskloop grainsize(3) nogroup",
+                ],
             ),
             (
                 "parallel for, schedule(static)",
