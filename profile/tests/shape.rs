@@ -221,7 +221,8 @@ fn waits(wall: u64, wait: u64) -> Profile {
 #[test]
 fn the_summary_fits_the_run() {
     let mut profiles = vec![
-        ("nothing known", run(&[Kind::Critical], &[&[0]])),
+        ("nothing known", run(&[], &[])),
+        ("no team known", run(&[Kind::Critical], &[&[0]])),
         (
             "nothing reached",
             run(&[Kind::Parallel, Kind::Loop], &[&[0]]),

@@ -74,6 +74,8 @@ pub struct Directive {
     pub name_ranges: Vec<Range<usize>>,
     /// An argument that follows the name, such as the name of a critical.
     pub argument: Option<Argument>,
+    /// The comma between its name and its clauses.
+    pub comma: Option<Range<usize>>,
     /// The clauses, as written.
     pub clauses: Vec<Clause>,
     /// From its first to its last word.
@@ -112,11 +114,13 @@ pub fn parse(
     let (rows, name_ranges, mut at) = parse_name(words, table, language)?;
     let range = words[0].range.start..last.range.end;
     let argument = parse_argument(words, &mut at)?;
+    let comma = comma_at(words, at);
     let clauses = parse_clauses(words, at, language)?;
     Ok(Directive {
         rows,
         name_ranges,
         argument,
+        comma,
         clauses,
         range,
         language,
@@ -206,6 +210,11 @@ fn parse_argument(words: &[Word], at: &mut usize) -> Result<Option<Argument>, Di
     Err(DirectiveError::Unclosed)
 }
 
+fn comma_at(words: &[Word], at: usize) -> Option<Range<usize>> {
+    let word = words.get(at).filter(|word| word.is(","))?;
+    Some(word.range.clone())
+}
+
 fn parse_clauses(
     words: &[Word],
     mut at: usize,
@@ -223,10 +232,7 @@ fn parse_clauses(
         let name = word.text.to_ascii_lowercase();
         let argument = parse_argument(words, &mut at)?;
         let range = word.range.start..words[at - 1].range.end;
-        let comma = words
-            .get(at)
-            .filter(|word| word.is(","))
-            .map(|word| word.range.clone());
+        let comma = comma_at(words, at);
         clauses.push(Clause {
             row: clauses::find(&name),
             spelled: word.text.clone(),

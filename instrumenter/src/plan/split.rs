@@ -58,6 +58,8 @@ pub(super) fn split(directive: &Directive, traits: Traits) -> SplitResult {
             .map(|rows| unit(directive, rows))
             .collect(),
     };
+    // Behind the last clause that stays; some compilers want a clause behind each comma.
+    let mut last_comma = &directive.comma;
     for clause in &directive.clauses {
         let cannot = || format!("the clause {} can't be split off", clause.text());
         let targets = targets(clause, directive, &units, traits).ok_or_else(cannot)?;
@@ -65,6 +67,7 @@ pub(super) fn split(directive: &Directive, traits: Traits) -> SplitResult {
             split.rest[target - 1].clauses.push(clause.text());
         }
         if targets.contains(&0) {
+            last_comma = &clause.comma;
             continue;
         }
         if let Some(name) = falls_under_default(clause, directive, traits) {
@@ -82,6 +85,7 @@ pub(super) fn split(directive: &Directive, traits: Traits) -> SplitResult {
             split.shared.extend(items.into_iter().map(str::to_owned));
         }
     }
+    split.removed.extend(last_comma.clone());
     split
         .shared
         .sort_by_cached_key(|item| (item.to_ascii_lowercase(), item.clone()));
@@ -355,6 +359,24 @@ mod tests {
                     "masked shared()",
                     "taskloop default(none) shared(n) firstprivate(x)",
                 ],
+            ),
+            (
+                "parallel for, if(c), num_threads(2), schedule(static), private(a)",
+                vec![
+                    "parallel , if(c), num_threads(2) shared()",
+                    "for schedule(static) private(a)",
+                ],
+            ),
+            (
+                "masked taskloop, grainsize(3), filter(1), nogroup",
+                vec![
+                    "masked , filter(1) shared()",
+                    "taskloop grainsize(3) nogroup",
+                ],
+            ),
+            (
+                "parallel for, schedule(static)",
+                vec!["parallel shared()", "for schedule(static)"],
             ),
             (
                 "parallel for allocate(a: x) firstprivate(x)",

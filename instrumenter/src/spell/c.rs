@@ -95,8 +95,7 @@ impl<'a> CSpeller<'a> {
         format!("{}_{}({region})", accessor.prefix, self.around.unique)
     }
 
-    /// What the members of a team are handed. In POMP2 that is of no use to them;
-    /// but a directive that is split may end with a comma, and needs a clause.
+    /// What the members of a team are handed. In POMP2 that is of no use to them.
     fn handed_on(&self, region: usize) -> String {
         match self.api {
             Api::Pomp => self.team(region),

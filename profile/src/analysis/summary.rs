@@ -73,19 +73,19 @@ impl Facts<'_> {
 
     /// For a run without parallel regions.
     fn nothing_ran(&self) -> Summary {
-        let registered = self
-            .profile
-            .regions
-            .iter()
-            .filter(|region| region.kind.is_parallel())
-            .count() as u64;
+        let regions = &self.profile.regions;
+        let parallel = regions.iter().filter(|region| region.kind.is_parallel());
         let headline = "No parallel region ran, so that there is nothing to analyse.".to_owned();
-        let why = match registered {
-            0 => "None is known: was the program's OpenMP source compiled with rompcc and \
+        let why = match (parallel.count(), regions.len()) {
+            (0, 0) => "None is known: was the program's OpenMP source compiled with rompcc and \
                   -fopenmp?"
                 .to_owned(),
-            1 => "One is known, but this run did not reach it.".to_owned(),
-            _ => format!("{registered} are known, but this run did not reach them."),
+            (0, others) => {
+                let others = count(others as u64, "region");
+                format!("The program has {others}, but none for a team.")
+            }
+            (1, _) => "One is known, but this run did not reach it.".to_owned(),
+            (known, _) => format!("{known} are known, but this run did not reach them."),
         };
         Summary {
             lines: vec![headline.clone(), why],
