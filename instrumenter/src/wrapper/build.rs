@@ -10,6 +10,7 @@ use std::path::Path;
 
 use super::attempt::{Job, leave_out};
 use super::classify::CommandLine;
+use super::preprocessed::Shown;
 use super::run::{Output, Runner};
 use super::scratch::Scratch;
 use super::settings::Preprocess;
@@ -89,9 +90,13 @@ impl Build<'_> {
             self.runner.settings,
             &format!("{} is preprocessed: {why}", unit.name),
         );
-        unit.preprocessed = preprocessed::make(&self.runner, self.line, unit, &self.how);
-        if let Some(made) = &mut unit.preprocessed {
-            unit.warnings = std::mem::take(&mut made.warnings);
+        match preprocessed::make(&self.runner, self.line, unit, &self.how) {
+            Some(Shown::Text(mut made)) => {
+                unit.warnings = std::mem::take(&mut made.warnings);
+                unit.preprocessed = Some(made);
+            }
+            Some(Shown::Nothing) => unit.leave(),
+            None => {}
         }
     }
 

@@ -88,14 +88,22 @@ const UNUSUAL: &[&str] = &[
     "-C",
 ];
 
-/// Preprocesses and instruments a unit. `None` if that fails, or shows nothing
-/// to measure.
+/// What the preprocessor shows of a source.
+pub(crate) enum Shown {
+    /// Something to measure.
+    Text(Preprocessed),
+    /// Nothing to measure: what the source holds is not compiled.
+    Nothing,
+}
+
+/// Preprocesses and instruments a unit. `None` if that fails, or leaves directives
+/// alone and does nothing else.
 pub(crate) fn make(
     runner: &Runner<'_>,
     line: &CommandLine,
     unit: &Unit,
     how: &Instrumenting<'_>,
-) -> Option<Preprocessed> {
+) -> Option<Shown> {
     let stdin = unit.is_stdin().then_some(unit.original.as_slice());
     if unit.is_stdin() && line.output().is_none() {
         return None;
@@ -107,12 +115,12 @@ pub(crate) fn make(
         let outcome = runner.run(&words, stdin, Output::HeldBack).ok()?;
         if runner.settings.dry_run {
             // Which text it is makes no difference to the commands.
-            return Some(Preprocessed {
+            return Some(Shown::Text(Preprocessed {
                 text: Vec::new(),
                 warnings: Vec::new(),
                 quiet,
                 path: None,
-            });
+            }));
         }
         if !outcome.success() || !front_end(unit.language).is_preprocessed(&outcome.stdout) {
             return None;
@@ -133,12 +141,15 @@ pub(crate) fn make(
         },
     };
     let made = instrumented(how, &source, line, unit.index).ok()?;
-    (made.text() != source.text).then_some(Preprocessed {
+    if made.text() == source.text {
+        return made.warnings.is_empty().then_some(Shown::Nothing);
+    }
+    Some(Shown::Text(Preprocessed {
         text: made.applied.text,
         warnings: made.warnings,
         quiet,
         path: None,
-    })
+    }))
 }
 
 /// The command that preprocesses one source to standard output, and writes its

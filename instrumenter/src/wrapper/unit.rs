@@ -120,6 +120,12 @@ impl Unit {
         self.text != self.original
     }
 
+    /// Leaves the source as it is: nothing of it is measured, and nothing is missing.
+    pub(crate) fn leave(&mut self) {
+        self.text.clone_from(&self.original);
+        self.warnings.clear();
+    }
+
     pub(crate) fn is_stdin(&self) -> bool {
         self.name == "<stdin>"
     }

@@ -175,6 +175,34 @@ fn messages_are_those_about_the_source() {
     }
 }
 
+/// Without its macro, a source that could not be instrumented holds no directive.
+#[test]
+fn what_is_not_compiled_is_not_missing() {
+    let source = "\
+#undef _OPENMP
+extern int shared;
+void f(int n) {
+#ifdef _OPENMP
+#pragma omp critical
+  {
+#endif
+    shared += n;
+#ifdef _OPENMP
+  }
+#endif
+}
+";
+    for compiler in COMPILERS {
+        for (source, measured) in [(source, false), (source.split_at(15).1, true)] {
+            let project = Project::new(&[("a.c", source)]);
+            let text = "-fopenmp -Wall -Wextra -Werror -c a.c";
+            let call = project.rompcc(compiler, text).env("ROMP_STRICT", "1");
+            call.quietly();
+            assert_eq!(project.is_measured("a.o"), measured, "{compiler}");
+        }
+    }
+}
+
 /// Preprocessed, a line with a macro of the system's in it is another line.
 #[test]
 fn misleading_indentation_is_warned_of() {
