@@ -14,6 +14,7 @@ use super::flags::Meaning;
 use super::fortran_text;
 use super::headers::environment_directories;
 use super::unit::Unit;
+use crate::find::c::governed;
 use crate::find::c::scan::{self, Include};
 use crate::openmp::Language;
 
@@ -45,15 +46,35 @@ pub(crate) fn reason(line: &CommandLine, unit: &Unit) -> Option<String> {
         .then(|| "a macro names an included file".into())
 }
 
-/// Whether a macro of the user's makes several statements: what compilers say
-/// about its use, they don't say of preprocessed text.
-pub(crate) fn makes_statements(line: &CommandLine, unit: &Unit) -> bool {
+/// Whether compilers may warn of what conditions and loops without braces govern, in
+/// the source or in a header of the user's: of preprocessed text they don't.
+pub(crate) fn governs_oddly(line: &CommandLine, unit: &Unit) -> bool {
     let mut search = Search::new(line, unit);
     let headers = std::iter::from_fn(|| search.next_header().map(|(_, text)| text));
-    std::iter::once(unit.original.clone())
+    let texts: Vec<Vec<u8>> = std::iter::once(unit.original.clone())
         .chain(headers.take(MOST_FILES))
-        .any(|text| scan::makes_statements(&text))
-        || search.computed
+        .collect();
+    search.computed
+        || texts.iter().any(|text| governed::may_mislead(text))
+        || governs_statements(&texts)
+}
+
+/// Whether a condition or a loop may govern a macro that makes several statements.
+fn governs_statements(texts: &[Vec<u8>]) -> bool {
+    let of_file = |text: &Vec<u8>| governed::statement_macros(text);
+    let mut names: HashSet<String> = texts.iter().flat_map(of_file).collect();
+    let mut known = 0;
+    while known < names.len() {
+        known = names.len();
+        for text in texts {
+            let uses = governed::uses(text, &names);
+            if uses.governed {
+                return true;
+            }
+            names.extend(uses.aliases);
+        }
+    }
+    false
 }
 
 /// Headers that were found and those still to be read.

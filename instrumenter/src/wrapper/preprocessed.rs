@@ -205,9 +205,10 @@ pub(crate) fn attempt(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> Opt
 }
 
 /// Warnings that compilers give of a source only: the flags that ask for them,
-/// and whether they are about macros that make several statements.
+/// and whether they are about what conditions and loops without braces govern.
 const LOST: &[(&str, bool)] = &[
     ("-Wall", true),
+    ("-Wmisleading-indentation", true),
     ("-Wmultistatement-macros", true),
     ("-Wdocumentation", false),
     ("-Wtraditional", false),
@@ -228,10 +229,10 @@ fn is_quiet(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> bool {
     let lost: Vec<bool> = LOST
         .iter()
         .filter(|(flag, _)| asked(flag))
-        .map(|(_, about_macros)| *about_macros)
+        .map(|(_, about_governed)| *about_governed)
         .collect();
     let concerned = |unit: &Unit| {
-        lost.contains(&false) || (!lost.is_empty() && hidden::makes_statements(line, unit))
+        lost.contains(&false) || (!lost.is_empty() && hidden::governs_oddly(line, unit))
     };
     let mut preprocessed = units
         .iter()

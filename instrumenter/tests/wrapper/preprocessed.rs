@@ -175,6 +175,78 @@ fn messages_are_those_about_the_source() {
     }
 }
 
+/// Preprocessed, a line with a macro of the system's in it is another line.
+#[test]
+fn misleading_indentation_is_warned_of() {
+    let source = "\
+#include <stdio.h>
+#define PARALLEL _Pragma(\"omp parallel\")
+extern int b(void), c(void);
+void f(void *p) {
+  PARALLEL
+  { b(); }
+  if (p == NULL) b();
+                 c();
+  for (int i = 0; i < EOF; i++) if (p != NULL)
+    b();
+    c();
+\twhile (p == NULL)
+\t    b();
+\t    c();
+  while (getchar() != EOF); while (getchar() != 1);
+  if (p != NULL) { c(); } else b(); c();
+}
+";
+    for compiler in COMPILERS {
+        for (flags, code) in [("-Wall", 0), ("-Wmisleading-indentation -Werror", 1)] {
+            let text = format!("-fopenmp {flags} -c a.c");
+            let [(_, plain, _), (_, run, _)] = both(&[("a.c", source)], compiler, &text);
+            assert_eq!((plain.code, run.code), (Some(code), Some(code)), "{text}");
+            assert_eq!(run.stderr, plain.stderr, "{compiler} {text}");
+            assert!(
+                plain.stderr.contains("misleading-indentation"),
+                "{compiler}"
+            );
+        }
+    }
+}
+
+/// Of what macros make gcc says this only where it sees them.
+#[test]
+fn a_condition_before_a_macro_of_statements_is_warned_of() {
+    let header =
+        "#define STEP(n) n++; n--\n#define ALIAS STEP\n#define EVEN(n) if (n % 2 == 0) STEP(n)\n";
+    for (statement, warned) in [
+        ("if (sum) STEP(sum);", true),
+        ("if (sum) puts(\"\"); else ALIAS(sum);", true),
+        ("for (int k = 0; k < 2; k++) again: STEP(sum);", true),
+        ("EVEN(sum);", true),
+        ("STEP(sum);", false),
+        ("if (sum) { ALIAS(sum); }", false),
+    ] {
+        let source = IN_MACROS.replace("int sum = 0;", &format!("int sum = 0; {statement}"));
+        let source = format!("#include \"steps.h\"\n{source}");
+        // A macro that is not used is no reason to look twice.
+        let header = match statement.contains("EVEN") {
+            true => header.to_owned(),
+            false => header.replace("if (n % 2 == 0)", ";"),
+        };
+        let files = [
+            ("src/a.c", source.as_str()),
+            ("src/steps.h", header.as_str()),
+        ];
+        let text = "-fopenmp -Wall -Wno-unused-label -c src/a.c";
+        let [(_, plain, _), (_, run, project)] = both(&files, "gcc", text);
+        assert_eq!(run.stderr, plain.stderr, "{statement}");
+        let warns = plain.stderr.contains("-Wmultistatement-macros");
+        assert_eq!(warns, warned, "{statement}: {}", plain.stderr);
+        assert!(project.is_measured("a.o"), "{statement}");
+        let call = project.rompcc("gcc", text).env("ROMP_VERBOSE", "1");
+        let twice = call.run().stderr.contains("-fsyntax-only");
+        assert_eq!(twice, warned, "{statement}");
+    }
+}
+
 #[test]
 fn cxx_and_standard_input_are_preprocessed_too() {
     let source = "#include <vector>\n#define P _Pragma(\"omp parallel\")\n\

@@ -14,6 +14,7 @@ mod cross_check;
 mod cursor;
 mod directives;
 mod extents;
+pub mod governed;
 pub(in crate::find) mod groups;
 mod items;
 pub(in crate::find) mod lexer;

@@ -2,7 +2,7 @@
 //! that its macros make, braces that they hide, and which files it includes.
 
 use super::groups::{hides_braces, word};
-use super::lexer::{Lexed, PreprocessorLine, TokenKind, lex};
+use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind, lex};
 use super::{calls, directives, text_of};
 use crate::find::Hidden;
 use crate::openmp::{Association, Language, api};
@@ -97,7 +97,7 @@ fn hidden_in_macro(text: &[u8], line: &PreprocessorLine) -> Option<String> {
 }
 
 /// Whether the operand of a `_Pragma` may be a directive of OpenMP's.
-fn may_be_openmp(text: &[u8], operand: Option<&super::lexer::Token>) -> bool {
+fn may_be_openmp(text: &[u8], operand: Option<&Token>) -> bool {
     let literal = operand.filter(|token| token.kind == TokenKind::Literal);
     literal.is_none_or(|literal| {
         let content = text_of(text, literal);
@@ -140,25 +140,8 @@ fn may_hide_braces(text: &[u8]) -> bool {
     macros(text).any(|lines| lines.into_iter().map(braces).sum::<i32>() != 0)
 }
 
-/// A cheap test that misses no macro which can make more than one statement: a
-/// semicolon stands in it outside of all brackets.
-#[must_use]
-pub fn makes_statements(text: &[u8]) -> bool {
-    macros(text).any(|lines| {
-        let mut depth = 0;
-        lines.into_iter().flatten().any(|byte| {
-            match byte {
-                b'{' | b'(' => depth += 1,
-                b'}' | b')' => depth -= 1,
-                _ => {}
-            }
-            *byte == b';' && depth <= 0
-        })
-    })
-}
-
 /// The definitions of macros, each as its lines.
-fn macros(text: &[u8]) -> impl Iterator<Item = Vec<&[u8]>> {
+pub(super) fn macros(text: &[u8]) -> impl Iterator<Item = Vec<&[u8]>> {
     let mut lines = text.split(|byte| *byte == b'\n');
     std::iter::from_fn(move || {
         let is_definition = |line: &&[u8]| {
@@ -178,7 +161,7 @@ fn mentions_openmp(text: &[u8]) -> bool {
     contains(text, b"omp")
 }
 
-fn contains(text: &[u8], part: &[u8]) -> bool {
+pub(super) fn contains(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window == part)
 }
 
@@ -213,24 +196,6 @@ mod tests {
             "_Pragma(\"omp barrier\")\n#define x\n",
         ] {
             assert!(hidden_in_macros(source.as_bytes()).is_empty(), "{source}");
-        }
-    }
-
-    #[test]
-    fn macros_of_several_statements_are_found() {
-        for source in [
-            "#define A x; y\n",
-            "#define A(x) x++; \\\n  x--\n",
-            "#define B } ;\n",
-        ] {
-            assert!(makes_statements(source.as_bytes()), "{source}");
-        }
-        for source in [
-            "#define A do { x; y; } while (0)\n",
-            "int x; int y;\n",
-            "#define B for (;;)\n",
-        ] {
-            assert!(!makes_statements(source.as_bytes()), "{source}");
         }
     }
 

@@ -1,0 +1,295 @@
+//! What conditions and loops without braces govern. Compilers compare that with how
+//! a source is laid out, and with what its macros make; of preprocessed text, which
+//! is laid out otherwise and has no macros, they can't say it. What is found here is
+//! more than they warn of, never less.
+
+use std::collections::HashSet;
+
+use super::brackets::Brackets;
+use super::groups::word;
+use super::lexer::{PreprocessorLine, Token, TokenKind, lex};
+use super::scan::{contains, macros};
+use super::text_of;
+
+/// Whether a statement may look governed by the condition or loop in front of it that
+/// is not: it stands on the line where what is governed ends, or is indented more than
+/// the condition.
+#[must_use]
+pub fn may_mislead(text: &[u8]) -> bool {
+    let tokens = lex(text).code;
+    let brackets = Brackets::new(&tokens);
+    let reader = Reader {
+        text,
+        tokens: &tokens,
+        brackets: &brackets,
+    };
+    (0..tokens.len()).any(|at| reader.misleads(at).unwrap_or(true))
+}
+
+/// Reads statements from tokens alone, near enough.
+struct Reader<'a> {
+    text: &'a [u8],
+    tokens: &'a [Token],
+    brackets: &'a Brackets,
+}
+
+impl Reader<'_> {
+    /// Whether what follows the statement that the token at `guard` governs may look
+    /// governed, too; `None` if that can't be told.
+    fn misleads(&self, guard: usize) -> Option<bool> {
+        let body = match self.word(guard) {
+            b"if" | b"for" | b"while" | b"switch" => self.head_end(guard + 1)?,
+            b"else" => guard + 1,
+            _ => return Some(false),
+        };
+        if self.is(body, b'{') {
+            return Some(false);
+        }
+        let after = self.statement_end(body)? + 1;
+        let Some(next) = self.tokens.get(after) else {
+            return Some(false);
+        };
+        if next.is(b'}') || next.is(b';') {
+            return Some(false);
+        }
+        // Where a line ends after a lone semicolon, a block may look governed as well.
+        let block = self.is(body, b';') && next.is(b'{');
+        let same_line = next.line_start().is_none();
+        let column = |token: &Token| indentation(self.text, token.start());
+        Some(block || same_line || column(next) > column(&self.tokens[guard]))
+    }
+
+    /// Behind the parentheses of a condition.
+    fn head_end(&self, mut at: usize) -> Option<usize> {
+        while matches!(self.word(at), b"constexpr" | b"consteval" | b"!") {
+            at += 1;
+        }
+        match self.is(at, b'(') {
+            true => Some(self.brackets.closing(at)? + 1),
+            false => Some(at),
+        }
+    }
+
+    /// The last token of a statement.
+    fn statement_end(&self, body: usize) -> Option<usize> {
+        let mut at = body;
+        loop {
+            let token = self.tokens.get(at)?;
+            let last = match token.kind {
+                TokenKind::Punctuation(b';') => true,
+                TokenKind::Punctuation(b'{') => {
+                    at = self.brackets.closing(at)?;
+                    // Else it is a part of an expression.
+                    let next = self.tokens.get(at + 1).map(|next| next.kind);
+                    !matches!(next, Some(TokenKind::Punctuation(mark)) if mark != b'}')
+                }
+                TokenKind::Punctuation(b'(' | b'[') => {
+                    at = self.brackets.closing(at)?;
+                    false
+                }
+                TokenKind::Punctuation(b'}' | b')' | b']') => return Some(at - 1),
+                _ if self.word(at) == b"do" => return None,
+                _ => false,
+            };
+            if last && !matches!(self.word(at + 1), b"else" | b"catch") {
+                return Some(at);
+            }
+            at += 1;
+        }
+    }
+
+    fn is(&self, at: usize, mark: u8) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.is(mark))
+    }
+
+    fn word(&self, at: usize) -> &[u8] {
+        self.tokens
+            .get(at)
+            .filter(|token| token.kind == TokenKind::Identifier)
+            .map_or(b"", |token| &self.text[token.range()])
+    }
+}
+
+/// The column of the first character on the line of an offset.
+fn indentation(text: &[u8], offset: usize) -> usize {
+    const TAB: usize = 8;
+    let newline = text[..offset].iter().rposition(|byte| *byte == b'\n');
+    let line = &text[newline.map_or(0, |newline| newline + 1)..];
+    line.iter()
+        .map_while(|byte| match byte {
+            b' ' => Some(1),
+            b'\t' => Some(TAB),
+            _ => None,
+        })
+        .fold(0, |column, width| (column / width + 1) * width)
+}
+
+/// The names of the macros of a file that can make more than one statement: a
+/// semicolon stands in them outside of all brackets. A cheap test that misses none.
+#[must_use]
+pub fn statement_macros(text: &[u8]) -> Vec<String> {
+    let several = |lines: &Vec<&[u8]>| {
+        let mut depth = 0;
+        lines.iter().copied().flatten().any(|byte| {
+            match byte {
+                b'{' | b'(' => depth += 1,
+                b'}' | b')' => depth -= 1,
+                _ => {}
+            }
+            *byte == b';' && depth <= 0
+        })
+    };
+    let several = macros(text).filter(several);
+    several.filter_map(|lines| defined_name(&lines)).collect()
+}
+
+fn defined_name(definition: &[&[u8]]) -> Option<String> {
+    let joined = definition.join(&b'\n');
+    let lexed = lex(&joined);
+    let line = lexed.lines.first()?;
+    Some(word(&joined, line, 1))
+}
+
+/// How a file uses some macros.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Uses {
+    /// Whether one may be what a condition or a loop governs: it does not follow a
+    /// statement or a brace.
+    pub governed: bool,
+    /// Macros that begin with one of them.
+    pub aliases: Vec<String>,
+}
+
+/// How a file uses the macros with these names.
+#[must_use]
+pub fn uses(text: &[u8], names: &HashSet<String>) -> Uses {
+    let mut uses = Uses::default();
+    if !names.iter().any(|name| contains(text, name.as_bytes())) {
+        return uses;
+    }
+    let lexed = lex(text);
+    let mut governed = |tokens: &[Token]| {
+        let governed =
+            |pair: &[Token]| !ends_statement(&pair[0]) && is_among(text, &pair[1], names);
+        uses.governed |= tokens.windows(2).any(governed);
+    };
+    governed(&lexed.code);
+    for line in lexed
+        .lines
+        .iter()
+        .filter(|line| word(text, line, 0) == "define")
+    {
+        let body = body(line);
+        governed(body);
+        if body
+            .first()
+            .is_some_and(|first| is_among(text, first, names))
+        {
+            uses.aliases.push(word(text, line, 1));
+        }
+    }
+    uses
+}
+
+fn ends_statement(token: &Token) -> bool {
+    token.is(b';') || token.is(b'{') || token.is(b'}')
+}
+
+fn is_among(text: &[u8], token: &Token, names: &HashSet<String>) -> bool {
+    token.kind == TokenKind::Identifier && names.contains(&text_of(text, token))
+}
+
+/// What a definition puts in a macro's place.
+fn body(definition: &PreprocessorLine) -> &[Token] {
+    let tokens = definition.tokens.as_slice();
+    let has_parameters = match tokens {
+        [_, name, open, ..] => open.is(b'(') && name.end() == open.start(),
+        _ => false,
+    };
+    let close = tokens.iter().position(|token| token.is(b')'));
+    let begin = close
+        .filter(|_| has_parameters)
+        .map_or(2, |close| close + 1);
+    tokens.get(begin..).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_look_governed_is_found() {
+        for source in [
+            "if (a) b(); c();",
+            "while (a); while (b);",
+            "if (a)\n  b();\n  c();\n",
+            "  for (;;)\n\tb();\n\tc();\n",
+            "if (a)\n  b();\nelse\n  c();\n  d();\n",
+            "for (;;)\n  if (a) { b(); }\n  c();\n",
+            "if (a) b();\n       c();\n",
+            "while (a)\n  ;\n{ b(); }\n",
+            "if (a) x = S{1}; c();",
+            "if (a) do b(); while (c);\nd();\n",
+            "if (a) { b(); } else if (c) d(); e();",
+        ] {
+            assert!(may_mislead(source.as_bytes()), "{source}");
+        }
+        for source in [
+            "if (a) b();\nc();\n",
+            "{\n\tif (a)\n\t\tb();\n\tc();\n}\n",
+            "if (a) { b(); } c();",
+            "{ if (a) b(); }",
+            "do {\n  a();\n} while (b);\nc();\n",
+            "if (a)\n  for (;;) {\n    b();\n  }\nelse\n  c();\nd();\n",
+            "if (a)\n  f([] { b(); },\n    c);\nd();\n",
+            "if (a) int b[] = {1, 2};\nc();\n",
+            "#define A if (a) b; c\n",
+        ] {
+            assert!(!may_mislead(source.as_bytes()), "{source}");
+        }
+    }
+
+    #[test]
+    fn macros_of_several_statements_are_found() {
+        for (source, name) in [
+            ("#define A x; y\n", "A"),
+            ("int x;\n # define A(x) x++; \\\n  x--\n", "A"),
+            ("#define B } ;\n", "B"),
+        ] {
+            assert_eq!(statement_macros(source.as_bytes()), [name], "{source}");
+        }
+        for source in [
+            "#define A do { x; y; } while (0)\n",
+            "int x; int y;\n",
+            "#define B for (;;)\n",
+        ] {
+            assert!(statement_macros(source.as_bytes()).is_empty(), "{source}");
+        }
+    }
+
+    #[test]
+    fn macros_that_something_may_govern_are_found() {
+        let uses = |source: &str| uses(source.as_bytes(), &HashSet::from(["M".to_owned()]));
+        for source in [
+            "void f() { if (x) M; }",
+            "if (x) ;\nelse\n#ifdef A\nM(1)\n#endif\n",
+            "for (;;) label: M(2);",
+            "UNLESS M",
+            "if (x) [[likely]] M",
+            "#define W(x) if (x) M\n",
+        ] {
+            assert!(uses(source).governed, "{source}");
+        }
+        for source in [
+            "void f() { M; M(1) if (x) { M; } M }",
+            "#define W(x) { x; M; }\n",
+            "#define M a; b\n#define N (a)\nint MM;\n",
+        ] {
+            assert!(!uses(source).governed, "{source}");
+        }
+        assert_eq!(
+            uses("#define N M\n#define O(x) M(x)\n#define P(x) f(); M(x)\n").aliases,
+            ["N", "O"]
+        );
+    }
+}
