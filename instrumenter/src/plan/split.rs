@@ -80,7 +80,9 @@ pub(super) fn split(directive: &Directive, traits: Traits) -> SplitResult {
         split.removed.extend(clause.comma.clone());
         // Without the clause `default` they are shared anyway, by most rules.
         let unsaid = traits.private_by_rule || directive.clause("default").is_some();
-        if shared_outside(clause) && unsaid && says_what_is_shared(directive, &units[0]) {
+        let looked_at = shared_outside(clause) && unsaid;
+        let looked_at = looked_at || takes_its_shape(clause, directive, traits);
+        if looked_at && says_what_is_shared(directive, &units[0]) {
             let items = clause.list_items().ok_or_else(cannot)?;
             split.shared.extend(items.into_iter().map(str::to_owned));
         }
@@ -190,6 +192,15 @@ fn unit(directive: &Directive, rows: &Range<usize>) -> Unit {
         rows: rows.len(),
         clauses: Vec::new(),
     }
+}
+
+/// gfortran takes the shape of a private variable from the one outside if that is
+/// allocatable, which a directive does not show.
+fn takes_its_shape(clause: &Clause, directive: &Directive, traits: Traits) -> bool {
+    let default = directive.clause("default");
+    traits.allocates_as_outside
+        && clause.name == "private"
+        && default.is_some_and(|default| !default.says("shared"))
 }
 
 fn shared_outside(clause: &Clause) -> bool {

@@ -9,7 +9,7 @@ use super::classify::CommandLine;
 use super::hidden::{Search, first_file};
 use super::unit::Unit;
 use crate::Source;
-use crate::find::fortran::scan;
+use crate::find::fortran::{jumps, scan};
 use crate::openmp::Language;
 
 /// What a source does not show, in words.
@@ -77,6 +77,7 @@ pub(crate) fn whole(
         scan::expanded(&source, &read)
     };
     if let Some(text) = preprocessed {
+        let text = jumps::as_empty_lines(&text);
         return Some(expanded(&text).unwrap_or(text));
     }
     let mut text = Vec::new();

@@ -100,6 +100,25 @@ fn what_the_source_does_not_show_is_measured() {
     );
 }
 
+/// For a long part that is left out, the preprocessor writes a line marker.
+#[test]
+fn a_long_conditional_in_a_directive_hides_nothing() {
+    let left_out = "!$omp shared(absent) &\n".repeat(20);
+    let text = format!(
+        "program p\n  integer :: s, i\n  s = 0\n!$omp parallel default(none) &\n#ifdef ABSENT\n\
+         {left_out}#endif\n!$omp private(i) shared(s)\n!$omp do reduction(+:s)\n  do i = 1, 4\n    \
+         s = s + i\n  end do\n!$omp end parallel\n  print '(i0,1x,i0)', s, __LINE__\nend program\n"
+    );
+    let project = Project::new(&[("long.F90", &text)]);
+    let strict = rompfc(&project, "-fopenmp -Wall -Werror long.F90 -o program");
+    strict.env("ROMP_STRICT", "1").quietly();
+    assert_eq!(project.execute("program"), "10 33\n");
+    assert_eq!(
+        regions(&project, "program"),
+        ["do long.F90:28", "parallel long.F90:4"]
+    );
+}
+
 #[test]
 fn macros_and_included_files_may_call_lock_routines() {
     let project = project();

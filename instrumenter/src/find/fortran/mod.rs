@@ -16,6 +16,7 @@ mod directives;
 mod extents;
 mod frames;
 mod glue;
+pub mod jumps;
 mod logical;
 mod loops;
 mod nesting;
