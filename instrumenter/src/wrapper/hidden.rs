@@ -32,12 +32,15 @@ pub(crate) fn reason(line: &CommandLine, unit: &Unit) -> Option<String> {
     if let Some(hidden) = scan::hidden_in_macros(&unit.original).into_iter().next() {
         return Some(hidden.reason);
     }
+    // Braces are of no interest to a source without constructs.
+    let has_constructs = unit.text != unit.original;
     let mut search = Search::new(line, unit);
     while let Some((file, text)) = search.next_header() {
         if search.known.len() > MOST_FILES {
             return Some("it includes a great many headers".into());
         }
-        if let Some(why) = scan::hidden_in_header(&text, unit.language) {
+        let brace = || scan::hidden_brace(&text).filter(|_| has_constructs);
+        if let Some(why) = scan::hidden_in_header(&text, unit.language).or_else(brace) {
             return Some(format!("{}: {why}", file.display()));
         }
     }

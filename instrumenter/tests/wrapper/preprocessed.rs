@@ -317,3 +317,25 @@ fn several_sources_may_be_mixed() {
         );
     }
 }
+
+#[test]
+fn hidden_braces_matter_to_sources_with_constructs_only() {
+    let project = Project::new(&[
+        ("begin.h", "#define BEGIN {\n"),
+        (
+            "none.c",
+            "#include \"begin.h\"\nint f(void) BEGIN return 1; }\n",
+        ),
+        (
+            "one.c",
+            "#include \"begin.h\"\nvoid f(void) BEGIN\n#pragma omp barrier\n}\n",
+        ),
+    ]);
+    for (source, preprocessed) in [("none.c", false), ("one.c", true)] {
+        let text = format!("-fopenmp -c {source}");
+        let call = project.rompcc("gcc", &text).env("ROMP_VERBOSE", "1");
+        let said = call.run().stderr;
+        assert!(!said.contains("error"), "{said}");
+        assert_eq!(said.contains("hides a brace"), preprocessed, "{said}");
+    }
+}
