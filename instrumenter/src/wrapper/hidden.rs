@@ -6,7 +6,7 @@
 //! them. Conditionals are not evaluated, so more may be read than is included;
 //! that costs time and no more.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::classify::{Argument, CommandLine, Role};
@@ -29,11 +29,11 @@ pub(crate) fn reason(line: &CommandLine, unit: &Unit) -> Option<String> {
     if unit.language == Language::Fortran {
         return fortran_text::hidden(line, unit);
     }
-    if let Some(hidden) = scan::hidden_in_macros(&unit.original).into_iter().next() {
-        return Some(hidden.reason);
-    }
     // Braces are of no interest to a source without constructs.
     let has_constructs = unit.text != unit.original;
+    let mut hiding: BTreeMap<String, String> =
+        scan::names_that_hide(&unit.original).into_iter().collect();
+    let mut texts = vec![unit.original.clone()];
     let mut search = Search::new(line, unit);
     while let Some((file, text)) = search.next_header() {
         if search.known.len() > MOST_FILES {
@@ -43,10 +43,52 @@ pub(crate) fn reason(line: &CommandLine, unit: &Unit) -> Option<String> {
         if let Some(why) = scan::hidden_in_header(&text, unit.language).or_else(brace) {
             return Some(format!("{}: {why}", file.display()));
         }
+        for (name, why) in scan::names_that_hide(&text) {
+            hiding.insert(name, format!("{}: {why}", file.display()));
+        }
+        texts.push(text);
     }
-    search
-        .computed
-        .then(|| "a macro names an included file".into())
+    if search.computed {
+        return Some("a macro names an included file".into());
+    }
+    used(line, &texts, hiding)
+}
+
+/// Why one of the macros that hide something matters: code names it, or a macro that
+/// names it. A header for all sources of a project often has macros that few use.
+fn used(
+    line: &CommandLine,
+    texts: &[Vec<u8>],
+    mut hiding: BTreeMap<String, String>,
+) -> Option<String> {
+    let first = hiding.values().next()?.clone();
+    let mut known = 0;
+    while known < hiding.len() {
+        known = hiding.len();
+        for text in texts {
+            let found = scan::mentions(text, &hiding);
+            if let Some(name) = found.in_code {
+                return hiding.remove(&name);
+            }
+            for (alias, name) in found.aliases {
+                let why = name.and_then(|name| hiding.get(&name)).unwrap_or(&first);
+                let why = why.clone();
+                hiding.entry(alias).or_insert(why);
+            }
+        }
+    }
+    let words = line.words();
+    let mut words = words.iter().map(|word| word.to_string_lossy());
+    words
+        .any(|word| hiding.keys().any(|name| defines(&word, name)))
+        .then_some(first)
+}
+
+/// Whether a word of the command may define a macro that names another: too rare to look
+/// closer.
+fn defines(word: &str, name: &str) -> bool {
+    let value = word.split_once('=').map(|(_, value)| value);
+    value.is_some_and(|value| value.contains(name))
 }
 
 /// Whether compilers may warn of what conditions and loops without braces govern, in

@@ -339,3 +339,64 @@ fn hidden_braces_matter_to_sources_with_constructs_only() {
         assert_eq!(said.contains("hides a brace"), preprocessed, "{said}");
     }
 }
+
+#[test]
+fn macros_of_headers_matter_where_they_are_used() {
+    let project = Project::new(&[
+        (
+            "macros.h",
+            "#define PRAGMA(x) _Pragma(#x)\n#define BARRIER PRAGMA(omp barrier)\n\
+             #define JOIN(a, b) a##b\n",
+        ),
+        ("deep.h", "#include \"macros.h\"\n#define SYNC BARRIER\n"),
+        (
+            "inline.h",
+            "#include \"macros.h\"\nstatic inline void wait(void) {\nBARRIER\n}\n",
+        ),
+        ("none.c", "#include \"deep.h\"\nint f(void) { return 1; }\n"),
+        (
+            "direct.c",
+            "#include \"deep.h\"\nvoid f(void) {\nBARRIER\n}\n",
+        ),
+        ("alias.c", "#include \"deep.h\"\nvoid f(void) {\nSYNC\n}\n"),
+        (
+            "own.c",
+            "#include \"deep.h\"\n#define HERE SYNC\nvoid f(void) {\nHERE\n}\n",
+        ),
+        (
+            "pasted.c",
+            "#include \"deep.h\"\nvoid f(void) {\nJOIN(SY, NC)\n}\n",
+        ),
+        (
+            "header.c",
+            "#include \"inline.h\"\nvoid f(void) { wait(); }\n",
+        ),
+        (
+            "command.c",
+            "#include \"deep.h\"\nvoid f(void) {\nGIVEN\n}\n",
+        ),
+    ]);
+    for (source, measured) in [
+        ("none", false),
+        ("direct", true),
+        ("alias", true),
+        ("own", true),
+        ("pasted", true),
+        ("header", true),
+        ("command", true),
+    ] {
+        let defined = if source == "command" {
+            "-DGIVEN=BARRIER"
+        } else {
+            ""
+        };
+        let text = format!("-fopenmp {defined} -S {source}.c -o {source}.s");
+        let call = project.rompcc("gcc", &text).env("ROMP_VERBOSE", "1");
+        let run = call.run();
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let made = project.read(&format!("{source}.s"));
+        assert_eq!(made.contains("POMP_Barrier_enter"), measured, "{source}");
+        let preprocessed = run.stderr.contains("is preprocessed");
+        assert_eq!(preprocessed, measured, "{source}");
+    }
+}

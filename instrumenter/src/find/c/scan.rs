@@ -1,6 +1,8 @@
 //! A look at a file for what only the preprocessor shows: directives and calls
 //! that its macros make, braces that they hide, and which files it includes.
 
+use std::collections::BTreeMap;
+
 use super::groups::{hides_braces, word};
 use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind, lex};
 use super::{calls, directives, text_of};
@@ -47,29 +49,79 @@ fn included(line: &[u8]) -> Option<Include> {
 /// What the macros of a file keep from everyone who does not expand them.
 #[must_use]
 pub fn hidden_in_macros(text: &[u8]) -> Vec<Hidden> {
+    let hidden = |(offset, _, reason)| Hidden { offset, reason };
+    hiding_macros(text).into_iter().map(hidden).collect()
+}
+
+/// The names of those macros, each with the reason.
+#[must_use]
+pub fn names_that_hide(text: &[u8]) -> Vec<(String, String)> {
+    let named = |(_, name, reason)| (name, reason);
+    hiding_macros(text).into_iter().map(named).collect()
+}
+
+/// Offset of the definition, name and reason.
+fn hiding_macros(text: &[u8]) -> Vec<(usize, String, String)> {
     if !contains(text, b"define") || !(mentions_openmp(text) || contains(text, b"_Pragma")) {
         return Vec::new();
     }
     let lexed = lex(text);
-    let hidden = lexed.lines.iter().filter_map(|line| {
-        Some(Hidden {
-            offset: line.range.start,
-            reason: hidden_in_macro(text, line)?,
-        })
+    let hiding = lexed.lines.iter().filter_map(|line| {
+        let reason = hidden_in_macro(text, line)?;
+        Some((line.range.start, word(text, line, 1), reason))
     });
-    hidden.collect()
+    hiding.collect()
 }
 
-/// What an included file keeps from everyone who does not read it.
+/// What the code of an included file keeps from everyone who does not read it.
 #[must_use]
 pub fn hidden_in_header(text: &[u8], language: Language) -> Option<String> {
     if !mentions_openmp(text) && !contains(text, b"_Pragma") {
         return None;
     }
+    hidden_in_code(text, &lex(text), language)
+}
+
+/// Makes one name of two.
+const PASTES: &[u8] = b"##";
+
+/// Where a file names macros.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Mentions {
+    /// One that its code names.
+    pub in_code: Option<String>,
+    /// Macros that name one, and which; without it, what they name is pasted together.
+    pub aliases: Vec<(String, Option<String>)>,
+}
+
+/// Where a file names the macros that a table has.
+#[must_use]
+pub fn mentions<T>(text: &[u8], macros: &BTreeMap<String, T>) -> Mentions {
+    let holds = |part: &[u8]| memchr::memmem::find(text, part).is_some();
+    if !holds(PASTES) && !macros.keys().any(|name| holds(name.as_bytes())) {
+        return Mentions::default();
+    }
     let lexed = lex(text);
-    let mut lines = lexed.lines.iter();
-    let macros = lines.find_map(|line| hidden_in_macro(text, line));
-    macros.or_else(|| hidden_in_code(text, &lexed, language))
+    let named = |tokens: &[Token]| {
+        let identifiers = tokens
+            .iter()
+            .filter(|token| token.kind == TokenKind::Identifier);
+        let mut names = identifiers.map(|token| text_of(text, token));
+        names.find(|name| macros.contains_key(name))
+    };
+    let definitions = lexed
+        .lines
+        .iter()
+        .filter(|line| word(text, line, 0) == "define");
+    let aliases = definitions.filter_map(|line| {
+        let pastes = contains(&text[line.range.clone()], PASTES);
+        let names = named(line.tokens.get(2..)?);
+        (pastes || names.is_some()).then(|| (word(text, line, 1), names))
+    });
+    Mentions {
+        in_code: named(&lexed.code),
+        aliases: aliases.collect(),
+    }
 }
 
 /// The macro of an included file that hides a brace: constructs that it stands in
@@ -209,6 +261,23 @@ mod tests {
         ] {
             assert!(hidden_in_macros(source.as_bytes()).is_empty(), "{source}");
         }
+    }
+
+    #[test]
+    fn what_names_a_macro_is_found() {
+        let table = BTreeMap::from([("M".to_owned(), ())]);
+        let mentions = |source: &str| mentions(source.as_bytes(), &table);
+        for source in ["M(1);", "#ifdef A\nM\n#endif\n", "#define A M\nf(M);"] {
+            assert_eq!(mentions(source).in_code.as_deref(), Some("M"), "{source}");
+        }
+        let made =
+            mentions("#define A(x) f(); M(x)\n#define B a##b\n#define C AM\nAM \"M\" // M\n");
+        let aliases = [
+            ("A".to_owned(), Some("M".to_owned())),
+            ("B".to_owned(), None),
+        ];
+        assert_eq!(made.aliases, aliases);
+        assert_eq!(made.in_code, None);
     }
 
     #[test]
