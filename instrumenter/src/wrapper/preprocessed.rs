@@ -125,7 +125,7 @@ pub(crate) fn make(
         if !outcome.success() || !front_end(unit.language).is_preprocessed(&outcome.stdout) {
             return None;
         }
-        quiet = outcome.stderr.is_empty();
+        quiet = runner.is_quiet(&outcome);
         text = Some(outcome.stdout);
     }
     if unit.language == Language::Fortran {
@@ -192,7 +192,7 @@ pub(crate) fn attempt(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> Opt
         Err(code) => return Some(code),
     };
     let quiet = |unit: &&Unit| unit.preprocessed.as_ref().is_none_or(|made| made.quiet);
-    let clean = first.success() && first.stderr.is_empty() && units.iter().all(quiet);
+    let clean = first.success() && job.runner.is_quiet(&first) && units.iter().all(quiet);
     if first.interrupted() || (clean && is_quiet(job, line, units)) {
         return Some(job.accept(&compiled, &versions, &first));
     }
@@ -254,7 +254,7 @@ fn is_quiet(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> bool {
         alone.push(Meaning::StopsBeforeCompiling, vec!["-fsyntax-only".into()]);
         let stdin = unit.is_stdin().then_some(unit.original.as_slice());
         let outcome = job.runner.run(&alone.words(), stdin, Output::HeldBack);
-        outcome.is_ok_and(|outcome| outcome.success() && outcome.stderr.is_empty())
+        outcome.is_ok_and(|outcome| outcome.success() && job.runner.is_quiet(&outcome))
     })
 }
 

@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use super::classify::CommandLine;
@@ -111,6 +113,19 @@ impl Runner<'_> {
         }
         let child = command.spawn().map_err(|error| self.not_started(&error))?;
         finish(child, input).map_err(|error| self.not_started(&error))
+    }
+
+    /// Whether the compiler said nothing about a source: its driver may warn of a flag,
+    /// of whatever text.
+    pub(crate) fn is_quiet(&self, outcome: &Outcome) -> bool {
+        let compiler = self.compiler;
+        let words = std::iter::once(&compiler.program).chain(&compiler.leading);
+        let drivers: Vec<Vec<u8>> = words
+            .filter_map(|word| Path::new(word).file_name())
+            .map(|name| [name.as_bytes(), b": warning: "].concat())
+            .collect();
+        let mut lines = outcome.stderr.split(|byte| *byte == b'\n');
+        lines.all(|line| line.is_empty() || drivers.iter().any(|driver| line.starts_with(driver)))
     }
 
     fn not_started(&self, error: &std::io::Error) -> u8 {

@@ -1,5 +1,7 @@
 //! What only the preprocessor shows is measured, and the build does not notice.
 
+use std::process::Command;
+
 use crate::support::{COMPILERS, Project, Run};
 
 const IN_MACROS: &str = "\
@@ -399,4 +401,24 @@ fn macros_of_headers_matter_where_they_are_used() {
         let preprocessed = run.stderr.contains("is preprocessed");
         assert_eq!(preprocessed, measured, "{source}");
     }
+}
+
+#[test]
+fn what_the_driver_says_is_no_reason_to_look_twice() {
+    let text = "-fexpensive-optimizations -fopenmp -c a.c";
+    let project = Project::new(&[("a.c", IN_MACROS)]);
+    let plain = Command::new("clang")
+        .args(text.split(' '))
+        .current_dir(project.directory())
+        .output()
+        .unwrap();
+    let warned = String::from_utf8_lossy(&plain.stderr);
+    assert!(warned.starts_with("clang: warning: "), "{warned}");
+    assert_eq!(project.rompcc("clang", text).run().stderr, warned);
+    let call = project.rompcc("clang", text).env("ROMP_VERBOSE", "1");
+    let said = call.run().stderr;
+    let commands = said
+        .lines()
+        .filter(|line| line.starts_with("rompcc: clang "));
+    assert_eq!(commands.count(), 2, "{said}");
 }
