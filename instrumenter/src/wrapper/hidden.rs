@@ -265,6 +265,7 @@ mod tests {
         assert!(found("-I@/quoted", "#include <deep.h>\n"));
         assert!(!found("-isystem @/system", "#include <deep.h>\n"));
         assert!(found("-O2", "#include HEADER\n"));
-        assert!(found("-O2", "#define P(x) _Pragma(#x)\n"));
+        assert!(found("-O2", "#define P(x) _Pragma(#x)\nP(omp barrier)\n"));
+        assert!(!found("-O2", "#define P(x) _Pragma(#x)\n"));
     }
 }
