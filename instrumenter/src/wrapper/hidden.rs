@@ -213,10 +213,20 @@ impl Search {
 
     fn queue(&mut self, found: Option<PathBuf>) {
         if let Some(file) = found
-            && self.known.insert(file.clone())
+            && self.known.insert(in_its_directory(&file))
         {
             self.pending.push(file);
         }
+    }
+}
+
+/// A file by its directory's real name: headers that include each other as
+/// `"../include/a.h"` would lead to ever longer names of the same files.
+fn in_its_directory(file: &Path) -> PathBuf {
+    let directory = super::unit::directory(file.as_os_str()).canonicalize();
+    match (directory, file.file_name()) {
+        (Ok(directory), Some(name)) => directory.join(name),
+        _ => file.to_owned(),
     }
 }
 
@@ -250,6 +260,11 @@ mod tests {
         let constructs = "#pragma omp parallel\n{ }\n";
         write("src/a.c", "");
         write("src/near.h", "#include \"deep.h\"\n");
+        write(
+            "src/one.h",
+            "#include \"../src/other.h\"\n#include \"./other.h\"\n",
+        );
+        write("src/other.h", "#include \"../src/one.h\"\n");
         write("quoted/deep.h", constructs);
         write("system/deep.h", constructs);
         let name = dir.path().join("src/a.c").display().to_string();
@@ -260,6 +275,7 @@ mod tests {
             reason(&line, &unit).is_some()
         };
         assert!(!found("-O2", "#include \"near.h\"\n"));
+        assert!(!found("-O2", "#include \"one.h\"\n"));
         assert!(found("-iquote @/quoted", "#include \"near.h\"\n"));
         assert!(!found("-iquote @/quoted", "#include <deep.h>\n"));
         assert!(found("-I@/quoted", "#include <deep.h>\n"));
