@@ -32,6 +32,8 @@ pub(crate) enum Substitution {
 /// That of GCC 8 and Clang 10, and that of those before.
 const BOTH_MAPS: &[&str] = &["-ffile-prefix-map=", "-fdebug-prefix-map="];
 const OLD_MAP: &[&str] = &["-fdebug-prefix-map="];
+/// Clang's.
+pub(crate) const NO_REMARKS: Option<&str> = Some("-Wno-unused-command-line-argument");
 const COLOUR: Option<&str> = Some("-fdiagnostics-color=always");
 
 /// What compilers of one family have in common.
@@ -46,6 +48,10 @@ pub(crate) struct Family {
     pub(crate) colour: Option<&'static str>,
     /// Takes no line marker between the lines of a Fortran statement.
     pub(crate) whole_statements: bool,
+    /// What keeps it from remarks on flags that concern another stage.
+    pub(crate) no_remarks: Option<&'static str>,
+    /// Shows the lines of the user's file in messages, whatever text it has read.
+    pub(crate) shows_file: bool,
 }
 
 static GCC: Family = Family {
@@ -54,6 +60,8 @@ static GCC: Family = Family {
     prefix_maps: BOTH_MAPS,
     colour: COLOUR,
     whole_statements: false,
+    no_remarks: None,
+    shows_file: true,
 };
 
 static CLANG: Family = Family {
@@ -62,6 +70,8 @@ static CLANG: Family = Family {
     prefix_maps: BOTH_MAPS,
     colour: COLOUR,
     whole_statements: false,
+    no_remarks: NO_REMARKS,
+    shows_file: false,
 };
 
 static INTEL: Family = Family {
@@ -70,6 +80,8 @@ static INTEL: Family = Family {
     prefix_maps: BOTH_MAPS,
     colour: COLOUR,
     whole_statements: false,
+    no_remarks: NO_REMARKS,
+    shows_file: false,
 };
 
 static NVIDIA: Family = Family {
@@ -78,6 +90,8 @@ static NVIDIA: Family = Family {
     prefix_maps: OLD_MAP,
     colour: None,
     whole_statements: false,
+    no_remarks: NO_REMARKS,
+    shows_file: false,
 };
 
 /// A name that doesn't say what it is, such as `mpicc`: the flags of Clang
@@ -88,6 +102,8 @@ static UNKNOWN: Family = Family {
     prefix_maps: BOTH_MAPS,
     colour: COLOUR,
     whole_statements: false,
+    no_remarks: NO_REMARKS,
+    shows_file: false,
 };
 
 static GFORTRAN: Family = Family {
@@ -96,6 +112,8 @@ static GFORTRAN: Family = Family {
     prefix_maps: BOTH_MAPS,
     colour: COLOUR,
     whole_statements: false,
+    no_remarks: None,
+    shows_file: true,
 };
 
 static FLANG: Family = Family {
@@ -104,6 +122,8 @@ static FLANG: Family = Family {
     prefix_maps: &[],
     colour: Some("-fcolor-diagnostics"),
     whole_statements: true,
+    no_remarks: NO_REMARKS,
+    shows_file: false,
 };
 
 static INTEL_FORTRAN: Family = Family {
@@ -112,6 +132,8 @@ static INTEL_FORTRAN: Family = Family {
     prefix_maps: OLD_MAP,
     colour: None,
     whole_statements: false,
+    no_remarks: NO_REMARKS,
+    shows_file: false,
 };
 
 static NVIDIA_FORTRAN: Family = Family {
@@ -120,6 +142,8 @@ static NVIDIA_FORTRAN: Family = Family {
     prefix_maps: OLD_MAP,
     colour: None,
     whole_statements: false,
+    no_remarks: NO_REMARKS,
+    shows_file: false,
 };
 
 /// As `UNKNOWN`, for Fortran: most imitate the command line of GNU's.
@@ -129,6 +153,8 @@ static UNKNOWN_FORTRAN: Family = Family {
     prefix_maps: BOTH_MAPS,
     colour: COLOUR,
     whole_statements: false,
+    no_remarks: NO_REMARKS,
+    shows_file: false,
 };
 
 /// Compilers by name, without target prefix and version suffix.

@@ -6,10 +6,10 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use super::classify::CommandLine;
+use super::compilers::NO_REMARKS;
 use super::dependencies::replace;
 use super::flags::Meaning;
 use super::library::NATIVE_LIBRARIES;
-use super::preprocessed::NO_REMARKS;
 use super::unit::{Route, Unit, remap_flags, searched_first};
 
 /// A part of an entry, and what stands in its place in the user's.
@@ -71,7 +71,7 @@ fn of_unit(unit: &Unit) -> Vec<Replacement> {
 
 /// What is added whatever the source is.
 fn of_command() -> Vec<Replacement> {
-    let words: [&[&str]; 2] = [&[NO_REMARKS], &NATIVE_LIBRARIES];
+    let words: [&[&str]; 2] = [NO_REMARKS.as_slice(), &NATIVE_LIBRARIES];
     let texts = words.map(|words| (followed(words), String::new()));
     texts.to_vec()
 }

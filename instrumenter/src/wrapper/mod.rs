@@ -12,7 +12,8 @@
 //!    `layout` says how lines of Fortran are laid out.
 //! 5. `hidden` and `preprocessed`: where the source as it is does not show all
 //!    that there is to measure, what the compiler's preprocessor makes of it;
-//!    in Fortran with `include` lines replaced, which `fortran_text` does.
+//!    in Fortran with `include` lines replaced, which `fortran_text` does. `said`,
+//!    `aside` and `system_macros`: whether the compiler's messages are those about the source.
 //! 6. `run`: the only place that starts a compiler.
 //! 7. `functions`: what makes the compiler call us at each function.
 //! 8. `fault`: what an instrumenter may do wrong, for test builds.
@@ -45,10 +46,12 @@ mod outputs;
 mod preprocessed;
 mod response;
 mod run;
+mod said;
 mod scratch;
 mod settings;
 mod split;
 mod steps;
+mod system_macros;
 mod unit;
 
 use std::ffi::{OsStr, OsString};

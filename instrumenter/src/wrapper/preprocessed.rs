@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! compile the instrumented text, messages held back
-//!   accepted without a word, and nothing that the compiler might say about the
-//!              user's source is lost: done
+//!   accepted, and what the compiler said of it, if anything, is what it would say
+//!              about the user's source: done
 //!   accepted:  compile the user's source to the side, for its messages and its
 //!              verdict
 //!   rejected:  compile the user's source; then the instrumented text again,
@@ -24,11 +24,13 @@ use std::path::Path;
 
 use super::attempt::Job;
 use super::classify::{CommandLine, Stage};
+use super::compilers::Family;
 use super::flags::Meaning;
 use super::fortran_text;
-use super::run::{Output, Runner};
+use super::run::{Outcome, Output, Runner};
+use super::said::Text;
 use super::unit::{Instrumenting, Preprocessed, Route, Unit, instrumented};
-use super::{aside, hidden, outputs};
+use super::{aside, hidden, outputs, system_macros};
 use crate::Source;
 use crate::find::front_end;
 use crate::openmp::Language;
@@ -108,25 +110,21 @@ pub(crate) fn make(
     if unit.is_stdin() && line.output().is_none() {
         return None;
     }
-    let mut quiet = true;
+    let mut noisy = false;
     let mut text = None;
     if unit.language != Language::Fortran || unit.layout.preprocessed_by_compiler {
-        let words = preprocessor_words(line, unit);
+        let mut words = preprocessor_words(line, unit);
+        words.extend(how.family.no_remarks.map(OsString::from));
         let outcome = runner.run(&words, stdin, Output::HeldBack).ok()?;
         if runner.settings.dry_run {
             // Which text it is makes no difference to the commands.
-            return Some(Shown::Text(Preprocessed {
-                text: Vec::new(),
-                warnings: Vec::new(),
-                quiet,
-                path: None,
-            }));
+            return Some(Shown::Text(Preprocessed::default()));
         }
         if !outcome.success() || !front_end(unit.language).is_preprocessed(&outcome.stdout) {
             return None;
         }
-        quiet = runner.is_quiet(&outcome);
-        text = Some(outcome.stdout);
+        noisy = !runner.is_quiet(&outcome);
+        text = Some(system_macros::unmarked(outcome.stdout));
     }
     if unit.language == Language::Fortran {
         text = fortran_text::whole(line, unit, text);
@@ -147,7 +145,12 @@ pub(crate) fn make(
     Some(Shown::Text(Preprocessed {
         text: made.applied.text,
         warnings: made.warnings,
-        quiet,
+        noisy,
+        source: Some(Text {
+            text: source.text,
+            lines: made.lines,
+            is_shown: !how.family.shows_file,
+        }),
         path: None,
     }))
 }
@@ -173,27 +176,20 @@ fn preprocessor_words(line: &CommandLine, unit: &Unit) -> Vec<OsString> {
             one.push(Meaning::DependencyDetail, vec!["-MQ".into(), object.into()]);
         }
     }
-    let mut words = one.words();
-    words.push(NO_REMARKS.into());
-    words
+    one.words()
 }
-
-/// Clang remarks on flags that concern another stage.
-pub(crate) const NO_REMARKS: &str = "-Wno-unused-command-line-argument";
 
 /// Compiles units of which at least one is preprocessed. `None` if the
 /// compiler does not take them.
 pub(crate) fn attempt(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> Option<u8> {
     let versions: Vec<Unit> = units.iter().map(|unit| version(unit)).collect();
     let versions: Vec<&Unit> = versions.iter().collect();
-    let mut compiled = compiler_line(line);
+    let mut compiled = compiler_line(job.runner.compiler.family, line);
     let first = match job.attempt(&compiled, &versions) {
         Ok(outcome) => outcome,
         Err(code) => return Some(code),
     };
-    let quiet = |unit: &&Unit| unit.preprocessed.as_ref().is_none_or(|made| made.quiet);
-    let clean = first.success() && job.runner.is_quiet(&first) && units.iter().all(quiet);
-    if first.interrupted() || (clean && is_quiet(job, line, units)) {
+    if first.interrupted() || (first.success() && says_the_same(job, line, units, &first)) {
         return Some(job.accept(&compiled, &versions, &first));
     }
     if let Some(object) = aside::single_object(line).filter(|_| first.success()) {
@@ -226,9 +222,28 @@ const LOST: &[(&str, bool)] = &[
     ("-Weverything", false),
 ];
 
-/// Whether the compiler's front end has nothing to say about the users' sources.
-/// What its back end would say, it says of the preprocessed text too.
-fn is_quiet(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> bool {
+/// Whether the compiler said of the new texts what it would say of the users'
+/// sources. What its back end says is the same of both.
+fn says_the_same(job: &Job<'_>, line: &CommandLine, units: &[&Unit], said: &Outcome) -> bool {
+    let family = job.runner.compiler.family;
+    let mut preprocessed = units.iter().filter_map(|unit| unit.preprocessed.as_ref());
+    let of_source = match job.runner.is_quiet(said) {
+        true => preprocessed.all(|made| !made.noisy),
+        // Which of several texts a message is about is not told.
+        false => {
+            let alone = preprocessed.next().filter(|_| units.len() == 1);
+            let text = alone.and_then(|made| made.source.as_ref().filter(|_| !made.noisy));
+            text.is_some_and(|text| text.says_the_same(&said.stderr))
+                && !aside::tells_otherwise(family, line, &said.stderr)
+        }
+    };
+    of_source && nothing_is_lost(job, line, units, said)
+}
+
+/// Whether the compiler's front end has nothing to say about the users' sources that
+/// it did not say.
+fn nothing_is_lost(job: &Job<'_>, line: &CommandLine, units: &[&Unit], said: &Outcome) -> bool {
+    let family = job.runner.compiler.family;
     let words = line.words();
     if words.iter().any(|word| word == "-w") {
         return true;
@@ -249,12 +264,14 @@ fn is_quiet(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> bool {
         .iter()
         .filter(|unit| unit.preprocessed.is_some() && concerned(unit));
     preprocessed.all(|unit| {
-        let mut alone = compiler_line(&line.only_source(unit.index));
+        let mut alone = compiler_line(family, &line.only_source(unit.index));
         alone.clear_all(Meaning::CompilationDatabase);
         alone.push(Meaning::StopsBeforeCompiling, vec!["-fsyntax-only".into()]);
+        let mut words = alone.words();
+        words.extend(job.runner.colour(line));
         let stdin = unit.is_stdin().then_some(unit.original.as_slice());
-        let outcome = job.runner.run(&alone.words(), stdin, Output::HeldBack);
-        outcome.is_ok_and(|outcome| outcome.success() && job.runner.is_quiet(&outcome))
+        let outcome = job.runner.run(&words, stdin, Output::HeldBack);
+        outcome.is_ok_and(|outcome| outcome.success() && job.runner.says_all_of(said, &outcome))
     })
 }
 
@@ -274,9 +291,11 @@ fn version(unit: &Unit) -> Unit {
 }
 
 /// The command without what the preprocessor has done.
-fn compiler_line(line: &CommandLine) -> CommandLine {
+fn compiler_line(family: &Family, line: &CommandLine) -> CommandLine {
     let mut line = line.clone().without_dependencies();
-    line.push(Meaning::Nothing, vec![NO_REMARKS.into()]);
+    if let Some(flag) = family.no_remarks {
+        line.push(Meaning::Nothing, vec![flag.into()]);
+    }
     line
 }
 

@@ -1,5 +1,6 @@
 //! Running the compiler: in our place, or as a child whose output we hold back.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -115,17 +116,31 @@ impl Runner<'_> {
         finish(child, input).map_err(|error| self.not_started(&error))
     }
 
-    /// Whether the compiler said nothing about a source: its driver may warn of a flag,
-    /// of whatever text.
+    /// Whether the compiler said nothing about a source.
     pub(crate) fn is_quiet(&self, outcome: &Outcome) -> bool {
+        self.remarks(outcome).is_empty()
+    }
+
+    /// Whether the compiler said about a source all that it said about another one.
+    pub(crate) fn says_all_of(&self, outcome: &Outcome, other: &Outcome) -> bool {
+        self.remarks(other).is_subset(&self.remarks(outcome))
+    }
+
+    /// The lines that the compiler said about a source: its driver may warn of a flag,
+    /// of whatever text. How many warnings there were is no message.
+    fn remarks<'o>(&self, outcome: &'o Outcome) -> HashSet<&'o [u8]> {
         let compiler = self.compiler;
         let words = std::iter::once(&compiler.program).chain(&compiler.leading);
         let drivers: Vec<Vec<u8>> = words
             .filter_map(|word| Path::new(word).file_name())
             .map(|name| [name.as_bytes(), b": warning: "].concat())
             .collect();
-        let mut lines = outcome.stderr.split(|byte| *byte == b'\n');
-        lines.all(|line| line.is_empty() || drivers.iter().any(|driver| line.starts_with(driver)))
+        let is_remark = |line: &&[u8]| {
+            let by_driver = drivers.iter().any(|driver| line.starts_with(driver));
+            !line.is_empty() && !by_driver && !line.ends_with(b" generated.")
+        };
+        let lines = outcome.stderr.split(|byte| *byte == b'\n');
+        lines.filter(is_remark).collect()
     }
 
     fn not_started(&self, error: &std::io::Error) -> u8 {

@@ -20,6 +20,7 @@ use super::fortran_text;
 use super::layout;
 use super::offload::Offload;
 use super::preprocessed;
+use super::said::Text;
 use super::scratch::Scratch;
 use super::settings::{DISABLE, Settings};
 use crate::openmp;
@@ -38,12 +39,14 @@ pub(crate) enum Route {
 }
 
 /// What was made of a source's preprocessed text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Preprocessed {
     pub(crate) text: Vec<u8>,
     pub(crate) warnings: Vec<String>,
-    /// The preprocessor had nothing to say.
-    pub(crate) quiet: bool,
+    /// The preprocessor had something to say.
+    pub(crate) noisy: bool,
+    /// What the preprocessor made.
+    pub(crate) source: Option<Text>,
     /// Where the text is, once it is placed.
     pub(crate) path: Option<PathBuf>,
 }

@@ -159,12 +159,15 @@ fn messages_are_those_about_the_source() {
     // Both stand on one line, which the compilers warn of; preprocessed they may not.
     let loops = "while (getchar() != EOF); while (getchar() != 1); return 0;";
     let on_one_line = IN_MACROS.replace("return 0;", loops);
+    // A system header's macro that is not.
+    let converted = IN_MACROS.replace("return 0;", "{ int *p = EOF; return p == 0; }");
     for compiler in COMPILERS {
         for (source, code, silent) in [
             (&warns, 0, false),
             (&fails, 1, false),
             (&sheltered, 0, true),
             (&on_one_line, 0, false),
+            (&converted, 0, false),
         ] {
             let files = [("src/a.c", source.as_str())];
             let text = "-fopenmp -Wall -Wextra -c src/a.c";
@@ -400,6 +403,51 @@ fn macros_of_headers_matter_where_they_are_used() {
         assert_eq!(made.contains("POMP_Barrier_enter"), measured, "{source}");
         let preprocessed = run.stderr.contains("is preprocessed");
         assert_eq!(preprocessed, measured, "{source}");
+    }
+}
+
+/// What the compiler says of lines that the preprocessor leaves as they are is said
+/// about the source.
+#[test]
+fn messages_about_lines_without_macros_are_no_reason_to_look_twice() {
+    let at = |line: &str| IN_MACROS.replace("int sum = 0;", line);
+    let header =
+        "static inline int twice(int n) {\n  int unused; // in a header\n  return 2 * n;\n}\n";
+    let included = format!("#include \"twice.h\"\n{IN_MACROS}");
+    for (source, twice) in [
+        (at("int sum = 0, unused;"), [false, false]),
+        (at("int sum = 0; int *p = sum; // a comment"), [false, true]),
+        (
+            at("int sum = 0, unused, found = EOF; sum += found - EOF;"),
+            [false, true],
+        ),
+        (at("int sum = 0; int *p = EOF;"), [true, true]),
+        (included, [false, true]),
+    ] {
+        let source = format!("#include <stdio.h>\n{source}");
+        let files = [("src/a.c", source.as_str()), ("src/twice.h", header)];
+        for (compiler, twice) in COMPILERS.iter().zip(twice) {
+            let text = "-O2 -fopenmp -Wunused -c src/a.c";
+            let [(_, plain, _), (_, run, project)] = both(&files, compiler, text);
+            assert_eq!(run.stderr, plain.stderr, "{compiler}");
+            assert!(plain.stderr.contains("warning: "), "{compiler}: {source}");
+            assert!(project.is_measured("a.o"), "{compiler}");
+            let said = project
+                .rompcc(compiler, text)
+                .env("ROMP_VERBOSE", "1")
+                .run();
+            let command = format!("rompcc: {compiler} ");
+            let commands = said
+                .stderr
+                .lines()
+                .filter(|line| line.starts_with(&command));
+            assert_eq!(
+                commands.count(),
+                if twice { 3 } else { 2 },
+                "{}",
+                said.stderr
+            );
+        }
     }
 }
 

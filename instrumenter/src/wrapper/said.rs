@@ -1,0 +1,247 @@
+//! Whether what a compiler said about a preprocessed text is what it would say
+//! about the source.
+//!
+//! It is if the source holds the same, in the same columns, in each place that a message
+//! names or shows: no macro plays a part then. Messages of another form count as
+//! different, which costs another look at the source and no more.
+
+use std::collections::HashMap;
+
+use crate::find::lines::LineMap;
+
+/// A place that a message names, or a line that it shows.
+#[derive(Debug)]
+struct Place<'a> {
+    file: &'a str,
+    line: u32,
+    /// The last column that matters, at least; tabs may count for several.
+    column: usize,
+}
+
+/// What a preprocessor made of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Made<'a> {
+    /// Its begin: a system's macro ends a line, with a marker.
+    text: &'a [u8],
+    is_whole: bool,
+}
+
+/// A text that a preprocessor made.
+#[derive(Clone, Debug)]
+pub(crate) struct Text {
+    pub(crate) text: Vec<u8>,
+    pub(crate) lines: LineMap,
+    /// The compiler shows lines of this text in messages, not of the user's files.
+    pub(crate) is_shown: bool,
+}
+
+impl Text {
+    /// Whether messages about this text are those about its source.
+    pub(crate) fn says_the_same(&self, messages: &[u8]) -> bool {
+        let messages = without_colours(messages);
+        let Some(places) = places(&messages) else {
+            return false;
+        };
+        let made = self.by_place();
+        let mut files = HashMap::new();
+        places.into_iter().all(|place| {
+            let text: &mut Vec<u8> = files
+                .entry(place.file)
+                .or_insert_with(|| std::fs::read(place.file).unwrap_or_default());
+            let mut lines = text.split(|byte| *byte == b'\n');
+            let written = lines.nth(place.line.saturating_sub(1) as usize);
+            let made = made.get(&(place.file.to_owned(), place.line));
+            match (written, made) {
+                (Some(written), Some(Some(made))) if self.is_shown => {
+                    made.is_whole && made.text == written
+                }
+                (Some(written), Some(Some(made))) => is_same(written, *made, place.column),
+                _ => false,
+            }
+        })
+    }
+
+    /// Its lines by where they come from; none where several that differ come from one.
+    fn by_place(&self) -> HashMap<(String, u32), Option<Made<'_>>> {
+        let lines = self.text.split(|byte| *byte == b'\n').scan(0, |at, line| {
+            let begin = *at;
+            *at += line.len() + 1;
+            Some((begin, line))
+        });
+        let placed = lines.filter(|(_, line)| !is_marker(line));
+        let placed = placed.filter_map(|(at, line)| Some((self.lines.presumed(at)?, line)));
+        let mut made = HashMap::new();
+        for part in placed.collect::<Vec<_>>().chunk_by(|(a, _), (b, _)| a == b) {
+            let [(place, text), ..] = part else { continue };
+            let new = Some(Made {
+                text,
+                is_whole: part.len() == 1,
+            });
+            let known = made.entry((place.file.clone(), place.line)).or_insert(new);
+            if *known != new {
+                *known = None;
+            }
+        }
+        made
+    }
+}
+
+/// Whether a line that the user has written begins as it was made, up to the end of
+/// the word in a column, or is the same but for a comment.
+fn is_same(written: &[u8], made: Made<'_>, column: usize) -> bool {
+    let pairs = written.iter().zip(made.text);
+    let same = pairs.take_while(|(a, b)| a == b).count();
+    let (_, rest) = written.split_at(same);
+    let rest = rest.trim_ascii();
+    let ends = made.is_whole && made.text.trim_ascii_end().len() <= same;
+    let is_comment = rest.is_empty() || rest.starts_with(b"//") || rest.starts_with(b"/*");
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let word = written.iter().skip(column).take_while(|byte| is_word(byte));
+    (ends && is_comment) || (written.is_ascii() && column + word.count() < same)
+}
+
+fn is_marker(line: &[u8]) -> bool {
+    line.starts_with(b"# ") || line.starts_with(b"#line ")
+}
+
+/// Messages without what colours them on a terminal (ECMA-48, control sequences).
+fn without_colours(messages: &[u8]) -> String {
+    let text = String::from_utf8_lossy(messages);
+    let mut parts = text.split("\x1b[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |plain, part| {
+        let end = part.find(|c: char| c.is_ascii_alphabetic());
+        plain + part.get(end.map_or(0, |end| end + 1)..).unwrap_or_default()
+    })
+}
+
+/// The places that messages name or show; none if there is more in them.
+fn places(messages: &str) -> Option<Vec<Place<'_>>> {
+    let mut places: Vec<Place<'_>> = Vec::new();
+    let mut code_may_follow = false;
+    for line in messages.lines() {
+        let begins = place(line);
+        let follows = std::mem::replace(&mut code_may_follow, begins.is_some());
+        if let Some(place) = begins {
+            places.push(place);
+        } else if let Some((gutter, code)) = line.split_once(" | ") {
+            add_shown(&mut places, gutter.trim(), code)?;
+        } else if !follows && !is_around(line) {
+            return None;
+        }
+    }
+    Some(places)
+}
+
+/// Adds what a line shows behind a gutter: a line of the place's file, which has its
+/// number there, or marks below it.
+fn add_shown(places: &mut Vec<Place<'_>>, number: &str, code: &str) -> Option<()> {
+    let last = places.last_mut()?;
+    if number.is_empty() {
+        last.column = last.column.max(code.trim_end().len());
+        return Some(());
+    }
+    let (file, line) = (last.file, number.parse().ok()?);
+    if line != last.line {
+        let column = 0;
+        places.push(Place { file, line, column });
+    }
+    Some(())
+}
+
+/// The place that a line begins with, or ends with after what is inlined there:
+/// `a.c:12:3: warning: ...`.
+fn place(line: &str) -> Option<Place<'_>> {
+    let line = match line.trim_start().strip_prefix("inlined from ") {
+        Some(inlined) => inlined.rsplit_once(" at ")?.1,
+        None => line,
+    };
+    let (file, rest) = line.split_once(':')?;
+    let (number, rest) = rest.split_once(':')?;
+    let (column, _) = rest.split_once([':', ','])?;
+    Some(Place {
+        file,
+        line: number.parse().ok()?,
+        column: column.parse().ok()?,
+    })
+}
+
+/// Lines that say in which function, in which header or how often, and marks below
+/// a line without a gutter.
+fn is_around(line: &str) -> bool {
+    let text = line.trim_start();
+    text.chars().all(|c| " ^~".contains(c))
+        || text.starts_with('|')
+        || text.starts_with("In file included from ")
+        || (text != line && text.starts_with("from "))
+        || (text.starts_with("In function ") && text.ends_with(','))
+        || (text.ends_with(':') && (text.contains(": In ") || text.contains(": At ")))
+        || text.ends_with(" generated.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A text whose second marker names a file, of which three lines follow.
+    fn text(file: &str, is_shown: bool) -> Text {
+        let head = format!("# 1 \"other.c\"\nint a;\n# 4 \"{file}\"\n");
+        let text = format!("{head}int b;\nint c = (0);\nint d;\n");
+        let mut lines = LineMap::new("a.i", text.as_bytes());
+        lines.change(head.len(), Some(file.to_owned()), 4);
+        Text {
+            text: text.into_bytes(),
+            lines,
+            is_shown,
+        }
+    }
+
+    #[test]
+    fn messages_about_lines_that_stay_are_the_same() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.c");
+        std::fs::write(&path, "\n\n\nint b; // b\nint c = ZERO;\nint d;\n").unwrap();
+        let file = path.to_str().unwrap();
+        let (gcc, clang) = (text(file, false), text(file, true));
+        for (message, same) in [
+            (
+                "@: In function 'f':\n@:4:5: warning: b\n    4 | int b;\n      |     ^\n",
+                [true, false],
+            ),
+            ("@:6:5: note: declared here\n", [true, true]),
+            (
+                "\x1b[1m@:6:5:\x1b[K \x1b[35mwarning\x1b[m: d\n1 warning generated.\n",
+                [true, true],
+            ),
+            (
+                "In function 'f',\n    inlined from 'g' at @:6:1:\n",
+                [true, true],
+            ),
+            (
+                "In file included from b.c:1:\n@:6:5: warning: d\n",
+                [true, true],
+            ),
+            (
+                "@:5:5: warning: before a macro\n    5 | int c = ZERO;\n      |     ^\n",
+                [true, false],
+            ),
+            ("@:5:9: warning: made by a macro\n", [false, false]),
+            (
+                "@:5:5: warning: c\n    5 | int c = ZERO;\n      |     ^   ~~~~\n",
+                [false, false],
+            ),
+            (
+                "@:6:5: warning: d\n    4 | int b; // b\n      |            ^\n",
+                [true, false],
+            ),
+            ("    inlined from 'g' at @:5:9:\n", [false, false]),
+            ("@:9:1: warning: of no line\n", [false, false]),
+            ("absent.c:4:5: warning: b\n", [false, false]),
+            ("gcc: warning: a flag\n", [false, false]),
+        ] {
+            let message = message.replace('@', file);
+            let found = [&gcc, &clang].map(|text| text.says_the_same(message.as_bytes()));
+            assert_eq!(found, same, "{message}");
+        }
+    }
+}
