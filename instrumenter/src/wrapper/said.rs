@@ -87,10 +87,12 @@ impl Text {
 }
 
 /// Whether a line that the user has written begins as it was made, up to the end of
-/// the word in a column, or is the same but for a comment.
+/// the word in a column, or is the same but for a comment. A tab is made a space:
+/// columns are counted in bytes, and made those of the screen with the user's file.
 fn is_same(written: &[u8], made: Made<'_>, column: usize) -> bool {
     let pairs = written.iter().zip(made.text);
-    let same = pairs.take_while(|(a, b)| a == b).count();
+    let equal = |a: u8, b: u8| a == b || (a == b'\t' && b == b' ');
+    let same = pairs.take_while(|(a, b)| equal(**a, **b)).count();
     let (_, rest) = written.split_at(same);
     let rest = rest.trim_ascii();
     let ends = made.is_whole && made.text.trim_ascii_end().len() <= same;
@@ -183,10 +185,10 @@ fn is_around(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// A text whose second marker names a file, of which three lines follow.
+    /// A text whose second marker names a file, of which four lines follow.
     fn text(file: &str, is_shown: bool) -> Text {
         let head = format!("# 1 \"other.c\"\nint a;\n# 4 \"{file}\"\n");
-        let text = format!("{head}int b;\nint c = (0);\nint d;\n");
+        let text = format!("{head}int b;\nint c = (0);\nint d;\n int e;\n");
         let mut lines = LineMap::new("a.i", text.as_bytes());
         lines.change(head.len(), Some(file.to_owned()), 4);
         Text {
@@ -200,7 +202,11 @@ mod tests {
     fn messages_about_lines_that_stay_are_the_same() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.c");
-        std::fs::write(&path, "\n\n\nint b; // b\nint c = ZERO;\nint d;\n").unwrap();
+        std::fs::write(
+            &path,
+            "\n\n\nint b; // b\nint c = ZERO;\nint d;\n\tint e;\n",
+        )
+        .unwrap();
         let file = path.to_str().unwrap();
         let (gcc, clang) = (text(file, false), text(file, true));
         for (message, same) in [
@@ -235,6 +241,7 @@ mod tests {
                 [true, false],
             ),
             ("    inlined from 'g' at @:5:9:\n", [false, false]),
+            ("@:7:9: warning: behind a tab\n", [true, false]),
             ("@:9:1: warning: of no line\n", [false, false]),
             ("absent.c:4:5: warning: b\n", [false, false]),
             ("gcc: warning: a flag\n", [false, false]),
