@@ -6,35 +6,19 @@
 
 use std::collections::HashSet;
 
-use memchr::memmem;
-
-/// What a line marker says of a file that it marks as the system's: "3", and "4" if
-/// that is C in any case; "1" before where the file begins, "2" where it goes on.
-const MARKS: &[&[u8]] = &[b" 3", b" 3 4"];
+use crate::find::c::preprocessed::markers;
 
 /// A text without the marks on parts of the user's files.
 pub(crate) fn unmarked(text: Vec<u8>) -> Vec<u8> {
     let mut systems = HashSet::new();
     let mut new = Vec::new();
     let mut copied = 0;
-    for begin in memmem::find_iter(&text, b"\n# ") {
-        let line = &text[begin + 1..];
-        let end = begin + 1 + memchr::memchr(b'\n', line).unwrap_or(line.len());
-        let marker = &text[begin + 1..end];
-        let Some(mark) = MARKS.iter().find(|mark| marker.ends_with(mark)) else {
-            continue;
-        };
-        let rest = &marker[..marker.len() - mark.len()];
-        let Some(quote) = memchr::memchr(b'"', rest) else {
-            continue;
-        };
-        let file = &rest[quote..];
-        let named = file.strip_suffix(b" 1").or(file.strip_suffix(b" 2"));
-        if let Some(file) = named {
-            systems.insert(file);
-        } else if !systems.contains(file) {
-            new.extend(&text[copied..end - mark.len()]);
-            copied = end;
+    for marker in markers(&text).filter(|marker| marker.has(b'3')) {
+        if marker.has(b'1') || marker.has(b'2') {
+            systems.insert(marker.file);
+        } else if !systems.contains(marker.file) {
+            new.extend(&text[copied..marker.flags_begin()]);
+            copied = marker.end;
         }
     }
     if new.is_empty() {

@@ -96,21 +96,21 @@ fn readable(text: &[u8]) -> &[u8] {
 
 /// Lexes a whole text.
 pub(in crate::find) fn lex(text: &[u8]) -> Lexed {
+    lex_without(text, &[])
+}
+
+/// Lexes a text without parts of it, in order, which begin and end with a line.
+pub(in crate::find) fn lex_without(text: &[u8], skipped: &[Range<usize>]) -> Lexed {
     let text = readable(text);
-    let mut lexer = Lexer {
-        text,
-        cursor: Cursor::new(text, first_byte(text)),
-        line_start: None,
-    };
-    lexer.line_start = Some(lexer.cursor.offset());
+    let begins = std::iter::once(first_byte(text)).chain(skipped.iter().map(|part| part.end));
+    let ends = skipped.iter().map(|part| part.start).chain([text.len()]);
+    let parts: Vec<Range<usize>> = begins.zip(ends).map(|(begin, end)| begin..end).collect();
+    let length: usize = parts.iter().map(Range::len).sum();
     let mut lines = Vec::new();
     // About as many as there are; memory that is not used costs nothing.
-    let mut code = Vec::with_capacity(text.len() / 2);
-    while let Some(token) = lexer.next_token() {
-        match (token.is(b'#'), token.line_start()) {
-            (true, Some(start)) => lines.push(lexer.preprocessor_line(start)),
-            _ => code.push(token),
-        }
+    let mut code = Vec::with_capacity(length / 2);
+    for part in parts {
+        Lexer::new(text, part).read(&mut code, &mut lines);
     }
     Lexed {
         code: Rc::new(code),
@@ -120,12 +120,8 @@ pub(in crate::find) fn lex(text: &[u8]) -> Lexed {
 
 /// Lexes a part of a text as code.
 pub(in crate::find) fn lex_part(text: &[u8], range: Range<usize>) -> Vec<Token> {
-    let end = range.end.min(readable(text).len());
-    let mut lexer = Lexer {
-        text: &text[..end],
-        cursor: Cursor::new(&text[..end], range.start),
-        line_start: None,
-    };
+    let mut lexer = Lexer::new(readable(text), range);
+    lexer.line_start = None;
     std::iter::from_fn(|| lexer.next_token()).collect()
 }
 
@@ -145,7 +141,28 @@ struct Lexer<'a> {
     line_start: Option<usize>,
 }
 
-impl Lexer<'_> {
+impl<'a> Lexer<'a> {
+    /// At the begin of a part of a text.
+    fn new(text: &'a [u8], part: Range<usize>) -> Self {
+        let text = &text[..part.end.min(text.len())];
+        let cursor = Cursor::new(text, part.start.min(text.len()));
+        Self {
+            text,
+            cursor,
+            line_start: Some(cursor.offset()),
+        }
+    }
+
+    /// Everything up to the end.
+    fn read(mut self, code: &mut Vec<Token>, lines: &mut Vec<PreprocessorLine>) {
+        while let Some(token) = self.next_token() {
+            match (token.is(b'#'), token.line_start()) {
+                (true, Some(start)) => lines.push(self.preprocessor_line(start)),
+                _ => code.push(token),
+            }
+        }
+    }
+
     /// The next token of code, over white space, newlines and comments.
     fn next_token(&mut self) -> Option<Token> {
         loop {

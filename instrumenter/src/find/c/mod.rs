@@ -22,7 +22,7 @@ pub(in crate::find) mod line_directives;
 mod loops;
 mod macros;
 mod matcher;
-pub(in crate::find) mod preprocessed;
+pub(crate) mod preprocessed;
 pub mod scan;
 mod sections;
 mod tree;
@@ -141,17 +141,17 @@ struct Finder<'s> {
 impl<'s> Finder<'s> {
     fn new(source: &'s Source) -> Self {
         let (text, language) = (&source.text, source.language);
-        let lexed = lexer::lex(text);
+        let preprocessed = preprocessed::is_preprocessed(text);
+        let system = match preprocessed {
+            true => preprocessed::system_ranges(text),
+            false => Vec::new(),
+        };
+        let lexed = lexer::lex_without(text, &preprocessed::silent(text, &system));
         let groups = Groups::new(text, &lexed.lines, language);
         let records = directives::records(text, &lexed);
-        let preprocessed = preprocessed::is_preprocessed(text);
         let brace_macros = match preprocessed {
             true => Vec::new(),
             false => brace_macros(text, &lexed),
-        };
-        let system = match preprocessed {
-            true => preprocessed::system_ranges(text, &lexed.lines),
-            false => Vec::new(),
         };
         Self {
             has_stray_hash: lexed.code.iter().any(|token| token.is(b'#')),

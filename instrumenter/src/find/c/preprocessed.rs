@@ -4,8 +4,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::groups::word;
-use super::lexer::{PreprocessorLine, TokenKind};
+use memchr::memmem;
 
 /// Why nothing is inserted in a system header.
 pub(in crate::find) const SYSTEM_HEADER: &str = "it stands in a system header";
@@ -36,44 +35,95 @@ fn marker_end(text: &[u8], at: usize) -> Option<usize> {
     named.then_some(at + newline + 1)
 }
 
+/// A line marker of preprocessed text: `# 12 "file" flags`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Marker<'a> {
+    /// Where its line begins.
+    pub(crate) begin: usize,
+    /// Before the newline that ends it.
+    pub(crate) end: usize,
+    /// The file's name, in quotes.
+    pub(crate) file: &'a [u8],
+    /// What stands behind it: 1 where the file begins, 2 where it goes on after
+    /// another one, 3 if it is the system's, 4 if that is C in any case.
+    flags: &'a [u8],
+}
+
+impl Marker<'_> {
+    /// Behind the file's name.
+    pub(crate) fn flags_begin(&self) -> usize {
+        self.end - self.flags.len()
+    }
+
+    pub(crate) fn has(&self, flag: u8) -> bool {
+        self.flags.contains(&flag)
+    }
+}
+
+/// The line markers of a text.
+pub(crate) fn markers(text: &[u8]) -> impl Iterator<Item = Marker<'_>> {
+    let first = text.starts_with(b"# ").then_some(0);
+    let others = memmem::find_iter(text, b"\n# ").map(|newline| newline + 1);
+    first.into_iter().chain(others).filter_map(|begin| {
+        let line = text[begin..].split(|byte| *byte == b'\n').next()?;
+        let number = line.get(2).filter(|byte| byte.is_ascii_digit());
+        let open = number.and_then(|_| memchr::memchr(b'"', line))?;
+        let close = memchr::memrchr(b'"', line).filter(|close| *close > open)?;
+        Some(Marker {
+            begin,
+            end: begin + line.len(),
+            file: &line[open..=close],
+            flags: &line[close + 1..],
+        })
+    })
+}
+
 /// The parts of a text that come from system headers, in order. What a macro of
 /// a system header makes in the user's file is marked like them, but it is the
 /// user's: the file was not entered as a system header.
-pub(in crate::find) fn system_ranges(text: &[u8], lines: &[PreprocessorLine]) -> Vec<Range<usize>> {
+pub(in crate::find) fn system_ranges(text: &[u8]) -> Vec<Range<usize>> {
     let mut system_files = HashSet::new();
     let mut ranges: Vec<Range<usize>> = Vec::new();
     let mut begin = None;
-    for line in lines {
-        let Some((file, flags)) = marker(text, line) else {
-            continue;
-        };
-        let marked = flags.iter().any(|flag| flag == "3");
-        if marked && flags.iter().any(|flag| flag == "1") {
-            system_files.insert(file.clone());
+    for marker in markers(text) {
+        let marked = marker.has(b'3');
+        if marked && marker.has(b'1') {
+            system_files.insert(marker.file);
         }
-        if marked && system_files.contains(&file) {
-            begin = begin.or(Some(line.range.start));
+        if marked && system_files.contains(marker.file) {
+            begin = begin.or(Some(marker.begin));
         } else if let Some(begin) = begin.take() {
-            ranges.push(begin..line.range.start);
+            ranges.push(begin..marker.begin);
         }
     }
     ranges.extend(begin.map(|begin| begin..text.len()));
     ranges
 }
 
-/// The file and the flags of a line marker.
-fn marker(text: &[u8], line: &PreprocessorLine) -> Option<(String, Vec<String>)> {
-    let is = |at: usize, kind| line.tokens.get(at).is_some_and(|token| token.kind == kind);
-    if !is(0, TokenKind::Number) || !is(1, TokenKind::Literal) {
-        return None;
-    }
-    let flags = (2..line.tokens.len()).map(|at| word(text, line, at));
-    Some((word(text, line, 1), flags.collect()))
+/// What need not be read of the parts that come from system headers: those that do
+/// not mention OpenMP, but for the marker that begins them.
+pub(in crate::find) fn silent(text: &[u8], system: &[Range<usize>]) -> Vec<Range<usize>> {
+    let silent = system
+        .iter()
+        .filter(|part| !mentions_openmp(&text[(*part).clone()]));
+    let behind_marker = silent.filter_map(|part| {
+        let newline = memchr::memchr(b'\n', &text[part.clone()])?;
+        Some(part.start + newline + 1..part.end)
+    });
+    behind_marker.collect()
+}
+
+/// Whether a word begins with `omp` or `pomp`.
+fn mentions_openmp(text: &[u8]) -> bool {
+    memmem::find_iter(text, b"omp").any(|at| {
+        let before = text[..at].strip_suffix(b"p").unwrap_or(&text[..at]);
+        let in_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        !before.last().is_some_and(in_word)
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::lexer::lex;
     use super::*;
 
     #[test]
@@ -97,11 +147,22 @@ mod tests {
     fn only_files_entered_as_system_headers_are() {
         let text = "# 1 \"a.c\"\n# 1 \"/s.h\" 1 3 4\nS\n# 1 \"/t.h\" 1 3\nS\n# 3 \"/s.h\" 2 3 4\n\
                     S\n# 2 \"a.c\" 2\nU\n# 2 \"a.c\" 3 4\nU\n# 1 \"u.h\" 1\nU\n";
-        let lexed = lex(text.as_bytes());
-        let ranges = system_ranges(text.as_bytes(), &lexed.lines);
+        let ranges = system_ranges(text.as_bytes());
         for (at, letter) in text.match_indices(['S', 'U']) {
             let system = ranges.iter().any(|range| range.contains(&at));
             assert_eq!(system, letter == "S", "at {at}");
         }
+    }
+
+    #[test]
+    fn what_does_not_mention_openmp_is_not_read() {
+        let text = "# 1 \"a.c\"\n# 1 \"/s.h\" 1 3 4\ncompare(x_omp);\n# 2 \"a.c\" 2\nU\n\
+                    # 1 \"omp.h\" 1 3 4\nvoid omp_f();\n# 2 \"a.c\" 2\nU\n\
+                    # 1 \"t.h\" 1 3 4\n#pragma pomp inst init\n";
+        let system = system_ranges(text.as_bytes());
+        assert_eq!(system.len(), 3);
+        let silent = silent(text.as_bytes(), &system);
+        let parts: Vec<&str> = silent.into_iter().map(|part| &text[part]).collect();
+        assert_eq!(parts, ["compare(x_omp);\n"]);
     }
 }

@@ -17,7 +17,7 @@ impl Finder<'_> {
     /// The closed parts of every view that a directive or a call was seen in.
     pub(super) fn closed(&self) -> Vec<Closed> {
         let mut closed = self.closed.take();
-        let system = preprocessed::system_ranges(&self.source.text, &self.preprocessor);
+        let system = preprocessed::system_ranges(&self.source.text);
         closed.extend(
             system
                 .into_iter()
