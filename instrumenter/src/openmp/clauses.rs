@@ -5,6 +5,7 @@
 //! splitting rule of its row can't place, keeps the directive whole.
 
 use super::Leaf;
+use super::directives::DIRECTIVES;
 
 /// To which leaf constructs of a combined directive a clause belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +110,28 @@ pub const CLAUSES: &[ClauseRow] = &[
     keyed("hasUntied", row("untied", &[Taskloop], Only)),
 ];
 
+/// Clauses of directives that are never split, which need no row.
+#[rustfmt::skip]
+pub const OF_WHOLE: &[&str] = &[
+    "absent", "acq_rel", "acquire", "adjust_args", "affinity", "align", "allocator", "append_args",
+    "at", "atomic_default_mem_order", "capture", "compare", "contains", "defaultmap", "depend",
+    "destroy", "detach", "device", "device_type", "dist_schedule", "doacross", "dynamic_allocators",
+    "enter", "exclusive", "fail", "from", "full", "has_device_addr", "hint", "holds", "inbranch",
+    "inclusive", "indirect", "init", "initializer", "is_device_ptr", "link", "local", "map", "match",
+    "memscope", "no_openmp", "no_openmp_routines", "no_parallelism", "nocontext", "notinbranch",
+    "novariants", "num_teams", "otherwise", "partial", "permutation", "read", "relaxed", "release",
+    "reverse_offload", "self_maps", "seq_cst", "sizes", "task_reduction", "thread_limit", "threads",
+    "threadset", "to", "unified_address", "unified_shared_memory", "uniform", "update", "use",
+    "use_device_addr", "use_device_ptr", "uses_allocators", "weak", "when", "write",
+];
+
+/// Whether a clause has this name, or a directive that some clauses are named after.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
+    let directive = || DIRECTIVES.iter().any(|row| row.name == name);
+    find(name).is_some() || OF_WHOLE.contains(&name) || directive()
+}
+
 /// The row of a clause.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static ClauseRow> {
@@ -129,6 +152,8 @@ mod tests {
                 row.name
             );
             assert!(!row.permitted_on.is_empty());
+            assert!(!OF_WHOLE.contains(&row.name), "{}", row.name);
         }
+        assert!(OF_WHOLE.is_sorted());
     }
 }

@@ -119,6 +119,42 @@ fn a_long_conditional_in_a_directive_hides_nothing() {
     );
 }
 
+/// What the specification calls a clause is no macro, of whatever construct it is.
+#[test]
+fn clauses_are_no_reason_to_preprocess() {
+    let text = "\
+subroutine s(a, n)
+  integer :: n, a(n), i
+!$omp target teams distribute parallel do num_teams(2) map(tofrom: a)
+  do i = 1, n
+!$omp atomic update hint(0) seq_cst
+    a(1) = a(1) + 1
+  end do
+!$omp parallel
+!$omp cancel parallel
+!$omp task depend(in: a)
+!$omp end task
+!$omp do ordered
+  do i = 1, n
+!$omp ordered threads
+    a(i) = i
+!$omp end ordered
+  end do
+!$omp end CLOSING
+end
+";
+    for (closing, preprocessed) in [("parallel", false), ("parallel X", true)] {
+        let text = text.replace("CLOSING", closing);
+        let project = Project::new(&[("s.F90", &text)]);
+        let compile = rompfc(&project, "-fopenmp -DX= -c s.F90").env("ROMP_VERBOSE", "1");
+        let run = compile.run();
+        let said = run.stderr;
+        assert_eq!(run.code, Some(0), "{said}");
+        assert_eq!(said.contains("is preprocessed"), preprocessed, "{said}");
+        assert!(regions(&project, "s.o").contains(&"task s.F90:10".to_owned()));
+    }
+}
+
 #[test]
 fn macros_and_included_files_may_call_lock_routines() {
     let project = project();

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use super::logical::Logical;
 use super::tokens::TokenKind;
 use crate::openmp::Language;
-use crate::openmp::clauses::CLAUSES;
+use crate::openmp::clauses::{CLAUSES, OF_WHOLE};
 use crate::openmp::directives::DIRECTIVES;
 use crate::openmp::parse::Word;
 use crate::openmp::pomp::POMP_DIRECTIVES;
@@ -19,24 +19,13 @@ use crate::source::Form;
 const MAX_NAME: usize = 48;
 const MAX_KEYWORD: usize = 16;
 
-/// Clauses of directives that are never split, which have no row.
-#[rustfmt::skip]
-const OTHER_CLAUSES: &[&str] = &[
-    "acq_rel", "acquire", "affinity", "capture", "compare", "defaultmap", "depend", "detach",
-    "device", "device_type", "dist_schedule", "doacross", "enter", "fail", "from", "full",
-    "has_device_addr", "hint", "inbranch", "is_device_ptr", "link", "map", "notinbranch",
-    "num_teams", "partial", "read", "relaxed", "release", "seq_cst", "simdlen", "sizes",
-    "task_reduction", "thread_limit", "threads", "to", "uniform", "update", "use_device_addr",
-    "use_device_ptr", "weak", "write",
-];
-
 /// The words that names of directives and clauses are made of.
 static KEYWORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     let rows = DIRECTIVES.iter().chain(POMP_DIRECTIVES);
     let rows = rows.filter(|row| row.languages.contain(Language::Fortran));
     let names = rows.flat_map(|row| row.name.split(' '));
     let clauses = CLAUSES.iter().map(|row| row.name);
-    let others = OTHER_CLAUSES.iter().copied();
+    let others = OF_WHOLE.iter().copied();
     names.chain(clauses).chain(others).chain(["end"]).collect()
 });
 
