@@ -122,7 +122,8 @@ static FLANG: Family = Family {
     prefix_maps: &[],
     colour: Some("-fcolor-diagnostics"),
     whole_statements: true,
-    no_remarks: NO_REMARKS,
+    // It takes no flag about warnings.
+    no_remarks: None,
     shows_file: false,
 };
 
@@ -146,14 +147,15 @@ static NVIDIA_FORTRAN: Family = Family {
     shows_file: false,
 };
 
-/// As `UNKNOWN`, for Fortran: most imitate the command line of GNU's.
+/// As `UNKNOWN`, for Fortran: most imitate the command line of GNU's, but Flang takes
+/// no flag about warnings.
 static UNKNOWN_FORTRAN: Family = Family {
     flags: &flags::FLANG,
     substitution: Substitution::TemporaryFile,
     prefix_maps: BOTH_MAPS,
     colour: COLOUR,
     whole_statements: false,
-    no_remarks: NO_REMARKS,
+    no_remarks: None,
     shows_file: false,
 };
 

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::support::{Invocation, Project, ROMPFC};
+use crate::support::{Invocation, Project, ROMPFC, fake};
 
 const MAIN: &str = "\
 #define PARALLEL !$omp parallel
@@ -98,6 +98,18 @@ fn what_the_source_does_not_show_is_measured() {
             "paralleldo src/main.F90:10",
         ]
     );
+}
+
+/// It takes no flag about warnings, and so none that is to keep it quiet.
+#[test]
+fn flang_preprocesses_too() {
+    let project = project();
+    let compile = rompfc(&project, "-fopenmp -Iinc -c src/main.F90");
+    let strict = compile.env("ROMP_STRICT", "1");
+    strict.env("ROMP_FC", fake("flang")).quietly();
+    let regions = regions(&project, "main.o");
+    assert!(regions.contains(&"parallel src/main.F90:7".to_owned()));
+    assert!(regions.contains(&"barrier inc/deep.inc:2".to_owned()));
 }
 
 /// For a long part that is left out, the preprocessor writes a line marker.
