@@ -451,6 +451,26 @@ fn messages_about_lines_without_macros_are_no_reason_to_look_twice() {
     }
 }
 
+/// GCC holds back some warnings for a comment, or for a macro in one of the operands:
+/// preprocessed text has neither, and the warning's place looks the same.
+#[test]
+fn what_a_comment_or_a_macro_keeps_back_is_not_said() {
+    let at = |line: &str| IN_MACROS.replace("int sum = 0;", line);
+    let macros = "#define NEXT sum = n + 1\n#define SAME n + 1\n#define LARGE n > 4\n";
+    for statements in [
+        "int sum = 0, n = 3; switch (n) {\n  case 1:\n    sum++;\n    /* fall through */\n  case 2:\n    sum--; }",
+        "int sum = 0, n = 3; if (n)\n    NEXT;\n  else\n    sum = n + 1;",
+        "int sum = 0, n = 3; if (n + 1 == SAME) sum = 0;",
+        "int sum = 0, n = 3; if (n > 4 ||\n      LARGE) sum = 0;",
+    ] {
+        let source = format!("{macros}{}", at(statements));
+        let text = "-fopenmp -Wall -Wextra -Wduplicated-branches -Wlogical-op -c a.c";
+        let [(_, plain, _), (_, run, project)] = both(&[("a.c", &source)], "gcc", text);
+        assert_eq!(run.stderr, plain.stderr, "{source}");
+        assert!(project.is_measured("a.o"));
+    }
+}
+
 #[test]
 fn what_the_driver_says_is_no_reason_to_look_twice() {
     let text = "-fexpensive-optimizations -fopenmp -c a.c";
