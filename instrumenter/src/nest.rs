@@ -153,7 +153,8 @@ fn implicit_section(index: usize, directive: &FoundDirective) -> Option<Construc
 }
 
 /// Finds each construct's parent: the innermost one whose block it stands in.
-/// Alternatives in the branches of a conditional are not in each other's block.
+/// Alternatives in the branches of a conditional are not in each other's block, and
+/// what is never compiled is around nothing.
 fn link(found: &Found, constructs: &mut [Construct]) {
     let mut around: Vec<usize> = Vec::new();
     for index in 0..constructs.len() {
@@ -165,6 +166,7 @@ fn link(found: &Found, constructs: &mut [Construct]) {
             let block = outer.block.as_ref();
             block.is_some_and(|block| block.range.contains(&at))
                 && !are_alternatives(&found.directives[outer.directive], own)
+                && !found.directives[outer.directive].is_dead()
         });
         constructs[index].parent = parent.copied();
         constructs[index].depth = parent.map_or(0, |parent| constructs[*parent].depth + 1);
@@ -207,7 +209,7 @@ fn block_end(construct: &Construct) -> usize {
 fn delimited(found: &Found) -> Vec<(Range<usize>, Leaf)> {
     let mut closed = Vec::new();
     let mut open: Vec<(usize, Leaf)> = Vec::new();
-    for found_directive in &found.directives {
+    for found_directive in found.directives.iter().filter(|found| !found.is_dead()) {
         let Ok(directive) = &found_directive.directive else {
             continue;
         };
@@ -261,6 +263,7 @@ fn device_functions(found: &Found) -> Vec<String> {
     let declared = found
         .directives
         .iter()
+        .filter(|found| !found.is_dead())
         .filter_map(|found| found.directive.as_ref().ok())
         .filter(|directive| directive.has_leaf(Leaf::DeclareTarget));
     let mut names = Vec::new();

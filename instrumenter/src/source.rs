@@ -1,8 +1,12 @@
 //! A source text and where its lines begin.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::openmp::Language;
+
+/// Macros that are known not to be defined where a text is compiled.
+pub type Absent = BTreeSet<String>;
 
 /// One source text.
 #[derive(Clone, Debug)]
@@ -16,6 +20,8 @@ pub struct Source {
     pub text: Vec<u8>,
     /// How Fortran text is laid out; means nothing for other languages.
     pub layout: Layout,
+    /// Macros that decide its conditionals; none if nothing is known of them.
+    pub absent: Absent,
 }
 
 /// How Fortran text is laid out in lines (Fortran 2018, section 6.3).

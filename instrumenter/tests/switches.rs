@@ -12,6 +12,7 @@ fn a_switch_alone_is_declared() {
         language: Language::C,
         text: b"void f(void)\n{\n#pragma pomp inst off\n}\n".to_vec(),
         layout: Layout::FREE,
+        absent: instrumenter::source::Absent::new(),
     };
     let options = Options {
         unique: "t".into(),

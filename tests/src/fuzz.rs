@@ -23,6 +23,7 @@ pub fn c_front_end(text: &[u8]) {
             language,
             text: text.to_vec(),
             layout: Layout::FREE,
+            absent: instrumenter::source::Absent::new(),
         };
         instrumented_and_checked(&source);
     }
@@ -48,6 +49,7 @@ pub fn fortran_front_end(text: &[u8]) {
                     preprocessed_by_compiler,
                     ..layout
                 },
+                absent: instrumenter::source::Absent::new(),
             };
             instrumented_and_checked(&source);
         }
@@ -124,6 +126,7 @@ fn tokens_are_in_order(text: &[u8]) {
             language,
             text: text.to_vec(),
             layout: Layout::FREE,
+            absent: instrumenter::source::Absent::new(),
         };
         let mut end = 0;
         for token in front_end(language).token_ranges(&source) {

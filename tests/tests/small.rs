@@ -30,6 +30,7 @@ fn list(fixture: &Fixture) -> FileListing {
         language: Source::language_of(&fixture.path),
         text: fixture.text.clone().into_bytes(),
         layout: Source::layout_of(&fixture.path),
+        absent: instrumenter::source::Absent::new(),
     };
     let options = Options {
         host_only: true,

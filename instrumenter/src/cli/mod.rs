@@ -165,6 +165,7 @@ fn read_source(path: &std::path::Path) -> Result<crate::Source, Failure> {
         language,
         name,
         text,
+        absent: crate::source::Absent::new(),
     })
 }
 

@@ -196,6 +196,14 @@ pub struct FoundDirective {
     pub sequence: Option<InSequence>,
 }
 
+impl FoundDirective {
+    /// Whether it stands in a branch that is never compiled.
+    #[must_use]
+    pub fn is_dead(&self) -> bool {
+        self.branches.iter().any(|branch| branch.dead)
+    }
+}
+
 /// A directive's place in a sequence that one text holds. Before anything can be
 /// put between its directives, each must get a text of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]

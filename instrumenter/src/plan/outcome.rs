@@ -63,7 +63,7 @@ impl Planner<'_> {
         if let Some(reason) = self.disabled_reason(recipe.group()) {
             return passed(reason);
         }
-        if found.branches.iter().any(|branch| branch.dead) {
+        if found.is_dead() {
             return passed("it stands in a branch that is never compiled");
         }
         if let Some(reason) = self.forbidden_by_surroundings(construct, found, directive) {

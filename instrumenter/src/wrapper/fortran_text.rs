@@ -93,6 +93,7 @@ fn source(unit: &Unit, text: &[u8]) -> Source {
         language: Language::Fortran,
         text: text.to_owned(),
         layout: unit.layout,
+        absent: crate::source::Absent::new(),
     }
 }
 

@@ -3,20 +3,24 @@
 //!
 //! Headers are looked up as the compiler would, in the directories that the
 //! command names. The system's own are not looked at: nothing is measured in
-//! them. Conditionals are not evaluated, so more may be read than is included;
-//! that costs time and no more.
+//! them. Conditionals are evaluated only where something is found, and only as far as
+//! macros are known to be absent: more may be read than is included, which costs time
+//! and no more.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
+use super::absent;
 use super::classify::{Argument, CommandLine, Role};
 use super::flags::Meaning;
 use super::fortran_text;
 use super::headers::environment_directories;
 use super::unit::Unit;
+use crate::find::c::conditions::without_dead;
 use crate::find::c::governed;
 use crate::find::c::scan::{self, Include};
 use crate::openmp::Language;
+use crate::source::Absent;
 
 /// More headers than this are not worth the time: preprocessing is cheaper.
 const MOST_FILES: usize = 1_000;
@@ -24,41 +28,70 @@ const MOST_FILES: usize = 1_000;
 /// Where the compilers look by themselves, and take `-I` for a repetition.
 const SYSTEM: &[&str] = &["/usr/include", "/usr/local/include"];
 
+/// A file of the user's.
+#[derive(Clone, Debug)]
+pub(crate) struct Text {
+    file: PathBuf,
+    pub(crate) language: Language,
+    pub(crate) text: Vec<u8>,
+}
+
 /// What the preprocessor would show, in words.
 pub(crate) fn reason(line: &CommandLine, unit: &Unit) -> Option<String> {
     if unit.language == Language::Fortran {
         return fortran_text::hidden(line, unit);
     }
-    // Braces are of no interest to a source without constructs.
-    let has_constructs = unit.text != unit.original;
-    let mut hiding: BTreeMap<String, String> =
-        scan::names_that_hide(&unit.original).into_iter().collect();
-    let mut texts = vec![unit.original.clone()];
     let mut search = Search::new(line, unit);
-    while let Some((file, text)) = search.next_header() {
-        if search.known.len() > MOST_FILES {
-            return Some("it includes a great many headers".into());
-        }
-        let brace = || scan::hidden_brace(&text).filter(|_| has_constructs);
-        if let Some(why) = scan::hidden_in_header(&text, unit.language).or_else(brace) {
-            return Some(format!("{}: {why}", file.display()));
-        }
-        for (name, why) in scan::names_that_hide(&text) {
-            hiding.insert(name, format!("{}: {why}", file.display()));
-        }
-        texts.push(text);
-    }
+    let Some(texts) = search.texts(unit) else {
+        return Some("it includes a great many headers".into());
+    };
     if search.computed {
         return Some("a macro names an included file".into());
     }
-    used(line, &texts, hiding)
+    let why = shown(line, unit, &texts)?;
+    let absent = absent::macros(line, &search, &texts);
+    if absent.is_empty() {
+        return Some(why);
+    }
+    let compiled = texts.into_iter().map(|text| Text {
+        text: without_dead(&text.text, text.language, &absent),
+        ..text
+    });
+    shown(line, unit, &compiled.collect::<Vec<_>>())
+}
+
+/// The macros that decide conditionals in a source and its headers and are known to be
+/// absent.
+pub(crate) fn absent(line: &CommandLine, unit: &Unit) -> Absent {
+    let mut search = Search::new(line, unit);
+    let texts = search.texts(unit).unwrap_or_default();
+    absent::macros(line, &search, &texts)
+}
+
+/// What the preprocessor would show of a source, which is the first of these texts.
+fn shown(line: &CommandLine, unit: &Unit, texts: &[Text]) -> Option<String> {
+    // Braces are of no interest to a source without constructs.
+    let has_constructs = unit.text != unit.original;
+    let (source, headers) = texts.split_first()?;
+    let mut hiding: BTreeMap<String, String> =
+        scan::names_that_hide(&source.text).into_iter().collect();
+    for Text { file, text, .. } in headers {
+        let brace = || scan::hidden_brace(text).filter(|_| has_constructs);
+        if let Some(why) = scan::hidden_in_header(text, unit.language).or_else(brace) {
+            return Some(format!("{}: {why}", file.display()));
+        }
+        for (name, why) in scan::names_that_hide(text) {
+            hiding.insert(name, format!("{}: {why}", file.display()));
+        }
+    }
+    used(line, texts, hiding)
 }
 
 /// Why one of the macros that hide something matters: code names it, or a macro that
 /// names it. A header for all sources of a project often has macros that few use.
 fn used(
     line: &CommandLine,
-    texts: &[Vec<u8>],
+    texts: &[Text],
     mut hiding: BTreeMap<String, String>,
 ) -> Option<String> {
     let first = hiding.values().next()?.clone();
@@ -66,7 +99,7 @@ fn used(
     while known < hiding.len() {
         known = hiding.len();
         for text in texts {
-            let found = scan::mentions(text, &hiding);
+            let found = scan::mentions(&text.text, &hiding);
             if let Some(name) = found.in_code {
                 return hiding.remove(&name);
             }
@@ -132,6 +165,8 @@ pub(crate) struct Search {
     pending: Vec<PathBuf>,
     /// Whether a macro names an included file.
     pub(crate) computed: bool,
+    /// The names of included files that are none of the user's.
+    pub(crate) elsewhere: BTreeSet<String>,
 }
 
 impl Search {
@@ -174,7 +209,25 @@ impl Search {
             known: HashSet::new(),
             pending: Vec::new(),
             computed: false,
+            elsewhere: BTreeSet::new(),
         }
+    }
+
+    /// A source and its headers; none if there are too many.
+    fn texts(&mut self, unit: &Unit) -> Option<Vec<Text>> {
+        let of = |file: PathBuf, text| Text {
+            file,
+            language: unit.language,
+            text,
+        };
+        let mut texts = vec![of(PathBuf::from(&unit.name), unit.original.clone())];
+        while let Some((file, text)) = self.next_header() {
+            if self.known.len() > MOST_FILES {
+                return None;
+            }
+            texts.push(of(file, text));
+        }
+        Some(texts)
     }
 
     /// The next header that can be read; what it includes follows later.
@@ -203,19 +256,19 @@ impl Search {
         let own = std::iter::once(directory.to_owned());
         let places = own.chain(self.quoted.iter().chain(&self.angled).cloned());
         let found = first_file(places, name);
-        self.queue(found);
+        self.queue(found, name);
     }
 
     fn queue_angled(&mut self, name: &str) {
         let found = first_file(self.angled.iter().cloned(), name);
-        self.queue(found);
+        self.queue(found, name);
     }
 
-    fn queue(&mut self, found: Option<PathBuf>) {
-        if let Some(file) = found
-            && self.known.insert(in_its_directory(&file))
-        {
-            self.pending.push(file);
+    fn queue(&mut self, found: Option<PathBuf>, name: &str) {
+        match found {
+            Some(file) if self.known.insert(in_its_directory(&file)) => self.pending.push(file),
+            Some(_) => {}
+            None => drop(self.elsewhere.insert(name.to_owned())),
         }
     }
 }

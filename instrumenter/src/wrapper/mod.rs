@@ -25,6 +25,7 @@
 //! This is for Unix: the first goal is to be the compiler in every way a build
 //! can see, which there means `exec`.
 
+mod absent;
 mod aside;
 mod attempt;
 mod build;
@@ -51,6 +52,7 @@ mod scratch;
 mod settings;
 mod split;
 mod steps;
+mod system_headers;
 mod system_macros;
 mod unit;
 

@@ -137,8 +137,9 @@ pub(crate) fn make(
             preprocessed_by_compiler: false,
             ..unit.layout
         },
+        absent: crate::source::Absent::new(),
     };
-    let made = instrumented(how, &source, line, unit.index).ok()?;
+    let made = instrumented(how, &source, line, unit.index, false).ok()?;
     if made.text() == source.text {
         return made.warnings.is_empty().then_some(Shown::Nothing);
     }

@@ -17,15 +17,16 @@ use super::compilers::{Compiler, Family, Substitution};
 use super::dependencies::Renamed;
 use super::flags::Meaning;
 use super::fortran_text;
+use super::hidden;
 use super::layout;
 use super::offload::Offload;
 use super::preprocessed;
 use super::said::Text;
 use super::scratch::Scratch;
-use super::settings::{DISABLE, Settings};
+use super::settings::{DISABLE, Preprocess, Settings};
 use crate::openmp;
 use crate::plan::Outcome;
-use crate::source::Layout;
+use crate::source::{Absent, Layout};
 use crate::spell::Api;
 use crate::{Disabled, Instrumented, Options, Source};
 
@@ -87,36 +88,49 @@ impl Unit {
         } else {
             (given.to_str()?.to_owned(), std::fs::read(given).ok()?)
         };
-        let source = Source {
-            name: name.clone(),
-            language,
-            text: original,
-            layout: layout::of(line, index),
-        };
-        let made = instrumented(how, &source, line, index);
-        let defective = made.is_err();
-        let unclear = |made: &Instrumented| {
-            leaves_something(made)
-                || (source.layout.preprocessed_by_compiler && hides_clauses(made))
-        };
-        let incomplete = made.as_ref().is_ok_and(unclear);
-        let (text, warnings) = match made {
-            Ok(made) => (made.applied.text, made.warnings),
-            Err(Defect) => (source.text.clone(), Vec::new()),
-        };
-        Some(Self {
+        let mut unit = Self {
             index,
             name,
             language,
-            layout: source.layout,
-            original: source.text,
-            text,
-            warnings,
-            defective,
-            incomplete,
+            layout: layout::of(line, index),
+            text: original.clone(),
+            original,
+            warnings: Vec::new(),
+            defective: false,
+            incomplete: false,
             route: None,
             preprocessed: None,
-        })
+        };
+        unit.instrument(line, how);
+        Some(unit)
+    }
+
+    /// Instruments the source as it is. Where something in it is not clear or depends on
+    /// the compiler, it may stand where macros that are not defined would have to be.
+    fn instrument(&mut self, line: &CommandLine, how: &Instrumenting<'_>) {
+        let mut source = Source {
+            name: self.name.clone(),
+            language: self.language,
+            text: self.original.clone(),
+            layout: self.layout,
+            absent: Absent::new(),
+        };
+        let asks = how.settings.preprocess == Preprocess::Auto;
+        let mut made = instrumented(how, &source, line, self.index, asks);
+        let depends = |made: &Instrumented| made.plan.depends_on_device || self.is_unclear(made);
+        if asks && made.as_ref().is_ok_and(depends) {
+            source.absent = hidden::absent(line, self);
+            made = instrumented(how, &source, line, self.index, false);
+        }
+        self.defective = made.is_err();
+        self.incomplete = made.as_ref().is_ok_and(|made| self.is_unclear(made));
+        if let Ok(made) = made {
+            (self.text, self.warnings) = (made.applied.text, made.warnings);
+        }
+    }
+
+    fn is_unclear(&self, made: &Instrumented) -> bool {
+        leaves_something(made) || (self.layout.preprocessed_by_compiler && hides_clauses(made))
     }
 
     pub(crate) fn changed(&self) -> bool {
@@ -189,12 +203,14 @@ pub(crate) struct Instrumenting<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Defect;
 
-/// Runs the instrumenter: a defect of it must not fail the user's build.
+/// Runs the instrumenter: a defect of it must not fail the user's build. What may change
+/// is no reason to ask the compiler.
 pub(crate) fn instrumented(
     how: &Instrumenting<'_>,
     source: &Source,
     line: &CommandLine,
     index: usize,
+    may_change: bool,
 ) -> Result<Instrumented, Defect> {
     let mut options = Options {
         unique: unique(line, index),
@@ -217,7 +233,7 @@ pub(crate) fn instrumented(
     };
     let made = instrument(&options)?;
     // Asking the compiler takes longer than instrumenting.
-    if made.plan.depends_on_device && how.offload.is_host_only() {
+    if made.plan.depends_on_device && !may_change && how.offload.is_host_only() {
         options.host_only = true;
         return instrument(&options);
     }

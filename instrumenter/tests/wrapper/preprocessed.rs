@@ -490,3 +490,81 @@ fn what_the_driver_says_is_no_reason_to_look_twice() {
         .filter(|line| line.starts_with("rompcc: clang "));
     assert_eq!(commands.count(), 2, "{said}");
 }
+
+/// What only a macro would have compiled that is not defined needs no preprocessor, and
+/// no question about devices.
+#[test]
+fn branches_of_absent_macros_are_no_reason_to_preprocess() {
+    let header = "\
+#ifdef WITH_LOCKS
+#ifdef WITH_THREADS
+#define CONCURRENT
+#endif
+#endif
+#ifdef CONCURRENT
+static inline void f(void) {
+#pragma omp flush
+}
+#endif
+";
+    let source = "\
+#include <math.h>
+#include <stdio.h>
+#include \"locks.h\"
+int main(void) {
+  int sum = 0;
+#ifdef OFFLOAD
+#pragma omp target map(tofrom : sum)
+  {
+#endif
+#pragma omp parallel for reduction(+ : sum)
+    for (int i = 0; i < 10; i++) sum += i;
+#ifdef OFFLOAD
+  }
+#endif
+  return sum != 45;
+}
+";
+    // Where it is defined, or may be, or where it is not seen whether it is.
+    let doubts = [
+        ("", "", false),
+        ("-DWITH_LOCKS", "", false),
+        ("-DWITH_LOCKS -DWITH_THREADS", "", true),
+        ("-DOFFLOAD", "", true),
+        ("", "#define OFFLOAD\n", true),
+        ("", "#ifdef EOF\n#define OFFLOAD\n#endif\n", true),
+        ("", "#ifdef ABSENT\n#define OFFLOAD\n#endif\n", false),
+        ("-include offload.h", "", true),
+        ("", "#include HEADER\n", true),
+        ("", "#ifdef ABSENT\n#include <absent.h>\n#endif\n", true),
+        ("", "#ifdef ABSENT\n#include <windows.h>\n#endif\n", false),
+    ];
+    for compiler in COMPILERS {
+        for (flags, before, looks) in doubts {
+            let text = format!("{before}{source}");
+            let files = [
+                ("a.c", text.as_str()),
+                ("locks.h", header),
+                ("offload.h", "#define OFFLOAD\n"),
+            ];
+            let project = Project::new(&files);
+            let command = format!("{flags} -DHEADER=\"locks.h\" -fopenmp a.c -o app");
+            let call = project.rompcc(compiler, command.trim());
+            let said = call.env("ROMP_VERBOSE", "1").run();
+            assert_eq!(said.code, Some(0), "{}", said.stderr);
+            let command = format!("rompcc: {compiler} ");
+            let commands = said
+                .stderr
+                .lines()
+                .filter(|line| line.starts_with(&command));
+            assert_eq!(
+                commands.count() > 1,
+                looks,
+                "{flags} {before}: {}",
+                said.stderr
+            );
+            assert!(project.is_measured("app"), "{flags} {before}");
+            project.execute("app");
+        }
+    }
+}

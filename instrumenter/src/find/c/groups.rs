@@ -6,6 +6,7 @@ use super::lexer::{PreprocessorLine, Token, TokenKind};
 use super::text_of;
 use crate::find::Branch;
 use crate::openmp::Language;
+use crate::source::Absent;
 
 /// A conditional group.
 #[derive(Debug)]
@@ -57,6 +58,8 @@ struct Open {
     branch_start: usize,
     branches: Vec<Range<usize>>,
     dead: Vec<bool>,
+    /// One of its branches is known to be compiled.
+    holds: bool,
     has_else: bool,
 }
 
@@ -65,6 +68,7 @@ impl Groups {
         text: &[u8],
         lines: &[PreprocessorLine],
         language: Language,
+        absent: &Absent,
     ) -> Self {
         let mut groups = Vec::new();
         let mut open: Vec<Open> = Vec::new();
@@ -75,12 +79,15 @@ impl Groups {
                     start: line.range.start,
                     branch_start: after,
                     branches: Vec::new(),
-                    dead: vec![!may_hold(text, line, language)],
+                    dead: vec![!may_hold(text, line, language, absent)],
+                    holds: must_hold(text, line, absent),
                     has_else: false,
                 }),
                 "elif" | "elifdef" | "elifndef" | "else" => {
                     if let Some(open) = open.last_mut() {
-                        open.next_branch(line, after, may_hold(text, line, language));
+                        let may_hold = may_hold(text, line, language, absent) && !open.holds;
+                        open.next_branch(line, after, may_hold);
+                        open.holds |= must_hold(text, line, absent);
                         open.has_else |= word(text, line, 0) == "else";
                     }
                 }
@@ -201,15 +208,24 @@ pub(in crate::find) fn word(text: &[u8], line: &PreprocessorLine, index: usize) 
         .unwrap_or_default()
 }
 
+/// The words of a line.
+fn words_of(text: &[u8], line: &PreprocessorLine) -> Vec<String> {
+    let tokens = line.tokens.iter();
+    tokens.map(|token| text_of(text, token)).collect()
+}
+
 /// Whether a condition may hold when OpenMP is compiled. Only conditions that
-/// decide nothing else are known to be false.
-fn may_hold(text: &[u8], line: &PreprocessorLine, language: Language) -> bool {
-    let condition: Vec<String> = line
-        .tokens
-        .iter()
-        .map(|token| text_of(text, token))
-        .collect();
+/// decide nothing else are known to be false, and those that need a macro that is
+/// known to be absent.
+fn may_hold(text: &[u8], line: &PreprocessorLine, language: Language, absent: &Absent) -> bool {
+    let condition = words_of(text, line);
     let words: Vec<&str> = condition.iter().map(String::as_str).collect();
+    if let Some((&kind, operands)) = words.split_first()
+        && !absent.is_empty()
+        && needs_absent(kind, operands, absent)
+    {
+        return false;
+    }
     let cplusplus = language == Language::Cxx;
     match words.as_slice() {
         ["if" | "elif", "0"] | ["ifndef", "_OPENMP"] => false,
@@ -220,6 +236,48 @@ fn may_hold(text: &[u8], line: &PreprocessorLine, language: Language) -> bool {
         ["if" | "elif", "defined", "(", "__cplusplus", ")"] => cplusplus,
         ["ifndef", "__cplusplus"] => !cplusplus,
         _ => true,
+    }
+}
+
+/// Whether a condition holds with an absent macro only if it did not matter.
+fn needs_absent(kind: &str, operands: &[&str], absent: &Absent) -> bool {
+    let is_absent = |name: &str| absent.contains(name);
+    match kind {
+        "ifdef" | "elifdef" => operands.first().is_some_and(|name| is_absent(name)),
+        // What is no macro counts as 0 (C11, 6.10.1).
+        "if" | "elif" if !operands.iter().any(|word| ["|", "?", ":"].contains(word)) => {
+            let parts = operands.split(|word| *word == "&");
+            parts.map(unwrapped).any(|part| match part {
+                [name] | ["defined", name] | ["defined", "(", name, ")"] => is_absent(name),
+                _ => false,
+            })
+        }
+        _ => false,
+    }
+}
+
+/// A part of a condition without parentheses around all of it.
+fn unwrapped<'w, 's>(part: &'w [&'s str]) -> &'w [&'s str] {
+    match part {
+        ["(", inner @ .., ")"] if !inner.contains(&")") || inner.ends_with(&[")"]) => {
+            unwrapped(inner)
+        }
+        _ => part,
+    }
+}
+
+/// Whether a condition holds because a macro is absent.
+fn must_hold(text: &[u8], line: &PreprocessorLine, absent: &Absent) -> bool {
+    if absent.is_empty() {
+        return false;
+    }
+    let condition = words_of(text, line);
+    let words: Vec<&str> = condition.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["ifndef" | "elifndef", name]
+        | ["if" | "elif", "!", "defined", name]
+        | ["if" | "elif", "!", "defined", "(", name, ")"] => absent.contains(*name),
+        _ => false,
     }
 }
 
@@ -260,7 +318,7 @@ mod tests {
 
     fn seen(source: &str, language: Language) -> String {
         let lexed = lex(source.as_bytes());
-        let groups = Groups::new(source.as_bytes(), &lexed.lines, language);
+        let groups = Groups::new(source.as_bytes(), &lexed.lines, language, &Absent::new());
         let hidden = groups.hidden(&groups.default_configuration());
         visible(&lexed.code, &hidden)
             .map(|token| text_of(source.as_bytes(), token))

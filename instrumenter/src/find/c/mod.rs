@@ -10,6 +10,7 @@
 mod attributes;
 mod brackets;
 mod calls;
+pub mod conditions;
 mod cross_check;
 mod cursor;
 mod directives;
@@ -147,7 +148,7 @@ impl<'s> Finder<'s> {
             false => Vec::new(),
         };
         let lexed = lexer::lex_without(text, &preprocessed::silent(text, &system));
-        let groups = Groups::new(text, &lexed.lines, language);
+        let groups = Groups::new(text, &lexed.lines, language, &source.absent);
         let records = directives::records(text, &lexed);
         let brace_macros = match preprocessed {
             true => Vec::new(),

@@ -189,7 +189,12 @@ mod tests {
     /// What is chosen for every group around the mark `@`.
     fn chosen(text: &str) -> String {
         let lines = lex(text.as_bytes()).lines;
-        let groups = Groups::new(text.as_bytes(), &lines, Language::Fortran);
+        let groups = Groups::new(
+            text.as_bytes(),
+            &lines,
+            Language::Fortran,
+            &crate::source::Absent::new(),
+        );
         let conditions = Conditions::new(text.as_bytes(), &lines, &groups);
         let at = text.find('@').unwrap();
         let configuration = conditions.configuration_for(&groups, at);

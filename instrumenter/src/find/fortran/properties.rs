@@ -91,6 +91,7 @@ fn check(text: Vec<u8>, layout: Layout) -> Result<(), TestCaseError> {
         language: Language::Fortran,
         text,
         layout,
+        absent: crate::source::Absent::new(),
     };
     let found = FortranFrontEnd.find(&source);
     let text = &source.text;

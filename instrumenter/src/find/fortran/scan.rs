@@ -77,7 +77,9 @@ fn expand(source: &Source, read: &Reader<'_>, depth: &mut usize, out: &mut Vec<u
         let included = Source {
             name,
             text: content,
-            ..*source
+            language: source.language,
+            layout: source.layout,
+            absent: source.absent.clone(),
         };
         *depth += 1;
         expand(&included, read, depth, out);

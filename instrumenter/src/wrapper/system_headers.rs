@@ -1,0 +1,160 @@
+//! The text of system headers: which of some macros they may define.
+//!
+//! They are looked for in all directories where compilers look by themselves, those of
+//! other versions and targets among them, and conditionals are not evaluated. So files
+//! are searched that are not included, which leaves a macro in doubt and no more.
+
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::headers::environment_directories;
+use crate::find::c::conditions::defined;
+use crate::find::c::scan::{self, Include};
+
+/// More headers than this take as long as preprocessing.
+const MOST_FILES: usize = 1_500;
+
+/// Where headers are; a star stands for every entry.
+const PLACES: &[&str] = &[
+    "/usr/local/include",
+    "/usr/include",
+    "/usr/include/*-linux-*",
+    "/usr/lib/gcc/*/*/include",
+    "/usr/include/c++/*",
+    "/usr/include/*-linux-*/c++/*",
+];
+
+/// Headers of other systems, which no condition includes on ours.
+const FOREIGN: &[&str] = &[
+    "windows.h",
+    "winsock2.h",
+    "io.h",
+    "direct.h",
+    "intrin.h",
+    "conio.h",
+];
+
+/// Those of some macros that these headers may define, or what they include. None if one
+/// is not found, or if there are too many.
+pub(super) fn defined_in(
+    headers: &BTreeSet<String>,
+    names: &BTreeSet<String>,
+) -> Option<BTreeSet<String>> {
+    let places = places();
+    let mut pending = Vec::new();
+    for header in headers.iter().filter(|name| !is_foreign(name)) {
+        let found = found(&places, header);
+        if found.is_empty() {
+            return None;
+        }
+        pending.extend(found);
+    }
+    let mut known: HashSet<PathBuf> = pending.iter().cloned().collect();
+    let mut asked = HashSet::new();
+    let mut found_names = BTreeSet::new();
+    while let Some(file) = pending.pop() {
+        if known.len() > MOST_FILES {
+            return None;
+        }
+        let text = std::fs::read(&file).ok()?;
+        found_names.extend(defined(&text, names));
+        for include in scan::includes(&text) {
+            let (name, own) = match include {
+                Include::Angled(name) => (name, None),
+                Include::Quoted(name) => {
+                    let own = file.parent().map(|parent| parent.join(&name));
+                    (name, own.filter(|file| file.is_file()))
+                }
+                Include::Computed => return None,
+            };
+            let elsewhere = asked.insert(name.clone()).then(|| found(&places, &name));
+            let files = own.into_iter().chain(elsewhere.into_iter().flatten());
+            pending.extend(files.filter(|file| known.insert(file.clone())));
+        }
+    }
+    Some(found_names)
+}
+
+fn is_foreign(name: &str) -> bool {
+    FOREIGN
+        .iter()
+        .any(|foreign| name.eq_ignore_ascii_case(foreign))
+}
+
+/// A directory and what it holds.
+type Place = (PathBuf, HashSet<OsString>);
+
+fn places() -> Vec<Place> {
+    let environment = environment_directories(&["C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"]);
+    let standard = PLACES.iter().flat_map(|pattern| matching(pattern));
+    let with_entries = |directory: PathBuf| {
+        let entries = directory.read_dir().ok()?.flatten();
+        let names = entries.map(|entry| entry.file_name()).collect();
+        Some((directory, names))
+    };
+    environment
+        .into_iter()
+        .chain(standard)
+        .filter_map(with_entries)
+        .collect()
+}
+
+/// The directories that a pattern stands for.
+fn matching(pattern: &str) -> Vec<PathBuf> {
+    let mut found = vec![PathBuf::from("/")];
+    for part in pattern.split('/').filter(|part| !part.is_empty()) {
+        let next = |directory: &PathBuf| -> Vec<PathBuf> {
+            let mut literals = part.split('*').filter(|literal| !literal.is_empty());
+            if !part.contains('*') {
+                return vec![directory.join(part)];
+            }
+            let literal = literals.next().unwrap_or_default();
+            let entries = directory.read_dir().into_iter().flatten().flatten();
+            let fits = |name: &OsString| name.to_string_lossy().contains(literal);
+            let names = entries.map(|entry| entry.file_name()).filter(fits);
+            names.map(|name| directory.join(name)).collect()
+        };
+        found = found.iter().flat_map(next).collect();
+    }
+    found
+}
+
+/// The files of that name.
+fn found(places: &[Place], name: &str) -> Vec<PathBuf> {
+    let first = Path::new(name).components().next();
+    let first = first
+        .map(|part| part.as_os_str().to_owned())
+        .unwrap_or_default();
+    let holding = places
+        .iter()
+        .filter(|(_, entries)| entries.contains(&first));
+    let files = holding.map(|(directory, _)| directory.join(name));
+    files.filter(|file| file.is_file()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> BTreeSet<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn definitions_of_system_headers_are_found() {
+        let asked = names(&["EOF", "M_PI", "PATH_MAX", "ROMP_IS_NOT_DEFINED"]);
+        for (headers, expected) in [
+            (&["stdio.h", "math.h"][..], Some(&["EOF", "M_PI"][..])),
+            (&["windows.h"], Some(&[])),
+            (&["stdio.h", "absent/of/all.h"], None),
+        ] {
+            let found = defined_in(&names(headers), &asked);
+            let found = found.map(|mut found| {
+                found.remove("PATH_MAX");
+                found
+            });
+            assert_eq!(found, expected.map(names), "{headers:?}");
+        }
+    }
+}
