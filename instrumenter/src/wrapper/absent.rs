@@ -4,15 +4,17 @@
 //! A macro can come from the command, from the compiler, from the user's files or from
 //! a system header. Names that may be the compiler's own are left out ([`deciding`]),
 //! and the text of every file is searched that the source may include, system headers
-//! among them. If a file is not found the compiler may know better, and nothing is
-//! known to be absent.
+//! among them. If a file is not found, a compiler other than the system's may know
+//! better: nothing is known to be absent then. For the system's it has to stand in a
+//! branch that is not compiled.
 
 use std::collections::BTreeSet;
 
 use super::classify::CommandLine;
+use super::compilers::Compiler;
 use super::hidden::{Search, Text};
 use super::system_headers;
-use crate::find::c::conditions::{deciding, defined, without_dead};
+use crate::find::c::conditions::{deciding, defined, guards, without_dead};
 use crate::source::Absent;
 
 /// Flags after which the compiler looks elsewhere, or defines what is not searched.
@@ -35,7 +37,12 @@ const ELSEWHERE: &[&str] = &[
 ];
 
 /// Those of the macros that decide conditionals of the user's files which are absent.
-pub(crate) fn macros(line: &CommandLine, search: &Search, texts: &[Text]) -> Absent {
+pub(crate) fn macros(
+    compiler: &Compiler,
+    line: &CommandLine,
+    search: &Search,
+    texts: &[Text],
+) -> Absent {
     let words = line.words();
     let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     let elsewhere = |word: &str| ELSEWHERE.iter().any(|flag| word.starts_with(flag));
@@ -44,11 +51,16 @@ pub(crate) fn macros(line: &CommandLine, search: &Search, texts: &[Text]) -> Abs
     }
     let mut asked: BTreeSet<String> = texts.iter().flat_map(|text| deciding(&text.text)).collect();
     asked.retain(|name| !words.iter().any(|word| word.contains(name.as_str())));
+    for text in texts {
+        for guard in guards(&text.text) {
+            asked.remove(guard);
+        }
+    }
     let absent = in_user_files(texts, asked);
     if absent.is_empty() {
         return absent;
     }
-    match system_headers::defined_in(&search.elsewhere, &absent) {
+    match system_headers::defined_in(&search.elsewhere, &absent, compiler.is_system_s()) {
         Some(defined) => {
             // With these in doubt, others may be.
             let asked = absent.difference(&defined).cloned().collect();

@@ -81,7 +81,7 @@ impl Build<'_> {
             Preprocess::Never => None,
             Preprocess::Always => Some("ROMP_PREPROCESS=always".to_owned()),
             Preprocess::Auto if unit.incomplete => Some("a directive in it is not clear".into()),
-            Preprocess::Auto => hidden::reason(self.line, unit),
+            Preprocess::Auto => hidden::reason(self.runner.compiler, self.line, unit),
         };
         let Some(why) = wanted else {
             return;
@@ -107,7 +107,7 @@ impl Build<'_> {
         if !wanted || unit.language != Language::Fortran {
             return None;
         }
-        let why = hidden::reason(self.line, unit)?;
+        let why = hidden::reason(self.runner.compiler, self.line, unit)?;
         let text = format!(
             "warning: {}: not everything is measured: {why}; that takes a command that makes no \
              dependency files and keeps no temporary ones",

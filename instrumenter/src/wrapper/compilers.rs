@@ -260,6 +260,25 @@ impl Compiler {
     }
 }
 
+impl Compiler {
+    /// Whether it is the system's own, which looks for headers where the command says
+    /// and in the system's places, and nowhere else.
+    pub(crate) fn is_system_s(&self) -> bool {
+        let launcher = LAUNCHERS.contains(&&*base_name(&self.program));
+        let launched = self.leading.first().filter(|_| launcher);
+        let path = find_program(launched.unwrap_or(&self.program));
+        let Some(path) = path.and_then(|path| path.canonicalize().ok()) else {
+            return false;
+        };
+        let known =
+            by_name(&base_name(path.as_os_str())).is_some_and(|(family, _)| !is_unknown(family));
+        known
+            && ["/usr/bin", "/usr/lib"]
+                .iter()
+                .any(|place| path.starts_with(place))
+    }
+}
+
 #[cfg(test)]
 impl Compiler {
     /// For tests: what a compiler of that name is taken for.

@@ -7,18 +7,20 @@
 //! macros are known to be absent: more may be read than is included, which costs time
 //! and no more.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::absent;
 use super::classify::{Argument, CommandLine, Role};
+use super::compilers::Compiler;
 use super::flags::Meaning;
 use super::fortran_text;
 use super::headers::environment_directories;
 use super::unit::Unit;
 use crate::find::c::conditions::without_dead;
 use crate::find::c::governed;
-use crate::find::c::scan::{self, Include};
+use crate::find::c::scan::{self, Include, Mentions};
 use crate::openmp::Language;
 use crate::source::Absent;
 
@@ -37,7 +39,7 @@ pub(crate) struct Text {
 }
 
 /// What the preprocessor would show, in words.
-pub(crate) fn reason(line: &CommandLine, unit: &Unit) -> Option<String> {
+pub(crate) fn reason(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Option<String> {
     if unit.language == Language::Fortran {
         return fortran_text::hidden(line, unit);
     }
@@ -48,43 +50,73 @@ pub(crate) fn reason(line: &CommandLine, unit: &Unit) -> Option<String> {
     if search.computed {
         return Some("a macro names an included file".into());
     }
-    let why = shown(line, unit, &texts)?;
-    let absent = absent::macros(line, &search, &texts);
-    if absent.is_empty() {
-        return Some(why);
+    let absent = OnceCell::new();
+    let absent = || absent.get_or_init(|| absent::macros(compiler, line, &search, &texts));
+    // Braces are of no interest to a source without constructs.
+    let has_constructs = unit.text != unit.original;
+    let mut hiding = BTreeMap::new();
+    for (number, text) in texts.iter().enumerate() {
+        let look = |content: &[u8]| match number {
+            0 => Findings::in_source(content),
+            _ => Findings::in_header(text, content, has_constructs),
+        };
+        let mut found = look(&text.text);
+        if found.is_something() && !absent().is_empty() {
+            found = look(&without_dead(&text.text, text.language, absent()));
+        }
+        if found.why.is_some() {
+            return found.why;
+        }
+        hiding.extend(found.hiding);
     }
-    let compiled = texts.into_iter().map(|text| Text {
-        text: without_dead(&text.text, text.language, &absent),
-        ..text
-    });
-    shown(line, unit, &compiled.collect::<Vec<_>>())
+    let mentions = |text: &Text, hiding: &BTreeMap<String, String>| {
+        let found = scan::mentions(&text.text, hiding);
+        match found == Mentions::default() || absent().is_empty() {
+            true => found,
+            false => scan::mentions(&without_dead(&text.text, text.language, absent()), hiding),
+        }
+    };
+    used(line, &texts, hiding, mentions)
 }
 
 /// The macros that decide conditionals in a source and its headers and are known to be
 /// absent.
-pub(crate) fn absent(line: &CommandLine, unit: &Unit) -> Absent {
+pub(crate) fn absent(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Absent {
     let mut search = Search::new(line, unit);
     let texts = search.texts(unit).unwrap_or_default();
-    absent::macros(line, &search, &texts)
+    absent::macros(compiler, line, &search, &texts)
 }
 
-/// What the preprocessor would show of a source, which is the first of these texts.
-fn shown(line: &CommandLine, unit: &Unit, texts: &[Text]) -> Option<String> {
-    // Braces are of no interest to a source without constructs.
-    let has_constructs = unit.text != unit.original;
-    let (source, headers) = texts.split_first()?;
-    let mut hiding: BTreeMap<String, String> =
-        scan::names_that_hide(&source.text).into_iter().collect();
-    for Text { file, text, .. } in headers {
-        let brace = || scan::hidden_brace(text).filter(|_| has_constructs);
-        if let Some(why) = scan::hidden_in_header(text, unit.language).or_else(brace) {
-            return Some(format!("{}: {why}", file.display()));
-        }
-        for (name, why) in scan::names_that_hide(text) {
-            hiding.insert(name, format!("{}: {why}", file.display()));
+/// What is found in a file.
+struct Findings {
+    /// What its code keeps from who does not read it.
+    why: Option<String>,
+    /// Macros that hide something, and what.
+    hiding: Vec<(String, String)>,
+}
+
+impl Findings {
+    fn in_source(content: &[u8]) -> Self {
+        Self {
+            why: None,
+            hiding: scan::names_that_hide(content),
         }
     }
-    used(line, texts, hiding)
+
+    fn in_header(text: &Text, content: &[u8], has_constructs: bool) -> Self {
+        let named = |why: String| format!("{}: {why}", text.file.display());
+        let brace = || scan::hidden_brace(content).filter(|_| has_constructs);
+        let why = scan::hidden_in_header(content, text.language).or_else(brace);
+        let hiding = scan::names_that_hide(content).into_iter();
+        Self {
+            why: why.map(named),
+            hiding: hiding.map(|(name, why)| (name, named(why))).collect(),
+        }
+    }
+
+    fn is_something(&self) -> bool {
+        self.why.is_some() || !self.hiding.is_empty()
+    }
 }
 
 /// Why one of the macros that hide something matters: code names it, or a macro that
@@ -93,13 +125,14 @@ fn used(
     line: &CommandLine,
     texts: &[Text],
     mut hiding: BTreeMap<String, String>,
+    mentions: impl Fn(&Text, &BTreeMap<String, String>) -> Mentions,
 ) -> Option<String> {
     let first = hiding.values().next()?.clone();
     let mut known = 0;
     while known < hiding.len() {
         known = hiding.len();
         for text in texts {
-            let found = scan::mentions(&text.text, &hiding);
+            let found = mentions(text, &hiding);
             if let Some(name) = found.in_code {
                 return hiding.remove(&name);
             }
@@ -326,7 +359,7 @@ mod tests {
             let flags = flags.replace('@', dir.path().to_str().unwrap());
             let line = classified(&format!("{flags} -c {name}"));
             let unit = Unit::for_tests(&name, text);
-            reason(&line, &unit).is_some()
+            reason(&Compiler::named("gcc"), &line, &unit).is_some()
         };
         assert!(!found("-O2", "#include \"near.h\"\n"));
         assert!(!found("-O2", "#include \"one.h\"\n"));

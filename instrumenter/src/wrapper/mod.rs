@@ -184,7 +184,7 @@ fn with_library(
         instrument: fault::instrumenter(),
         offload: &Offload::new(*runner, line),
         settings: runner.settings,
-        family: runner.compiler.family,
+        compiler: runner.compiler,
     };
     Build {
         runner: *runner,

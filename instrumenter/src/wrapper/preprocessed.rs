@@ -114,7 +114,7 @@ pub(crate) fn make(
     let mut text = None;
     if unit.language != Language::Fortran || unit.layout.preprocessed_by_compiler {
         let mut words = preprocessor_words(line, unit);
-        words.extend(how.family.no_remarks.map(OsString::from));
+        words.extend(how.compiler.family.no_remarks.map(OsString::from));
         let outcome = runner.run(&words, stdin, Output::HeldBack).ok()?;
         if runner.settings.dry_run {
             // Which text it is makes no difference to the commands.
@@ -150,7 +150,7 @@ pub(crate) fn make(
         source: Some(Text {
             text: source.text,
             lines: made.lines,
-            is_shown: !how.family.shows_file,
+            is_shown: !how.compiler.family.shows_file,
         }),
         path: None,
     }))

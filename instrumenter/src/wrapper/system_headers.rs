@@ -25,27 +25,18 @@ const PLACES: &[&str] = &[
     "/usr/include/*-linux-*/c++/*",
 ];
 
-/// Headers of other systems, which no condition includes on ours.
-const FOREIGN: &[&str] = &[
-    "windows.h",
-    "winsock2.h",
-    "io.h",
-    "direct.h",
-    "intrin.h",
-    "conio.h",
-];
-
-/// Those of some macros that these headers may define, or what they include. None if one
-/// is not found, or if there are too many.
+/// Those of some macros that these headers may define, or what they include. None if
+/// there are too many, or if one is not found and not all places are known.
 pub(super) fn defined_in(
     headers: &BTreeSet<String>,
     names: &BTreeSet<String>,
+    all_known: bool,
 ) -> Option<BTreeSet<String>> {
     let places = places();
     let mut pending = Vec::new();
-    for header in headers.iter().filter(|name| !is_foreign(name)) {
+    for header in headers {
         let found = found(&places, header);
-        if found.is_empty() {
+        if found.is_empty() && !all_known {
             return None;
         }
         pending.extend(found);
@@ -74,12 +65,6 @@ pub(super) fn defined_in(
         }
     }
     Some(found_names)
-}
-
-fn is_foreign(name: &str) -> bool {
-    FOREIGN
-        .iter()
-        .any(|foreign| name.eq_ignore_ascii_case(foreign))
 }
 
 /// A directory and what it holds.
@@ -144,12 +129,16 @@ mod tests {
     #[test]
     fn definitions_of_system_headers_are_found() {
         let asked = names(&["EOF", "M_PI", "PATH_MAX", "ROMP_IS_NOT_DEFINED"]);
-        for (headers, expected) in [
-            (&["stdio.h", "math.h"][..], Some(&["EOF", "M_PI"][..])),
-            (&["windows.h"], Some(&[])),
-            (&["stdio.h", "absent/of/all.h"], None),
+        for (headers, all_known, expected) in [
+            (
+                &["stdio.h", "math.h"][..],
+                false,
+                Some(&["EOF", "M_PI"][..]),
+            ),
+            (&["stdio.h", "absent/of/all.h"], false, None),
+            (&["stdio.h", "absent/of/all.h"], true, Some(&["EOF"])),
         ] {
-            let found = defined_in(&names(headers), &asked);
+            let found = defined_in(&names(headers), &asked, all_known);
             let found = found.map(|mut found| {
                 found.remove("PATH_MAX");
                 found

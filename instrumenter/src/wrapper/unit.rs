@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::classify::{Argument, CommandLine, Language, Role};
-use super::compilers::{Compiler, Family, Substitution};
+use super::compilers::{Compiler, Substitution};
 use super::dependencies::Renamed;
 use super::flags::Meaning;
 use super::fortran_text;
@@ -119,7 +119,7 @@ impl Unit {
         let mut made = instrumented(how, &source, line, self.index, asks);
         let depends = |made: &Instrumented| made.plan.depends_on_device || self.is_unclear(made);
         if asks && made.as_ref().is_ok_and(depends) {
-            source.absent = hidden::absent(line, self);
+            source.absent = hidden::absent(how.compiler, line, self);
             made = instrumented(how, &source, line, self.index, false);
         }
         self.defective = made.is_err();
@@ -196,7 +196,7 @@ pub(crate) struct Instrumenting<'a> {
     pub(crate) instrument: Instrument,
     pub(crate) offload: &'a Offload<'a>,
     pub(crate) settings: &'a Settings,
-    pub(crate) family: &'static Family,
+    pub(crate) compiler: &'a Compiler,
 }
 
 /// The instrumenter ended in a panic.
@@ -223,7 +223,7 @@ pub(crate) fn instrumented(
         host_only: false,
         explicit_interfaces: layout::wants_interfaces(line),
         without_blocks: !layout::has_blocks(line),
-        whole_statements: how.family.whole_statements,
+        whole_statements: how.compiler.family.whole_statements,
         without_lines: false,
         api: Api::Pomp,
     };

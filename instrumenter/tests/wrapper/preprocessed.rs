@@ -542,8 +542,8 @@ int main(void) {
         ("", "#ifdef ABSENT\n#define OFFLOAD\n#endif\n", false),
         ("-include offload.h", "", true),
         ("", "#include HEADER\n", true),
-        ("", "#ifdef ABSENT\n#include <absent.h>\n#endif\n", true),
-        ("", "#ifdef ABSENT\n#include <windows.h>\n#endif\n", false),
+        ("", "#ifdef ABSENT\n#include <absent.h>\n#endif\n", false),
+        ("-I. --sysroot=/", "", true),
     ];
     for compiler in COMPILERS {
         for (flags, before, looks) in doubts {

@@ -32,12 +32,33 @@ pub fn deciding(text: &[u8]) -> BTreeSet<String> {
 #[must_use]
 pub fn defined(text: &[u8], names: &BTreeSet<String>) -> BTreeSet<String> {
     let found = memchr::memmem::find_iter(text, DEFINE).filter_map(|at| {
-        let rest = text[at + DEFINE.len()..].trim_ascii_start();
-        let length = rest.iter().take_while(|byte| is_part(**byte)).count();
-        let name = str::from_utf8(&rest[..length]).ok()?;
+        let name = first_word(&text[at + DEFINE.len()..]);
+        let name = str::from_utf8(name).ok()?;
         names.get(name).cloned()
     });
     found.collect()
+}
+
+/// Macros that a text defines if they are not: of a header that is read once, above all.
+pub fn guards(text: &[u8]) -> impl Iterator<Item = &str> {
+    let directives: Vec<_> = directives(text).collect();
+    let guards = directives.windows(2).filter_map(|pair| match pair {
+        [(b"ifndef", asked), (b"define", defined)] => {
+            let name = first_word(asked);
+            (name == first_word(defined)).then_some(name)
+        }
+        _ => None,
+    });
+    let names: Vec<&str> = guards
+        .filter_map(|name| str::from_utf8(name).ok())
+        .collect();
+    names.into_iter()
+}
+
+fn first_word(operands: &[u8]) -> &[u8] {
+    let operands = operands.trim_ascii_start();
+    let length = operands.iter().take_while(|byte| is_part(**byte)).count();
+    &operands[..length]
 }
 
 /// A text without the branches that are not compiled if some macros are absent; every
@@ -104,6 +125,12 @@ mod tests {
         let text = b"#ifdef A\n# if defined(B) && \\\n  C_1 > 2\n#elif __GNUC__ || linux || 0X1\n\
                      #define D\n#endif // E\n#ifndef F\nG\n";
         assert_eq!(deciding(text), names(&["A", "B", "C_1", "F"]));
+    }
+
+    #[test]
+    fn what_guards_a_header_is_found() {
+        let text = b"// a\n#ifndef A_H\n# define A_H\n#ifndef B\nint b;\n#define B\n#ifndef C\n#define D\n";
+        assert_eq!(guards(text).collect::<Vec<_>>(), ["A_H", "B"]);
     }
 
     #[test]

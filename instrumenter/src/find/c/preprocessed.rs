@@ -6,6 +6,8 @@ use std::ops::Range;
 
 use memchr::memmem;
 
+use super::scan::mentions_openmp;
+
 /// Why nothing is inserted in a system header.
 pub(in crate::find) const SYSTEM_HEADER: &str = "it stands in a system header";
 
@@ -111,15 +113,6 @@ pub(in crate::find) fn silent(text: &[u8], system: &[Range<usize>]) -> Vec<Range
         Some(part.start + newline + 1..part.end)
     });
     behind_marker.collect()
-}
-
-/// Whether a word begins with `omp` or `pomp`.
-fn mentions_openmp(text: &[u8]) -> bool {
-    memmem::find_iter(text, b"omp").any(|at| {
-        let before = text[..at].strip_suffix(b"p").unwrap_or(&text[..at]);
-        let in_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-        !before.last().is_some_and(in_word)
-    })
 }
 
 #[cfg(test)]

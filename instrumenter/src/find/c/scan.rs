@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use memchr::memmem;
+
 use super::groups::{hides_braces, word};
 use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind, lex};
 use super::{calls, directives, text_of};
@@ -97,7 +99,7 @@ pub struct Mentions {
 /// Where a file names the macros that a table has.
 #[must_use]
 pub fn mentions<T>(text: &[u8], macros: &BTreeMap<String, T>) -> Mentions {
-    let holds = |part: &[u8]| memchr::memmem::find(text, part).is_some();
+    let holds = |part: &[u8]| memmem::find(text, part).is_some();
     if !holds(PASTES) && !macros.keys().any(|name| holds(name.as_bytes())) {
         return Mentions::default();
     }
@@ -150,7 +152,7 @@ fn hidden_in_macro(text: &[u8], line: &PreprocessorLine) -> Option<String> {
             continue;
         }
         let identifier = text_of(text, token);
-        if identifier == "_Pragma" && may_be_openmp(text, tokens.get(at + 2)) {
+        if identifier == "_Pragma" && may_be_openmp(text, &tokens[at + 1..]) {
             return Some(format!("the macro {} makes directives", name()));
         }
         if api::find(&identifier).is_some() {
@@ -160,14 +162,25 @@ fn hidden_in_macro(text: &[u8], line: &PreprocessorLine) -> Option<String> {
     None
 }
 
-/// Whether the operand of a `_Pragma` may be a directive of OpenMP's.
-fn may_be_openmp(text: &[u8], operand: Option<&Token>) -> bool {
-    let literal = operand.filter(|token| token.kind == TokenKind::Literal);
-    literal.is_none_or(|literal| {
-        let content = text_of(text, literal);
-        let content = content.trim_start_matches(['L', '"', ' ']);
-        content.starts_with("omp")
-    })
+/// Who pragmas are for that are none of OpenMP's.
+const OTHER_PRAGMAS: &[&str] = &["GCC", "clang", "STDC", "message", "warning", "once", "pack"];
+
+/// Whether what follows a `_Pragma` may be a directive of OpenMP's: a string, or a macro
+/// that makes one of what may be.
+fn may_be_openmp(text: &[u8], operands: &[Token]) -> bool {
+    let word = |at: usize| operands.get(at).map(|token| text_of(text, token));
+    match operands.get(1).map(|token| token.kind) {
+        Some(TokenKind::Literal) => {
+            let content = word(1).unwrap_or_default();
+            content
+                .trim_start_matches(['L', '"', ' '])
+                .starts_with("omp")
+        }
+        Some(TokenKind::Identifier) if word(2).as_deref() == Some("(") => {
+            word(3).is_none_or(|word| !OTHER_PRAGMAS.contains(&word.as_str()))
+        }
+        _ => true,
+    }
 }
 
 fn hidden_in_code(text: &[u8], lexed: &Lexed, language: Language) -> Option<String> {
@@ -221,12 +234,17 @@ pub(super) fn macros(text: &[u8]) -> impl Iterator<Item = Vec<&[u8]>> {
     })
 }
 
-fn mentions_openmp(text: &[u8]) -> bool {
-    contains(text, b"omp")
+/// Whether a word begins with `omp` or `pomp`.
+pub(super) fn mentions_openmp(text: &[u8]) -> bool {
+    memmem::find_iter(text, b"omp").any(|at| {
+        let before = text[..at].strip_suffix(b"p").unwrap_or(&text[..at]);
+        let in_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        !before.last().is_some_and(in_word)
+    })
 }
 
 pub(super) fn contains(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len()).any(|window| window == part)
+    memmem::find(text, part).is_some()
 }
 
 #[cfg(test)]
@@ -249,6 +267,7 @@ mod tests {
     fn macros_that_make_something_are_found() {
         for source in [
             "#define P(x) _Pragma(#x)\n",
+            "#define P(x) _Pragma(STRING(x))\n",
             "#define B \\\n  _Pragma(\"omp barrier\")\n",
             "#define LOCK omp_set_lock(&lock)\n",
         ] {
@@ -256,6 +275,7 @@ mod tests {
         }
         for source in [
             "#define Q _Pragma(\"GCC diagnostic push\")\n",
+            "#define D(x) _Pragma(STRING(GCC warning x))\n",
             "#define N omp_get_num_threads()\n",
             "_Pragma(\"omp barrier\")\n#define x\n",
         ] {
