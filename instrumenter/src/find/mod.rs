@@ -317,6 +317,8 @@ pub struct Branch {
     pub start: usize,
     /// Where the branch ends.
     pub end: usize,
+    /// Where the text goes on behind the line that ends it, if there is more.
+    pub behind: Option<usize>,
     /// Whether its condition is known to be false.
     pub dead: bool,
 }

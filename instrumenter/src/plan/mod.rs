@@ -118,6 +118,8 @@ pub enum Item {
     AlternateEnd(usize),
     /// Leaves the mark of a branch that is compiled.
     Mark(Mark),
+    /// Says which line follows, where nothing else need be said.
+    Line,
     /// Calls a function of the library that takes nothing.
     Call(&'static str),
     /// Says where the calls in the statement that follows are: that region.
@@ -237,6 +239,7 @@ pub fn plan(
     }
     planner.separate_sequences();
     planner.mark_branches();
+    planner.count_behind_branches();
     planner.not_understood();
     planner.plan.listing.sort_by_key(|listed| listed.offset);
     planner.plan.depends_on_device = planner.depends_on_device.get();
@@ -362,6 +365,28 @@ impl Planner<'_> {
             order: Order::close(usize::MAX),
             guard: None,
             items: vec![Item::Mark(mark)],
+        });
+        self.plan.insertions.extend(insertions);
+    }
+
+    /// Lines are counted in a branch that is not compiled too, but nothing is read
+    /// there that says which they are.
+    fn count_behind_branches(&mut self) {
+        let places = self.plan.insertions.iter().map(|insertion| insertion.at);
+        let places: BTreeSet<usize> = places.collect();
+        let of_directives = self.found.directives.iter().map(|found| &found.branches);
+        let of_calls = self.found.calls.iter().map(|call| &call.branches);
+        let changed = of_directives
+            .chain(of_calls)
+            .flatten()
+            .filter(|branch| places.range(branch.start..branch.end).next().is_some());
+        let behind: BTreeSet<usize> = changed.filter_map(|branch| branch.behind).collect();
+        let insertions = behind.into_iter().map(|at| Insertion {
+            at,
+            line_start: true,
+            order: Order::close(usize::MAX),
+            guard: None,
+            items: vec![Item::Line],
         });
         self.plan.insertions.extend(insertions);
     }

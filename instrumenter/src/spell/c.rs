@@ -213,6 +213,8 @@ impl<'a> CSpeller<'a> {
                 Item::Call(name) => text.push_str(&format!("{}_{name}(); ", self.prefix())),
                 // The calls themselves say it.
                 Item::CallSite(_) => {}
+                // It is said behind whatever stands at the begin of a line.
+                Item::Line => {}
                 Item::ChunksBegin(number, region) => {
                     text.push_str(&self.loop_words(*number).begin(&self.descriptor(*region)));
                 }

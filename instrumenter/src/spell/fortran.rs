@@ -179,7 +179,7 @@ impl<'a> FortranSpeller<'a> {
                 }
                 // A block of statements needs no marks here, and there is no table
                 // of regions that only those that are compiled may stand in.
-                Item::Open | Item::Close | Item::Mark(_) => {}
+                Item::Open | Item::Close | Item::Mark(_) | Item::Line => {}
                 Item::ChunksBegin(number, region) => {
                     self.loop_words(*number).begin(&self.key(*region), lines);
                 }
@@ -275,7 +275,8 @@ impl Speller for FortranSpeller<'_> {
             self.insertion(insertion, &mut lines);
         }
         let text = lines.text();
-        if text.is_empty() {
+        let mut items = group.insertions.iter().flat_map(|part| &part.items);
+        if text.is_empty() && !items.any(|item| matches!(item, Item::Line)) {
             return text;
         }
         let marker = self.marker(group.at);

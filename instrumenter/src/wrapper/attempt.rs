@@ -18,7 +18,9 @@ use super::run::{Outcome, Output, Runner};
 use super::scratch::Scratch;
 use super::settings::Settings;
 use super::unit::{Unit, substituted};
-use super::{aside, database, headers, library, message, outputs, preprocessed, response, steps};
+use super::{
+    aside, database, headers, library, lost, message, outputs, preprocessed, response, steps,
+};
 
 /// Why a source can't be compiled from a temporary file.
 const CANNOT_MOVE: &str = "it includes itself, or a header in its directory has a namesake \
@@ -86,9 +88,11 @@ impl Job<'_> {
             return Ok(self.original(line, Output::Shown)?.code());
         }
         let outcome = self.attempt(line, units)?;
+        let family = self.runner.compiler.family;
         if outcome.success()
-            && aside::tells_otherwise(self.runner.compiler.family, line, &outcome.stderr)
             && let Some(object) = aside::single_object(line)
+            && (aside::tells_otherwise(family, line, &outcome.stderr)
+                || !lost::nothing_is_lost(self, line, units, &outcome))
         {
             return Ok(aside::judged(self, line, units, outcome, &object));
         }

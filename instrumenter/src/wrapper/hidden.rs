@@ -158,8 +158,9 @@ fn defines(word: &str, name: &str) -> bool {
 }
 
 /// Whether compilers may warn of what conditions and loops without braces govern, in
-/// the source or in a header of the user's: of preprocessed text they don't.
-pub(crate) fn governs_oddly(line: &CommandLine, unit: &Unit) -> bool {
+/// the source or in a header of the user's, and whether by what its macros make, if
+/// that matters.
+pub(crate) fn governs_oddly(line: &CommandLine, unit: &Unit, by_macros: bool) -> bool {
     let mut search = Search::new(line, unit);
     let headers = std::iter::from_fn(|| search.next_header().map(|(_, text)| text));
     let texts: Vec<Vec<u8>> = std::iter::once(unit.original.clone())
@@ -167,7 +168,7 @@ pub(crate) fn governs_oddly(line: &CommandLine, unit: &Unit) -> bool {
         .collect();
     search.computed
         || texts.iter().any(|text| governed::may_mislead(text))
-        || governs_statements(&texts)
+        || (by_macros && governs_statements(&texts))
 }
 
 /// Whether a condition or a loop may govern a macro that makes several statements.

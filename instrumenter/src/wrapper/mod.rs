@@ -41,6 +41,7 @@ mod headers;
 mod hidden;
 mod layout;
 pub(crate) mod library;
+mod lost;
 mod message;
 mod offload;
 mod outputs;

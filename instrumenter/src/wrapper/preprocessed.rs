@@ -16,7 +16,7 @@
 //!
 //! Compilers say other things of preprocessed text than of its source: macros of
 //! system headers are no longer known as such, and what stands on one line there
-//! may not here. In nearly all cases they say more: [`LOST`] lists what they no
+//! may not here. In nearly all cases they say more: [`lost`] lists what they no
 //! longer say. So messages are those of the user's source in every case.
 
 use std::ffi::OsString;
@@ -30,7 +30,7 @@ use super::fortran_text;
 use super::run::{Outcome, Output, Runner};
 use super::said::Text;
 use super::unit::{Instrumenting, Preprocessed, Route, Unit, instrumented};
-use super::{aside, hidden, outputs, system_macros};
+use super::{aside, lost, outputs, system_macros};
 use crate::Source;
 use crate::find::front_end;
 use crate::openmp::Language;
@@ -212,17 +212,6 @@ pub(crate) fn attempt(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> Opt
         .then(|| job.accept(&compiled, &versions, &second))
 }
 
-/// Warnings that compilers give of a source only: the flags that ask for them,
-/// and whether they are about what conditions and loops without braces govern.
-const LOST: &[(&str, bool)] = &[
-    ("-Wall", true),
-    ("-Wmisleading-indentation", true),
-    ("-Wmultistatement-macros", true),
-    ("-Wdocumentation", false),
-    ("-Wtraditional", false),
-    ("-Weverything", false),
-];
-
 /// Whether the compiler said of the new texts what it would say of the users'
 /// sources. What its back end says is the same of both.
 fn says_the_same(job: &Job<'_>, line: &CommandLine, units: &[&Unit], said: &Outcome) -> bool {
@@ -238,42 +227,7 @@ fn says_the_same(job: &Job<'_>, line: &CommandLine, units: &[&Unit], said: &Outc
                 && !aside::tells_otherwise(family, line, &said.stderr)
         }
     };
-    of_source && nothing_is_lost(job, line, units, said)
-}
-
-/// Whether the compiler's front end has nothing to say about the users' sources that
-/// it did not say.
-fn nothing_is_lost(job: &Job<'_>, line: &CommandLine, units: &[&Unit], said: &Outcome) -> bool {
-    let family = job.runner.compiler.family;
-    let words = line.words();
-    if words.iter().any(|word| word == "-w") {
-        return true;
-    }
-    let asked = |flag: &str| {
-        let mut words = words.iter();
-        words.any(|word| word.to_string_lossy().starts_with(flag))
-    };
-    let lost: Vec<bool> = LOST
-        .iter()
-        .filter(|(flag, _)| asked(flag))
-        .map(|(_, about_governed)| *about_governed)
-        .collect();
-    let concerned = |unit: &Unit| {
-        lost.contains(&false) || (!lost.is_empty() && hidden::governs_oddly(line, unit))
-    };
-    let mut preprocessed = units
-        .iter()
-        .filter(|unit| unit.preprocessed.is_some() && concerned(unit));
-    preprocessed.all(|unit| {
-        let mut alone = compiler_line(family, &line.only_source(unit.index));
-        alone.clear_all(Meaning::CompilationDatabase);
-        alone.push(Meaning::StopsBeforeCompiling, vec!["-fsyntax-only".into()]);
-        let mut words = alone.words();
-        words.extend(job.runner.colour(line));
-        let stdin = unit.is_stdin().then_some(unit.original.as_slice());
-        let outcome = job.runner.run(&words, stdin, Output::HeldBack);
-        outcome.is_ok_and(|outcome| outcome.success() && job.runner.says_all_of(said, &outcome))
-    })
+    of_source && lost::nothing_is_lost(job, line, units, said)
 }
 
 /// The unit as the preprocessed text that was made of it, if one was.
@@ -292,7 +246,7 @@ fn version(unit: &Unit) -> Unit {
 }
 
 /// The command without what the preprocessor has done.
-fn compiler_line(family: &Family, line: &CommandLine) -> CommandLine {
+pub(crate) fn compiler_line(family: &Family, line: &CommandLine) -> CommandLine {
     let mut line = line.clone().without_dependencies();
     if let Some(flag) = family.no_remarks {
         line.push(Meaning::Nothing, vec![flag.into()]);

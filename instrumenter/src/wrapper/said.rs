@@ -2,12 +2,25 @@
 //! about the source.
 //!
 //! It is if the source holds the same, in the same columns, in each place that a message
-//! names or shows: no macro plays a part then. Messages of another form count as
-//! different, which costs another look at the source and no more.
+//! names or shows, and no macro or comment elsewhere could have kept the compiler
+//! from saying it. Messages of another form count as different, which costs another
+//! look at the source and no more.
 
 use std::collections::HashMap;
 
 use crate::find::lines::LineMap;
+
+/// Warnings that compilers do not give of a source for something that is not at the
+/// place they name: a comment, or a macro in an operand or on another line.
+const HELD_BACK: &[&str] = &[
+    "[-Wimplicit-fallthrough",
+    "[-Wduplicate-decl-specifier",
+    "[-Wduplicated-branches",
+    "[-Wint-in-bool-context",
+    "[-Wlogical-op",
+    "[-Wtautological-",
+    "[-Wtype-limits",
+];
 
 /// A place that a message names, or a line that it shows.
 #[derive(Debug)]
@@ -39,6 +52,9 @@ impl Text {
     /// Whether messages about this text are those about its source.
     pub(crate) fn says_the_same(&self, messages: &[u8]) -> bool {
         let messages = without_colours(messages);
+        if messages.lines().any(may_be_held_back) {
+            return false;
+        }
         let Some(places) = places(&messages) else {
             return false;
         };
@@ -102,6 +118,13 @@ fn is_same(written: &[u8], made: Made<'_>, column: usize) -> bool {
     (ends && is_comment) || (written.is_ascii() && column + word.count() < same)
 }
 
+/// Whether a line is a warning that the source might not get. Which one it is says its end.
+fn may_be_held_back(line: &str) -> bool {
+    let unnamed = || !line.trim_end().ends_with(']');
+    let held_back = || HELD_BACK.iter().any(|flag| line.contains(flag));
+    line.contains(": warning: ") && (unnamed() || held_back())
+}
+
 fn is_marker(line: &[u8]) -> bool {
     line.starts_with(b"# ") || line.starts_with(b"#line ")
 }
@@ -121,18 +144,31 @@ fn without_colours(messages: &[u8]) -> String {
 fn places(messages: &str) -> Option<Vec<Place<'_>>> {
     let mut places: Vec<Place<'_>> = Vec::new();
     let mut code_may_follow = false;
-    for line in messages.lines() {
+    let mut lines = messages.lines().peekable();
+    while let Some(line) = lines.next() {
         let begins = place(line);
         let follows = std::mem::replace(&mut code_may_follow, begins.is_some());
         if let Some(place) = begins {
             places.push(place);
         } else if let Some((gutter, code)) = line.split_once(" | ") {
+            let is_code = !gutter.trim().is_empty();
+            let marked = lines.peek().is_some_and(|next| is_marks(next));
+            // A part of a macro is not marked.
+            if is_code && !marked {
+                return None;
+            }
             add_shown(&mut places, gutter.trim(), code)?;
         } else if !follows && !is_around(line) {
             return None;
         }
     }
     Some(places)
+}
+
+/// Whether a line has marks of what the line above it shows.
+fn is_marks(line: &str) -> bool {
+    line.split_once(" | ")
+        .is_some_and(|(gutter, _)| gutter.trim().is_empty())
 }
 
 /// Adds what a line shows behind a gutter: a line of the place's file, which has its
@@ -211,12 +247,12 @@ mod tests {
         let (gcc, clang) = (text(file, false), text(file, true));
         for (message, same) in [
             (
-                "@: In function 'f':\n@:4:5: warning: b\n    4 | int b;\n      |     ^\n",
+                "@: In function 'f':\n@:4:5: warning: b [-Wb]\n    4 | int b;\n      |     ^\n",
                 [true, false],
             ),
             ("@:6:5: note: declared here\n", [true, true]),
             (
-                "\x1b[1m@:6:5:\x1b[K \x1b[35mwarning\x1b[m: d\n1 warning generated.\n",
+                "\x1b[1m@:6:5:\x1b[K \x1b[35mwarning: \x1b[md [-Wd]\n1 warning generated.\n",
                 [true, true],
             ),
             (
@@ -224,26 +260,35 @@ mod tests {
                 [true, true],
             ),
             (
-                "In file included from b.c:1:\n@:6:5: warning: d\n",
+                "In file included from b.c:1:\n@:6:5: warning: d [-Wd]\n",
                 [true, true],
             ),
             (
-                "@:5:5: warning: before a macro\n    5 | int c = ZERO;\n      |     ^\n",
+                "@:5:5: warning: before a macro [-Wb]\n    5 | int c = ZERO;\n      |     ^\n",
                 [true, false],
             ),
-            ("@:5:9: warning: made by a macro\n", [false, false]),
+            ("@:5:9: warning: made by a macro [-Wm]\n", [false, false]),
             (
-                "@:5:5: warning: c\n    5 | int c = ZERO;\n      |     ^   ~~~~\n",
+                "@:5:5: warning: c [-Wc]\n    5 | int c = ZERO;\n      |     ^   ~~~~\n",
                 [false, false],
             ),
             (
-                "@:6:5: warning: d\n    4 | int b; // b\n      |            ^\n",
+                "@:6:5: warning: d [-Wd]\n    4 | int b; // b\n      |            ^\n",
                 [true, false],
             ),
             ("    inlined from 'g' at @:5:9:\n", [false, false]),
-            ("@:7:9: warning: behind a tab\n", [true, false]),
-            ("@:9:1: warning: of no line\n", [false, false]),
-            ("absent.c:4:5: warning: b\n", [false, false]),
+            ("@:7:9: warning: behind a tab [-Wb]\n", [true, false]),
+            ("@:9:1: warning: of no line [-Wn]\n", [false, false]),
+            (
+                "@:6:5: warning: without marks [-Wd]\n    6 | int d;\n",
+                [false, false],
+            ),
+            ("@:6:5: warning: of no name\n", [false, false]),
+            (
+                "@:6:5: warning: a comment may say so [-Wimplicit-fallthrough=]\n",
+                [false, false],
+            ),
+            ("absent.c:4:5: warning: b [-Wb]\n", [false, false]),
             ("gcc: warning: a flag\n", [false, false]),
         ] {
             let message = message.replace('@', file);

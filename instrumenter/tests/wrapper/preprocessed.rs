@@ -208,7 +208,8 @@ void f(int n) {
     }
 }
 
-/// Preprocessed, a line with a macro of the system's in it is another line.
+/// Preprocessed, a line with a macro of the system's in it is another line. Of a
+/// text with `#line` in it GCC says nothing of indentation, and Clang nothing of empty bodies.
 #[test]
 fn misleading_indentation_is_warned_of() {
     let source = "\
@@ -230,7 +231,12 @@ void f(void *p) {
   if (p != NULL) { c(); } else b(); c();
 }
 ";
-    for compiler in COMPILERS {
+    let without_macro = source.replace("  PARALLEL", "#pragma omp parallel");
+    let sources = [source, without_macro.as_str()];
+    for (compiler, source) in COMPILERS
+        .iter()
+        .flat_map(|name| sources.map(|text| (name, text)))
+    {
         for (flags, code) in [("-Wall", 0), ("-Wmisleading-indentation -Werror", 1)] {
             let text = format!("-fopenmp {flags} -c a.c");
             let [(_, plain, _), (_, run, _)] = both(&[("a.c", source)], compiler, &text);
@@ -448,6 +454,26 @@ fn messages_about_lines_without_macros_are_no_reason_to_look_twice() {
                 said.stderr
             );
         }
+    }
+}
+
+/// GCC holds back some warnings for a comment, or for a macro in one of the operands:
+/// preprocessed text has neither, and the warning's place looks the same.
+#[test]
+fn what_a_comment_or_a_macro_keeps_back_is_not_said() {
+    let at = |line: &str| IN_MACROS.replace("int sum = 0;", line);
+    let macros = "#define NEXT sum = n + 1\n#define SAME n + 1\n#define LARGE n > 4\n";
+    for statements in [
+        "int sum = 0, n = 3; switch (n) {\n  case 1:\n    sum++;\n    /* fall through */\n  case 2:\n    sum--; }",
+        "int sum = 0, n = 3; if (n)\n    NEXT;\n  else\n    sum = n + 1;",
+        "int sum = 0, n = 3; if (n + 1 == SAME) sum = 0;",
+        "int sum = 0, n = 3; if (n > 4 ||\n      LARGE) sum = 0;",
+    ] {
+        let source = format!("{macros}{}", at(statements));
+        let text = "-fopenmp -Wall -Wextra -Wduplicated-branches -Wlogical-op -c a.c";
+        let [(_, plain, _), (_, run, project)] = both(&[("a.c", &source)], "gcc", text);
+        assert_eq!(run.stderr, plain.stderr, "{source}");
+        assert!(project.is_measured("a.o"));
     }
 }
 

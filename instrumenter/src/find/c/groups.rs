@@ -49,6 +49,8 @@ pub(in crate::find) type Configuration = Vec<Option<usize>>;
 #[derive(Debug, Default)]
 pub(in crate::find) struct Groups {
     pub(in crate::find) groups: Vec<Group>,
+    /// The text's length.
+    end: usize,
 }
 
 struct Open {
@@ -94,7 +96,8 @@ impl Groups {
             }
         }
         groups.sort_by_key(|group: &Group| group.range.start);
-        Self { groups }
+        let end = text.len();
+        Self { groups, end }
     }
 
     /// The choice that looks at the most likely branch of every group.
@@ -142,11 +145,14 @@ impl Groups {
         let branch = |(number, group): (usize, &Group)| {
             let branch = group.branch_of(offset)?;
             let (range, dead) = (&group.branches[branch], group.dead[branch]);
+            let next = group.branches.get(branch + 1);
+            let behind = next.map_or(group.range.end, |next| next.start);
             Some(Branch {
                 group: number,
                 branch,
                 start: range.start,
                 end: range.end,
+                behind: (behind < self.end).then_some(behind),
                 dead,
             })
         };

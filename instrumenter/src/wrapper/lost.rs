@@ -1,0 +1,67 @@
+//! Warnings that compilers give of the user's source, and of a new text no longer.
+
+use super::attempt::Job;
+use super::classify::CommandLine;
+use super::flags::Meaning;
+use super::hidden;
+use super::preprocessed::compiler_line;
+use super::run::{Outcome, Output};
+use super::unit::Unit;
+use crate::openmp::Language;
+
+/// Warnings that compilers give of a source and not of what its preprocessor makes of
+/// it: the flags that ask for them, and whether they are about what conditions and
+/// loops without braces govern. Once a text has `#line` in it, GCC says nothing of
+/// how such statements are indented, and Clang nothing of those that are empty.
+const LOST: &[(&str, bool)] = &[
+    ("-Wall", true),
+    ("-Wmisleading-indentation", true),
+    ("-Wmultistatement-macros", true),
+    ("-Wdocumentation", false),
+    ("-Wtraditional", false),
+    ("-Weverything", false),
+];
+
+/// Whether the compiler's front end has nothing to say about the users' sources that
+/// it did not say.
+pub(crate) fn nothing_is_lost(
+    job: &Job<'_>,
+    line: &CommandLine,
+    units: &[&Unit],
+    said: &Outcome,
+) -> bool {
+    let family = job.runner.compiler.family;
+    let words = line.words();
+    if words.iter().any(|word| word == "-w") {
+        return true;
+    }
+    let asked = |flag: &str| {
+        let mut words = words.iter();
+        words.any(|word| word.to_string_lossy().starts_with(flag))
+    };
+    let lost: Vec<bool> = LOST
+        .iter()
+        .filter(|(flag, _)| asked(flag))
+        .map(|(_, about_governed)| *about_governed)
+        .collect();
+    let concerned = |unit: &&&Unit| match unit.preprocessed {
+        Some(_) => {
+            lost.contains(&false) || (!lost.is_empty() && hidden::governs_oddly(line, unit, true))
+        }
+        None => {
+            unit.language != Language::Fortran
+                && lost.contains(&true)
+                && hidden::governs_oddly(line, unit, false)
+        }
+    };
+    units.iter().filter(concerned).all(|unit| {
+        let mut alone = compiler_line(family, &line.only_source(unit.index));
+        alone.clear_all(Meaning::CompilationDatabase);
+        alone.push(Meaning::StopsBeforeCompiling, vec!["-fsyntax-only".into()]);
+        let mut words = alone.words();
+        words.extend(job.runner.colour(line));
+        let stdin = unit.is_stdin().then_some(unit.original.as_slice());
+        let outcome = job.runner.run(&words, stdin, Output::HeldBack);
+        outcome.is_ok_and(|outcome| outcome.success() && job.runner.says_all_of(said, &outcome))
+    })
+}
