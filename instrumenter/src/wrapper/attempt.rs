@@ -295,5 +295,5 @@ fn not_measured(unit: &Unit, why: &str) -> String {
 }
 
 fn renamed(units: &[&Unit]) -> Vec<Renamed> {
-    units.iter().filter_map(|unit| unit.renamed()).collect()
+    units.iter().flat_map(|unit| unit.renamed()).collect()
 }

@@ -29,8 +29,11 @@ pub(crate) enum Substitution {
     RemapFile,
 }
 
-/// That of GCC 8 and Clang 10, and that of those before.
-const BOTH_MAPS: &[&str] = &["-ffile-prefix-map=", "-fdebug-prefix-map="];
+/// That of GCC 8 and Clang 10, which also concerns `__FILE__`.
+pub(crate) const FILE_MAP: &str = "-ffile-prefix-map=";
+
+/// The same, and that of the compilers before.
+const BOTH_MAPS: &[&str] = &[FILE_MAP, "-fdebug-prefix-map="];
 const OLD_MAP: &[&str] = &["-fdebug-prefix-map="];
 /// Clang's.
 pub(crate) const NO_REMARKS: Option<&str> = Some("-Wno-unused-command-line-argument");

@@ -52,7 +52,7 @@ pub(crate) fn includes_itself(unit: &Unit) -> bool {
 /// Whether the compiler finds the same headers for the unit's temporary file
 /// as for the user's.
 pub(crate) fn same_headers(runner: &Runner<'_>, line: &CommandLine, unit: &Unit) -> bool {
-    let moved = unit.renamed().is_some();
+    let moved = !unit.renamed().is_empty();
     if !moved || line.has(Meaning::NoCurrentDirectory) || !may_differ(line, unit.directory()) {
         return true;
     }

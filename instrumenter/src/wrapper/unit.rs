@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::classify::{Argument, CommandLine, Language, Role};
-use super::compilers::{Compiler, Substitution};
+use super::compilers::{Compiler, FILE_MAP, Substitution};
 use super::dependencies::Renamed;
 use super::flags::Meaning;
 use super::fortran_text;
@@ -72,6 +72,9 @@ pub(crate) struct Unit {
     pub(crate) route: Option<Route>,
     /// Set where that is preferred to the source as it is.
     pub(crate) preprocessed: Option<Preprocessed>,
+    /// Its headers would be named otherwise than the compiler names those beside a
+    /// source of the current directory: without it.
+    pub(crate) is_here: bool,
 }
 
 impl Unit {
@@ -100,6 +103,7 @@ impl Unit {
             incomplete: false,
             route: None,
             preprocessed: None,
+            is_here: false,
         };
         unit.instrument(line, how);
         Some(unit)
@@ -166,6 +170,10 @@ impl Unit {
                 _ => Route::TemporaryFile(path),
             }
         };
+        self.is_here = matches!(route, Route::TemporaryFile(_))
+            && compiler.family.shows_file
+            && self.language != openmp::Language::Fortran
+            && !self.name.contains('/');
         self.route = Some(route);
         Ok(())
     }
@@ -175,15 +183,22 @@ impl Unit {
         directory(OsStr::new(&self.name))
     }
 
-    /// The temporary file to hide from the user, if there is one.
-    pub(crate) fn renamed(&self) -> Option<Renamed> {
-        match &self.route {
-            Some(Route::TemporaryFile(path)) => Some(Renamed {
-                from: path.clone(),
-                to: self.name.clone(),
-            }),
-            _ => None,
-        }
+    /// The names to hide from the user: of a temporary file, and of the current
+    /// directory.
+    pub(crate) fn renamed(&self) -> Vec<Renamed> {
+        let Some(Route::TemporaryFile(path)) = &self.route else {
+            return Vec::new();
+        };
+        let here = Renamed {
+            from: [HERE, "/"].concat().into(),
+            to: String::new(),
+        };
+        let source = Renamed {
+            from: path.clone(),
+            to: self.name.clone(),
+        };
+        let here = self.is_here.then_some(here);
+        std::iter::once(source).chain(here).collect()
     }
 }
 
@@ -300,11 +315,16 @@ pub(crate) fn substituted(
             Some(Route::Remapped(path)) => after.extend(remap_flags(&unit.name, path)),
             Some(Route::TemporaryFile(path)) => {
                 replace_input(&mut line.arguments, unit.index, path);
-                let searched = searched_first(unit);
+                let here = unit.is_here && prefix_map == Some(FILE_MAP);
+                let searched = match here {
+                    true => searched_here(path),
+                    false => searched_first(unit).to_vec(),
+                };
                 if !line.has(Meaning::NoCurrentDirectory) && !before.ends_with(&searched) {
                     before.extend(searched);
                 }
                 after.extend(prefix_map.map(|flag| mapped(flag, &line, unit, path)));
+                after.extend(here.then(|| [FILE_MAP, HERE, "/="].concat().into()));
             }
         }
     }
@@ -322,6 +342,20 @@ pub(crate) fn searched_first(unit: &Unit) -> [OsString; 2] {
         openmp::Language::C | openmp::Language::Cxx => "-iquote",
     };
     [flag.into(), unit.directory().as_os_str().to_owned()]
+}
+
+/// The current directory by a name that nobody gives it. The compiler composes names of
+/// headers with it, which can then be told from the user's own and mapped to what they
+/// are beside a source of the current directory.
+const HERE: &str = "./.";
+
+/// Makes the compiler search the current directory first, under its own name. It leaves
+/// out the last directory of this kind if the next one is the same, so that must not be
+/// the last.
+fn searched_here(temporary: &Path) -> Vec<OsString> {
+    let [own, last] = [Path::new(HERE), directory(temporary.as_os_str())];
+    let words = [own, last].map(|path| ["-iquote".into(), path.as_os_str().to_owned()]);
+    words.into_iter().flatten().collect()
 }
 
 fn replace_input(arguments: &mut [Argument], index: usize, path: &Path) {

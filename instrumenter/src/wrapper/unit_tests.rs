@@ -116,6 +116,7 @@ impl Unit {
             incomplete: false,
             route: None,
             preprocessed: None,
+            is_here: false,
         }
     }
 }

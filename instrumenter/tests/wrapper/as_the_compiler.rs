@@ -1,6 +1,8 @@
 //! Where `rompcc` has nothing to add, it is the compiler; elsewhere it leaves
 //! the files and messages that the compiler would.
 
+use std::collections::BTreeSet;
+
 use crate::support::{COMPILERS, PROGRAM, Project, Run, fake, library};
 
 /// The arguments that a fake compiler gets.
@@ -219,5 +221,51 @@ fn a_link_with_a_compiler_s_name_finds_that_compiler() {
             .quietly();
         assert!(project.is_measured("a.o"), "{name}");
         std::fs::remove_file(project.path("a.o")).unwrap();
+    }
+}
+
+/// Beside a source of the current directory, headers are named without it.
+#[test]
+fn headers_are_named_as_the_compiler_names_them() {
+    let source = "#include <stdio.h>\n#include \"near.h\"\n#include <near.h>\n#include \"./dot.h\"\n\
+                  #include \"sub/deep.h\"\nint main(void) {\n#pragma omp parallel\n  { }\n\
+                  puts(near()); puts(dot()); puts(deep()); puts(far()); return 0;\n}\n";
+    let names = |name: &str| {
+        format!(
+            "static const char *{name}(void) {{ return __FILE__; }}\n\
+             static int unused_{name}(void) {{ return 1; }}\n"
+        )
+    };
+    let near = format!("#ifndef NEAR\n#define NEAR\n{}#endif\n", names("near"));
+    let deep = format!("#include \"../far.h\"\n{}", names("deep"));
+    let files = [
+        ("a.c", source),
+        ("near.h", &near),
+        ("dot.h", &names("dot")),
+        ("far.h", &names("far")),
+        ("sub/deep.h", &deep),
+    ];
+    for compiler in COMPILERS {
+        for flags in ["-I.", "-I. -I./sub", "-iquote sub -I.", "-Isub -I ."] {
+            for source in ["a.c", "./a.c"] {
+                let text = format!("{flags} -g -Wall -fopenmp -MMD -MF a.d {source} -o app");
+                let [(plain, theirs), (run, project)] = ["1", "0"].map(|off| {
+                    let project = Project::new(&files);
+                    let call = project.rompcc(compiler, &text);
+                    (call.env("ROMP_OFF", off).run(), project)
+                });
+                assert_eq!(run.stderr, plain.stderr, "{compiler} {text}");
+                assert!(run.stderr.contains("unused_near"), "{compiler} {text}");
+                let names = theirs.execute("app");
+                assert_eq!(project.execute("app"), names, "{compiler} {text}");
+                // GCC lists a file once for each name, and breaks lines by their length.
+                let files = |project: &Project| -> BTreeSet<String> {
+                    let text = project.read("a.d").replace(" \\\n", "");
+                    text.split_whitespace().map(str::to_owned).collect()
+                };
+                assert_eq!(files(&project), files(&theirs), "{text}");
+                assert!(project.is_measured("app"), "{compiler} {text}");
+            }
+        }
     }
 }
