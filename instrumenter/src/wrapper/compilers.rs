@@ -263,9 +263,7 @@ impl Compiler {
             driver,
         }
     }
-}
 
-impl Compiler {
     /// Whether it is the system's own, which looks for headers where the command says
     /// and in the system's places, and nowhere else.
     pub(crate) fn is_system_s(&self) -> bool {

@@ -8,6 +8,7 @@
 
 use std::collections::HashMap;
 
+use crate::find::c::conditions::is_part;
 use crate::find::lines::LineMap;
 
 /// Warnings that compilers do not give of a source for something that is not at the
@@ -113,8 +114,8 @@ fn is_same(written: &[u8], made: Made<'_>, column: usize) -> bool {
     let rest = rest.trim_ascii();
     let ends = made.is_whole && made.text.trim_ascii_end().len() <= same;
     let is_comment = rest.is_empty() || rest.starts_with(b"//") || rest.starts_with(b"/*");
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let word = written.iter().skip(column).take_while(|byte| is_word(byte));
+    let word = written.iter().skip(column);
+    let word = word.take_while(|byte| is_part(**byte));
     (ends && is_comment) || (written.is_ascii() && column + word.count() < same)
 }
 

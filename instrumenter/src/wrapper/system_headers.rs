@@ -85,16 +85,15 @@ fn places() -> Vec<Place> {
         .collect()
 }
 
-/// The directories that a pattern stands for.
+/// The directories that a pattern stands for; a star is the begin or the end of a part.
 fn matching(pattern: &str) -> Vec<PathBuf> {
     let mut found = vec![PathBuf::from("/")];
     for part in pattern.split('/').filter(|part| !part.is_empty()) {
         let next = |directory: &PathBuf| -> Vec<PathBuf> {
-            let mut literals = part.split('*').filter(|literal| !literal.is_empty());
             if !part.contains('*') {
                 return vec![directory.join(part)];
             }
-            let literal = literals.next().unwrap_or_default();
+            let literal = part.trim_matches('*');
             let entries = directory.read_dir().into_iter().flatten().flatten();
             let fits = |name: &OsString| name.to_string_lossy().contains(literal);
             let names = entries.map(|entry| entry.file_name()).filter(fits);

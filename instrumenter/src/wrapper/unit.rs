@@ -124,7 +124,10 @@ impl Unit {
         let depends = |made: &Instrumented| made.plan.depends_on_device || self.is_unclear(made);
         if asks && made.as_ref().is_ok_and(depends) {
             source.absent = hidden::absent(how.compiler, line, self);
-            made = instrumented(how, &source, line, self.index, false);
+            let on_device = made.as_ref().is_ok_and(|made| made.plan.depends_on_device);
+            if on_device || !source.absent.is_empty() {
+                made = instrumented(how, &source, line, self.index, false);
+            }
         }
         self.defective = made.is_err();
         self.incomplete = made.as_ref().is_ok_and(|made| self.is_unclear(made));

@@ -442,13 +442,8 @@ fn messages_about_lines_without_macros_are_no_reason_to_look_twice() {
                 .rompcc(compiler, text)
                 .env("ROMP_VERBOSE", "1")
                 .run();
-            let command = format!("rompcc: {compiler} ");
-            let commands = said
-                .stderr
-                .lines()
-                .filter(|line| line.starts_with(&command));
             assert_eq!(
-                commands.count(),
+                said.commands_of(compiler),
                 if twice { 3 } else { 2 },
                 "{}",
                 said.stderr
@@ -490,11 +485,8 @@ fn what_the_driver_says_is_no_reason_to_look_twice() {
     assert!(warned.starts_with("clang: warning: "), "{warned}");
     assert_eq!(project.rompcc("clang", text).run().stderr, warned);
     let call = project.rompcc("clang", text).env("ROMP_VERBOSE", "1");
-    let said = call.run().stderr;
-    let commands = said
-        .lines()
-        .filter(|line| line.starts_with("rompcc: clang "));
-    assert_eq!(commands.count(), 2, "{said}");
+    let said = call.run();
+    assert_eq!(said.commands_of("clang"), 2, "{}", said.stderr);
 }
 
 /// What only a macro would have compiled that is not defined needs no preprocessor, and
@@ -558,13 +550,8 @@ int main(void) {
             let call = project.rompcc(compiler, command.trim());
             let said = call.env("ROMP_VERBOSE", "1").run();
             assert_eq!(said.code, Some(0), "{}", said.stderr);
-            let command = format!("rompcc: {compiler} ");
-            let commands = said
-                .stderr
-                .lines()
-                .filter(|line| line.starts_with(&command));
             assert_eq!(
-                commands.count() > 1,
+                said.commands_of(compiler) > 1,
                 looks,
                 "{flags} {before}: {}",
                 said.stderr

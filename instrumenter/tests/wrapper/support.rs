@@ -46,6 +46,15 @@ pub(crate) struct Run {
     pub(crate) stderr: String,
 }
 
+impl Run {
+    /// How often a compiler was started, as `ROMP_VERBOSE` shows.
+    pub(crate) fn commands_of(&self, compiler: &str) -> usize {
+        let begin = format!("rompcc: {compiler} ");
+        let lines = self.stderr.lines();
+        lines.filter(|line| line.starts_with(&begin)).count()
+    }
+}
+
 impl Project {
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         for compiler in COMPILERS {

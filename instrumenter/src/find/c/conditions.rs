@@ -40,7 +40,8 @@ pub fn defined(text: &[u8], names: &BTreeSet<String>) -> BTreeSet<String> {
 }
 
 /// Macros that a text defines if they are not: of a header that is read once, above all.
-pub fn guards(text: &[u8]) -> impl Iterator<Item = &str> {
+#[must_use]
+pub fn guards(text: &[u8]) -> Vec<&str> {
     let directives: Vec<_> = directives(text).collect();
     let guards = directives.windows(2).filter_map(|pair| match pair {
         [(b"ifndef", asked), (b"define", defined)] => {
@@ -49,10 +50,9 @@ pub fn guards(text: &[u8]) -> impl Iterator<Item = &str> {
         }
         _ => None,
     });
-    let names: Vec<&str> = guards
+    guards
         .filter_map(|name| str::from_utf8(name).ok())
-        .collect();
-    names.into_iter()
+        .collect()
 }
 
 fn first_word(operands: &[u8]) -> &[u8] {
@@ -96,8 +96,7 @@ fn directives(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
         let found = match (begins, goes_on) {
             (Some(rest), _) => {
                 let rest = rest.trim_ascii_start();
-                let length = rest.iter().take_while(|byte| is_part(**byte)).count();
-                Some(rest.split_at(length))
+                Some(rest.split_at(first_word(rest).len()))
             }
             (None, Some(kind)) => Some((kind, line)),
             (None, None) => None,
@@ -108,7 +107,9 @@ fn directives(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     })
 }
 
-fn is_part(byte: u8) -> bool {
+/// Whether a byte may stand in a name.
+#[must_use]
+pub fn is_part(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
@@ -130,7 +131,7 @@ mod tests {
     #[test]
     fn what_guards_a_header_is_found() {
         let text = b"// a\n#ifndef A_H\n# define A_H\n#ifndef B\nint b;\n#define B\n#ifndef C\n#define D\n";
-        assert_eq!(guards(text).collect::<Vec<_>>(), ["A_H", "B"]);
+        assert_eq!(guards(text), ["A_H", "B"]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use memchr::memmem;
 
+use super::conditions::is_part;
 use super::groups::{hides_braces, word};
 use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind, lex};
 use super::{calls, directives, text_of};
@@ -238,8 +239,7 @@ pub(super) fn macros(text: &[u8]) -> impl Iterator<Item = Vec<&[u8]>> {
 pub(super) fn mentions_openmp(text: &[u8]) -> bool {
     memmem::find_iter(text, b"omp").any(|at| {
         let before = text[..at].strip_suffix(b"p").unwrap_or(&text[..at]);
-        let in_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-        !before.last().is_some_and(in_word)
+        !before.last().is_some_and(|byte| is_part(*byte))
     })
 }
 
