@@ -90,11 +90,11 @@ impl Job<'_> {
         let outcome = self.attempt(line, units)?;
         let family = self.runner.compiler.family;
         if outcome.success()
-            && let Some(object) = aside::single_object(line)
+            && let Some(result) = aside::single_result(line)
             && (aside::tells_otherwise(family, line, &outcome.stderr)
                 || !lost::nothing_is_lost(self, line, units, &outcome))
         {
-            return Ok(aside::judged(self, line, units, outcome, &object));
+            return Ok(aside::judged(self, line, units, outcome, &result));
         }
         if outcome.success() || outcome.interrupted() {
             return Ok(self.accept(line, units, &outcome));
