@@ -58,6 +58,16 @@ pub struct Hidden {
     pub reason: String,
 }
 
+impl Hidden {
+    /// The place in a file's text, and the reason: `a.h:12: it holds directives`.
+    #[must_use]
+    pub fn in_file(&self, file: &str, text: &[u8]) -> String {
+        let before = text.get(..self.offset).unwrap_or_default();
+        let line = memchr::memchr_iter(b'\n', before).count() + 1;
+        format!("{file}:{line}: {}", self.reason)
+    }
+}
+
 /// Everything found in a source.
 #[derive(Debug)]
 pub struct Found {

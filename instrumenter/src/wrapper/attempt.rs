@@ -19,14 +19,15 @@ use super::scratch::Scratch;
 use super::settings::Settings;
 use super::unit::{Unit, substituted};
 use super::{
-    aside, database, headers, library, lost, message, outputs, preprocessed, response, steps,
+    aside, database, headers, library, lost, message, outputs, preprocessed, response, shortfall,
+    steps,
 };
 
 /// Why a source can't be compiled from a temporary file.
 const CANNOT_MOVE: &str = "it includes itself, or a header in its directory has a namesake \
                            elsewhere";
 
-/// Why a source with nothing in it that could be measured as it is, is not.
+/// Why a source is not measured as its preprocessor shows it.
 const NOT_PREPROCESSED: &str = "the compiler rejected the instrumented text that its \
                                 preprocessor made";
 
@@ -66,16 +67,23 @@ impl Job<'_> {
     /// Builds units without what was preprocessed, which the compiler did not
     /// take.
     fn as_they_are(&self, line: &CommandLine, units: &[&Unit]) -> u8 {
+        let Runner { compiler, settings } = self.runner;
+        let mut missing = Vec::new();
         let mut units: Vec<Unit> = units.iter().map(|unit| (*unit).clone()).collect();
         for unit in &mut units {
-            unit.preprocessed = None;
+            if unit.preprocessed.take().is_some() {
+                let unseen = shortfall::unseen(compiler, line, unit);
+                let known = unseen.map(|why| shortfall::sentence(unit, &why, NOT_PREPROCESSED));
+                let unknown = || not_measured(unit, NOT_PREPROCESSED);
+                missing.extend(known.or_else(|| (!unit.changed()).then(unknown)));
+            }
         }
-        let (changed, unchanged): (Vec<&Unit>, Vec<&Unit>) =
-            units.iter().partition(|unit| unit.changed());
-        if let Some(code) = leave_out(self.runner.settings, &unchanged, NOT_PREPROCESSED) {
+        if let Some(code) = shortfall::say(settings, &missing) {
+            remove_outputs(line);
             return code;
         }
-        self.build(line, changed)
+        units.retain(Unit::changed);
+        self.build(line, units.iter().collect())
     }
 
     fn can_move(&self, line: &CommandLine, unit: &Unit) -> bool {
@@ -230,12 +238,7 @@ impl Job<'_> {
             outcome.replay();
             return Ok(outcome.code());
         }
-        for output in outputs::outputs(line)
-            .into_iter()
-            .filter(|path| path.is_file())
-        {
-            let _ = std::fs::remove_file(output);
-        }
+        remove_outputs(line);
         failure.replay();
         let (rejected, _) = self.told_apart(line, units);
         let left_out = if rejected.is_empty() {
@@ -268,17 +271,18 @@ impl Job<'_> {
     }
 }
 
+/// A command that fails leaves nothing that looks as if it had not.
+fn remove_outputs(line: &CommandLine) {
+    let outputs = outputs::outputs(line).into_iter();
+    for output in outputs.filter(|path| path.is_file()) {
+        let _ = std::fs::remove_file(output);
+    }
+}
+
 /// Says that units are not measured; with `ROMP_STRICT` that is the end.
 pub(crate) fn leave_out(settings: &Settings, units: &[&Unit], why: &str) -> Option<u8> {
-    for unit in units {
-        let text = not_measured(unit, why);
-        if settings.strict {
-            message::error(&text);
-        } else {
-            message::warning(settings, &text);
-        }
-    }
-    (settings.strict && !units.is_empty()).then_some(1)
+    let sentences: Vec<String> = units.iter().map(|unit| not_measured(unit, why)).collect();
+    shortfall::say(settings, &sentences)
 }
 
 /// Why a command fails that is accepted without new texts.

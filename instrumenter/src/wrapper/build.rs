@@ -15,8 +15,7 @@ use super::run::{Output, Runner};
 use super::scratch::Scratch;
 use super::settings::Preprocess;
 use super::unit::{Instrumenting, Unit};
-use super::{hidden, library, message, outputs, preprocessed, split, steps};
-use crate::openmp::Language;
+use super::{library, message, outputs, preprocessed, shortfall, split, steps};
 
 /// Why a source is not measured that the instrumenter can't stand.
 const DEFECT: &str =
@@ -39,11 +38,12 @@ impl Build<'_> {
         let indices = 0..self.line.arguments.len();
         let read = |index| Unit::read(self.line, index, &self.how);
         let mut units: Vec<Unit> = indices.filter_map(read).collect();
-        for unit in &mut units {
-            self.preprocess(unit);
-        }
+        let missing = units.iter_mut().filter_map(|unit| self.preprocess(unit));
+        let missing: Vec<String> = missing.collect();
         let defective: Vec<&Unit> = units.iter().filter(|unit| unit.defective).collect();
-        if let Some(code) = leave_out(self.runner.settings, &defective, DEFECT) {
+        if let Some(code) = leave_out(self.runner.settings, &defective, DEFECT)
+            .or_else(|| shortfall::say(self.runner.settings, &missing))
+        {
             return code;
         }
         for warning in units.iter().flat_map(|unit| &unit.warnings) {
@@ -71,49 +71,40 @@ impl Build<'_> {
         }
     }
 
-    /// Makes the text that is preferred to the source as it is, if one is.
-    fn preprocess(&self, unit: &mut Unit) {
-        if !preprocessed::is_possible(self.line, unit) {
-            unit.warnings.extend(self.passed_over(unit));
-            return;
+    /// Makes the text that is preferred to the source as it is, if one is. Says what is
+    /// missing if it can't.
+    fn preprocess(&self, unit: &mut Unit) -> Option<String> {
+        let Runner { compiler, settings } = self.runner;
+        let short = |unit: &mut Unit, obstacle: &str| {
+            let unseen = shortfall::unseen(compiler, self.line, unit)?;
+            if !unit.changed() {
+                // That says it all.
+                unit.warnings.clear();
+            }
+            Some(shortfall::sentence(unit, &unseen, obstacle))
+        };
+        if settings.preprocess == Preprocess::Never || unit.defective {
+            return None;
         }
-        let wanted = match self.runner.settings.preprocess {
-            Preprocess::Never => None,
-            Preprocess::Always => Some("ROMP_PREPROCESS=always".to_owned()),
-            Preprocess::Auto if unit.incomplete => Some("a directive in it is not clear".into()),
-            Preprocess::Auto => hidden::reason(self.runner.compiler, self.line, unit),
+        if let Some(obstacle) = preprocessed::obstacle(self.line, unit) {
+            return short(unit, &obstacle);
+        }
+        let why = match settings.preprocess {
+            Preprocess::Always => "ROMP_PREPROCESS=always".to_owned(),
+            Preprocess::Auto | Preprocess::Never => shortfall::reason(compiler, self.line, unit)?,
         };
-        let Some(why) = wanted else {
-            return;
-        };
-        message::note(
-            self.runner.settings,
-            &format!("{} is preprocessed: {why}", unit.name),
-        );
+        message::note(settings, &format!("{} is preprocessed: {why}", unit.name));
         match preprocessed::make(&self.runner, self.line, unit, &self.how) {
-            Some(Shown::Text(mut made)) => {
+            Shown::Text(mut made) => {
                 unit.warnings = std::mem::take(&mut made.warnings);
                 unit.preprocessed = Some(made);
             }
-            Some(Shown::Nothing) => unit.leave(),
-            None => {}
+            Shown::Nothing => unit.leave(),
+            Shown::LeftAlone(warnings) if !unit.changed() => unit.warnings = warnings,
+            Shown::LeftAlone(_) | Shown::NoMore => {}
+            Shown::Failed(why) => return short(unit, why),
         }
-    }
-
-    /// What to say of a Fortran source that is measured as it is and does not show
-    /// all that there is to measure.
-    fn passed_over(&self, unit: &Unit) -> Option<String> {
-        let wanted = self.runner.settings.preprocess != Preprocess::Never;
-        if !wanted || unit.language != Language::Fortran {
-            return None;
-        }
-        let why = hidden::reason(self.runner.compiler, self.line, unit)?;
-        let text = format!(
-            "warning: {}: not everything is measured: {why}; that takes a command that makes no \
-             dependency files and keeps no temporary ones",
-            unit.name
-        );
-        Some(text)
+        None
     }
 
     /// Nothing is instrumented: the user's command, with the library where the

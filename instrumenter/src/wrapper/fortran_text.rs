@@ -21,7 +21,7 @@ pub(crate) fn hidden(line: &CommandLine, unit: &Unit) -> Option<String> {
     };
     if unit.layout.preprocessed_by_compiler {
         let macros = scan::hidden_in_macros(&unit.original).into_iter().next();
-        let macros = macros.map(|hidden| hidden.reason);
+        let macros = macros.map(|hidden| hidden.in_file(&unit.name, &unit.original));
         if macros.is_some() || words.iter().any(defined) {
             return macros.or(Some("a macro makes directives".into()));
         }
@@ -31,8 +31,8 @@ pub(crate) fn hidden(line: &CommandLine, unit: &Unit) -> Option<String> {
     let mut pending = places.included(unit, &unit.original);
     let mut known = pending.clone();
     while let Some((file, text)) = next(&mut pending, &mut search) {
-        if let Some(why) = scan::hidden_in_included(&source(unit, &text)) {
-            return Some(format!("{}: {why}", file.display()));
+        if let Some(hidden) = scan::hidden_in_included(&source(unit, &text)) {
+            return Some(hidden.in_file(&file.to_string_lossy(), &text));
         }
         let more = places.included(unit, &text);
         let new = more.into_iter().filter(|file| !known.contains(file));

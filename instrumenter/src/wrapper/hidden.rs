@@ -18,6 +18,7 @@ use super::flags::Meaning;
 use super::fortran_text;
 use super::headers::environment_directories;
 use super::unit::Unit;
+use crate::find::Hidden;
 use crate::find::c::conditions::without_dead;
 use crate::find::c::governed;
 use crate::find::c::scan::{self, Include, Mentions};
@@ -36,6 +37,12 @@ pub(crate) struct Text {
     file: PathBuf,
     pub(crate) language: Language,
     pub(crate) text: Vec<u8>,
+}
+
+impl Text {
+    fn place(&self, hidden: &Hidden) -> String {
+        hidden.in_file(&self.file.to_string_lossy(), &self.text)
+    }
 }
 
 /// What the preprocessor would show, in words.
@@ -57,7 +64,7 @@ pub(crate) fn reason(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Op
     let mut hiding = BTreeMap::new();
     for (number, text) in texts.iter().enumerate() {
         let look = |content: &[u8]| match number {
-            0 => Findings::in_source(content),
+            0 => Findings::in_source(text, content),
             _ => Findings::in_header(text, content, has_constructs),
         };
         let mut found = look(&text.text);
@@ -96,21 +103,21 @@ struct Findings {
 }
 
 impl Findings {
-    fn in_source(content: &[u8]) -> Self {
+    fn in_source(text: &Text, content: &[u8]) -> Self {
+        let named = |(name, hidden): (String, Hidden)| (name, text.place(&hidden));
+        let hiding = scan::names_that_hide(content).into_iter();
         Self {
             why: None,
-            hiding: scan::names_that_hide(content),
+            hiding: hiding.map(named).collect(),
         }
     }
 
     fn in_header(text: &Text, content: &[u8], has_constructs: bool) -> Self {
-        let named = |why: String| format!("{}: {why}", text.file.display());
         let brace = || scan::hidden_brace(content).filter(|_| has_constructs);
         let why = scan::hidden_in_header(content, text.language).or_else(brace);
-        let hiding = scan::names_that_hide(content).into_iter();
         Self {
-            why: why.map(named),
-            hiding: hiding.map(|(name, why)| (name, named(why))).collect(),
+            why: why.map(|hidden| text.place(&hidden)),
+            ..Self::in_source(text, content)
         }
     }
 

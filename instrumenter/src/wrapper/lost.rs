@@ -2,10 +2,9 @@
 
 use super::attempt::Job;
 use super::classify::CommandLine;
-use super::flags::Meaning;
 use super::hidden;
-use super::preprocessed::compiler_line;
-use super::run::{Outcome, Output};
+use super::preprocessed::check;
+use super::run::Outcome;
 use super::unit::Unit;
 use crate::openmp::Language;
 
@@ -30,7 +29,6 @@ pub(crate) fn nothing_is_lost(
     units: &[&Unit],
     said: &Outcome,
 ) -> bool {
-    let family = job.runner.compiler.family;
     let words = line.words();
     if words.iter().any(|word| word == "-w") {
         return true;
@@ -55,13 +53,7 @@ pub(crate) fn nothing_is_lost(
         }
     };
     units.iter().filter(concerned).all(|unit| {
-        let mut alone = compiler_line(family, &line.only_source(unit.index));
-        alone.clear_all(Meaning::CompilationDatabase);
-        alone.push(Meaning::StopsBeforeCompiling, vec!["-fsyntax-only".into()]);
-        let mut words = alone.words();
-        words.extend(job.runner.colour(line));
-        let stdin = unit.is_stdin().then_some(unit.original.as_slice());
-        let outcome = job.runner.run(&words, stdin, Output::HeldBack);
+        let outcome = check(&job.runner, line, unit);
         outcome.is_ok_and(|outcome| outcome.success() && job.runner.says_all_of(said, &outcome))
     })
 }

@@ -51,6 +51,7 @@ mod run;
 mod said;
 mod scratch;
 mod settings;
+mod shortfall;
 mod split;
 mod steps;
 mod system_headers;

@@ -32,6 +32,7 @@ use super::said::Text;
 use super::unit::{Instrumenting, Preprocessed, Route, Unit, instrumented};
 use super::{aside, lost, outputs, system_macros};
 use crate::Source;
+use crate::find::fortran::marks;
 use crate::find::front_end;
 use crate::openmp::Language;
 use crate::source::Layout;
@@ -51,27 +52,32 @@ pub(crate) fn file_name(unit: &Unit) -> OsString {
     name
 }
 
-/// Whether the sources of a command can take this way: it must be possible to
+/// What keeps the sources of a command from taking this way: it must be possible to
 /// make every file that the command makes.
-pub(crate) fn is_possible(line: &CommandLine, unit: &Unit) -> bool {
+pub(crate) fn obstacle(line: &CommandLine, unit: &Unit) -> Option<String> {
+    let words = line.words();
+    let words = words.iter().map(|word| word.to_string_lossy());
+    let mut unusual = words.filter(|word| UNUSUAL.iter().any(|flag| word.starts_with(flag)));
+    if let Some(word) = unusual.next() {
+        return Some(format!("it can't be preprocessed with {word}"));
+    }
+    let set = |name: &&str| std::env::var_os(name).is_some();
+    if let Some(name) = ["DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES"]
+        .into_iter()
+        .find(set)
+    {
+        return Some(format!("it can't be preprocessed with {name} set"));
+    }
     let dependencies = line
         .flags()
         .any(|(meaning, _)| meaning.is_of_dependencies());
-    // The compiler makes them of `include` lines too.
-    if dependencies && unit.language == Language::Fortran {
-        return false;
-    }
-    let unusual = |word: &OsString| {
-        let word = word.to_string_lossy();
-        UNUSUAL.iter().any(|flag| word.starts_with(flag))
-    };
-    let by_environment = |name: &&str| std::env::var_os(name).is_some();
     let one_object = line.stage() != Stage::Link && line.sources().count() == 1;
-    (!dependencies || one_object)
-        && !line.words().iter().any(unusual)
-        && !["DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES"]
-            .iter()
-            .any(by_environment)
+    // The compiler makes them of `include` lines too.
+    if dependencies && (unit.language == Language::Fortran || !one_object) {
+        return Some("it can't be preprocessed by a command that makes dependency files".into());
+    }
+    (unit.is_stdin() && line.output().is_none())
+        .then(|| "standard input is preprocessed only where -o names the output".into())
 }
 
 /// Flags that keep or use files which preprocessed input has not, or which say
@@ -96,54 +102,64 @@ pub(crate) enum Shown {
     Text(Preprocessed),
     /// Nothing to measure: what the source holds is not compiled.
     Nothing,
+    /// Directives that are left alone, as these warnings say, and nothing else.
+    LeftAlone(Vec<String>),
+    /// What the source itself shows.
+    NoMore,
+    /// It can't be told, for this reason.
+    Failed(&'static str),
 }
 
-/// Preprocesses and instruments a unit. `None` if that fails, or leaves directives
-/// alone and does nothing else.
+/// Why there is no preprocessed text.
+const FAILED: &str = "its preprocessor fails (ROMP_VERBOSE=1 shows the command)";
+const NOT_UNDERSTOOD: &str =
+    "what its preprocessor writes is not understood (ROMP_VERBOSE=1 shows the command)";
+const DEFECT: &str = "the instrumenter failed on what its preprocessor writes; this is a defect of \
+                      romp, please report it with the file";
+
+/// Preprocesses and instruments a unit.
 pub(crate) fn make(
     runner: &Runner<'_>,
     line: &CommandLine,
     unit: &Unit,
     how: &Instrumenting<'_>,
-) -> Option<Shown> {
-    let stdin = unit.is_stdin().then_some(unit.original.as_slice());
-    if unit.is_stdin() && line.output().is_none() {
-        return None;
-    }
+) -> Shown {
     let mut noisy = false;
     let mut text = None;
     if unit.language != Language::Fortran || unit.layout.preprocessed_by_compiler {
-        let mut words = preprocessor_words(line, unit);
-        words.extend(how.compiler.family.no_remarks.map(OsString::from));
-        let outcome = runner.run(&words, stdin, Output::HeldBack).ok()?;
-        if runner.settings.dry_run {
-            // Which text it is makes no difference to the commands.
-            return Some(Shown::Text(Preprocessed::default()));
-        }
-        if !outcome.success() || !front_end(unit.language).is_preprocessed(&outcome.stdout) {
-            return None;
-        }
+        let outcome = match preprocess(runner, line, unit) {
+            Ok(outcome) => outcome,
+            Err(shown) => return shown,
+        };
         noisy = !runner.is_quiet(&outcome);
         text = Some(system_macros::unmarked(outcome.stdout));
     }
     if unit.language == Language::Fortran {
         text = fortran_text::whole(line, unit, text);
     }
+    let Some(text) = text else {
+        return Shown::NoMore;
+    };
     let source = Source {
         name: unit.name.clone(),
         language: unit.language,
-        text: text?,
+        text,
         layout: Layout {
             preprocessed_by_compiler: false,
             ..unit.layout
         },
         absent: crate::source::Absent::new(),
     };
-    let made = instrumented(how, &source, line, unit.index, false).ok()?;
+    let Ok(made) = instrumented(how, &source, line, unit.index, false) else {
+        return Shown::Failed(DEFECT);
+    };
     if made.text() == source.text {
-        return made.warnings.is_empty().then_some(Shown::Nothing);
+        return match made.warnings.is_empty() {
+            true => Shown::Nothing,
+            false => Shown::LeftAlone(made.warnings),
+        };
     }
-    Some(Shown::Text(Preprocessed {
+    Shown::Text(Preprocessed {
         text: made.applied.text,
         warnings: made.warnings,
         noisy,
@@ -153,7 +169,51 @@ pub(crate) fn make(
             is_shown: !how.compiler.family.shows_file,
         }),
         path: None,
-    }))
+    })
+}
+
+/// Runs the compiler's preprocessor; its output has the usual line markers. The error
+/// is what it means that there is none.
+fn preprocess(runner: &Runner<'_>, line: &CommandLine, unit: &Unit) -> Result<Outcome, Shown> {
+    let stdin = unit.is_stdin().then_some(unit.original.as_slice());
+    let family = runner.compiler.family;
+    let mut words = preprocessor_words(line, unit);
+    words.extend(family.no_remarks.map(OsString::from));
+    let outcome = runner.run(&words, stdin, Output::HeldBack);
+    let mut outcome = outcome.map_err(|_| Shown::Failed(FAILED))?;
+    if runner.settings.dry_run {
+        // Which text it is makes no difference to the commands.
+        return Err(Shown::Text(Preprocessed::default()));
+    }
+    if !outcome.success() {
+        // Of an error of the user's the compiler will tell.
+        let accepted = check(runner, line, unit).is_ok_and(|outcome| outcome.success());
+        return Err(match accepted {
+            true => Shown::Failed(FAILED),
+            false => Shown::NoMore,
+        });
+    }
+    if unit.language == Language::Fortran {
+        outcome.stdout = marks::as_usual(outcome.stdout);
+    }
+    if outcome.stdout.trim_ascii().is_empty() {
+        return Err(Shown::Nothing);
+    }
+    match front_end(unit.language).is_preprocessed(&outcome.stdout) {
+        true => Ok(outcome),
+        false => Err(Shown::Failed(NOT_UNDERSTOOD)),
+    }
+}
+
+/// What the compiler's front end says of the user's source alone.
+pub(crate) fn check(runner: &Runner<'_>, line: &CommandLine, unit: &Unit) -> Result<Outcome, u8> {
+    let mut alone = compiler_line(runner.compiler.family, &line.only_source(unit.index));
+    alone.clear_all(Meaning::CompilationDatabase);
+    alone.push(Meaning::StopsBeforeCompiling, vec!["-fsyntax-only".into()]);
+    let mut words = alone.words();
+    words.extend(runner.colour(line));
+    let stdin = unit.is_stdin().then_some(unit.original.as_slice());
+    runner.run(&words, stdin, Output::HeldBack)
 }
 
 /// The command that preprocesses one source to standard output, and writes its

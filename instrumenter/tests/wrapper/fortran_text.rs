@@ -1,6 +1,7 @@
 //! `rompfc` and what a Fortran source does not show: directives that macros make,
 //! those of files that the preprocessor includes, and of `include` lines.
 
+use std::io::Write;
 use std::process::Command;
 
 use crate::support::{Invocation, Project, ROMPFC, fake};
@@ -35,6 +36,15 @@ c$omp parallel num_threads(2)
 c$omp end parallel
       end
 ";
+
+const REGIONS_OF_MAIN: [&str; 6] = [
+    "atomic src/body.h:2",
+    "barrier inc/deep.inc:2",
+    "parallel inc/part.inc:1",
+    "parallel src/body.h:1",
+    "parallel src/main.F90:7",
+    "paralleldo src/main.F90:10",
+];
 
 fn project() -> Project {
     Project::new(&[
@@ -85,19 +95,10 @@ fn what_the_source_does_not_show_is_measured() {
     strict("-fopenmp main.o fixed.o -o program");
     assert_eq!(project.execute("program"), "12 17 src/main.F90\n");
     assert!(project.is_measured("program"));
-    assert_eq!(
-        regions(&project, "program"),
-        [
-            "atomic src/atomic.inc:1",
-            "atomic src/body.h:2",
-            "barrier inc/deep.inc:2",
-            "parallel inc/part.inc:1",
-            "parallel src/body.h:1",
-            "parallel src/fixed.f:4",
-            "parallel src/main.F90:7",
-            "paralleldo src/main.F90:10",
-        ]
-    );
+    let of_fixed = ["atomic src/atomic.inc:1", "parallel src/fixed.f:4"];
+    let mut expected = [&REGIONS_OF_MAIN[..], &of_fixed].concat();
+    expected.sort_unstable();
+    assert_eq!(regions(&project, "program"), expected);
 }
 
 /// It takes no flag about warnings, and so none that is to keep it quiet.
@@ -111,6 +112,98 @@ fn flang_preprocesses_too() {
     assert!(regions.contains(&"parallel src/main.F90:7".to_owned()));
     assert!(regions.contains(&"barrier inc/deep.inc:2".to_owned()));
 }
+
+/// Flang marks lines in a way of its own.
+#[test]
+fn flang_s_own_preprocessor_is_understood() {
+    let compiler = match flang() {
+        Ok(compiler) => compiler,
+        Err(why) => {
+            // Past the harness, which keeps what is printed to itself.
+            let text = format!("flang_s_own_preprocessor_is_understood: NOT TESTED: {why}\n");
+            return std::io::stderr().write_all(text.as_bytes()).unwrap();
+        }
+    };
+    let project = project();
+    for text in ["-Iinc -c src/main.F90", "-cpp -c src/fixed.f"] {
+        let call = rompfc(&project, &format!("-fopenmp {text}"));
+        let strict = call.env("ROMP_STRICT", "1").env("ROMP_FC", compiler);
+        strict.quietly();
+    }
+    assert_eq!(regions(&project, "main.o"), REGIONS_OF_MAIN);
+    assert_eq!(
+        regions(&project, "fixed.o"),
+        ["atomic src/atomic.inc:1", "parallel src/fixed.f:4"]
+    );
+}
+
+/// The name of LLVM's compiler, if one is here.
+fn flang() -> Result<&'static str, String> {
+    const NAMES: [&str; 4] = ["flang", "flang-new", "flang-new-19", "flang-20"];
+    let works = |name: &&str| Command::new(name).arg("--version").output().is_ok();
+    let found = NAMES.into_iter().find(works);
+    found.ok_or_else(|| format!("none of {} is there", NAMES.join(", ")))
+}
+
+/// What can't be seen is said once, and strictly an error.
+#[test]
+fn preprocessed_text_that_can_not_be_had_is_missed() {
+    let project = Project::new(&[
+        ("macro.F90", MACRO),
+        ("wrong.F90", &MACRO.replace("a = 1", "a = (1")),
+    ]);
+    let missed = [
+        ("fails", "its preprocessor fails"),
+        ("unmarked", "what its preprocessor writes is not understood"),
+        (
+            "-MMD",
+            "it can't be preprocessed by a command that makes dependency files",
+        ),
+    ];
+    for (how, problem) in missed {
+        let call = |source: &str, strict| {
+            let (flag, fault) = match how.starts_with('-') {
+                true => (how, "none"),
+                false => ("-O0", how),
+            };
+            let call = rompfc(&project, &format!("-fopenmp {flag} -c {source}.F90"));
+            let call = call.env("ROMP_FC", fake("no-preprocessor/gfortran"));
+            call.env("FAULT", fault).env("ROMP_STRICT", strict).run()
+        };
+        let text = format!(
+            "macro.F90 is not measured: macro.F90:1: the macro DIR makes directives, and {problem}"
+        );
+        let run = call("macro", "0");
+        assert_eq!(run.code, Some(0), "{how}: {}", run.stderr);
+        assert!(
+            run.stderr.contains(&format!("warning: {text}")),
+            "{how}: {}",
+            run.stderr
+        );
+        assert_eq!(run.stderr.lines().count(), 1, "{how}: {}", run.stderr);
+        let run = call("macro", "1");
+        assert_eq!(run.code, Some(1), "{how}: {}", run.stderr);
+        assert!(
+            run.stderr.contains(&format!("error: {text}")),
+            "{how}: {}",
+            run.stderr
+        );
+        // An error of the user's is the compiler's to tell.
+        let run = call("wrong", "0");
+        assert_eq!(run.code, Some(1), "{how}: {}", run.stderr);
+        assert!(run.stderr.contains("Error: "), "{how}: {}", run.stderr);
+    }
+}
+
+const MACRO: &str = "\
+#define DIR !$omp parallel
+subroutine s(a)
+  integer :: a
+DIR
+  a = 1
+!$omp end parallel
+end
+";
 
 /// For a long part that is left out, the preprocessor writes a line marker.
 #[test]

@@ -2,6 +2,7 @@
 
 use super::groups::{Groups, word};
 use super::lexer::{PreprocessorLine, TokenKind};
+use crate::find::fortran::marks::plain_name;
 use crate::find::lines::LineMap;
 
 /// The line map of a text.
@@ -38,7 +39,8 @@ enum Parsed {
     Other,
 }
 
-/// `#line 12 "file"`, and `# 12 "file" flags` as preprocessors write it.
+/// `#line 12 "file"`, and `# 12 "file" flags` as preprocessors write it; Flang writes
+/// `#line "file" 12`.
 fn parse(text: &[u8], line: &PreprocessorLine) -> Parsed {
     let operands = match line.tokens.first().map(|token| token.kind) {
         Some(TokenKind::Number) => 0,
@@ -46,7 +48,7 @@ fn parse(text: &[u8], line: &PreprocessorLine) -> Parsed {
         _ => return Parsed::Other,
     };
     let Ok(number) = word(text, line, operands).parse() else {
-        return Parsed::Unreadable;
+        return by_flang(text, line).unwrap_or(Parsed::Unreadable);
     };
     match line.tokens.get(operands + 1) {
         None => Parsed::Line(None, number),
@@ -58,6 +60,12 @@ fn parse(text: &[u8], line: &PreprocessorLine) -> Parsed {
         }
         Some(_) => Parsed::Unreadable,
     }
+}
+
+fn by_flang(text: &[u8], line: &PreprocessorLine) -> Option<Parsed> {
+    let number = word(text, line, 2).parse().ok()?;
+    let file = unquoted(&word(text, line, 1))?;
+    Some(Parsed::Line(Some(plain_name(&file).to_owned()), number))
 }
 
 /// The content of a string literal that has no escapes but `\\`, `\"` and the
@@ -81,4 +89,36 @@ fn unquoted(literal: &str) -> Option<String> {
 
 fn octal(digits: [u8; 3]) -> Option<u8> {
     u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 8).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::find::front_end;
+    use crate::openmp::Language;
+    use crate::source::Source;
+
+    #[test]
+    fn every_way_to_name_a_line_is_read() {
+        for (mark, file, line) in [
+            ("#line 7 \"b.F90\"", "b.F90", 7),
+            ("#line 7", "a.F90", 7),
+            ("# 7 \"b.F90\" 2", "b.F90", 7),
+            ("#line \"./b.F90\" 7", "b.F90", 7),
+        ] {
+            let text = format!("{mark}\n!$omp barrier\nend\n");
+            let source = Source {
+                name: "a.F90".into(),
+                language: Language::Fortran,
+                layout: Source::layout_of(Path::new("a.F90")),
+                text: text.into_bytes(),
+                absent: crate::source::Absent::new(),
+            };
+            let lines = front_end(source.language).find(&source).lines;
+            let place = lines.presumed(mark.len() + 1);
+            let place = place.map(|place| (place.file, place.line));
+            assert_eq!(place, Some((file.to_owned(), line)), "{mark}");
+        }
+    }
 }

@@ -52,33 +52,28 @@ fn included(line: &[u8]) -> Option<Include> {
 /// What the macros of a file keep from everyone who does not expand them.
 #[must_use]
 pub fn hidden_in_macros(text: &[u8]) -> Vec<Hidden> {
-    let hidden = |(offset, _, reason)| Hidden { offset, reason };
-    hiding_macros(text).into_iter().map(hidden).collect()
+    let macros = names_that_hide(text).into_iter();
+    macros.map(|(_, hidden)| hidden).collect()
 }
 
-/// The names of those macros, each with the reason.
+/// The same, with the names of those macros.
 #[must_use]
-pub fn names_that_hide(text: &[u8]) -> Vec<(String, String)> {
-    let named = |(_, name, reason)| (name, reason);
-    hiding_macros(text).into_iter().map(named).collect()
-}
-
-/// Offset of the definition, name and reason.
-fn hiding_macros(text: &[u8]) -> Vec<(usize, String, String)> {
+pub fn names_that_hide(text: &[u8]) -> Vec<(String, Hidden)> {
     if !contains(text, b"define") || !(mentions_openmp(text) || contains(text, b"_Pragma")) {
         return Vec::new();
     }
     let lexed = lex(text);
     let hiding = lexed.lines.iter().filter_map(|line| {
         let reason = hidden_in_macro(text, line)?;
-        Some((line.range.start, word(text, line, 1), reason))
+        let offset = line.range.start;
+        Some((word(text, line, 1), Hidden { offset, reason }))
     });
     hiding.collect()
 }
 
 /// What the code of an included file keeps from everyone who does not read it.
 #[must_use]
-pub fn hidden_in_header(text: &[u8], language: Language) -> Option<String> {
+pub fn hidden_in_header(text: &[u8], language: Language) -> Option<Hidden> {
     if !mentions_openmp(text) && !contains(text, b"_Pragma") {
         return None;
     }
@@ -130,16 +125,18 @@ pub fn mentions<T>(text: &[u8], macros: &BTreeMap<String, T>) -> Mentions {
 /// The macro of an included file that hides a brace: constructs that it stands in
 /// can't be seen to end.
 #[must_use]
-pub fn hidden_brace(text: &[u8]) -> Option<String> {
+pub fn hidden_brace(text: &[u8]) -> Option<Hidden> {
     if !may_hide_braces(text) {
         return None;
     }
     let lexed = lex(text);
-    let name = lexed
-        .lines
-        .iter()
-        .find_map(|line| hides_braces(text, line))?;
-    Some(format!("the macro {name} hides a brace"))
+    lexed.lines.iter().find_map(|line| {
+        let name = hides_braces(text, line)?;
+        Some(Hidden {
+            offset: line.range.start,
+            reason: format!("the macro {name} hides a brace"),
+        })
+    })
 }
 
 fn hidden_in_macro(text: &[u8], line: &PreprocessorLine) -> Option<String> {
@@ -184,18 +181,24 @@ fn may_be_openmp(text: &[u8], operands: &[Token]) -> bool {
     }
 }
 
-fn hidden_in_code(text: &[u8], lexed: &Lexed, language: Language) -> Option<String> {
+fn hidden_in_code(text: &[u8], lexed: &Lexed, language: Language) -> Option<Hidden> {
     let records = directives::records(text, lexed);
-    let executed = records.iter().any(|record| {
+    let executed = records.iter().find(|record| {
         record
             .parse(language)
             .is_ok_and(|directive| is_executed(directive.association()))
     });
-    if executed {
-        return Some("it holds directives".into());
-    }
-    let calls = calls::positions(text, lexed);
-    (!calls.is_empty()).then(|| "it calls lock routines".into())
+    let directive = executed.map(|record| Hidden {
+        offset: record.range.start,
+        reason: "it holds directives".into(),
+    });
+    directive.or_else(|| {
+        let call = calls::positions(text, lexed).into_iter().next()?;
+        Some(Hidden {
+            offset: call.name.start,
+            reason: "it calls lock routines".into(),
+        })
+    })
 }
 
 /// What only declares or delimits has nothing to measure of its own.

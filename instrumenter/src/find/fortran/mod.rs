@@ -19,6 +19,7 @@ mod glue;
 pub mod jumps;
 mod logical;
 mod loops;
+pub mod marks;
 mod nesting;
 mod physical;
 #[cfg(test)]

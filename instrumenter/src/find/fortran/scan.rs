@@ -159,24 +159,31 @@ fn definition(line: &[u8]) -> Option<&[u8]> {
 
 /// What an included text keeps from everyone who does not read it.
 #[must_use]
-pub fn hidden_in_included(source: &Source) -> Option<String> {
+pub fn hidden_in_included(source: &Source) -> Option<Hidden> {
     let text = &source.text;
     let lower = text.to_ascii_lowercase();
     if !makes_directives(&lower) && !calls::may_have_some(text) {
         return None;
     }
     if let Some(hidden) = hidden_in_macros(text).into_iter().next() {
-        return Some(hidden.reason);
+        return Some(hidden);
     }
     let finder = Finder::new(source);
-    let executed = finder.records.iter().any(|record| match &record.meaning {
+    let executed = finder.records.iter().find(|record| match &record.meaning {
         Meaning::Begin(directive) => !matches!(directive.association(), Association::Declarative),
         Meaning::End(_) | Meaning::Unknown(_) => true,
     });
-    if executed {
-        return Some("it holds directives".into());
-    }
-    (!finder.calls().is_empty()).then(|| "it calls lock routines".into())
+    let directive = executed.map(|record| Hidden {
+        offset: record.range.start,
+        reason: "it holds directives".into(),
+    });
+    directive.or_else(|| {
+        let call = finder.calls().into_iter().next()?;
+        Some(Hidden {
+            offset: call.name.start,
+            reason: "it calls lock routines".into(),
+        })
+    })
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {

@@ -1,0 +1,78 @@
+//! Flang's way to say where the lines of preprocessed text come from.
+//!
+//! | Flang | everyone else |
+//! | --- | --- |
+//! | `#line "./a.F90" 12` | `# 12 "a.F90"` |
+//! | `#line 14`, in the same file | `# 14 "a.F90"` |
+//!
+//! Quotes in names stand as they are. Flang reads both forms.
+
+use super::scan;
+
+/// Flang's text with the line markers of everyone else; any other text as it is.
+#[must_use]
+pub fn as_usual(text: Vec<u8>) -> Vec<u8> {
+    if Mark::read(&text).is_none() {
+        return text;
+    }
+    let mut made = Vec::with_capacity(text.len());
+    let mut file = String::new();
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        let Some(mark) = Mark::read(line) else {
+            made.extend_from_slice(line);
+            continue;
+        };
+        file = mark.file.unwrap_or(file);
+        scan::marker(&file, mark.line, &mut made);
+    }
+    made
+}
+
+/// Flang puts the current directory in front of names that are relative.
+pub(in crate::find) fn plain_name(name: &str) -> &str {
+    name.strip_prefix("./").unwrap_or(name)
+}
+
+struct Mark {
+    file: Option<String>,
+    line: u32,
+}
+
+impl Mark {
+    /// The mark that a text begins with.
+    fn read(text: &[u8]) -> Option<Self> {
+        let rest = text.strip_prefix(b"#line ")?;
+        let line = rest.split(|byte| *byte == b'\n').next()?;
+        let line = std::str::from_utf8(line).ok()?;
+        let (file, number) = match line.strip_prefix('"') {
+            Some(named) => named
+                .rsplit_once("\" ")
+                .map(|(file, number)| (Some(plain_name(file).to_owned()), number))?,
+            None => (None, line),
+        };
+        let line = number.parse().ok()?;
+        Some(Self { file, line })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::as_usual;
+
+    #[test]
+    fn flang_s_marks_become_everyone_s() {
+        for (text, expected) in [
+            (
+                "#line \"./a.F90\" 3\n      x\n#line \"/i/b \"c\".h\" 1\n      y\n#line 14\n      z\n",
+                "# 3 \"a.F90\"\n      x\n# 1 \"/i/b \\\"c\\\".h\"\n      y\n# 14 \"/i/b \\\"c\\\".h\"\n      z\n",
+            ),
+            // A user's own, and text that another preprocessor made.
+            ("#line 3 \"a.F90\"\nx\n", "#line 3 \"a.F90\"\nx\n"),
+            ("# 1 \"a.F90\"\n#line 3\n", "# 1 \"a.F90\"\n#line 3\n"),
+            ("", ""),
+        ] {
+            let made = as_usual(text.as_bytes().to_vec());
+            assert_eq!(String::from_utf8_lossy(&made), expected);
+        }
+    }
+}

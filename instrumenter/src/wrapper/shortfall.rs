@@ -1,0 +1,46 @@
+//! What is said of sources that don't show all that there is to measure, where the
+//! text that would show it can't be had. A build goes on without it, but for
+//! `ROMP_STRICT`.
+
+use super::classify::CommandLine;
+use super::compilers::Compiler;
+use super::settings::Settings;
+use super::unit::Unit;
+use super::{hidden, message};
+
+/// Why a source is preprocessed, in words.
+pub(crate) fn reason(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Option<String> {
+    match unit.incomplete {
+        true => Some(UNCLEAR.into()),
+        false => hidden::reason(compiler, line, unit),
+    }
+}
+
+const UNCLEAR: &str = "a directive in it is not clear";
+
+/// What a source keeps from who reads it as it is, if no warning tells that.
+pub(crate) fn unseen(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Option<String> {
+    let untold = unit.incomplete && unit.warnings.is_empty();
+    hidden::reason(compiler, line, unit).or_else(|| untold.then(|| UNCLEAR.to_owned()))
+}
+
+/// What is missing of a source, and why.
+pub(crate) fn sentence(unit: &Unit, unseen: &str, obstacle: &str) -> String {
+    let measured = match unit.changed() {
+        true => "measured only as it stands",
+        false => "not measured",
+    };
+    format!("{} is {measured}: {unseen}, and {obstacle}", unit.name)
+}
+
+/// Says what is missing; with `ROMP_STRICT` that is the end.
+pub(crate) fn say(settings: &Settings, sentences: &[String]) -> Option<u8> {
+    for text in sentences {
+        if settings.strict {
+            message::error(text);
+        } else {
+            message::warning(settings, text);
+        }
+    }
+    (settings.strict && !sentences.is_empty()).then_some(1)
+}
