@@ -157,7 +157,10 @@ impl Project {
     /// # Errors
     /// If it said so more or less often.
     pub fn check_warnings(&self, built: &Built) -> Outcome<()> {
-        let said = built.text().matches("rompcc: warning: ").count();
+        let text = built.text();
+        let said = ours(&text)
+            .filter(|said| said.starts_with("warning: "))
+            .count();
         match self.warnings {
             Some(expected) if expected != said => Err(format!(
                 "{said} warnings, not {expected}:\n{}",
@@ -167,6 +170,13 @@ impl Project {
             _ => Ok(()),
         }
     }
+}
+
+/// What our commands say in a text that a build printed.
+pub fn ours(text: &str) -> impl Iterator<Item = &str> {
+    const NAMES: [&str; 4] = ["rompcc: ", "rompcxx: ", "rompfc: ", "romp wrap: "];
+    text.lines()
+        .filter_map(|line| NAMES.iter().find_map(|name| Some(line.split_once(name)?.1)))
 }
 
 impl Built {

@@ -97,7 +97,7 @@ impl Build<'_> {
         match preprocessed::make(&self.runner, self.line, unit, &self.how) {
             Shown::Text(mut made) => {
                 unit.warnings = std::mem::take(&mut made.warnings);
-                unit.preprocessed = Some(made);
+                unit.preprocessed = Some(*made);
             }
             Shown::Nothing => unit.leave(),
             Shown::LeftAlone(warnings) if !unit.changed() => unit.warnings = warnings,

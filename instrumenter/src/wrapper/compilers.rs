@@ -212,6 +212,8 @@ pub(crate) struct Compiler {
     pub(crate) leading: Vec<OsString>,
     pub(crate) family: &'static Family,
     pub(crate) driver: Driver,
+    /// The variable that may name it, unless the command does.
+    pub(crate) variable: Option<&'static str>,
 }
 
 impl Compiler {
@@ -226,7 +228,10 @@ impl Compiler {
             None => (variable_for(&own), compiler_in(&own)),
         };
         let chosen = std::env::var_os(variable).filter(|value| !nested && !value.is_empty());
-        Self::from_words(chosen.map_or_else(|| vec![default.into()], words))
+        Self {
+            variable: Some(variable),
+            ..Self::from_words(chosen.map_or_else(|| vec![default.into()], words))
+        }
     }
 
     /// The compiler that a command names, with the arguments after it.
@@ -261,6 +266,7 @@ impl Compiler {
             leading,
             family,
             driver,
+            variable: None,
         }
     }
 
@@ -300,9 +306,17 @@ fn variable_for(name: &str) -> &'static str {
     }
 }
 
+/// Whether a command of ours has this name.
+pub(crate) fn is_own(name: &str) -> bool {
+    COMMANDS.iter().any(|(own, ..)| *own == name) || name.starts_with(CARRIES)
+}
+
+/// What stands in front of a compiler's name in one of ours.
+const CARRIES: &str = "rompcc-";
+
 /// `rompcc-gcc` and a link called `gcc` both mean `gcc`.
 fn compiler_in(name: &str) -> String {
-    name.strip_prefix("rompcc-").unwrap_or(name).to_owned()
+    name.strip_prefix(CARRIES).unwrap_or(name).to_owned()
 }
 
 /// A value that is not itself a file may be several words.

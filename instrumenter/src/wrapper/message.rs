@@ -3,11 +3,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
+use std::path::Path;
 
+use super::compilers::is_own;
 use super::settings::Settings;
-
-/// The name that messages begin with.
-const PREFIX: &str = "rompcc";
 
 /// A problem that does not stop the build.
 pub(crate) fn warning(settings: &Settings, text: &str) {
@@ -51,7 +50,19 @@ pub(crate) fn plain(settings: &Settings, text: &str) {
 }
 
 fn say(text: &str) {
-    write(&format!("{PREFIX}: {text}\n"));
+    let invoked = std::env::args_os().next().unwrap_or_default();
+    write(&format!("{}: {text}\n", speaker(&invoked)));
+}
+
+/// The name that messages begin with: that of the command, as the user called it.
+/// Under a compiler's name, its messages would not be told from ours.
+fn speaker(invoked: &OsStr) -> String {
+    let name = Path::new(invoked).file_name().unwrap_or_default();
+    match name.to_string_lossy() {
+        name if name == "romp" => "romp wrap".into(),
+        name if is_own(&name) => name.into_owned(),
+        _ => "rompcc".into(),
+    }
 }
 
 /// One write per message, so that parallel builds don't mix lines. A stderr
@@ -73,6 +84,20 @@ fn quoted(word: &OsStr) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_begin_with_the_name_that_was_called() {
+        for (invoked, name) in [
+            ("/opt/romp/bin/rompfc", "rompfc"),
+            ("rompcxx", "rompcxx"),
+            ("rompcc-gfortran-12", "rompcc-gfortran-12"),
+            ("bin/romp", "romp wrap"),
+            ("gcc", "rompcc"),
+            ("", "rompcc"),
+        ] {
+            assert_eq!(speaker(OsStr::new(invoked)), name);
+        }
+    }
 
     #[test]
     fn commands_can_be_pasted_into_a_shell() {

@@ -99,7 +99,7 @@ const UNUSUAL: &[&str] = &[
 /// What the preprocessor shows of a source.
 pub(crate) enum Shown {
     /// Something to measure.
-    Text(Preprocessed),
+    Text(Box<Preprocessed>),
     /// Nothing to measure: what the source holds is not compiled.
     Nothing,
     /// Directives that are left alone, as these warnings say, and nothing else.
@@ -159,7 +159,7 @@ pub(crate) fn make(
             false => Shown::LeftAlone(made.warnings),
         };
     }
-    Shown::Text(Preprocessed {
+    Shown::Text(Box::new(Preprocessed {
         text: made.applied.text,
         warnings: made.warnings,
         noisy,
@@ -169,7 +169,7 @@ pub(crate) fn make(
             is_shown: !how.compiler.family.shows_file,
         }),
         path: None,
-    })
+    }))
 }
 
 /// Runs the compiler's preprocessor; its output has the usual line markers. The error
@@ -183,7 +183,7 @@ fn preprocess(runner: &Runner<'_>, line: &CommandLine, unit: &Unit) -> Result<Ou
     let mut outcome = outcome.map_err(|_| Shown::Failed(FAILED))?;
     if runner.settings.dry_run {
         // Which text it is makes no difference to the commands.
-        return Err(Shown::Text(Preprocessed::default()));
+        return Err(Shown::Text(Box::default()));
     }
     if !outcome.success() {
         // Of an error of the user's the compiler will tell.

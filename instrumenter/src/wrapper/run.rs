@@ -145,8 +145,10 @@ impl Runner<'_> {
 
     fn not_started(&self, error: &std::io::Error) -> u8 {
         let program = self.compiler.program.display();
+        let advice = self.compiler.variable;
+        let advice = advice.map_or(String::new(), |name| format!("; name another in {name}"));
         message::error(&format!(
-            "cannot run the compiler '{program}': {error}; name another in ROMP_CC"
+            "cannot run the compiler '{program}': {error}{advice}"
         ));
         NOT_STARTED
     }

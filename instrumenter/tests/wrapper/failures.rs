@@ -1,8 +1,9 @@
 //! Trouble of ours does not become the user's.
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::support::{PROGRAM, Project, fake, function};
+use crate::support::{PROGRAM, Project, ROMPFC, fake, function};
 
 const REJECTED: &str = "rompcc: warning: a.c is not measured: the compiler rejected the \
                         instrumented text (ROMP_KEEP=1 keeps it)\n";
@@ -134,6 +135,18 @@ fn a_missing_compiler_is_named() {
         );
     }
     project.assert_clean();
+    let rompfc = |text: &str| {
+        let mut command = Command::new(ROMPFC);
+        command.args(text.split(' '));
+        let call = project
+            .invocation(command)
+            .env("ROMP_FC", "no-such-compiler");
+        call.run().stderr
+    };
+    let said = rompfc("-c a.f90");
+    let start = "rompfc: error: cannot run the compiler 'no-such-compiler': ";
+    assert!(said.starts_with(start), "{said}");
+    assert!(said.ends_with("name another in ROMP_FC\n"), "{said}");
 }
 
 #[test]

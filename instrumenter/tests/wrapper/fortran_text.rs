@@ -176,7 +176,7 @@ fn preprocessed_text_that_can_not_be_had_is_missed() {
         let run = call("macro", "0");
         assert_eq!(run.code, Some(0), "{how}: {}", run.stderr);
         assert!(
-            run.stderr.contains(&format!("warning: {text}")),
+            run.stderr.starts_with(&format!("rompfc: warning: {text}")),
             "{how}: {}",
             run.stderr
         );
@@ -184,7 +184,7 @@ fn preprocessed_text_that_can_not_be_had_is_missed() {
         let run = call("macro", "1");
         assert_eq!(run.code, Some(1), "{how}: {}", run.stderr);
         assert!(
-            run.stderr.contains(&format!("error: {text}")),
+            run.stderr.starts_with(&format!("rompfc: error: {text}")),
             "{how}: {}",
             run.stderr
         );
