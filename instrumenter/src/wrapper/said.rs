@@ -52,30 +52,16 @@ pub(crate) struct Text {
 impl Text {
     /// Whether messages about this text are those about its source.
     pub(crate) fn says_the_same(&self, messages: &[u8]) -> bool {
-        let messages = without_colours(messages);
-        if messages.lines().any(may_be_held_back) {
-            return false;
+        self.compared().says_the_same(messages)
+    }
+
+    /// The text beside its source.
+    pub(crate) fn compared(&self) -> Compared<'_> {
+        Compared {
+            made: self.by_place(),
+            is_shown: self.is_shown,
+            files: HashMap::new(),
         }
-        let Some(places) = places(&messages) else {
-            return false;
-        };
-        let made = self.by_place();
-        let mut files = HashMap::new();
-        places.into_iter().all(|place| {
-            let text: &mut Vec<u8> = files
-                .entry(place.file)
-                .or_insert_with(|| std::fs::read(place.file).unwrap_or_default());
-            let mut lines = text.split(|byte| *byte == b'\n');
-            let written = lines.nth(place.line.saturating_sub(1) as usize);
-            let made = made.get(&(place.file.to_owned(), place.line));
-            match (written, made) {
-                (Some(written), Some(Some(made))) if self.is_shown => {
-                    made.is_whole && made.text == written
-                }
-                (Some(written), Some(Some(made))) => is_same(written, *made, place.column),
-                _ => false,
-            }
-        })
     }
 
     /// Its lines by where they come from; none where several that differ come from one.
@@ -85,7 +71,8 @@ impl Text {
             *at += line.len() + 1;
             Some((begin, line))
         });
-        let placed = lines.filter(|(_, line)| !is_marker(line));
+        // GCC may begin a line with an empty one, a marker, and then what stands there.
+        let placed = lines.filter(|(_, line)| !is_marker(line) && !line.is_empty());
         let placed = placed.filter_map(|(at, line)| Some((self.lines.presumed(at)?, line)));
         let mut made = HashMap::new();
         for part in placed.collect::<Vec<_>>().chunk_by(|(a, _), (b, _)| a == b) {
@@ -100,6 +87,45 @@ impl Text {
             }
         }
         made
+    }
+}
+
+/// The lines of a text, and those of the user's files that were asked for.
+#[derive(Debug)]
+pub(crate) struct Compared<'a> {
+    made: HashMap<(String, u32), Option<Made<'a>>>,
+    is_shown: bool,
+    files: HashMap<String, Vec<u8>>,
+}
+
+impl Compared<'_> {
+    /// Whether messages about the text are those about its source.
+    pub(crate) fn says_the_same(&mut self, messages: &[u8]) -> bool {
+        let messages = without_colours(messages);
+        if messages.lines().any(may_be_held_back) {
+            return false;
+        }
+        let Some(places) = places(&messages) else {
+            return false;
+        };
+        places.into_iter().all(|place| self.is_in_both(&place))
+    }
+
+    fn is_in_both(&mut self, place: &Place<'_>) -> bool {
+        let text = self
+            .files
+            .entry(place.file.to_owned())
+            .or_insert_with(|| std::fs::read(place.file).unwrap_or_default());
+        let mut lines = text.split(|byte| *byte == b'\n');
+        let written = lines.nth(place.line.saturating_sub(1) as usize);
+        let made = self.made.get(&(place.file.to_owned(), place.line));
+        match (written, made) {
+            (Some(written), Some(Some(made))) if self.is_shown => {
+                made.is_whole && made.text == written
+            }
+            (Some(written), Some(Some(made))) => is_same(written, *made, place.column),
+            _ => false,
+        }
     }
 }
 
@@ -131,7 +157,7 @@ fn is_marker(line: &[u8]) -> bool {
 }
 
 /// Messages without what colours them on a terminal (ECMA-48, control sequences).
-fn without_colours(messages: &[u8]) -> String {
+pub(crate) fn without_colours(messages: &[u8]) -> String {
     let text = String::from_utf8_lossy(messages);
     let mut parts = text.split("\x1b[");
     let first = parts.next().unwrap_or_default().to_owned();
@@ -222,12 +248,14 @@ fn is_around(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// A text whose second marker names a file, of which four lines follow.
+    /// A text whose second marker names a file, of which four lines follow;
+    /// before the last stands an empty one and a marker.
     fn text(file: &str, is_shown: bool) -> Text {
         let head = format!("# 1 \"other.c\"\nint a;\n# 4 \"{file}\"\n");
-        let text = format!("{head}int b;\nint c = (0);\nint d;\n int e;\n");
+        let text = format!("{head}int b;\nint c = (0);\nint d;\n\n# 7 \"{file}\"\n int e;\n");
         let mut lines = LineMap::new("a.i", text.as_bytes());
         lines.change(head.len(), Some(file.to_owned()), 4);
+        lines.change(text.len() - " int e;\n".len(), Some(file.to_owned()), 7);
         Text {
             text: text.into_bytes(),
             lines,
