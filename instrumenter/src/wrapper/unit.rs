@@ -46,7 +46,7 @@ pub(crate) struct Preprocessed {
     pub(crate) warnings: Vec<String>,
     /// The preprocessor had something to say.
     pub(crate) noisy: bool,
-    /// What the preprocessor made.
+    /// What the preprocessor made, of C and C++.
     pub(crate) source: Option<Text>,
     /// Where the text is, once it is placed.
     pub(crate) path: Option<PathBuf>,
@@ -68,6 +68,8 @@ pub(crate) struct Unit {
     pub(crate) defective: bool,
     /// Something in it could not be instrumented.
     pub(crate) incomplete: bool,
+    /// What is missing if it is measured as it is.
+    pub(crate) missing: Option<String>,
     /// Set for every unit that is instrumented.
     pub(crate) route: Option<Route>,
     /// Set where that is preferred to the source as it is.
@@ -101,6 +103,7 @@ impl Unit {
             warnings: Vec::new(),
             defective: false,
             incomplete: false,
+            missing: None,
             route: None,
             preprocessed: None,
             is_here: false,

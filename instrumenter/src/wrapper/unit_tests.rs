@@ -114,6 +114,7 @@ impl Unit {
             warnings: Vec::new(),
             defective: false,
             incomplete: false,
+            missing: None,
             route: None,
             preprocessed: None,
             is_here: false,
