@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::attempt::Job;
-use super::classify::{Argument, CommandLine, Stage};
+use super::classify::{CommandLine, Stage};
 use super::compilers::{Family, Substitution};
 use super::flags::Meaning;
 use super::outputs;
@@ -24,6 +24,16 @@ const PLACES: &[&str] = &[
 /// sure to read the same file.
 const REREAD: &[&[u8]] = &[b"-Wformat"];
 
+/// Words that have the linker write another file.
+const LINKER_WRITES: &[&[u8]] = &[
+    b"-Map",
+    b"--Map",
+    b"-dependency-file",
+    b"--dependency-file",
+    b"-out-implib",
+    b"--out-implib",
+];
+
 /// Whether a command says, in a message, where in the user's source it is not
 /// sure to say the same of ours.
 pub(crate) fn tells_otherwise(family: &Family, line: &CommandLine, messages: &[u8]) -> bool {
@@ -40,28 +50,30 @@ fn names_places(line: &CommandLine) -> bool {
 }
 
 /// The only file that a command makes, if it makes just one.
-pub(crate) fn single_object(line: &CommandLine) -> Option<PathBuf> {
-    let stages = [Stage::Compile, Stage::Assemble];
-    let single = stages.contains(&line.stage())
-        && line.sources().count() == 1
-        && !line.has(Meaning::SideFiles);
-    let index = line.arguments.iter().position(Argument::is_source)?;
-    single.then(|| outputs::object(line, index))
+pub(crate) fn single_result(line: &CommandLine) -> Option<PathBuf> {
+    let writes = |word: &&[u8]| LINKER_WRITES.iter().any(|flag| word.starts_with(flag));
+    let single = match line.stage() {
+        Stage::Preprocess => false,
+        Stage::Compile | Stage::Assemble => line.sources().count() == 1,
+        Stage::Link => !line.linker_words().iter().any(writes),
+    };
+    let result = outputs::outputs(line).pop();
+    result.filter(|_| single && !line.has(Meaning::SideFiles))
 }
 
 /// Shows what the compiler says about the user's source, of which it makes an
-/// object that nobody needs: that of the new text is there.
+/// object or a program that nobody needs: that of the new text is there.
 pub(crate) fn judged(
     job: &Job<'_>,
     line: &CommandLine,
     versions: &[&Unit],
     mut outcome: Outcome,
-    object: &Path,
+    result: &Path,
 ) -> u8 {
     let mut aside = line.clone().without_dependencies();
     aside.clear_all(Meaning::Output);
     aside.clear_all(Meaning::CompilationDatabase);
-    match job.scratch.place("object".as_ref()) {
+    match job.scratch.place("result".as_ref()) {
         Ok(path) => aside.push(Meaning::Output, vec!["-o".into(), path.into()]),
         Err(_) => return job.accept(line, versions, &outcome),
     }
@@ -73,7 +85,9 @@ pub(crate) fn judged(
         outcome.stderr = original.stderr;
         return job.accept(line, versions, &outcome);
     }
-    let _ = std::fs::remove_file(object);
+    if result.is_file() {
+        let _ = std::fs::remove_file(result);
+    }
     original.replay();
     original.code()
 }

@@ -106,12 +106,12 @@ impl Job<'_> {
             units.all(|unit| preprocessed::is_about_source(family, unit, said))
         };
         if outcome.success()
-            && let Some(object) = aside::single_object(line)
+            && let Some(result) = aside::single_result(line)
             && (aside::tells_otherwise(family, line, &outcome.stderr)
                 || !(self.runner.is_quiet(&outcome) || about_sources(&outcome))
                 || !lost::nothing_is_lost(self, line, units, &outcome))
         {
-            return Ok(aside::judged(self, line, units, outcome, &object));
+            return Ok(aside::judged(self, line, units, outcome, &result));
         }
         if outcome.success() || outcome.interrupted() {
             return Ok(self.accept(line, units, &outcome));

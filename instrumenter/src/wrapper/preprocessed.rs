@@ -257,8 +257,8 @@ pub(crate) fn attempt(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> Opt
     if first.interrupted() || (first.success() && says_the_same(job, line, units, &first)) {
         return Some(job.accept(&compiled, &versions, &first));
     }
-    if let Some(object) = aside::single_object(line).filter(|_| first.success()) {
-        return Some(aside::judged(job, line, &versions, first, &object));
+    if let Some(result) = aside::single_result(line).filter(|_| first.success()) {
+        return Some(aside::judged(job, line, &versions, first, &result));
     }
     let original = match job.original(line, Output::HeldBack) {
         Ok(outcome) => outcome,

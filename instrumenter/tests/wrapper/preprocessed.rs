@@ -169,13 +169,21 @@ fn messages_are_those_about_the_source() {
             (&on_one_line, 0, false),
             (&converted, 0, false),
         ] {
-            let files = [("src/a.c", source.as_str())];
-            let text = "-fopenmp -Wall -Wextra -c src/a.c";
-            let [(_, plain, _), (_, run, project)] = both(&files, compiler, text);
-            assert_eq!((run.code, plain.code), (Some(code), Some(code)));
-            assert_eq!(run.stderr, plain.stderr, "{compiler}");
-            assert_eq!(run.stderr.is_empty(), silent, "{compiler}");
-            assert!(code != 0 || project.is_measured("a.o"), "{compiler}");
+            for (flags, result) in [("-c src/a.c", "a.o"), ("src/a.c -o app", "app")] {
+                let files = [("src/a.c", source.as_str())];
+                let text = format!("-fopenmp -Wall -Wextra {flags}");
+                let [(_, plain, _), (_, run, project)] = both(&files, compiler, &text);
+                assert_eq!((run.code, plain.code), (Some(code), Some(code)));
+                assert_eq!(run.stderr, plain.stderr, "{compiler}");
+                assert_eq!(run.stderr.is_empty(), silent, "{compiler}");
+                assert!(code != 0 || project.is_measured(result), "{compiler}");
+                let call = project
+                    .rompcc(compiler, &text)
+                    .env("ROMP_VERBOSE", "1")
+                    .run();
+                let made = call.stderr.lines().filter(|line| line.contains("/a.i"));
+                assert_eq!(made.count(), 1, "{}", call.stderr);
+            }
         }
     }
 }
