@@ -8,6 +8,7 @@
 //! | temporary file | its path in the place of the user's | `#line`, `-iquote`, `-ffile-prefix-map`, corrected dependency files |
 //! | preprocessed file | its path in the place of the user's | line markers |
 
+use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ use super::compilers::{Compiler, FILE_MAP, Substitution};
 use super::dependencies::Renamed;
 use super::flags::Meaning;
 use super::fortran_text;
-use super::hidden;
+use super::hidden::{self, Headers};
 use super::layout;
 use super::offload::Offload;
 use super::preprocessed;
@@ -77,6 +78,8 @@ pub(crate) struct Unit {
     /// Its headers would be named otherwise than the compiler names those beside a
     /// source of the current directory: without it.
     pub(crate) is_here: bool,
+    /// Read when they are asked for.
+    headers: OnceCell<Headers>,
 }
 
 impl Unit {
@@ -107,6 +110,7 @@ impl Unit {
             route: None,
             preprocessed: None,
             is_here: false,
+            headers: OnceCell::new(),
         };
         unit.instrument(line, how);
         Some(unit)
@@ -141,6 +145,11 @@ impl Unit {
 
     fn is_unclear(&self, made: &Instrumented) -> bool {
         leaves_something(made) || (self.layout.preprocessed_by_compiler && hides_clauses(made))
+    }
+
+    /// What the source may include.
+    pub(crate) fn headers(&self, line: &CommandLine) -> &Headers {
+        self.headers.get_or_init(|| Headers::of(line, self))
     }
 
     pub(crate) fn changed(&self) -> bool {

@@ -118,6 +118,7 @@ impl Unit {
             route: None,
             preprocessed: None,
             is_here: false,
+            headers: std::cell::OnceCell::new(),
         }
     }
 }
