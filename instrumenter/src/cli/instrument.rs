@@ -16,8 +16,9 @@ use crate::{Instrumented, Options, Source, instrument};
 /// Arguments of `romp instrument`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The source file; - for standard input
-    file: PathBuf,
+    /// The source file; - for standard input. With --verify and without -o, several
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
     /// Where to write the instrumented text; standard output by default
     #[arg(short, long)]
     output: Option<PathBuf>,
@@ -48,7 +49,34 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let mut source = super::read_source(&arguments.file)?;
+    match arguments.files.as_slice() {
+        [file] => one(arguments, file),
+        files if arguments.verify && arguments.output.is_none() => all(arguments, files),
+        _ => {
+            const WHY: &str = "several files can only be verified: say --verify, without -o\n";
+            clap::Error::raw(clap::error::ErrorKind::ArgumentConflict, WHY).exit()
+        }
+    }
+}
+
+/// Every file is looked at, whatever becomes of those before it.
+fn all(arguments: &Arguments, files: &[PathBuf]) -> Result<(), Failure> {
+    let results = files.iter().map(|file| one(arguments, file));
+    let failed = results
+        .filter_map(Result::err)
+        .inspect(|failure| eprintln!("{}", failure.message))
+        .count();
+    match failed {
+        0 => Ok(()),
+        _ => Err(Failure::from(format!(
+            "error: {failed} of {} files could not be verified",
+            files.len()
+        ))),
+    }
+}
+
+fn one(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
+    let mut source = super::read_source(file)?;
     arguments.lines.lay_out(&mut source);
     let unique = arguments
         .unique
@@ -77,7 +105,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     // A dash is standard output also where it is said.
     let output = arguments.output.as_ref();
     match output.filter(|path| path.as_os_str() != "-") {
-        Some(output) => write(output, &arguments.file, result.text()),
+        Some(output) => write(output, file, result.text()),
         None if arguments.verify && output.is_none() => Ok(()),
         None => super::print(|out| out.write_all(result.text())),
     }

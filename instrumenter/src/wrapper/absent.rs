@@ -2,19 +2,20 @@
 //! no look, least of all a preprocessor's.
 //!
 //! A macro can come from the command, from the compiler, from the user's files or from
-//! a system header. Names that may be the compiler's own are left out ([`deciding`]),
+//! a system header. Names that may be the compiler's own are not asked for ([`deciding`]),
 //! and the text of every file is searched that the source may include, system headers
 //! among them. If a file is not found, a compiler other than the system's may know
 //! better: nothing is known to be absent then. For the system's it has to stand in a
 //! branch that is not compiled.
 
-use std::collections::BTreeSet;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 
 use super::classify::CommandLine;
 use super::compilers::Compiler;
-use super::hidden::{Search, Text};
-use super::system_headers;
-use crate::find::c::conditions::{deciding, defined, guards, without_dead};
+use super::hidden::Headers;
+use super::system_headers::SystemHeaders;
+use crate::find::c::conditions::{deciding, definitions};
 use crate::source::Absent;
 
 /// Flags after which the compiler looks elsewhere, or defines what is not searched.
@@ -36,63 +37,69 @@ const ELSEWHERE: &[&str] = &[
     "-iwithprefix",
 ];
 
-/// Those of the macros that decide conditionals of the user's files which are absent.
-pub(crate) fn macros(
-    compiler: &Compiler,
-    line: &CommandLine,
-    search: &Search,
-    texts: &[Text],
-) -> Absent {
-    let words = line.words();
-    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-    let elsewhere = |word: &str| ELSEWHERE.iter().any(|flag| word.starts_with(flag));
-    if search.computed || words.iter().any(|word| elsewhere(word)) {
-        return Absent::new();
-    }
-    let mut asked: BTreeSet<String> = texts.iter().flat_map(|text| deciding(&text.text)).collect();
-    asked.retain(|name| !words.iter().any(|word| word.contains(name.as_str())));
-    for text in texts {
-        for guard in guards(&text.text) {
-            asked.remove(guard);
-        }
-    }
-    let absent = in_user_files(texts, asked);
-    if absent.is_empty() {
-        return absent;
-    }
-    match system_headers::defined_in(&search.elsewhere, &absent, compiler.is_system_s()) {
-        Some(defined) => {
-            // With these in doubt, others may be.
-            let asked = absent.difference(&defined).cloned().collect();
-            in_user_files(texts, asked)
-        }
-        None => Absent::new(),
-    }
+/// What is known of the macros of a source; each is looked up when it is asked for.
+pub(crate) struct Macros<'a> {
+    compiler: &'a Compiler,
+    headers: &'a Headers,
+    /// Of the command.
+    words: Vec<String>,
+    /// None if nothing can be known.
+    system: OnceCell<Option<SystemHeaders>>,
+    /// Those that were asked for; while one is looked up it counts as defined.
+    absent: RefCell<HashMap<String, bool>>,
 }
 
-/// Those of some names that the user's files don't define, but in branches that need
-/// one of them.
-fn in_user_files(texts: &[Text], asked: BTreeSet<String>) -> Absent {
-    let define = |text: &[u8]| defined(text, &asked);
-    let mut defining: Vec<(&Text, BTreeSet<String>)> = texts
-        .iter()
-        .map(|text| (text, define(&text.text)))
-        .filter(|(_, names)| !names.is_empty())
-        .collect();
-    loop {
-        let present: BTreeSet<&String> = defining.iter().flat_map(|(_, names)| names).collect();
-        let absent: Absent = asked
-            .iter()
-            .filter(|name| !present.contains(name))
-            .cloned()
-            .collect();
-        let before = present.len();
-        for (text, names) in &mut defining {
-            *names = define(&without_dead(&text.text, text.language, &absent));
+impl<'a> Macros<'a> {
+    pub(crate) fn new(compiler: &'a Compiler, line: &CommandLine, headers: &'a Headers) -> Self {
+        let words = line.words();
+        let words = words.iter().map(|word| word.to_string_lossy().into_owned());
+        Self {
+            compiler,
+            headers,
+            words: words.collect(),
+            system: OnceCell::new(),
+            absent: RefCell::default(),
         }
-        let after: BTreeSet<&String> = defining.iter().flat_map(|(_, names)| names).collect();
-        if after.len() == before {
-            return absent;
+    }
+
+    /// Those that decide conditionals of a text and are absent.
+    pub(crate) fn absent_in(&self, text: &[u8]) -> Absent {
+        let mut absent = deciding(text);
+        absent.retain(|name| self.is_absent(name));
+        absent
+    }
+
+    /// Whether a macro that decides a conditional is absent.
+    pub(crate) fn is_absent(&self, name: &str) -> bool {
+        if let Some(absent) = self.absent.borrow().get(name) {
+            return *absent;
         }
+        let set = |absent| self.absent.borrow_mut().insert(name.to_owned(), absent);
+        set(false);
+        let absent = !self.words.iter().any(|word| word.contains(name))
+            && !self.users_define(name)
+            && self.system().is_some_and(|system| !system.define(name));
+        set(absent);
+        absent
+    }
+
+    /// Whether one of the user's files defines a macro, but in branches that need absent
+    /// ones.
+    fn users_define(&self, name: &str) -> bool {
+        self.headers.files().any(|file| {
+            let mut found = definitions(file.text(), name).peekable();
+            found.peek().is_some() && file.compiles_any(found, &|name| self.is_absent(name))
+        })
+    }
+
+    fn system(&self) -> Option<&SystemHeaders> {
+        let elsewhere = |word: &String| ELSEWHERE.iter().any(|flag| word.starts_with(flag));
+        let read = || {
+            if self.headers.computed || self.words.iter().any(elsewhere) {
+                return None;
+            }
+            SystemHeaders::read(&self.headers.elsewhere, self.compiler.is_system_s())
+        };
+        self.system.get_or_init(read).as_ref()
     }
 }

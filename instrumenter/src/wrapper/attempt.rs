@@ -68,16 +68,20 @@ impl Job<'_> {
     /// take.
     fn as_they_are(&self, line: &CommandLine, units: &[&Unit]) -> u8 {
         let Runner { compiler, settings } = self.runner;
-        let mut missing = Vec::new();
         let mut units: Vec<Unit> = units.iter().map(|unit| (*unit).clone()).collect();
         for unit in &mut units {
             if unit.preprocessed.take().is_some() {
                 let unseen = shortfall::unseen(compiler, line, unit);
                 let known = unseen.map(|why| shortfall::sentence(unit, &why, NOT_PREPROCESSED));
                 let unknown = || not_measured(unit, NOT_PREPROCESSED);
-                missing.extend(known.or_else(|| (!unit.changed()).then(unknown)));
+                unit.missing = known.or_else(|| (!unit.changed()).then(unknown));
             }
         }
+        // Of the others it is not known yet whether they are measured at all.
+        let certain = units
+            .iter()
+            .filter(|unit| settings.strict || !unit.changed());
+        let missing: Vec<String> = certain.filter_map(|unit| unit.missing.clone()).collect();
         if let Some(code) = shortfall::say(settings, &missing) {
             remove_outputs(line);
             return code;
@@ -97,9 +101,14 @@ impl Job<'_> {
         }
         let outcome = self.attempt(line, units)?;
         let family = self.runner.compiler.family;
+        let about_sources = |said: &Outcome| {
+            let mut units = units.iter();
+            units.all(|unit| preprocessed::is_about_source(family, unit, said))
+        };
         if outcome.success()
             && let Some(result) = aside::single_result(line)
             && (aside::tells_otherwise(family, line, &outcome.stderr)
+                || !(self.runner.is_quiet(&outcome) || about_sources(&outcome))
                 || !lost::nothing_is_lost(self, line, units, &outcome))
         {
             return Ok(aside::judged(self, line, units, outcome, &result));
@@ -179,6 +188,9 @@ impl Job<'_> {
 
     pub(crate) fn accept(&self, line: &CommandLine, units: &[&Unit], outcome: &Outcome) -> u8 {
         outcome.replay();
+        for missing in units.iter().filter_map(|unit| unit.missing.as_ref()) {
+            message::warning(self.runner.settings, missing);
+        }
         if let Err(error) = dependencies::correct(line, &renamed(units)) {
             let text = format!("cannot put the source's name into a dependency file: {error}");
             message::warning(self.runner.settings, &text);

@@ -3,15 +3,14 @@
 //!
 //! Headers are looked up as the compiler would, in the directories that the
 //! command names. The system's own are not looked at: nothing is measured in
-//! them. Conditionals are evaluated only where something is found, and only as far as
+//! them. Conditionals are evaluated only around what is found, and only as far as
 //! macros are known to be absent: more may be read than is included, which costs time
 //! and no more.
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::absent;
+use super::absent::Macros;
 use super::classify::{Argument, CommandLine, Role};
 use super::compilers::Compiler;
 use super::flags::Meaning;
@@ -19,9 +18,9 @@ use super::fortran_text;
 use super::headers::environment_directories;
 use super::unit::Unit;
 use crate::find::Hidden;
-use crate::find::c::conditions::without_dead;
+use crate::find::c::file::{File, IsAbsent};
 use crate::find::c::governed;
-use crate::find::c::scan::{self, Include, Mentions};
+use crate::find::c::scan::{self, Include};
 use crate::openmp::Language;
 use crate::source::Absent;
 
@@ -31,115 +30,55 @@ const MOST_FILES: usize = 1_000;
 /// Where the compilers look by themselves, and take `-I` for a repetition.
 const SYSTEM: &[&str] = &["/usr/include", "/usr/local/include"];
 
-/// A file of the user's.
-#[derive(Clone, Debug)]
-pub(crate) struct Text {
-    file: PathBuf,
-    pub(crate) language: Language,
-    pub(crate) text: Vec<u8>,
-}
-
-impl Text {
-    fn place(&self, hidden: &Hidden) -> String {
-        hidden.in_file(&self.file.to_string_lossy(), &self.text)
-    }
-}
-
 /// What the preprocessor would show, in words.
 pub(crate) fn reason(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Option<String> {
     if unit.language == Language::Fortran {
         return fortran_text::hidden(line, unit);
     }
-    let mut search = Search::new(line, unit);
-    let Some(texts) = search.texts(unit) else {
+    let headers = unit.headers(line);
+    if headers.too_many {
         return Some("it includes a great many headers".into());
-    };
-    if search.computed {
+    }
+    if headers.computed {
         return Some("a macro names an included file".into());
     }
-    let absent = OnceCell::new();
-    let absent = || absent.get_or_init(|| absent::macros(compiler, line, &search, &texts));
+    let macros = Macros::new(compiler, line, headers);
+    let is_absent = |name: &str| macros.is_absent(name);
     // Braces are of no interest to a source without constructs.
     let has_constructs = unit.text != unit.original;
     let mut hiding = BTreeMap::new();
-    for (number, text) in texts.iter().enumerate() {
-        let look = |content: &[u8]| match number {
-            0 => Findings::in_source(text, content),
-            _ => Findings::in_header(text, content, has_constructs),
-        };
-        let mut found = look(&text.text);
-        if found.is_something() && !absent().is_empty() {
-            found = look(&without_dead(&text.text, text.language, absent()));
+    for (number, (path, file)) in headers.files.iter().enumerate() {
+        let placed = |hidden: Hidden| hidden.in_file(&path.to_string_lossy(), file.text());
+        let brace = || scan::hidden_brace(file, &is_absent).filter(|_| has_constructs);
+        let why = || scan::hidden_in_header(file, &is_absent).or_else(brace);
+        if let Some(hidden) = (number > 0).then(why).flatten() {
+            return Some(placed(hidden));
         }
-        if found.why.is_some() {
-            return found.why;
-        }
-        hiding.extend(found.hiding);
+        let names = scan::names_that_hide(file, &is_absent).into_iter();
+        hiding.extend(names.map(|(name, hidden)| (name, placed(hidden))));
     }
-    let mentions = |text: &Text, hiding: &BTreeMap<String, String>| {
-        let found = scan::mentions(&text.text, hiding);
-        match found == Mentions::default() || absent().is_empty() {
-            true => found,
-            false => scan::mentions(&without_dead(&text.text, text.language, absent()), hiding),
-        }
-    };
-    used(line, &texts, hiding, mentions)
+    used(line, headers, hiding, &is_absent)
 }
 
-/// The macros that decide conditionals in a source and its headers and are known to be
-/// absent.
+/// The macros that decide conditionals in a source and are known to be absent.
 pub(crate) fn absent(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Absent {
-    let mut search = Search::new(line, unit);
-    let texts = search.texts(unit).unwrap_or_default();
-    absent::macros(compiler, line, &search, &texts)
-}
-
-/// What is found in a file.
-struct Findings {
-    /// What its code keeps from who does not read it.
-    why: Option<String>,
-    /// Macros that hide something, and what.
-    hiding: Vec<(String, String)>,
-}
-
-impl Findings {
-    fn in_source(text: &Text, content: &[u8]) -> Self {
-        let named = |(name, hidden): (String, Hidden)| (name, text.place(&hidden));
-        let hiding = scan::names_that_hide(content).into_iter();
-        Self {
-            why: None,
-            hiding: hiding.map(named).collect(),
-        }
-    }
-
-    fn in_header(text: &Text, content: &[u8], has_constructs: bool) -> Self {
-        let brace = || scan::hidden_brace(content).filter(|_| has_constructs);
-        let why = scan::hidden_in_header(content, text.language).or_else(brace);
-        Self {
-            why: why.map(|hidden| text.place(&hidden)),
-            ..Self::in_source(text, content)
-        }
-    }
-
-    fn is_something(&self) -> bool {
-        self.why.is_some() || !self.hiding.is_empty()
-    }
+    Macros::new(compiler, line, unit.headers(line)).absent_in(&unit.original)
 }
 
 /// Why one of the macros that hide something matters: code names it, or a macro that
 /// names it. A header for all sources of a project often has macros that few use.
 fn used(
     line: &CommandLine,
-    texts: &[Text],
+    headers: &Headers,
     mut hiding: BTreeMap<String, String>,
-    mentions: impl Fn(&Text, &BTreeMap<String, String>) -> Mentions,
+    is_absent: IsAbsent<'_>,
 ) -> Option<String> {
     let first = hiding.values().next()?.clone();
     let mut known = 0;
     while known < hiding.len() {
         known = hiding.len();
-        for text in texts {
-            let found = mentions(text, &hiding);
+        for file in headers.files() {
+            let found = scan::mentions(file, &hiding, is_absent);
             if let Some(name) = found.in_code {
                 return hiding.remove(&name);
             }
@@ -168,25 +107,22 @@ fn defines(word: &str, name: &str) -> bool {
 /// the source or in a header of the user's, and whether by what its macros make, if
 /// that matters.
 pub(crate) fn governs_oddly(line: &CommandLine, unit: &Unit, by_macros: bool) -> bool {
-    let mut search = Search::new(line, unit);
-    let headers = std::iter::from_fn(|| search.next_header().map(|(_, text)| text));
-    let texts: Vec<Vec<u8>> = std::iter::once(unit.original.clone())
-        .chain(headers.take(MOST_FILES))
-        .collect();
-    search.computed
-        || texts.iter().any(|text| governed::may_mislead(text))
-        || (by_macros && governs_statements(&texts))
+    let headers = unit.headers(line);
+    headers.computed
+        || headers.too_many
+        || headers.files().any(governed::may_mislead)
+        || (by_macros && governs_statements(headers))
 }
 
 /// Whether a condition or a loop may govern a macro that makes several statements.
-fn governs_statements(texts: &[Vec<u8>]) -> bool {
-    let of_file = |text: &Vec<u8>| governed::statement_macros(text);
-    let mut names: HashSet<String> = texts.iter().flat_map(of_file).collect();
+fn governs_statements(headers: &Headers) -> bool {
+    let of_file = |file: &File| governed::statement_macros(file.text());
+    let mut names: HashSet<String> = headers.files().flat_map(of_file).collect();
     let mut known = 0;
     while known < names.len() {
         known = names.len();
-        for text in texts {
-            let uses = governed::uses(text, &names);
+        for file in headers.files() {
+            let uses = governed::uses(file, &names);
             if uses.governed {
                 return true;
             }
@@ -194,6 +130,42 @@ fn governs_statements(texts: &[Vec<u8>]) -> bool {
         }
     }
     false
+}
+
+/// A source and the headers that it may include.
+#[derive(Clone, Debug)]
+pub(crate) struct Headers {
+    /// The source first.
+    files: Vec<(PathBuf, File)>,
+    /// More than are worth the time.
+    too_many: bool,
+    /// Whether a macro names an included file.
+    pub(crate) computed: bool,
+    /// The names of included files that are none of the user's.
+    pub(crate) elsewhere: BTreeSet<String>,
+}
+
+impl Headers {
+    /// Reads them.
+    pub(crate) fn of(line: &CommandLine, unit: &Unit) -> Self {
+        let mut search = Search::new(line, unit);
+        let source = (PathBuf::from(&unit.name), unit.original.clone());
+        let headers = std::iter::from_fn(|| search.next_header());
+        let texts = std::iter::once(source).chain(headers.take(MOST_FILES + 1));
+        let files = texts.map(|(path, text)| (path, File::new(unit.language, text)));
+        let files: Vec<_> = files.collect();
+        Self {
+            too_many: files.len() > MOST_FILES,
+            files,
+            computed: search.computed,
+            elsewhere: search.elsewhere,
+        }
+    }
+
+    /// The source and all that it may include.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &File> {
+        self.files.iter().map(|(_, file)| file)
+    }
 }
 
 /// Headers that were found and those still to be read.
@@ -252,23 +224,6 @@ impl Search {
             computed: false,
             elsewhere: BTreeSet::new(),
         }
-    }
-
-    /// A source and its headers; none if there are too many.
-    fn texts(&mut self, unit: &Unit) -> Option<Vec<Text>> {
-        let of = |file: PathBuf, text| Text {
-            file,
-            language: unit.language,
-            text,
-        };
-        let mut texts = vec![of(PathBuf::from(&unit.name), unit.original.clone())];
-        while let Some((file, text)) = self.next_header() {
-            if self.known.len() > MOST_FILES {
-                return None;
-            }
-            texts.push(of(file, text));
-        }
-        Some(texts)
     }
 
     /// The next header that can be read; what it includes follows later.

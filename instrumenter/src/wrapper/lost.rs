@@ -1,5 +1,7 @@
 //! Warnings that compilers give of the user's source, and of a new text no longer.
 
+use std::collections::HashMap;
+
 use super::attempt::Job;
 use super::classify::CommandLine;
 use super::hidden;
@@ -20,6 +22,37 @@ const LOST: &[(&str, bool)] = &[
     ("-Wtraditional", false),
     ("-Weverything", false),
 ];
+
+/// What asks gfortran to warn of tabs, and of what stands behind the last column.
+const OF_LINES: &[&str] = &[
+    "-Wall",
+    "-Wtabs",
+    "-Wline-truncation",
+    "-Wpedantic",
+    "-pedantic",
+    "-std=f",
+];
+
+/// Whether a line that such a warning may be about is written anew, as directives of
+/// Fortran are.
+fn rewrites_lines(unit: &Unit) -> bool {
+    let limit = unit.layout.line_length.unwrap_or(usize::MAX);
+    let concerned = |line: &&[u8]| line.contains(&b'\t') || line.len() > limit;
+    let made = unit.preprocessed.as_ref();
+    let made = made.map_or(&unit.text, |made| &made.text);
+    let mut kept: HashMap<&[u8], usize> = HashMap::new();
+    for line in made.split(|byte| *byte == b'\n').filter(concerned) {
+        *kept.entry(line).or_default() += 1;
+    }
+    let mut lines = unit.original.split(|byte| *byte == b'\n').filter(concerned);
+    lines.any(|line| match kept.get_mut(line) {
+        Some(left) if *left > 0 => {
+            *left -= 1;
+            false
+        }
+        _ => true,
+    })
+}
 
 /// Whether the compiler's front end has nothing to say about the users' sources that
 /// it did not say.
@@ -42,17 +75,20 @@ pub(crate) fn nothing_is_lost(
         .filter(|(flag, _)| asked(flag))
         .map(|(_, about_governed)| *about_governed)
         .collect();
+    let (in_fortran, in_c): (Vec<&Unit>, Vec<&Unit>) = units
+        .iter()
+        .partition(|unit| unit.language == Language::Fortran);
+    if OF_LINES.iter().any(|flag| asked(flag)) && in_fortran.iter().any(|unit| rewrites_lines(unit))
+    {
+        return false;
+    }
     let concerned = |unit: &&&Unit| match unit.preprocessed {
         Some(_) => {
             lost.contains(&false) || (!lost.is_empty() && hidden::governs_oddly(line, unit, true))
         }
-        None => {
-            unit.language != Language::Fortran
-                && lost.contains(&true)
-                && hidden::governs_oddly(line, unit, false)
-        }
+        None => lost.contains(&true) && hidden::governs_oddly(line, unit, false),
     };
-    units.iter().filter(concerned).all(|unit| {
+    in_c.iter().filter(concerned).all(|unit| {
         let outcome = check(&job.runner, line, unit);
         outcome.is_ok_and(|outcome| outcome.success() && job.runner.says_all_of(said, &outcome))
     })

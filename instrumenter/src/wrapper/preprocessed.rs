@@ -30,7 +30,7 @@ use super::compilers::Family;
 use super::flags::Meaning;
 use super::fortran_text;
 use super::run::{Outcome, Output, Runner};
-use super::said::Text;
+use super::said::{Shows, Text};
 use super::unit::{Instrumenting, Preprocessed, Route, Unit, instrumented};
 use super::{aside, lost, outputs, system_macros};
 use crate::Source;
@@ -165,10 +165,14 @@ pub(crate) fn make(
         text: made.applied.text,
         warnings: made.warnings,
         noisy,
-        source: Some(Text {
+        source: (unit.language != Language::Fortran).then_some(Text {
             text: source.text,
             lines: made.lines,
-            is_shown: !how.compiler.family.shows_file,
+            name: source.name,
+            shows: match how.compiler.family.shows_file {
+                true => Shows::Files,
+                false => Shows::Text,
+            },
         }),
         path: None,
     }))
@@ -301,14 +305,38 @@ fn says_the_same(job: &Job<'_>, line: &CommandLine, units: &[&Unit], said: &Outc
     let of_source = match job.runner.is_quiet(said) {
         true => preprocessed.all(|made| !made.noisy),
         // Which of several texts a message is about is not told.
-        false => {
-            let alone = preprocessed.next().filter(|_| units.len() == 1);
-            let text = alone.and_then(|made| made.source.as_ref().filter(|_| !made.noisy));
-            text.is_some_and(|text| text.says_the_same(&said.stderr))
-                && !aside::tells_otherwise(family, line, &said.stderr)
-        }
+        false => match units {
+            [unit] => {
+                is_about_source(family, unit, said)
+                    && !aside::tells_otherwise(family, line, &said.stderr)
+            }
+            _ => false,
+        },
     };
     of_source && lost::nothing_is_lost(job, line, units, said)
+}
+
+/// Whether what the compiler said of the text that it was given is what it would say of
+/// the user's source.
+pub(crate) fn is_about_source(family: &Family, unit: &Unit, said: &Outcome) -> bool {
+    let is_fortran = unit.language == Language::Fortran;
+    match &unit.preprocessed {
+        Some(made) if made.noisy => false,
+        // Flang names files otherwise once a text has line markers in it.
+        _ if is_fortran && !family.shows_file => false,
+        Some(made) if is_fortran => {
+            Text::instrumented(unit, &made.text, false).says_the_same(&said.stderr)
+        }
+        None if is_fortran => {
+            let cpp = unit.layout.preprocessed_by_compiler;
+            Text::instrumented(unit, &unit.text, cpp).says_the_same(&said.stderr)
+        }
+        Some(made) => {
+            let mut source = made.source.iter();
+            source.any(|text| text.says_the_same(&said.stderr))
+        }
+        None => true,
+    }
 }
 
 /// The unit as the preprocessed text that was made of it, if one was.

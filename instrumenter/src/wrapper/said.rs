@@ -8,8 +8,12 @@
 
 use std::collections::HashMap;
 
+use super::unit::Unit;
+use crate::Source;
 use crate::find::c::conditions::is_part;
+use crate::find::front_end;
 use crate::find::lines::LineMap;
+use crate::source::{Absent, Layout};
 
 /// Warnings that compilers do not give of a source for something that is not at the
 /// place they name: a comment, or a macro in an operand or on another line.
@@ -45,11 +49,44 @@ struct Made<'a> {
 pub(crate) struct Text {
     pub(crate) text: Vec<u8>,
     pub(crate) lines: LineMap,
-    /// The compiler shows lines of this text in messages, not of the user's files.
-    pub(crate) is_shown: bool,
+    /// The user's file that it was made of.
+    pub(crate) name: String,
+    pub(crate) shows: Shows,
+}
+
+/// What messages about a text say of the user's source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shows {
+    /// Lines of the user's files, which the preprocessor may have changed.
+    Files,
+    /// Lines of the text itself.
+    Text,
+    /// Lines of the user's files; lines of ours are among those of the text.
+    FilesOfInstrumented,
 }
 
 impl Text {
+    /// The instrumented text of a source, to be compared line by line: of Fortran, directives
+    /// are written anew.
+    pub(crate) fn instrumented(unit: &Unit, text: &[u8], preprocessed_by_compiler: bool) -> Self {
+        let source = Source {
+            name: unit.name.clone(),
+            language: unit.language,
+            text: text.to_owned(),
+            layout: Layout {
+                preprocessed_by_compiler,
+                ..unit.layout
+            },
+            absent: Absent::new(),
+        };
+        Self {
+            lines: front_end(unit.language).find(&source).lines,
+            text: source.text,
+            name: source.name,
+            shows: Shows::FilesOfInstrumented,
+        }
+    }
+
     /// Whether messages about this text are those about its source.
     pub(crate) fn says_the_same(&self, messages: &[u8]) -> bool {
         self.compared().says_the_same(messages)
@@ -58,14 +95,14 @@ impl Text {
     /// The text beside its source.
     pub(crate) fn compared(&self) -> Compared<'_> {
         Compared {
+            text: self,
             made: self.by_place(),
-            is_shown: self.is_shown,
             files: HashMap::new(),
         }
     }
 
-    /// Its lines by where they come from; none where several that differ come from one.
-    fn by_place(&self) -> HashMap<(String, u32), Option<Made<'_>>> {
+    /// Its lines by where they come from: those that differ, where several come from one.
+    fn by_place(&self) -> HashMap<(String, u32), Vec<Made<'_>>> {
         let lines = self.text.split(|byte| *byte == b'\n').scan(0, |at, line| {
             let begin = *at;
             *at += line.len() + 1;
@@ -74,16 +111,21 @@ impl Text {
         // GCC may begin a line with an empty one, a marker, and then what stands there.
         let placed = lines.filter(|(_, line)| !is_marker(line) && !line.is_empty());
         let placed = placed.filter_map(|(at, line)| Some((self.lines.presumed(at)?, line)));
-        let mut made = HashMap::new();
+        let mut made: HashMap<_, Vec<Made<'_>>> = HashMap::new();
         for part in placed.collect::<Vec<_>>().chunk_by(|(a, _), (b, _)| a == b) {
-            let [(place, text), ..] = part else { continue };
-            let new = Some(Made {
-                text,
-                is_whole: part.len() == 1,
-            });
-            let known = made.entry((place.file.clone(), place.line)).or_insert(new);
-            if *known != new {
-                *known = None;
+            let looked_at = match self.shows {
+                Shows::FilesOfInstrumented => part.len(),
+                Shows::Files | Shows::Text => 1,
+            };
+            for (place, text) in part.iter().take(looked_at) {
+                let new = Made {
+                    text,
+                    is_whole: part.len() == 1,
+                };
+                let known = made.entry((place.file.clone(), place.line)).or_default();
+                if !known.contains(&new) {
+                    known.push(new);
+                }
             }
         }
         made
@@ -93,8 +135,8 @@ impl Text {
 /// The lines of a text, and those of the user's files that were asked for.
 #[derive(Debug)]
 pub(crate) struct Compared<'a> {
-    made: HashMap<(String, u32), Option<Made<'a>>>,
-    is_shown: bool,
+    text: &'a Text,
+    made: HashMap<(String, u32), Vec<Made<'a>>>,
     files: HashMap<String, Vec<u8>>,
 }
 
@@ -102,7 +144,8 @@ impl Compared<'_> {
     /// Whether messages about the text are those about its source.
     pub(crate) fn says_the_same(&mut self, messages: &[u8]) -> bool {
         let messages = without_colours(messages);
-        if messages.lines().any(may_be_held_back) {
+        let differs = |line: &str| may_be_held_back(line) || names_its_own(line);
+        if messages.lines().any(differs) {
             return false;
         }
         let Some(places) = places(&messages) else {
@@ -119,14 +162,30 @@ impl Compared<'_> {
         let mut lines = text.split(|byte| *byte == b'\n');
         let written = lines.nth(place.line.saturating_sub(1) as usize);
         let made = self.made.get(&(place.file.to_owned(), place.line));
-        match (written, made) {
-            (Some(written), Some(Some(made))) if self.is_shown => {
-                made.is_whole && made.text == written
+        let (Some(written), Some(made)) = (written, made) else {
+            return false;
+        };
+        match (self.text.shows, made.as_slice()) {
+            (Shows::Files, [made]) => is_same(written, *made, place.column),
+            (Shows::Text, [made]) => made.is_whole && made.text == written,
+            (Shows::FilesOfInstrumented, made) => {
+                // The compiler names what an `include` line includes as that does.
+                let kept = || made.iter().any(|made| made.text == written);
+                place.file == self.text.name && place.column <= width(written) + 1 && kept()
             }
-            (Some(written), Some(Some(made))) => is_same(written, *made, place.column),
-            _ => false,
+            (Shows::Files | Shows::Text, _) => false,
         }
     }
+}
+
+/// The columns that a line takes on a screen.
+fn width(line: &[u8]) -> usize {
+    const TAB: usize = 8;
+    let next = |column: usize, byte: &u8| match byte {
+        b'\t' => (column / TAB + 1) * TAB,
+        _ => column + 1,
+    };
+    line.iter().fold(0, next)
 }
 
 /// Whether a line that the user has written begins as it was made, up to the end of
@@ -150,6 +209,17 @@ fn may_be_held_back(line: &str) -> bool {
     let unnamed = || !line.trim_end().ends_with(']');
     let held_back = || HELD_BACK.iter().any(|flag| line.contains(flag));
     line.contains(": warning: ") && (unnamed() || held_back())
+}
+
+/// Whether gfortran names a variable of its own, which has another number in a new text.
+fn names_its_own(line: &str) -> bool {
+    is_verdict(line) && (line.contains("'.") || line.contains("\u{2018}."))
+}
+
+/// Whether a line is what gfortran says, below the place that it says it of.
+fn is_verdict(line: &str) -> bool {
+    const KINDS: [&str; 4] = ["Warning: ", "Error: ", "note: ", "Note: "];
+    KINDS.iter().any(|kind| line.starts_with(kind))
 }
 
 fn is_marker(line: &[u8]) -> bool {
@@ -232,10 +302,12 @@ fn place(line: &str) -> Option<Place<'_>> {
 }
 
 /// Lines that say in which function, in which header or how often, and marks below
-/// a line without a gutter.
+/// a line without a gutter. Of gfortran also the message, and dots for lines between.
 fn is_around(line: &str) -> bool {
     let text = line.trim_start();
     text.chars().all(|c| " ^~".contains(c))
+        || is_verdict(line)
+        || (!line.is_empty() && line.chars().all(|c| c == '.'))
         || text.starts_with('|')
         || text.starts_with("In file included from ")
         || (text != line && text.starts_with("from "))
@@ -250,7 +322,7 @@ mod tests {
 
     /// A text whose second marker names a file, of which four lines follow;
     /// before the last stands an empty one and a marker.
-    fn text(file: &str, is_shown: bool) -> Text {
+    fn text(file: &str, shows: Shows) -> Text {
         let head = format!("# 1 \"other.c\"\nint a;\n# 4 \"{file}\"\n");
         let text = format!("{head}int b;\nint c = (0);\nint d;\n\n# 7 \"{file}\"\n int e;\n");
         let mut lines = LineMap::new("a.i", text.as_bytes());
@@ -259,7 +331,8 @@ mod tests {
         Text {
             text: text.into_bytes(),
             lines,
-            is_shown,
+            name: "a.c".into(),
+            shows,
         }
     }
 
@@ -273,7 +346,7 @@ mod tests {
         )
         .unwrap();
         let file = path.to_str().unwrap();
-        let (gcc, clang) = (text(file, false), text(file, true));
+        let (gcc, clang) = (text(file, Shows::Files), text(file, Shows::Text));
         for (message, same) in [
             (
                 "@: In function 'f':\n@:4:5: warning: b [-Wb]\n    4 | int b;\n      |     ^\n",
@@ -291,6 +364,19 @@ mod tests {
             (
                 "In file included from b.c:1:\n@:6:5: warning: d [-Wd]\n",
                 [true, true],
+            ),
+            (
+                "@:6:5:\n\n    6 | int d;\n      |     1\nWarning: Unused at (1) [-Wd]\n",
+                [true, true],
+            ),
+            (
+                "@:6:5:\n\n    4 | int b;\n      |     2\n......\n    6 | int d;\n      |     1\n\
+                 Warning: (1) is not (2)\n",
+                [true, false],
+            ),
+            (
+                "@:6:5:\n\n    6 | int d;\n      |     ^\nWarning: '.count.3' is unused [-Wd]\n",
+                [false, false],
             ),
             (
                 "@:5:5: warning: before a macro [-Wb]\n    5 | int c = ZERO;\n      |     ^\n",

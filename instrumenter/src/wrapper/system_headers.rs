@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::headers::environment_directories;
-use crate::find::c::conditions::defined;
+use crate::find::c::conditions::definitions;
 use crate::find::c::scan::{self, Include};
 
 /// More headers than this take as long as preprocessing.
@@ -25,46 +25,53 @@ const PLACES: &[&str] = &[
     "/usr/include/*-linux-*/c++/*",
 ];
 
-/// Those of some macros that these headers may define, or what they include. None if
-/// there are too many, or if one is not found and not all places are known.
-pub(super) fn defined_in(
-    headers: &BTreeSet<String>,
-    names: &BTreeSet<String>,
-    all_known: bool,
-) -> Option<BTreeSet<String>> {
-    let places = places();
-    let mut pending = Vec::new();
-    for header in headers {
-        let found = found(&places, header);
-        if found.is_empty() && !all_known {
-            return None;
+/// The text of system headers.
+pub(super) struct SystemHeaders(Vec<Vec<u8>>);
+
+impl SystemHeaders {
+    /// Reads some headers and what they include. None if there are too many, or if one
+    /// is not found and not all places are known.
+    pub(super) fn read(headers: &BTreeSet<String>, all_known: bool) -> Option<Self> {
+        let places = places();
+        let mut pending = Vec::new();
+        for header in headers {
+            let found = found(&places, header);
+            if found.is_empty() && !all_known {
+                return None;
+            }
+            pending.extend(found);
         }
-        pending.extend(found);
+        let mut known: HashSet<PathBuf> = pending.iter().cloned().collect();
+        let mut asked = HashSet::new();
+        let mut texts = Vec::new();
+        while let Some(file) = pending.pop() {
+            if known.len() > MOST_FILES {
+                return None;
+            }
+            let text = std::fs::read(&file).ok()?;
+            for include in scan::includes(&text) {
+                let (name, own) = match include {
+                    Include::Angled(name) => (name, None),
+                    Include::Quoted(name) => {
+                        let own = file.parent().map(|parent| parent.join(&name));
+                        (name, own.filter(|file| file.is_file()))
+                    }
+                    Include::Computed => return None,
+                };
+                let elsewhere = asked.insert(name.clone()).then(|| found(&places, &name));
+                let files = own.into_iter().chain(elsewhere.into_iter().flatten());
+                pending.extend(files.filter(|file| known.insert(file.clone())));
+            }
+            texts.push(text);
+        }
+        Some(Self(texts))
     }
-    let mut known: HashSet<PathBuf> = pending.iter().cloned().collect();
-    let mut asked = HashSet::new();
-    let mut found_names = BTreeSet::new();
-    while let Some(file) = pending.pop() {
-        if known.len() > MOST_FILES {
-            return None;
-        }
-        let text = std::fs::read(&file).ok()?;
-        found_names.extend(defined(&text, names));
-        for include in scan::includes(&text) {
-            let (name, own) = match include {
-                Include::Angled(name) => (name, None),
-                Include::Quoted(name) => {
-                    let own = file.parent().map(|parent| parent.join(&name));
-                    (name, own.filter(|file| file.is_file()))
-                }
-                Include::Computed => return None,
-            };
-            let elsewhere = asked.insert(name.clone()).then(|| found(&places, &name));
-            let files = own.into_iter().chain(elsewhere.into_iter().flatten());
-            pending.extend(files.filter(|file| known.insert(file.clone())));
-        }
+
+    /// Whether they may define a macro.
+    pub(super) fn define(&self, name: &str) -> bool {
+        let mut texts = self.0.iter();
+        texts.any(|text| definitions(text, name).next().is_some())
     }
-    Some(found_names)
 }
 
 /// A directory and what it holds.
@@ -121,28 +128,18 @@ fn found(places: &[Place], name: &str) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    fn names(names: &[&str]) -> BTreeSet<String> {
-        names.iter().map(|name| (*name).to_owned()).collect()
-    }
-
     #[test]
     fn definitions_of_system_headers_are_found() {
-        let asked = names(&["EOF", "M_PI", "PATH_MAX", "ROMP_IS_NOT_DEFINED"]);
-        for (headers, all_known, expected) in [
-            (
-                &["stdio.h", "math.h"][..],
-                false,
-                Some(&["EOF", "M_PI"][..]),
-            ),
-            (&["stdio.h", "absent/of/all.h"], false, None),
-            (&["stdio.h", "absent/of/all.h"], true, Some(&["EOF"])),
-        ] {
-            let found = defined_in(&names(headers), &asked, all_known);
-            let found = found.map(|mut found| {
-                found.remove("PATH_MAX");
-                found
-            });
-            assert_eq!(found, expected.map(names), "{headers:?}");
-        }
+        let headers = |names: &[&str], all_known| {
+            let names = names.iter().map(|name| (*name).to_owned()).collect();
+            SystemHeaders::read(&names, all_known)
+        };
+        let some = headers(&["stdio.h", "math.h"], false).unwrap();
+        assert!(some.define("EOF") && some.define("M_PI"));
+        assert!(!some.define("ROMP_IS_NOT_DEFINED"));
+        let absent = ["stdio.h", "absent/of/all.h"];
+        assert!(headers(&absent, false).is_none());
+        let some = headers(&absent, true).unwrap();
+        assert!(some.define("EOF") && !some.define("M_PI"));
     }
 }

@@ -8,6 +8,7 @@
 //! | temporary file | its path in the place of the user's | `#line`, `-iquote`, `-ffile-prefix-map`, corrected dependency files |
 //! | preprocessed file | its path in the place of the user's | line markers |
 
+use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ use super::compilers::{Compiler, FILE_MAP, Substitution};
 use super::dependencies::Renamed;
 use super::flags::Meaning;
 use super::fortran_text;
-use super::hidden;
+use super::hidden::{self, Headers};
 use super::layout;
 use super::offload::Offload;
 use super::preprocessed;
@@ -46,7 +47,7 @@ pub(crate) struct Preprocessed {
     pub(crate) warnings: Vec<String>,
     /// The preprocessor had something to say.
     pub(crate) noisy: bool,
-    /// What the preprocessor made.
+    /// What the preprocessor made, of C and C++.
     pub(crate) source: Option<Text>,
     /// Where the text is, once it is placed.
     pub(crate) path: Option<PathBuf>,
@@ -68,6 +69,8 @@ pub(crate) struct Unit {
     pub(crate) defective: bool,
     /// Something in it could not be instrumented.
     pub(crate) incomplete: bool,
+    /// What is missing if it is measured as it is.
+    pub(crate) missing: Option<String>,
     /// Set for every unit that is instrumented.
     pub(crate) route: Option<Route>,
     /// Set where that is preferred to the source as it is.
@@ -75,6 +78,8 @@ pub(crate) struct Unit {
     /// Its headers would be named otherwise than the compiler names those beside a
     /// source of the current directory: without it.
     pub(crate) is_here: bool,
+    /// Read when they are asked for.
+    headers: OnceCell<Headers>,
 }
 
 impl Unit {
@@ -101,9 +106,11 @@ impl Unit {
             warnings: Vec::new(),
             defective: false,
             incomplete: false,
+            missing: None,
             route: None,
             preprocessed: None,
             is_here: false,
+            headers: OnceCell::new(),
         };
         unit.instrument(line, how);
         Some(unit)
@@ -138,6 +145,11 @@ impl Unit {
 
     fn is_unclear(&self, made: &Instrumented) -> bool {
         leaves_something(made) || (self.layout.preprocessed_by_compiler && hides_clauses(made))
+    }
+
+    /// What the source may include.
+    pub(crate) fn headers(&self, line: &CommandLine) -> &Headers {
+        self.headers.get_or_init(|| Headers::of(line, self))
     }
 
     pub(crate) fn changed(&self) -> bool {

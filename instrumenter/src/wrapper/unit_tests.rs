@@ -114,9 +114,11 @@ impl Unit {
             warnings: Vec::new(),
             defective: false,
             incomplete: false,
+            missing: None,
             route: None,
             preprocessed: None,
             is_here: false,
+            headers: std::cell::OnceCell::new(),
         }
     }
 }

@@ -311,3 +311,104 @@ fn the_module_s_header_names_the_source() {
     );
     assert!(Path::new(&project.path("sums.mod")).exists());
 }
+
+/// Directives are written anew: what the compiler says of how they were written, and
+/// of places in them, is said of the user's lines.
+#[test]
+fn warnings_about_rewritten_lines_are_those_about_the_source() {
+    let free = "\
+subroutine s(n, unused)
+  implicit none
+  integer :: n, unused, i, j, k, total
+  total = 0
+\t!$omp\tparallel do\treduction(+:total) &
+  !$omp & private(k)\tschedule(static)
+  do i = 1, n
+\tk = i
+    total = total + k
+  end do
+  !$omp parallel do collapse(2) private(k) lastprivate(j) num_threads(int(2.5))
+  do i = 1, n
+    do j = 1, n
+      total = total + k * j
+    end do
+  end do
+  !$omp parallel num_threads(2)
+  k = 1.5
+  !$omp end parallel
+  !$pomp noinstrument
+\t!$omp parallel num_threads(2)
+\t!$omp end parallel
+  !$pomp instrument
+\t!$omp parallel num_threads(2)
+\t!$omp end parallel
+  print *, total
+end subroutine
+";
+    let fixed = "      subroutine s(n, total)
+      integer n, i, k, total
+C$OMP PARALLEL DO DEFAULT(NONE) SHARED(N)                               BEHIND 1
+C$OMP& PRIVATE(I)\tPRIVATE(K) REDUCTION(+:TOTAL)
+      do i = 1, n
+        total = total + k
+      end do
+c$omp end parallel do                                                   BEHIND 2
+      end
+";
+    for (name, text) in [("s.f90", free), ("s.f", fixed)] {
+        for flags in [
+            "-O2 -Wall -Wextra -pedantic",
+            "-O0 -Wtabs -Wline-truncation",
+        ] {
+            let [plain, measured] = [(); 2].map(|()| Project::new(&[(name, text)]));
+            let compile = format!("-fopenmp {flags} -c {name}");
+            let expected = gfortran(&plain, &compile);
+            let found = rompfc(&measured, &compile).run();
+            assert!(expected.stderr.contains("-Wtabs"), "{}", expected.stderr);
+            assert_eq!((found.code, found.stderr), (expected.code, expected.stderr));
+            assert!(measured.is_measured("s.o"));
+            measured.assert_clean();
+        }
+    }
+}
+
+/// Nearly all that the compiler says is about lines that stay as they are.
+#[test]
+fn warnings_about_other_lines_are_no_reason_to_compile_twice() {
+    let text = |clause: &str| {
+        format!(
+            "subroutine s(n, unused)\n  integer :: n, unused, i, k\n  k = 1.5\n!$omp parallel do &\n\
+             #ifdef ABSENT\n!$omp private(absent) &\n#endif\n!$omp {clause}\n  do i = 1, n\n\
+             \tk = k + 2.5\n  end do\nend subroutine\n"
+        )
+    };
+    for (clause, commands) in [("private(k)", 2), ("num_threads(int(2.5))\tprivate(k)", 3)] {
+        let [plain, measured] = [(); 2].map(|()| Project::new(&[("s.F90", &text(clause))]));
+        let compile = "-fopenmp -Wall -Wextra -c s.F90";
+        let expected = gfortran(&plain, compile).stderr;
+        assert!(expected.contains("unused"), "{expected}");
+        assert_eq!(rompfc(&measured, compile).run().stderr, expected);
+        let said = rompfc(&measured, compile).env("ROMP_VERBOSE", "1").run();
+        let started = said.stderr.matches("rompfc: gfortran ").count();
+        assert_eq!(started, commands, "{}", said.stderr);
+        assert!(measured.is_measured("s.o"));
+    }
+}
+
+/// The compiler names what an `include` line includes as that line does.
+#[test]
+fn warnings_about_included_files_name_them_as_the_source_does() {
+    let files = [
+        (
+            "s.f90",
+            "subroutine s(a)\n  real :: a\n  include 'part.inc'\nend subroutine\n",
+        ),
+        ("inc/part.inc", "!$omp barrier\n  if (a == 1.5) a = 2\n"),
+    ];
+    let [plain, measured] = [(); 2].map(|()| Project::new(&files));
+    let compile = "-fopenmp -Wall -Wextra -Iinc -c s.f90";
+    let expected = gfortran(&plain, compile).stderr;
+    assert!(expected.starts_with("part.inc:2"), "{expected}");
+    assert_eq!(rompfc(&measured, compile).run().stderr, expected);
+    assert!(measured.is_measured("s.o"));
+}

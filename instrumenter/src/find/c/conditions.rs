@@ -1,14 +1,6 @@
-//! The macros that decide conditionals: which are named, which a text defines, and
-//! what is left of it without those that are known to be absent.
+//! The macros that decide conditionals: which are named, and where they are defined.
 
 use std::collections::BTreeSet;
-
-use super::groups::Groups;
-use super::lexer::lex;
-use crate::openmp::Language;
-use crate::source::Absent;
-
-const DEFINE: &[u8] = b"define";
 
 /// The names in the conditions of a text that may be macros of a project. What begins
 /// with an underscore or is written in small letters may be the compiler's own.
@@ -28,62 +20,20 @@ pub fn deciding(text: &[u8]) -> BTreeSet<String> {
     names.collect()
 }
 
-/// Those of some names that a text may define.
-#[must_use]
-pub fn defined(text: &[u8], names: &BTreeSet<String>) -> BTreeSet<String> {
-    let found = memchr::memmem::find_iter(text, DEFINE).filter_map(|at| {
-        let name = first_word(&text[at + DEFINE.len()..]);
-        let name = str::from_utf8(name).ok()?;
-        names.get(name).cloned()
-    });
-    found.collect()
-}
-
-/// Macros that a text defines if they are not: of a header that is read once, above all.
-#[must_use]
-pub fn guards(text: &[u8]) -> Vec<&str> {
-    let directives: Vec<_> = directives(text).collect();
-    let guards = directives.windows(2).filter_map(|pair| match pair {
-        [(b"ifndef", asked), (b"define", defined)] => {
-            let name = first_word(asked);
-            (name == first_word(defined)).then_some(name)
-        }
-        _ => None,
-    });
-    guards
-        .filter_map(|name| str::from_utf8(name).ok())
-        .collect()
+/// Where a text may define a macro.
+pub fn definitions<'t>(text: &'t [u8], name: &'t str) -> impl Iterator<Item = usize> + 't {
+    memchr::memmem::find_iter(text, name.as_bytes()).filter(move |at| {
+        let before = text[..*at].trim_ascii_end();
+        let after = text.get(at + name.len());
+        let is_whole = !after.is_some_and(|byte| is_part(*byte));
+        is_whole && before.len() < *at && before.ends_with(b"define")
+    })
 }
 
 fn first_word(operands: &[u8]) -> &[u8] {
     let operands = operands.trim_ascii_start();
     let length = operands.iter().take_while(|byte| is_part(**byte)).count();
     &operands[..length]
-}
-
-/// A text without the branches that are not compiled if some macros are absent; every
-/// line stays where it is.
-#[must_use]
-pub fn without_dead(text: &[u8], language: Language, absent: &Absent) -> Vec<u8> {
-    let lexed = lex(text);
-    let groups = Groups::new(text, &lexed.lines, language, absent);
-    let mut left = text.to_vec();
-    for group in &groups.groups {
-        for (branch, _) in group
-            .branches
-            .iter()
-            .zip(&group.dead)
-            .filter(|(_, dead)| **dead)
-        {
-            for byte in left[branch.clone()]
-                .iter_mut()
-                .filter(|byte| **byte != b'\n')
-            {
-                *byte = b' ';
-            }
-        }
-    }
-    left
 }
 
 /// The kind and the operands of each line of the preprocessor; of one that goes on, in
@@ -129,47 +79,11 @@ mod tests {
     }
 
     #[test]
-    fn what_guards_a_header_is_found() {
-        let text = b"// a\n#ifndef A_H\n# define A_H\n#ifndef B\nint b;\n#define B\n#ifndef C\n#define D\n";
-        assert_eq!(guards(text), ["A_H", "B"]);
-    }
-
-    #[test]
     fn definitions_are_found_wherever_they_are() {
-        let text = b"#define A\n # define B(x) x\n/* #define C */\n#undef D\n#define EE\n";
-        let asked = names(&["A", "B", "C", "D", "E"]);
-        assert_eq!(defined(text, &asked), names(&["A", "B", "C"]));
-    }
-
-    #[test]
-    fn branches_that_need_an_absent_macro_are_dead() {
-        let absent = names(&["A", "Z"]);
-        for (condition, dead) in [
-            ("ifdef A", true),
-            ("if A", true),
-            ("if defined A", true),
-            ("if defined(A) && B > 1", true),
-            ("if B && (defined(A))", true),
-            ("if (A)", true),
-            ("ifdef B", false),
-            ("if defined(A) || B", false),
-            ("if !defined(A)", false),
-            ("if !A", false),
-            ("if A == 0", false),
-            ("if (A) == (Z)", false),
-            ("ifndef A", false),
-        ] {
-            let text = format!("#{condition}\n#pragma omp barrier\n#endif\n");
-            let left = without_dead(text.as_bytes(), Language::C, &absent);
-            let left = String::from_utf8(left).unwrap();
-            assert_eq!(!left.contains("barrier"), dead, "{condition}");
-            assert_eq!(left.matches('\n').count(), 3);
-        }
-        let text = "#ifndef A\n#define B\n#elif C\n#define D\n#else\n#define E\n#endif\n";
-        let left = String::from_utf8(without_dead(text.as_bytes(), Language::C, &absent)).unwrap();
-        assert!(
-            left.contains('B') && !left.contains('D') && !left.contains("#define E"),
-            "{left}"
-        );
+        let text = b"#define A\n # define B(x) x\n/* #define C */\n#undef D\n#define EE\n#define A";
+        let offsets = |name| definitions(text, name).collect::<Vec<_>>();
+        assert_eq!(offsets("A"), [8, 71]);
+        assert_eq!(offsets("B").len() + offsets("C").len(), 2);
+        assert_eq!(offsets("D").len() + offsets("E").len(), 0);
     }
 }

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use super::brackets::Brackets;
+use super::file::File;
 use super::groups::word;
 use super::lexer::{PreprocessorLine, Token, TokenKind, lex};
 use super::scan::{contains, macros};
@@ -15,12 +16,12 @@ use super::text_of;
 /// is not: it stands on the line where what is governed ends, or is indented more than
 /// the condition.
 #[must_use]
-pub fn may_mislead(text: &[u8]) -> bool {
-    let tokens = lex(text).code;
-    let brackets = Brackets::new(&tokens);
+pub fn may_mislead(file: &File) -> bool {
+    let tokens = &file.lexed().code;
+    let brackets = Brackets::new(tokens);
     let reader = Reader {
-        text,
-        tokens: &tokens,
+        text: file.text(),
+        tokens,
         brackets: &brackets,
     };
     (0..tokens.len()).any(|at| reader.misleads(at).unwrap_or(true))
@@ -128,9 +129,9 @@ fn indentation(text: &[u8], offset: usize) -> usize {
 /// semicolon stands in them outside of all brackets. A cheap test that misses none.
 #[must_use]
 pub fn statement_macros(text: &[u8]) -> Vec<String> {
-    let several = |lines: &Vec<&[u8]>| {
+    let several = |definition: &&[u8]| {
         let mut depth = 0;
-        lines.iter().copied().flatten().any(|byte| {
+        definition.iter().any(|byte| {
             match byte {
                 b'{' | b'(' => depth += 1,
                 b'}' | b')' => depth -= 1,
@@ -140,14 +141,13 @@ pub fn statement_macros(text: &[u8]) -> Vec<String> {
         })
     };
     let several = macros(text).filter(several);
-    several.filter_map(|lines| defined_name(&lines)).collect()
+    several.filter_map(defined_name).collect()
 }
 
-fn defined_name(definition: &[&[u8]]) -> Option<String> {
-    let joined = definition.join(&b'\n');
-    let lexed = lex(&joined);
+fn defined_name(definition: &[u8]) -> Option<String> {
+    let lexed = lex(definition);
     let line = lexed.lines.first()?;
-    Some(word(&joined, line, 1))
+    Some(word(definition, line, 1))
 }
 
 /// How a file uses some macros.
@@ -162,12 +162,13 @@ pub struct Uses {
 
 /// How a file uses the macros with these names.
 #[must_use]
-pub fn uses(text: &[u8], names: &HashSet<String>) -> Uses {
+pub fn uses(file: &File, names: &HashSet<String>) -> Uses {
+    let text = file.text();
     let mut uses = Uses::default();
     if !names.iter().any(|name| contains(text, name.as_bytes())) {
         return uses;
     }
-    let lexed = lex(text);
+    let lexed = file.lexed();
     let mut governed = |tokens: &[Token]| {
         let governed =
             |pair: &[Token]| !ends_statement(&pair[0]) && is_among(text, &pair[1], names);
@@ -216,6 +217,11 @@ fn body(definition: &PreprocessorLine) -> &[Token] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::openmp::Language;
+
+    fn file(source: &str) -> File {
+        File::new(Language::C, source.as_bytes().to_vec())
+    }
 
     #[test]
     fn what_may_look_governed_is_found() {
@@ -232,7 +238,7 @@ mod tests {
             "if (a) do b(); while (c);\nd();\n",
             "if (a) { b(); } else if (c) d(); e();",
         ] {
-            assert!(may_mislead(source.as_bytes()), "{source}");
+            assert!(may_mislead(&file(source)), "{source}");
         }
         for source in [
             "if (a) b();\nc();\n",
@@ -245,7 +251,7 @@ mod tests {
             "if (a) int b[] = {1, 2};\nc();\n",
             "#define A if (a) b; c\n",
         ] {
-            assert!(!may_mislead(source.as_bytes()), "{source}");
+            assert!(!may_mislead(&file(source)), "{source}");
         }
     }
 
@@ -269,7 +275,7 @@ mod tests {
 
     #[test]
     fn macros_that_something_may_govern_are_found() {
-        let uses = |source: &str| uses(source.as_bytes(), &HashSet::from(["M".to_owned()]));
+        let uses = |source: &str| uses(&file(source), &HashSet::from(["M".to_owned()]));
         for source in [
             "void f() { if (x) M; }",
             "if (x) ;\nelse\n#ifdef A\nM(1)\n#endif\n",

@@ -170,15 +170,29 @@ impl Groups {
                 .filter(|(at, _)| Some(*at) != *chosen);
             hidden.extend(others.map(|(_, branch)| branch.clone()));
         }
-        hidden.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
-        let mut end = 0;
-        hidden.retain(|range| {
-            let outermost = range.end > end;
-            end = end.max(range.end);
-            outermost
-        });
-        hidden
+        outermost(hidden)
     }
+
+    /// What is known not to be compiled, in order and without overlaps.
+    pub(in crate::find) fn dead(&self) -> Vec<Range<usize>> {
+        let branches = self.groups.iter().flat_map(|group| {
+            let branches = group.branches.iter().zip(&group.dead);
+            branches.filter(|(_, dead)| **dead)
+        });
+        outermost(branches.map(|(branch, _)| branch.clone()).collect())
+    }
+}
+
+/// Ranges that lie in one another or apart, in order and without those that others hold.
+fn outermost(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
+    let mut end = 0;
+    ranges.retain(|range| {
+        let outermost = range.end > end;
+        end = end.max(range.end);
+        outermost
+    });
+    ranges
 }
 
 impl Open {

@@ -81,7 +81,7 @@ pub(in crate::find) struct PreprocessorLine {
 }
 
 /// Everything in a text.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::find) struct Lexed {
     /// Tokens outside preprocessing lines.
     pub(in crate::find) code: Rc<Vec<Token>>,

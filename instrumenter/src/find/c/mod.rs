@@ -15,6 +15,7 @@ mod cross_check;
 mod cursor;
 mod directives;
 mod extents;
+pub mod file;
 pub mod governed;
 pub(in crate::find) mod groups;
 mod items;

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use memchr::memmem;
 
 use super::conditions::is_part;
+use super::file::{File, IsAbsent};
 use super::groups::{hides_braces, word};
 use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind, lex};
-use super::{calls, directives, text_of};
+use super::{calls, directives, is_word, text_of};
 use crate::find::Hidden;
-use crate::openmp::{Association, Language, api};
+use crate::openmp::{Association, api};
 
 /// What a file includes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,15 +27,11 @@ pub enum Include {
 /// What a file includes, in conditionals that may hold or not.
 #[must_use]
 pub fn includes(text: &[u8]) -> Vec<Include> {
-    text.split(|byte| *byte == b'\n')
-        .filter_map(included)
-        .collect()
+    operands(text, b"include").filter_map(included).collect()
 }
 
 /// Without the lexer: most of the files that are looked at hold nothing else.
-fn included(line: &[u8]) -> Option<Include> {
-    let operand = line.trim_ascii_start().strip_prefix(b"#")?;
-    let operand = operand.trim_ascii_start().strip_prefix(b"include")?;
+fn included(operand: &[u8]) -> Option<Include> {
     let operand = operand.strip_prefix(b"_next").unwrap_or(operand);
     let operand = operand.trim_ascii_start();
     let until = |close: u8| {
@@ -49,36 +46,85 @@ fn included(line: &[u8]) -> Option<Include> {
     }
 }
 
+/// What stands behind the name on the lines of a text that begin with `#` and this name.
+fn operands<'t>(text: &'t [u8], name: &'t [u8]) -> impl Iterator<Item = &'t [u8]> {
+    let rest = move |begin: usize| {
+        let length = memchr::memchr(b'\n', &text[begin..]);
+        &text[begin..length.map_or(text.len(), |length| begin + length)]
+    };
+    begins(text, name).map(move |(_, at)| rest(at + name.len()))
+}
+
+/// Where lines begin that begin with `#` and a name, and where the name does.
+fn begins<'t>(text: &'t [u8], name: &'t [u8]) -> impl Iterator<Item = (usize, usize)> + 't {
+    memmem::find_iter(text, name).filter_map(move |at| {
+        let begin = without_blanks(without_blanks(&text[..at]).strip_suffix(b"#")?).len();
+        let is_begin = begin == 0 || text[begin - 1] == b'\n';
+        is_begin.then_some((begin, at))
+    })
+}
+
+/// A text without the blanks at the end of its last line.
+fn without_blanks(text: &[u8]) -> &[u8] {
+    let blank = |byte: &u8| byte.is_ascii_whitespace() && *byte != b'\n';
+    let end = text.iter().rposition(|byte| !blank(byte));
+    &text[..end.map_or(0, |end| end + 1)]
+}
+
 /// What the macros of a file keep from everyone who does not expand them.
 #[must_use]
 pub fn hidden_in_macros(text: &[u8]) -> Vec<Hidden> {
-    let macros = names_that_hide(text).into_iter();
-    macros.map(|(_, hidden)| hidden).collect()
-}
-
-/// The same, with the names of those macros.
-#[must_use]
-pub fn names_that_hide(text: &[u8]) -> Vec<(String, Hidden)> {
-    if !contains(text, b"define") || !(mentions_openmp(text) || contains(text, b"_Pragma")) {
+    if !may_speak(text) {
         return Vec::new();
     }
     let lexed = lex(text);
-    let hiding = lexed.lines.iter().filter_map(|line| {
+    let hidden = hiding_macros(text, &lexed).map(|(_, hidden)| hidden);
+    hidden.collect()
+}
+
+/// The names of those macros and what they hide.
+#[must_use]
+pub fn names_that_hide(file: &File, is_absent: IsAbsent<'_>) -> Vec<(String, Hidden)> {
+    if !file.may_speak() || !contains(file.text(), DEFINE) {
+        return Vec::new();
+    }
+    let mut found: Vec<_> = hiding_macros(file.text(), file.lexed()).collect();
+    if !found.is_empty() {
+        let dead = file.dead(found.iter().map(|(_, hidden)| hidden.offset), is_absent);
+        found.retain(|(_, hidden)| !dead.holds(hidden.offset));
+    }
+    found
+}
+
+fn hiding_macros<'t>(
+    text: &'t [u8],
+    lexed: &'t Lexed,
+) -> impl Iterator<Item = (String, Hidden)> + 't {
+    lexed.lines.iter().filter_map(|line| {
         let reason = hidden_in_macro(text, line)?;
         let offset = line.range.start;
         Some((word(text, line, 1), Hidden { offset, reason }))
-    });
-    hiding.collect()
+    })
 }
 
 /// What the code of an included file keeps from everyone who does not read it.
 #[must_use]
-pub fn hidden_in_header(text: &[u8], language: Language) -> Option<Hidden> {
-    if !mentions_openmp(text) && !contains(text, b"_Pragma") {
+pub fn hidden_in_header(file: &File, is_absent: IsAbsent<'_>) -> Option<Hidden> {
+    if !file.may_speak() {
         return None;
     }
-    hidden_in_code(text, &lex(text), language)
+    first_compiled(file, hidden_in_code(file), is_absent)
 }
+
+fn first_compiled(file: &File, found: Vec<Hidden>, is_absent: IsAbsent<'_>) -> Option<Hidden> {
+    if found.is_empty() {
+        return None;
+    }
+    let dead = file.dead(found.iter().map(|hidden| hidden.offset), is_absent);
+    found.into_iter().find(|hidden| !dead.holds(hidden.offset))
+}
+
+const DEFINE: &[u8] = b"define";
 
 /// Makes one name of two.
 const PASTES: &[u8] = b"##";
@@ -94,56 +140,74 @@ pub struct Mentions {
 
 /// Where a file names the macros that a table has.
 #[must_use]
-pub fn mentions<T>(text: &[u8], macros: &BTreeMap<String, T>) -> Mentions {
-    let holds = |part: &[u8]| memmem::find(text, part).is_some();
-    if !holds(PASTES) && !macros.keys().any(|name| holds(name.as_bytes())) {
+pub fn mentions<T>(file: &File, macros: &BTreeMap<String, T>, is_absent: IsAbsent<'_>) -> Mentions {
+    let text = file.text();
+    if !contains(text, PASTES) && !macros.keys().any(|name| contains(text, name.as_bytes())) {
         return Mentions::default();
     }
-    let lexed = lex(text);
-    let named = |tokens: &[Token]| {
-        let identifiers = tokens
-            .iter()
-            .filter(|token| token.kind == TokenKind::Identifier);
-        let mut names = identifiers.map(|token| text_of(text, token));
-        names.find(|name| macros.contains_key(name))
-    };
-    let definitions = lexed
-        .lines
-        .iter()
-        .filter(|line| word(text, line, 0) == "define");
-    let aliases = definitions.filter_map(|line| {
-        let pastes = contains(&text[line.range.clone()], PASTES);
-        let names = named(line.tokens.get(2..)?);
-        (pastes || names.is_some()).then(|| (word(text, line, 1), names))
+    let lexed = file.lexed();
+    let named = |token: &&Token| token.kind == TokenKind::Identifier && is_key(text, token, macros);
+    let in_code: Vec<&Token> = lexed.code.iter().filter(named).collect();
+    let aliases = lexed.lines.iter().filter_map(|line| {
+        let body = line.tokens.get(2..).filter(|_| is_definition(text, line))?;
+        let name = body.iter().find(named);
+        let pastes = || contains(&text[line.range.clone()], PASTES);
+        (name.is_some() || pastes()).then_some((line, name))
     });
-    Mentions {
-        in_code: named(&lexed.code),
-        aliases: aliases.collect(),
+    let aliases: Vec<_> = aliases.collect();
+    if in_code.is_empty() && aliases.is_empty() {
+        return Mentions::default();
     }
+    let definitions = aliases.iter().map(|(line, _)| line.range.start);
+    let offsets = in_code.iter().map(|token| token.start());
+    let dead = file.dead(offsets.chain(definitions), is_absent);
+    let mut in_code = in_code.iter().filter(|token| !dead.holds(token.start()));
+    let aliases = aliases
+        .iter()
+        .filter(|(line, _)| !dead.holds(line.range.start));
+    let spelled = |token: &Token| text_of(text, token);
+    Mentions {
+        in_code: in_code.next().map(|token| spelled(token)),
+        aliases: aliases
+            .map(|(line, name)| (word(text, line, 1), name.map(spelled)))
+            .collect(),
+    }
+}
+
+fn is_key<T>(text: &[u8], token: &Token, table: &BTreeMap<String, T>) -> bool {
+    let written = &text[token.range()];
+    match str::from_utf8(written) {
+        Ok(name) if !written.contains(&b'\\') => table.contains_key(name),
+        _ => table.contains_key(&text_of(text, token)),
+    }
+}
+
+fn is_definition(text: &[u8], line: &PreprocessorLine) -> bool {
+    line.tokens
+        .first()
+        .is_some_and(|name| is_word(text, name, "define"))
 }
 
 /// The macro of an included file that hides a brace: constructs that it stands in
 /// can't be seen to end.
 #[must_use]
-pub fn hidden_brace(text: &[u8]) -> Option<Hidden> {
+pub fn hidden_brace(file: &File, is_absent: IsAbsent<'_>) -> Option<Hidden> {
+    let text = file.text();
     if !may_hide_braces(text) {
         return None;
     }
-    let lexed = lex(text);
-    lexed.lines.iter().find_map(|line| {
+    let hiding = file.lexed().lines.iter().filter_map(|line| {
         let name = hides_braces(text, line)?;
         Some(Hidden {
             offset: line.range.start,
             reason: format!("the macro {name} hides a brace"),
         })
-    })
+    });
+    first_compiled(file, hiding.collect(), is_absent)
 }
 
 fn hidden_in_macro(text: &[u8], line: &PreprocessorLine) -> Option<String> {
-    if word(text, line, 0) != "define" {
-        return None;
-    }
-    let tokens = line.tokens.get(2..)?;
+    let tokens = line.tokens.get(2..).filter(|_| is_definition(text, line))?;
     let name = || word(text, line, 1);
     for (at, token) in tokens.iter().enumerate() {
         if token.kind != TokenKind::Identifier {
@@ -181,24 +245,25 @@ fn may_be_openmp(text: &[u8], operands: &[Token]) -> bool {
     }
 }
 
-fn hidden_in_code(text: &[u8], lexed: &Lexed, language: Language) -> Option<Hidden> {
-    let records = directives::records(text, lexed);
-    let executed = records.iter().find(|record| {
-        record
-            .parse(language)
-            .is_ok_and(|directive| is_executed(directive.association()))
+fn hidden_in_code(file: &File) -> Vec<Hidden> {
+    let (text, lexed) = (file.text(), file.lexed());
+    let mut records = directives::records(text, lexed);
+    records.retain(|record| {
+        let directive = record.parse(file.language());
+        directive.is_ok_and(|directive| is_executed(directive.association()))
     });
-    let directive = executed.map(|record| Hidden {
-        offset: record.range.start,
-        reason: "it holds directives".into(),
-    });
-    directive.or_else(|| {
-        let call = calls::positions(text, lexed).into_iter().next()?;
-        Some(Hidden {
-            offset: call.name.start,
-            reason: "it calls lock routines".into(),
-        })
-    })
+    let calls = calls::positions(text, lexed);
+    let directives = records
+        .iter()
+        .map(|record| (record.range.start, "it holds directives"));
+    let calls = calls
+        .iter()
+        .map(|call| (call.name.start, "it calls lock routines"));
+    let hidden = |(offset, reason): (usize, &str)| Hidden {
+        offset,
+        reason: reason.into(),
+    };
+    directives.chain(calls).map(hidden).collect()
 }
 
 /// What only declares or delimits has nothing to measure of its own.
@@ -211,31 +276,35 @@ fn is_executed(association: Association) -> bool {
 
 /// A cheap test that misses no macro with braces that don't pair in it.
 fn may_hide_braces(text: &[u8]) -> bool {
-    let braces = |line: &[u8]| {
-        line.iter().fold(0, |balance, byte| match byte {
+    let balance = |definition: &[u8]| {
+        definition.iter().fold(0, |balance, byte| match byte {
             b'{' => balance + 1,
             b'}' => balance - 1,
             _ => balance,
         })
     };
-    macros(text).any(|lines| lines.into_iter().map(braces).sum::<i32>() != 0)
+    macros(text).any(|definition| balance(definition) != 0)
 }
 
-/// The definitions of macros, each as its lines.
-pub(super) fn macros(text: &[u8]) -> impl Iterator<Item = Vec<&[u8]>> {
-    let mut lines = text.split(|byte| *byte == b'\n');
-    std::iter::from_fn(move || {
-        let is_definition = |line: &&[u8]| {
-            let directive = line.trim_ascii_start().strip_prefix(b"#");
-            directive.is_some_and(|rest| rest.trim_ascii_start().starts_with(b"define"))
-        };
-        let mut definition = vec![lines.find(is_definition)?];
-        while definition.last()?.trim_ascii_end().ends_with(b"\\") {
-            let Some(next) = lines.next() else { break };
-            definition.push(next);
+/// The definitions of macros.
+pub(super) fn macros(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let end_of_line = |from: usize| {
+        let length = memchr::memchr(b'\n', &text[from..]);
+        length.map_or(text.len(), |length| from + length)
+    };
+    begins(text, DEFINE).map(move |(begin, name)| {
+        let mut end = end_of_line(name);
+        while end < text.len() && text[begin..end].trim_ascii_end().ends_with(b"\\") {
+            end = end_of_line(end + 1);
         }
-        Some(definition)
+        &text[begin..end]
     })
+}
+
+/// Whether a text may have directives, calls of OpenMP's routines, or macros that make
+/// them.
+pub(super) fn may_speak(text: &[u8]) -> bool {
+    mentions_openmp(text) || contains(text, b"_Pragma")
 }
 
 /// Whether a word begins with `omp` or `pomp`.
@@ -253,6 +322,11 @@ pub(super) fn contains(text: &[u8], part: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::openmp::Language;
+
+    fn file(text: &str) -> File {
+        File::new(Language::C, text.as_bytes().to_vec())
+    }
 
     #[test]
     fn included_files_are_found() {
@@ -289,7 +363,11 @@ mod tests {
     #[test]
     fn what_names_a_macro_is_found() {
         let table = BTreeMap::from([("M".to_owned(), ())]);
-        let mentions = |source: &str| mentions(source.as_bytes(), &table);
+        let mentions = |source: &str| mentions(&file(source), &table, &|name| name == "ABSENT");
+        assert_eq!(
+            mentions("#ifdef ABSENT\nM\n#define A M\n#endif\n"),
+            Mentions::default()
+        );
         for source in ["M(1);", "#ifdef A\nM\n#endif\n", "#define A M\nf(M);"] {
             assert_eq!(mentions(source).in_code.as_deref(), Some("M"), "{source}");
         }
@@ -305,14 +383,19 @@ mod tests {
 
     #[test]
     fn headers_with_something_to_measure_are_found() {
-        let hidden = |text: &str| hidden_in_header(text.as_bytes(), Language::C).is_some();
+        let is_absent = |name: &str| name == "ABSENT";
+        let hidden = |text: &str| hidden_in_header(&file(text), &is_absent).is_some();
         assert!(hidden("#pragma omp parallel for\nfor (;;) ;\n"));
         assert!(hidden("void f(void) { omp_set_lock(&l); }\n"));
         assert!(!hidden("#pragma omp threadprivate(x)\n"));
         assert!(!hidden(
             "#pragma omp begin declare target\nvoid f(void);\n#pragma omp end declare target\n"
         ));
-        let brace = |text: &str| hidden_brace(text.as_bytes()).is_some();
+        let lock = "void f(void) { omp_set_lock(&l); }\n#endif\n";
+        assert!(hidden(&format!("#ifdef OTHER\n{lock}")));
+        assert!(!hidden(&format!("#ifdef ABSENT\n{lock}")));
+        let brace = |text: &str| hidden_brace(&file(text), &is_absent).is_some();
+        assert!(!brace("#ifdef ABSENT\n#define BEGIN {\n#endif\n"));
         assert!(brace("#define BEGIN {\n"));
         assert!(!brace("#define F(x) do { \\\n x; } while (0)\nint comp;\n"));
     }

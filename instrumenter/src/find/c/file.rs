@@ -1,0 +1,171 @@
+//! A file that is looked at and not rewritten: lexed at most once, and known without
+//! the branches that are not compiled.
+
+use std::cell::OnceCell;
+use std::ops::Range;
+
+use super::conditions::deciding;
+use super::groups::{Group, Groups};
+use super::lexer::{Lexed, lex};
+use super::scan;
+use crate::openmp::Language;
+use crate::source::Absent;
+
+/// Says of a macro whether it is known not to be defined.
+pub type IsAbsent<'a> = &'a dyn Fn(&str) -> bool;
+
+/// A file of the user's.
+#[derive(Clone, Debug)]
+pub struct File {
+    language: Language,
+    text: Vec<u8>,
+    lexed: OnceCell<Lexed>,
+    may_speak: OnceCell<bool>,
+}
+
+impl File {
+    /// A file that holds this text.
+    #[must_use]
+    pub fn new(language: Language, text: Vec<u8>) -> Self {
+        Self {
+            language,
+            text,
+            lexed: OnceCell::new(),
+            may_speak: OnceCell::new(),
+        }
+    }
+
+    /// What it holds.
+    #[must_use]
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    pub(super) fn language(&self) -> Language {
+        self.language
+    }
+
+    pub(super) fn lexed(&self) -> &Lexed {
+        self.lexed.get_or_init(|| lex(&self.text))
+    }
+
+    /// Whether it may speak of OpenMP; if not, the lexer has nothing to find.
+    pub(super) fn may_speak(&self) -> bool {
+        let asked = || scan::may_speak(&self.text);
+        *self.may_speak.get_or_init(asked)
+    }
+
+    /// What is not compiled of it, as far as that decides over the text at some offsets:
+    /// only the macros that these depend on are asked for.
+    pub(super) fn dead(
+        &self,
+        offsets: impl IntoIterator<Item = usize>,
+        is_absent: IsAbsent<'_>,
+    ) -> Dead {
+        let lines = &self.lexed().lines;
+        let groups = |absent: &Absent| Groups::new(&self.text, lines, self.language, absent);
+        let known = groups(&Absent::new());
+        let mut deciding_conditions = vec![0; known.groups.len()];
+        for offset in offsets {
+            for (group, count) in known.groups.iter().zip(&mut deciding_conditions) {
+                let branches = group.branch_of(offset).map_or(0, |branch| branch + 1);
+                *count = branches.max(*count);
+            }
+        }
+        let conditions = known
+            .groups
+            .iter()
+            .zip(deciding_conditions)
+            .flat_map(|(group, count)| self.conditions(group).take(count));
+        let mut absent: Absent = conditions.flat_map(deciding).collect();
+        absent.retain(|name| is_absent(name));
+        let decided = match absent.is_empty() {
+            true => known,
+            false => groups(&absent),
+        };
+        Dead(decided.dead())
+    }
+
+    /// Whether what stands at one of some offsets is compiled, as far as is known.
+    pub fn compiles_any(
+        &self,
+        offsets: impl IntoIterator<Item = usize>,
+        is_absent: IsAbsent<'_>,
+    ) -> bool {
+        let offsets: Vec<usize> = offsets.into_iter().collect();
+        let dead = self.dead(offsets.iter().copied(), is_absent);
+        offsets.iter().any(|offset| !dead.holds(*offset))
+    }
+
+    /// The lines of a group that decide over its branches.
+    fn conditions(&self, group: &Group) -> impl Iterator<Item = &[u8]> {
+        let begins = std::iter::once(group.range.start);
+        let begins = begins.chain(group.branches.iter().map(|branch| branch.end));
+        let ends = group.branches.iter().map(|branch| branch.start);
+        begins.zip(ends).map(|(begin, end)| &self.text[begin..end])
+    }
+}
+
+/// Parts of a file that are not compiled, in order.
+pub(super) struct Dead(Vec<Range<usize>>);
+
+impl Dead {
+    pub(super) fn holds(&self, offset: usize) -> bool {
+        let next = self.0.partition_point(|part| part.end <= offset);
+        self.0.get(next).is_some_and(|part| part.contains(&offset))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dead(text: &str, part: &str) -> bool {
+        let file = File::new(Language::C, text.as_bytes().to_vec());
+        let at = text.find(part).unwrap();
+        let is_absent = |name: &str| matches!(name, "A" | "Z");
+        file.dead([at], &is_absent).holds(at)
+    }
+
+    #[test]
+    fn branches_that_need_an_absent_macro_are_dead() {
+        for (condition, expected) in [
+            ("ifdef A", true),
+            ("if A", true),
+            ("if defined A", true),
+            ("if defined(A) && B > 1", true),
+            ("if B && (defined(A))", true),
+            ("if (A)", true),
+            ("ifdef B", false),
+            ("if defined(A) || B", false),
+            ("if !defined(A)", false),
+            ("if !A", false),
+            ("if A == 0", false),
+            ("if (A) == (Z)", false),
+            ("ifndef A", false),
+        ] {
+            let text = format!("x\n#{condition}\n#pragma omp barrier\n#endif\ny");
+            assert_eq!(dead(&text, "barrier"), expected, "{condition}");
+            assert!(!dead(&text, "x") && !dead(&text, "y"));
+        }
+    }
+
+    #[test]
+    fn a_branch_that_is_compiled_excludes_the_next_ones() {
+        let text = "#ifndef A\none\n#elif C\ntwo\n#else\n#if 1\nthree\n#endif\n#endif\n";
+        assert!(!dead(text, "one") && dead(text, "two") && dead(text, "three"));
+    }
+
+    #[test]
+    fn only_macros_that_decide_are_asked_for() {
+        let text = "#ifdef A\na\n#elif B\nb\n#elif C\nc\n#endif\n#ifdef D\n#endif\n";
+        let file = File::new(Language::C, text.as_bytes().to_vec());
+        let asked = std::cell::RefCell::new(Vec::new());
+        let is_absent = |name: &str| {
+            asked.borrow_mut().push(name.to_owned());
+            false
+        };
+        file.dead(text.find("b\n"), &is_absent);
+        assert_eq!(asked.into_inner(), ["A", "B"]);
+    }
+}

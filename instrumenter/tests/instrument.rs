@@ -1,0 +1,64 @@
+//! `romp instrument` as a user calls it.
+
+// The lint lets tests unwrap, but not what helps them.
+#![allow(clippy::unwrap_used)]
+
+use std::process::{Command, Output};
+
+const PARALLEL: &str = "void f(void) {\n#pragma omp parallel\n  { }\n}\n";
+
+/// Runs it beside `a.c`, `b.c` and `c.f90`.
+fn instrument(words: &str) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("a.c", PARALLEL);
+    write("b.c", "int x;\n");
+    write(
+        "c.f90",
+        "!$omp parallel\n!$omp barrier\n!$omp end parallel\nend\n",
+    );
+    let mut command = Command::new(env!("CARGO_BIN_EXE_romp"));
+    command.arg("instrument").args(words.split(' '));
+    let output = command.current_dir(folder.path()).output().unwrap();
+    let left = std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(left, 3, "{words} writes a file");
+    output
+}
+
+fn said(words: &str) -> (Option<i32>, String) {
+    let output = instrument(words);
+    assert_eq!(output.stdout, b"", "{words}");
+    let text = String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), text)
+}
+
+#[test]
+fn several_files_are_verified() {
+    let (status, text) = said("--verify a.c b.c c.f90");
+    let expected =
+        "a.c: verified, 1 regions\nb.c: verified, 0 regions\nc.f90: verified, 2 regions\n";
+    assert_eq!((status, &*text), (Some(0), expected));
+    assert_eq!(said("--verify a.c").1, "a.c: verified, 1 regions\n");
+}
+
+#[test]
+fn one_that_fails_fails_all_and_hides_none() {
+    let (status, text) = said("--verify a.c absent.c c.f90");
+    assert_eq!(status, Some(1), "{text}");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "a.c: verified, 1 regions");
+    assert!(lines[1].starts_with("error: absent.c: "), "{text}");
+    assert!(lines.contains(&"c.f90: verified, 2 regions"), "{text}");
+    let last = "error: 1 of 3 files could not be verified";
+    assert_eq!(lines.last(), Some(&last), "{text}");
+}
+
+#[test]
+fn several_files_are_not_instrumented_into_one() {
+    for words in ["a.c b.c", "--verify -o out.c a.c b.c"] {
+        let (status, text) = said(words);
+        assert_eq!(status, Some(2), "{words}: {text}");
+        assert!(text.contains("say --verify, without -o"), "{text}");
+    }
+    assert_ne!(instrument("a.c").stdout, b"");
+}
