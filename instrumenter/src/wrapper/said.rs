@@ -6,14 +6,14 @@
 //! from saying it. Messages of another form count as different, which costs another
 //! look at the source and no more.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::unit::Unit;
 use crate::Source;
 use crate::find::c::conditions::is_part;
 use crate::find::front_end;
 use crate::find::lines::LineMap;
-use crate::source::{Absent, Layout};
+use crate::source::{Absent, Form, Layout};
 
 /// Warnings that compilers do not give of a source for something that is not at the
 /// place they name: a comment, or a macro in an operand or on another line.
@@ -52,6 +52,8 @@ pub(crate) struct Text {
     /// The user's file that it was made of.
     pub(crate) name: String,
     pub(crate) shows: Shows,
+    /// The compiler takes each line as this wide, at least.
+    pub(crate) padded: usize,
 }
 
 /// What messages about a text say of the user's source.
@@ -83,6 +85,10 @@ impl Text {
             lines: front_end(unit.language).find(&source).lines,
             text: source.text,
             name: source.name,
+            padded: match source.layout.form {
+                Form::Fixed => source.layout.line_length.unwrap_or(0),
+                Form::Free => 0,
+            },
             shows: Shows::FilesOfInstrumented,
         }
     }
@@ -98,6 +104,7 @@ impl Text {
             return false;
         };
         let made = self.by_place();
+        let known: HashSet<&str> = made.keys().map(|(file, _)| file.as_str()).collect();
         let mut files = HashMap::new();
         places.into_iter().all(|place| {
             let text: &mut Vec<u8> = files
@@ -106,6 +113,10 @@ impl Text {
             let mut lines = text.split(|byte| *byte == b'\n');
             let written = lines.nth(place.line.saturating_sub(1) as usize);
             let made = made.get(&(place.file.to_owned(), place.line));
+            if self.shows == Shows::FilesOfInstrumented && !known.contains(place.file) {
+                // The compiler has read it for an `include` line.
+                return true;
+            }
             let (Some(written), Some(made)) = (written, made) else {
                 return false;
             };
@@ -113,9 +124,10 @@ impl Text {
                 (Shows::Files, [made]) => is_same(written, *made, place.column),
                 (Shows::Text, [made]) => made.is_whole && made.text == written,
                 (Shows::FilesOfInstrumented, made) => {
-                    // The compiler names what an `include` line includes as that does.
+                    // Included files that are in the text have another name there.
                     let kept = || made.iter().any(|made| made.text == written);
-                    place.file == self.name && place.column <= width(written) + 1 && kept()
+                    let width = width(written).max(self.padded);
+                    place.file == self.name && place.column <= width + 1 && kept()
                 }
                 (Shows::Files | Shows::Text, _) => false,
             }
@@ -304,6 +316,7 @@ mod tests {
             text: text.into_bytes(),
             lines,
             name: "a.c".into(),
+            padded: 0,
             shows,
         }
     }
