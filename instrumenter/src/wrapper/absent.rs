@@ -16,6 +16,7 @@ use super::compilers::Compiler;
 use super::hidden::Headers;
 use super::system_headers::SystemHeaders;
 use crate::find::c::conditions::{deciding, definitions};
+use crate::find::c::file::File;
 use crate::source::Absent;
 
 /// Flags after which the compiler looks elsewhere, or defines what is not searched.
@@ -37,12 +38,17 @@ const ELSEWHERE: &[&str] = &[
     "-iwithprefix",
 ];
 
+/// Where macros are named.
+type Places<'a> = HashMap<&'a [u8], Vec<(&'a File, usize)>>;
+
 /// What is known of the macros of a source; each is looked up when it is asked for.
 pub(crate) struct Macros<'a> {
     compiler: &'a Compiler,
     headers: &'a Headers,
     /// Of the command.
     words: Vec<String>,
+    /// Those that the user's files may define, and where.
+    defined: OnceCell<Places<'a>>,
     /// None if nothing can be known.
     system: OnceCell<Option<SystemHeaders>>,
     /// Those that were asked for; while one is looked up it counts as defined.
@@ -57,6 +63,7 @@ impl<'a> Macros<'a> {
             compiler,
             headers,
             words: words.collect(),
+            defined: OnceCell::new(),
             system: OnceCell::new(),
             absent: RefCell::default(),
         }
@@ -86,10 +93,21 @@ impl<'a> Macros<'a> {
     /// Whether one of the user's files defines a macro, but in branches that need absent
     /// ones.
     fn users_define(&self, name: &str) -> bool {
-        self.headers.files().any(|file| {
-            let mut found = definitions(file.text(), name).peekable();
-            found.peek().is_some() && file.compiles_any(found, &|name| self.is_absent(name))
-        })
+        let defined = self.defined.get_or_init(|| self.definitions());
+        let is_absent = |name: &str| self.is_absent(name);
+        let compiled = |(file, at): &(&File, usize)| file.compiles(*at, &is_absent);
+        let places = defined.get(name.as_bytes());
+        places.is_some_and(|places| places.iter().any(compiled))
+    }
+
+    fn definitions(&self) -> Places<'a> {
+        let mut defined = Places::new();
+        for file in self.headers.files() {
+            for (name, at) in definitions(file.text()) {
+                defined.entry(name).or_default().push((file, at));
+            }
+        }
+        defined
     }
 
     fn system(&self) -> Option<&SystemHeaders> {

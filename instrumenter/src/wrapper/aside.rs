@@ -7,9 +7,12 @@ use super::attempt::Job;
 use super::classify::{CommandLine, Stage};
 use super::compilers::{Family, Substitution};
 use super::flags::Meaning;
+use super::merged::merged;
 use super::outputs;
+use super::preprocessed::check;
 use super::run::{Outcome, Output};
 use super::unit::Unit;
+use crate::openmp::Language;
 
 /// Messages that name places as they are in the text that was read, whatever
 /// `#line` says: corrections for editors, and remarks of Clang's optimiser.
@@ -23,6 +26,9 @@ const PLACES: &[&str] = &[
 /// reads the source again to point into a string, and does so only where it is
 /// sure to read the same file.
 const REREAD: &[&[u8]] = &[b"-Wformat"];
+
+/// Languages in which messages have the usual form: a place, then what is said there.
+const USUAL: &[Language] = &[Language::C, Language::Cxx];
 
 /// Words that have the linker write another file.
 const LINKER_WRITES: &[&[u8]] = &[
@@ -47,6 +53,27 @@ fn names_places(line: &CommandLine) -> bool {
     let words = line.words();
     let mut flags = words.iter().map(|word| word.to_string_lossy());
     flags.any(|word| PLACES.iter().any(|flag| word.starts_with(flag)))
+}
+
+/// What the compiler would say of the source of a command that was accepted, if its
+/// front end can tell: `is_same` says which of the other messages stay as they are.
+pub(crate) fn told_by_front_end(
+    job: &Job<'_>,
+    line: &CommandLine,
+    units: &[&Unit],
+    said: &Outcome,
+    is_same: impl FnMut(&str) -> bool,
+) -> Option<Vec<u8>> {
+    let [unit] = units else { return None };
+    let family = job.runner.compiler.family;
+    if !USUAL.contains(&unit.language) || tells_otherwise(family, line, &said.stderr) {
+        return None;
+    }
+    let of_source = check(&job.runner, line, unit).ok()?;
+    let text = str::from_utf8(&said.stderr).ok()?;
+    let source = str::from_utf8(&of_source.stderr).ok()?;
+    let told = merged(text, source, is_same).filter(|_| of_source.success());
+    told.map(String::into_bytes)
 }
 
 /// The only file that a command makes, if it makes just one.

@@ -7,7 +7,7 @@
 //! macros are known to be absent: more may be read than is included, which costs time
 //! and no more.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::absent::Macros;
@@ -175,6 +175,8 @@ pub(crate) struct Search {
     /// Searched for both.
     angled: Vec<PathBuf>,
     known: HashSet<PathBuf>,
+    /// The real names of directories.
+    real: HashMap<PathBuf, PathBuf>,
     pending: Vec<PathBuf>,
     /// Whether a macro names an included file.
     pub(crate) computed: bool,
@@ -220,6 +222,7 @@ impl Search {
                 .filter(|directory| !is_systems(directory))
                 .collect(),
             known: HashSet::new(),
+            real: HashMap::new(),
             pending: Vec::new(),
             computed: false,
             elsewhere: BTreeSet::new(),
@@ -262,20 +265,28 @@ impl Search {
 
     fn queue(&mut self, found: Option<PathBuf>, name: &str) {
         match found {
-            Some(file) if self.known.insert(in_its_directory(&file)) => self.pending.push(file),
-            Some(_) => {}
+            Some(file) => {
+                let real = self.in_its_directory(&file);
+                if self.known.insert(real) {
+                    self.pending.push(file);
+                }
+            }
             None => drop(self.elsewhere.insert(name.to_owned())),
         }
     }
-}
 
-/// A file by its directory's real name: headers that include each other as
-/// `"../include/a.h"` would lead to ever longer names of the same files.
-fn in_its_directory(file: &Path) -> PathBuf {
-    let directory = super::unit::directory(file.as_os_str()).canonicalize();
-    match (directory, file.file_name()) {
-        (Ok(directory), Some(name)) => directory.join(name),
-        _ => file.to_owned(),
+    /// A file by its directory's real name: headers that include each other as
+    /// `"../include/a.h"` would lead to ever longer names of the same files.
+    fn in_its_directory(&mut self, file: &Path) -> PathBuf {
+        let directory = super::unit::directory(file.as_os_str());
+        let name = file.file_name().unwrap_or_default();
+        if let Some(real) = self.real.get(directory) {
+            return real.join(name);
+        }
+        let real = directory.canonicalize();
+        let real = real.unwrap_or_else(|_| directory.to_owned());
+        self.real.insert(directory.to_owned(), real.clone());
+        real.join(name)
     }
 }
 

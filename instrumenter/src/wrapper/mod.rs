@@ -42,6 +42,7 @@ mod hidden;
 mod layout;
 pub(crate) mod library;
 mod lost;
+mod merged;
 mod message;
 mod offload;
 mod outputs;

@@ -7,6 +7,8 @@
 //! compile the instrumented text, messages held back
 //!   accepted, and what the compiler said of it, if anything, is what it would say
 //!              about the user's source: done
+//!   accepted, and the front end says of the user's source all that it would say of
+//!              other places: its messages, and the others
 //!   accepted:  compile the user's source to the side, for its messages and its
 //!              verdict
 //!   rejected:  compile the user's source; then the instrumented text again,
@@ -251,11 +253,17 @@ pub(crate) fn attempt(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> Opt
     let versions: Vec<Unit> = units.iter().map(|unit| version(unit)).collect();
     let versions: Vec<&Unit> = versions.iter().collect();
     let mut compiled = compiler_line(job.runner.compiler.family, line);
-    let first = match job.attempt(&compiled, &versions) {
+    let mut first = match job.attempt(&compiled, &versions) {
         Ok(outcome) => outcome,
         Err(code) => return Some(code),
     };
     if first.interrupted() || (first.success() && says_the_same(job, line, units, &first)) {
+        return Some(job.accept(&compiled, &versions, &first));
+    }
+    if first.success()
+        && let Some(messages) = told_by_front_end(job, line, units, &first)
+    {
+        first.stderr = messages;
         return Some(job.accept(&compiled, &versions, &first));
     }
     if let Some(result) = aside::single_result(line).filter(|_| first.success()) {
@@ -275,6 +283,19 @@ pub(crate) fn attempt(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> Opt
     second
         .success()
         .then(|| job.accept(&compiled, &versions, &second))
+}
+
+/// What the compiler would say of the source, if its front end can tell.
+fn told_by_front_end(
+    job: &Job<'_>,
+    line: &CommandLine,
+    units: &[&Unit],
+    said: &Outcome,
+) -> Option<Vec<u8>> {
+    let made = units.first()?.preprocessed.as_ref()?;
+    let mut compared = made.source.as_ref()?.compared();
+    let is_same = |messages: &str| compared.says_the_same(messages.as_bytes());
+    aside::told_by_front_end(job, line, units, said, is_same)
 }
 
 /// Whether the compiler said of the new texts what it would say of the users'

@@ -6,7 +6,7 @@
 //! from saying it. Messages of another form count as different, which costs another
 //! look at the source and no more.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::unit::Unit;
 use crate::Source;
@@ -95,43 +95,16 @@ impl Text {
 
     /// Whether messages about this text are those about its source.
     pub(crate) fn says_the_same(&self, messages: &[u8]) -> bool {
-        let messages = without_colours(messages);
-        let differs = |line: &str| may_be_held_back(line) || names_its_own(line);
-        if messages.lines().any(differs) {
-            return false;
+        self.compared().says_the_same(messages)
+    }
+
+    /// The text beside its source.
+    pub(crate) fn compared(&self) -> Compared<'_> {
+        Compared {
+            text: self,
+            made: self.by_place(),
+            files: HashMap::new(),
         }
-        let Some(places) = places(&messages) else {
-            return false;
-        };
-        let made = self.by_place();
-        let known: HashSet<&str> = made.keys().map(|(file, _)| file.as_str()).collect();
-        let mut files = HashMap::new();
-        places.into_iter().all(|place| {
-            let text: &mut Vec<u8> = files
-                .entry(place.file)
-                .or_insert_with(|| std::fs::read(place.file).unwrap_or_default());
-            let mut lines = text.split(|byte| *byte == b'\n');
-            let written = lines.nth(place.line.saturating_sub(1) as usize);
-            let made = made.get(&(place.file.to_owned(), place.line));
-            if self.shows == Shows::FilesOfInstrumented && !known.contains(place.file) {
-                // The compiler has read it for an `include` line.
-                return true;
-            }
-            let (Some(written), Some(made)) = (written, made) else {
-                return false;
-            };
-            match (self.shows, made.as_slice()) {
-                (Shows::Files, [made]) => is_same(written, *made, place.column),
-                (Shows::Text, [made]) => made.is_whole && made.text == written,
-                (Shows::FilesOfInstrumented, made) => {
-                    // Included files that are in the text have another name there.
-                    let kept = || made.iter().any(|made| made.text == written);
-                    let width = width(written).max(self.padded);
-                    place.file == self.name && place.column <= width + 1 && kept()
-                }
-                (Shows::Files | Shows::Text, _) => false,
-            }
-        })
     }
 
     /// Its lines by where they come from: those that differ, where several come from one.
@@ -141,7 +114,8 @@ impl Text {
             *at += line.len() + 1;
             Some((begin, line))
         });
-        let placed = lines.filter(|(_, line)| !is_marker(line));
+        // GCC may begin a line with an empty one, a marker, and then what stands there.
+        let placed = lines.filter(|(_, line)| !is_marker(line) && !line.is_empty());
         let placed = placed.filter_map(|(at, line)| Some((self.lines.presumed(at)?, line)));
         let mut made: HashMap<_, Vec<Made<'_>>> = HashMap::new();
         for part in placed.collect::<Vec<_>>().chunk_by(|(a, _), (b, _)| a == b) {
@@ -161,6 +135,58 @@ impl Text {
             }
         }
         made
+    }
+}
+
+/// The lines of a text, and those of the user's files that were asked for.
+#[derive(Debug)]
+pub(crate) struct Compared<'a> {
+    text: &'a Text,
+    made: HashMap<(String, u32), Vec<Made<'a>>>,
+    files: HashMap<String, Vec<u8>>,
+}
+
+impl Compared<'_> {
+    /// Whether messages about the text are those about its source.
+    pub(crate) fn says_the_same(&mut self, messages: &[u8]) -> bool {
+        let messages = without_colours(messages);
+        let differs = |line: &str| may_be_held_back(line) || names_its_own(line);
+        if messages.lines().any(differs) {
+            return false;
+        }
+        let Some(places) = places(&messages) else {
+            return false;
+        };
+        places.into_iter().all(|place| self.is_in_both(&place))
+    }
+
+    fn is_in_both(&mut self, place: &Place<'_>) -> bool {
+        let includes = self.text.shows == Shows::FilesOfInstrumented;
+        if includes && !self.made.keys().any(|(file, _)| file == place.file) {
+            // The compiler has read it for an `include` line.
+            return true;
+        }
+        let text = self
+            .files
+            .entry(place.file.to_owned())
+            .or_insert_with(|| std::fs::read(place.file).unwrap_or_default());
+        let mut lines = text.split(|byte| *byte == b'\n');
+        let written = lines.nth(place.line.saturating_sub(1) as usize);
+        let made = self.made.get(&(place.file.to_owned(), place.line));
+        let (Some(written), Some(made)) = (written, made) else {
+            return false;
+        };
+        match (self.text.shows, made.as_slice()) {
+            (Shows::Files, [made]) => is_same(written, *made, place.column),
+            (Shows::Text, [made]) => made.is_whole && made.text == written,
+            (Shows::FilesOfInstrumented, made) => {
+                // Included files that are in the text have another name there.
+                let kept = || made.iter().any(|made| made.text == written);
+                let width = width(written).max(self.text.padded);
+                place.file == self.text.name && place.column <= width + 1 && kept()
+            }
+            (Shows::Files | Shows::Text, _) => false,
+        }
     }
 }
 
@@ -213,7 +239,7 @@ fn is_marker(line: &[u8]) -> bool {
 }
 
 /// Messages without what colours them on a terminal (ECMA-48, control sequences).
-fn without_colours(messages: &[u8]) -> String {
+pub(crate) fn without_colours(messages: &[u8]) -> String {
     let text = String::from_utf8_lossy(messages);
     let mut parts = text.split("\x1b[");
     let first = parts.next().unwrap_or_default().to_owned();
@@ -306,12 +332,14 @@ fn is_around(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// A text whose second marker names a file, of which four lines follow.
+    /// A text whose second marker names a file, of which four lines follow;
+    /// before the last stands an empty one and a marker.
     fn text(file: &str, shows: Shows) -> Text {
         let head = format!("# 1 \"other.c\"\nint a;\n# 4 \"{file}\"\n");
-        let text = format!("{head}int b;\nint c = (0);\nint d;\n int e;\n");
+        let text = format!("{head}int b;\nint c = (0);\nint d;\n\n# 7 \"{file}\"\n int e;\n");
         let mut lines = LineMap::new("a.i", text.as_bytes());
         lines.change(head.len(), Some(file.to_owned()), 4);
+        lines.change(text.len() - " int e;\n".len(), Some(file.to_owned()), 7);
         Text {
             text: text.into_bytes(),
             lines,

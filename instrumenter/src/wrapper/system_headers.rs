@@ -8,6 +8,8 @@ use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use memchr::memmem;
+
 use super::headers::environment_directories;
 use crate::find::c::conditions::definitions;
 use crate::find::c::scan::{self, Include};
@@ -69,8 +71,11 @@ impl SystemHeaders {
 
     /// Whether they may define a macro.
     pub(super) fn define(&self, name: &str) -> bool {
-        let mut texts = self.0.iter();
-        texts.any(|text| definitions(text, name).next().is_some())
+        let may_define = |text: &Vec<u8>| {
+            let is_named = |(defined, _): (&[u8], usize)| defined == name.as_bytes();
+            memmem::find(text, name.as_bytes()).is_some() && definitions(text).any(is_named)
+        };
+        self.0.iter().any(may_define)
     }
 }
 

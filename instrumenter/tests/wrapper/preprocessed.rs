@@ -188,6 +188,36 @@ fn messages_are_those_about_the_source() {
     }
 }
 
+/// What the compiler says of lines with macros in them its front end says alone.
+#[test]
+fn messages_about_macros_do_not_compile_the_source_again() {
+    let source = IN_MACROS
+        .replace(
+            "int sum = 0;",
+            "int sum = 0;\n  { int n = ZERO; unsigned m = 1; if (n < m) LESS(n, m); }",
+        )
+        .replace(
+            "int main",
+            "#define ZERO 0\n#define LESS(n, m) sum = n < m\nstatic int unused(void) { return 1; }\nint main",
+        );
+    for compiler in COMPILERS {
+        let text = "-fopenmp -O2 -Wall -Wextra -c a.c";
+        let [(_, plain, _), (_, run, project)] = both(&[("a.c", &source)], compiler, text);
+        assert_eq!(run.stderr, plain.stderr, "{compiler}");
+        assert!(plain.stderr.contains("LESS"), "{}", plain.stderr);
+        assert!(plain.stderr.contains("unused"), "{}", plain.stderr);
+        assert!(project.is_measured("a.o"), "{compiler}");
+        let said = project
+            .rompcc(compiler, text)
+            .env("ROMP_VERBOSE", "1")
+            .run();
+        let commands = said.stderr.lines().filter(|line| line.contains(" a.c"));
+        let compiled = commands.filter(|line| !line.ends_with(" -E") && line.contains(" -c "));
+        let whole = compiled.filter(|line| !line.contains("-fsyntax-only"));
+        assert_eq!(whole.count(), 0, "{}", said.stderr);
+    }
+}
+
 /// Without its macro, a source that could not be instrumented holds no directive.
 #[test]
 fn what_is_not_compiled_is_not_missing() {

@@ -20,13 +20,12 @@ pub fn deciding(text: &[u8]) -> BTreeSet<String> {
     names.collect()
 }
 
-/// Where a text may define a macro.
-pub fn definitions<'t>(text: &'t [u8], name: &'t str) -> impl Iterator<Item = usize> + 't {
-    memchr::memmem::find_iter(text, name.as_bytes()).filter(move |at| {
-        let before = text[..*at].trim_ascii_end();
-        let after = text.get(at + name.len());
-        let is_whole = !after.is_some_and(|byte| is_part(*byte));
-        is_whole && before.len() < *at && before.ends_with(b"define")
+/// The macros that a text may define, and where.
+pub fn definitions(text: &[u8]) -> impl Iterator<Item = (&[u8], usize)> {
+    const DEFINE: &[u8] = b"define";
+    memchr::memmem::find_iter(text, DEFINE).filter_map(|at| {
+        let name = first_word(&text[at + DEFINE.len()..]);
+        (!name.is_empty()).then_some((name, at))
     })
 }
 
@@ -81,9 +80,12 @@ mod tests {
     #[test]
     fn definitions_are_found_wherever_they_are() {
         let text = b"#define A\n # define B(x) x\n/* #define C */\n#undef D\n#define EE\n#define A";
-        let offsets = |name| definitions(text, name).collect::<Vec<_>>();
-        assert_eq!(offsets("A"), [8, 71]);
-        assert_eq!(offsets("B").len() + offsets("C").len(), 2);
-        assert_eq!(offsets("D").len() + offsets("E").len(), 0);
+        let found: Vec<_> = definitions(text)
+            .map(|(name, at)| (str::from_utf8(name).unwrap(), at))
+            .collect();
+        assert_eq!(
+            found,
+            [("A", 1), ("B", 13), ("C", 31), ("EE", 53), ("A", 64)]
+        );
     }
 }

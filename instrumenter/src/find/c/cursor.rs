@@ -1,6 +1,8 @@
 //! Reading C text byte by byte with line splices removed (translation phase 2:
 //! a backslash at the end of a line joins it with the next one).
 
+use std::borrow::Cow;
+
 /// A position in a text, never on a splice.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
@@ -105,11 +107,14 @@ fn skip_splices(text: &[u8], mut at: usize) -> usize {
 }
 
 /// A text with its splices removed.
-pub(super) fn unspliced(text: &[u8]) -> String {
+pub(super) fn unspliced(text: &[u8]) -> Cow<'_, str> {
+    if !text.contains(&b'\\') {
+        return String::from_utf8_lossy(text);
+    }
     let mut cursor = Cursor::new(text, 0);
     let mut bytes = Vec::with_capacity(text.len());
     while let Some(byte) = cursor.bump() {
         bytes.push(byte);
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }

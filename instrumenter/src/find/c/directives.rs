@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::attributes::from_attributes;
-use super::cursor::unspliced;
 use super::groups::word;
 use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind, lex_part};
 use super::{is_word, text_of};
@@ -119,7 +118,7 @@ pub(super) fn words(text: &[u8], tokens: &[Token]) -> Vec<Word> {
         text: match token.kind {
             // Digraphs: the parser of directives knows the primary spelling.
             TokenKind::Punctuation(mark) if mark.is_ascii() => char::from(mark).to_string(),
-            _ => unspliced(&text[token.range()]),
+            _ => text_of(text, token),
         },
         range: token.range(),
     };

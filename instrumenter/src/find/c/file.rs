@@ -20,6 +20,8 @@ pub struct File {
     language: Language,
     text: Vec<u8>,
     lexed: OnceCell<Lexed>,
+    /// Its conditionals, if nothing is known of macros.
+    groups: OnceCell<Groups>,
     may_speak: OnceCell<bool>,
 }
 
@@ -31,6 +33,7 @@ impl File {
             language,
             text,
             lexed: OnceCell::new(),
+            groups: OnceCell::new(),
             may_speak: OnceCell::new(),
         }
     }
@@ -64,7 +67,7 @@ impl File {
     ) -> Dead {
         let lines = &self.lexed().lines;
         let groups = |absent: &Absent| Groups::new(&self.text, lines, self.language, absent);
-        let known = groups(&Absent::new());
+        let known = self.groups.get_or_init(|| groups(&Absent::new()));
         let mut deciding_conditions = vec![0; known.groups.len()];
         for offset in offsets {
             for (group, count) in known.groups.iter().zip(&mut deciding_conditions) {
@@ -79,22 +82,15 @@ impl File {
             .flat_map(|(group, count)| self.conditions(group).take(count));
         let mut absent: Absent = conditions.flat_map(deciding).collect();
         absent.retain(|name| is_absent(name));
-        let decided = match absent.is_empty() {
-            true => known,
-            false => groups(&absent),
-        };
-        Dead(decided.dead())
+        Dead(match absent.is_empty() {
+            true => known.dead(),
+            false => groups(&absent).dead(),
+        })
     }
 
-    /// Whether what stands at one of some offsets is compiled, as far as is known.
-    pub fn compiles_any(
-        &self,
-        offsets: impl IntoIterator<Item = usize>,
-        is_absent: IsAbsent<'_>,
-    ) -> bool {
-        let offsets: Vec<usize> = offsets.into_iter().collect();
-        let dead = self.dead(offsets.iter().copied(), is_absent);
-        offsets.iter().any(|offset| !dead.holds(*offset))
+    /// Whether what stands at an offset is compiled, as far as is known.
+    pub fn compiles(&self, offset: usize, is_absent: IsAbsent<'_>) -> bool {
+        !self.dead([offset], is_absent).holds(offset)
     }
 
     /// The lines of a group that decide over its branches.

@@ -147,7 +147,7 @@ pub fn statement_macros(text: &[u8]) -> Vec<String> {
 fn defined_name(definition: &[u8]) -> Option<String> {
     let lexed = lex(definition);
     let line = lexed.lines.first()?;
-    Some(word(definition, line, 1))
+    Some(word(definition, line, 1).into_owned())
 }
 
 /// How a file uses some macros.
@@ -186,7 +186,7 @@ pub fn uses(file: &File, names: &HashSet<String>) -> Uses {
             .first()
             .is_some_and(|first| is_among(text, first, names))
         {
-            uses.aliases.push(word(text, line, 1));
+            uses.aliases.push(word(text, line, 1).into_owned());
         }
     }
     uses

@@ -1,15 +1,16 @@
 //! Conditional groups (`#if` ... `#endif`) and the choice of one branch each.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use super::cursor::unspliced;
 use super::lexer::{PreprocessorLine, Token, TokenKind};
-use super::text_of;
 use crate::find::Branch;
 use crate::openmp::Language;
 use crate::source::Absent;
 
 /// A conditional group.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::find) struct Group {
     /// From the begin of `#if` to behind the newline of `#endif`.
     pub(in crate::find) range: Range<usize>,
@@ -46,7 +47,7 @@ impl Group {
 pub(in crate::find) type Configuration = Vec<Option<usize>>;
 
 /// All groups of a text, in the order of their begin.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::find) struct Groups {
     pub(in crate::find) groups: Vec<Group>,
     /// The text's length.
@@ -74,7 +75,7 @@ impl Groups {
         let mut open: Vec<Open> = Vec::new();
         for line in lines {
             let after = (line.range.end + 1).min(text.len());
-            match word(text, line, 0).as_str() {
+            match &*word(text, line, 0) {
                 "if" | "ifdef" | "ifndef" => open.push(Open {
                     start: line.range.start,
                     branch_start: after,
@@ -215,17 +216,23 @@ impl Open {
 }
 
 /// The text of a line's token.
-pub(in crate::find) fn word(text: &[u8], line: &PreprocessorLine, index: usize) -> String {
+pub(in crate::find) fn word<'t>(
+    text: &'t [u8],
+    line: &PreprocessorLine,
+    index: usize,
+) -> Cow<'t, str> {
     line.tokens
         .get(index)
-        .map(|token| text_of(text, token))
+        .map(|token| unspliced(&text[token.range()]))
         .unwrap_or_default()
 }
 
 /// The words of a line.
-fn words_of(text: &[u8], line: &PreprocessorLine) -> Vec<String> {
+fn words_of<'t>(text: &'t [u8], line: &PreprocessorLine) -> Vec<Cow<'t, str>> {
     let tokens = line.tokens.iter();
-    tokens.map(|token| text_of(text, token)).collect()
+    tokens
+        .map(|token| unspliced(&text[token.range()]))
+        .collect()
 }
 
 /// Whether a condition may hold when OpenMP is compiled. Only conditions that
@@ -233,7 +240,7 @@ fn words_of(text: &[u8], line: &PreprocessorLine) -> Vec<String> {
 /// known to be absent.
 fn may_hold(text: &[u8], line: &PreprocessorLine, language: Language, absent: &Absent) -> bool {
     let condition = words_of(text, line);
-    let words: Vec<&str> = condition.iter().map(String::as_str).collect();
+    let words: Vec<&str> = condition.iter().map(|word| &**word).collect();
     if let Some((&kind, operands)) = words.split_first()
         && !absent.is_empty()
         && needs_absent(kind, operands, absent)
@@ -286,7 +293,7 @@ fn must_hold(text: &[u8], line: &PreprocessorLine, absent: &Absent) -> bool {
         return false;
     }
     let condition = words_of(text, line);
-    let words: Vec<&str> = condition.iter().map(String::as_str).collect();
+    let words: Vec<&str> = condition.iter().map(|word| &**word).collect();
     match words.as_slice() {
         ["ifndef" | "elifndef", name]
         | ["if" | "elif", "!", "defined", name]
@@ -322,12 +329,13 @@ pub(in crate::find) fn hides_braces(text: &[u8], line: &PreprocessorLine) -> Opt
             TokenKind::Punctuation(b'}') => Some(depth - 1).filter(|depth| *depth >= 0),
             _ => Some(depth),
         });
-    (balance != Some(0)).then(|| word(text, line, 1))
+    (balance != Some(0)).then(|| word(text, line, 1).into_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::lexer::lex;
+    use super::super::text_of;
     use super::*;
 
     fn seen(source: &str, language: Language) -> String {

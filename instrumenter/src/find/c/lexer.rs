@@ -242,7 +242,7 @@ impl<'a> Lexer<'a> {
             return TokenKind::Identifier;
         };
         let prefix = unspliced(&self.text[start..self.cursor.end()]);
-        match prefix.as_str() {
+        match &*prefix {
             "R" | "LR" | "uR" | "UR" | "u8R" if quote == b'"' => self.raw_string(),
             "L" | "u" | "U" | "u8" => self.quoted(quote),
             _ => TokenKind::Identifier,
@@ -368,7 +368,7 @@ mod tests {
         lexed
             .code
             .iter()
-            .map(|t| super::super::cursor::unspliced(&source.as_bytes()[t.range()]))
+            .map(|t| super::super::text_of(source.as_bytes(), t))
             .collect()
     }
 

@@ -23,7 +23,7 @@ impl Macros {
                 Some("for" | "while" | "switch") => &mut macros.heads,
                 _ => &mut macros.statements,
             };
-            kind.push(word(text, line, 1));
+            kind.push(word(text, line, 1).into_owned());
         }
         macros
     }
@@ -43,7 +43,7 @@ fn head(text: &[u8], line: &PreprocessorLine) -> Option<String> {
     let parameters = line.tokens.iter().position(|token| token.is(b')'));
     let first = parameters.filter(|_| has_parameters)?;
     let open_ended = line.tokens.last()?.is(b')');
-    open_ended.then(|| word(text, line, first + 1))
+    open_ended.then(|| word(text, line, first + 1).into_owned())
 }
 
 #[cfg(test)]

@@ -105,7 +105,7 @@ fn grammar(language: Language) -> tree_sitter::Language {
 
 /// The text of a token, splices removed.
 fn text_of(text: &[u8], token: &Token) -> String {
-    cursor::unspliced(&text[token.range()])
+    cursor::unspliced(&text[token.range()]).into_owned()
 }
 
 /// Whether a token, splices removed, is this text.

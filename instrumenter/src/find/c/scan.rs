@@ -103,7 +103,8 @@ fn hiding_macros<'t>(
     lexed.lines.iter().filter_map(|line| {
         let reason = hidden_in_macro(text, line)?;
         let offset = line.range.start;
-        Some((word(text, line, 1), Hidden { offset, reason }))
+        let name = word(text, line, 1).into_owned();
+        Some((name, Hidden { offset, reason }))
     })
 }
 
@@ -169,7 +170,7 @@ pub fn mentions<T>(file: &File, macros: &BTreeMap<String, T>, is_absent: IsAbsen
     Mentions {
         in_code: in_code.next().map(|token| spelled(token)),
         aliases: aliases
-            .map(|(line, name)| (word(text, line, 1), name.map(spelled)))
+            .map(|(line, name)| (word(text, line, 1).into_owned(), name.map(spelled)))
             .collect(),
     }
 }

@@ -153,10 +153,9 @@ impl Conditions {
 impl Fact {
     /// What a line demands; nothing for `#else`.
     fn read(text: &[u8], line: &PreprocessorLine) -> Option<Self> {
-        let words: Vec<String> = (0..line.tokens.len())
-            .map(|at| word(text, line, at))
-            .collect();
-        let mut words = words.iter().map(String::as_str);
+        let words = (0..line.tokens.len()).map(|at| word(text, line, at));
+        let words: Vec<_> = words.collect();
+        let mut words = words.iter().map(|word| &**word);
         let directive = words.next()?;
         let mut holds = !directive.ends_with("ndef");
         let mut words: Vec<&str> = words.collect();
