@@ -116,7 +116,11 @@ impl<'a> Macros<'a> {
             if self.headers.computed || self.words.iter().any(elsewhere) {
                 return None;
             }
-            SystemHeaders::read(&self.headers.elsewhere, self.compiler.is_system_s())
+            SystemHeaders::read(
+                &self.headers.elsewhere,
+                self.headers.language,
+                self.compiler.is_system_s(),
+            )
         };
         self.system.get_or_init(read).as_ref()
     }

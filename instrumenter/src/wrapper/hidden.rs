@@ -135,6 +135,7 @@ fn governs_statements(headers: &Headers) -> bool {
 /// A source and the headers that it may include.
 #[derive(Clone, Debug)]
 pub(crate) struct Headers {
+    pub(crate) language: Language,
     /// The source first.
     files: Vec<(PathBuf, File)>,
     /// More than are worth the time.
@@ -155,6 +156,7 @@ impl Headers {
         let files = texts.map(|(path, text)| (path, File::new(unit.language, text)));
         let files: Vec<_> = files.collect();
         Self {
+            language: unit.language,
             too_many: files.len() > MOST_FILES,
             files,
             computed: search.computed,

@@ -169,6 +169,7 @@ pub(crate) fn make(
             text: source.text,
             lines: made.lines,
             name: source.name,
+            padded: 0,
             shows: match how.compiler.family.shows_file {
                 true => Shows::Files,
                 false => Shows::Text,

@@ -13,7 +13,7 @@ use crate::Source;
 use crate::find::c::conditions::is_part;
 use crate::find::front_end;
 use crate::find::lines::LineMap;
-use crate::source::{Absent, Layout};
+use crate::source::{Absent, Form, Layout};
 
 /// Warnings that compilers do not give of a source for something that is not at the
 /// place they name: a comment, or a macro in an operand or on another line.
@@ -55,6 +55,8 @@ pub(crate) struct Text {
     /// The user's file that it was made of.
     pub(crate) name: String,
     pub(crate) shows: Shows,
+    /// The compiler takes each line as this wide, at least.
+    pub(crate) padded: usize,
 }
 
 /// What messages about a text say of the user's source.
@@ -86,6 +88,10 @@ impl Text {
             lines: front_end(unit.language).find(&source).lines,
             text: source.text,
             name: source.name,
+            padded: match source.layout.form {
+                Form::Fixed => source.layout.line_length.unwrap_or(0),
+                Form::Free => 0,
+            },
             shows: Shows::FilesOfInstrumented,
         }
     }
@@ -158,6 +164,11 @@ impl Compared<'_> {
     }
 
     fn is_in_both(&mut self, place: &Place<'_>) -> bool {
+        let includes = self.text.shows == Shows::FilesOfInstrumented;
+        if includes && !self.made.keys().any(|(file, _)| file == place.file) {
+            // The compiler has read it for an `include` line.
+            return true;
+        }
         let text = self
             .files
             .entry(place.file.to_owned())
@@ -173,9 +184,10 @@ impl Compared<'_> {
             (Shows::Files, [made]) => is_same(written, *made, place.column),
             (Shows::Text, [made]) => made.is_whole && made.text == written,
             (Shows::FilesOfInstrumented, made) => {
-                // The compiler names what an `include` line includes as that does.
+                // Included files that are in the text have another name there.
                 let kept = || made.iter().any(|made| made.text == written);
-                place.file == self.text.name && place.column <= width(written) + 1 && kept()
+                let width = width(written).max(self.text.padded);
+                place.file == self.text.name && place.column <= width + 1 && kept()
             }
             (Shows::Files | Shows::Text, _) => false,
         }
@@ -347,6 +359,7 @@ mod tests {
             text: text.into_bytes(),
             lines,
             name: "a.c".into(),
+            padded: 0,
             shows,
         }
     }

@@ -68,11 +68,7 @@ impl Drop for Scratch {
 /// fail.
 fn start_cleaner(directory: &Path) -> Option<Child> {
     let mut command = Command::new(std::env::current_exe().ok()?);
-    command
-        .arg(CLEANER)
-        .arg(directory)
-        .current_dir("/")
-        .process_group(0);
+    command.arg(CLEANER).arg(directory).process_group(0);
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -90,6 +86,8 @@ pub fn clean_if_asked(arguments: &[OsString]) -> bool {
     if word != CLEANER {
         return false;
     }
+    // Asked for when it is started, this would have our whole memory copied first.
+    let _ = std::env::set_current_dir("/");
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
     let directory = Path::new(directory);
     let name = directory.file_name().unwrap_or_default();

@@ -13,6 +13,7 @@ use memchr::memmem;
 use super::headers::environment_directories;
 use crate::find::c::conditions::definitions;
 use crate::find::c::scan::{self, Include};
+use crate::openmp::Language;
 
 /// More headers than this take as long as preprocessing.
 const MOST_FILES: usize = 1_500;
@@ -23,9 +24,10 @@ const PLACES: &[&str] = &[
     "/usr/include",
     "/usr/include/*-linux-*",
     "/usr/lib/gcc/*/*/include",
-    "/usr/include/c++/*",
-    "/usr/include/*-linux-*/c++/*",
 ];
+
+/// The same for C++ alone, whose headers have names of C's, too.
+const CXX_PLACES: &[&str] = &["/usr/include/c++/*", "/usr/include/*-linux-*/c++/*"];
 
 /// The text of system headers.
 pub(super) struct SystemHeaders(Vec<Vec<u8>>);
@@ -33,8 +35,12 @@ pub(super) struct SystemHeaders(Vec<Vec<u8>>);
 impl SystemHeaders {
     /// Reads some headers and what they include. None if there are too many, or if one
     /// is not found and not all places are known.
-    pub(super) fn read(headers: &BTreeSet<String>, all_known: bool) -> Option<Self> {
-        let places = places();
+    pub(super) fn read(
+        headers: &BTreeSet<String>,
+        language: Language,
+        all_known: bool,
+    ) -> Option<Self> {
+        let places = places(language);
         let mut pending = Vec::new();
         for header in headers {
             let found = found(&places, header);
@@ -82,9 +88,14 @@ impl SystemHeaders {
 /// A directory and what it holds.
 type Place = (PathBuf, HashSet<OsString>);
 
-fn places() -> Vec<Place> {
+fn places(language: Language) -> Vec<Place> {
     let environment = environment_directories(&["C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"]);
-    let standard = PLACES.iter().flat_map(|pattern| matching(pattern));
+    let cxx: &[&str] = match language {
+        Language::Cxx => CXX_PLACES,
+        Language::C | Language::Fortran => &[],
+    };
+    let standard = cxx.iter().chain(PLACES);
+    let standard = standard.flat_map(|pattern| matching(pattern));
     let with_entries = |directory: PathBuf| {
         let entries = directory.read_dir().ok()?.flatten();
         let names = entries.map(|entry| entry.file_name()).collect();
@@ -137,7 +148,7 @@ mod tests {
     fn definitions_of_system_headers_are_found() {
         let headers = |names: &[&str], all_known| {
             let names = names.iter().map(|name| (*name).to_owned()).collect();
-            SystemHeaders::read(&names, all_known)
+            SystemHeaders::read(&names, Language::C, all_known)
         };
         let some = headers(&["stdio.h", "math.h"], false).unwrap();
         assert!(some.define("EOF") && some.define("M_PI"));
@@ -146,5 +157,9 @@ mod tests {
         assert!(headers(&absent, false).is_none());
         let some = headers(&absent, true).unwrap();
         assert!(some.define("EOF") && !some.define("M_PI"));
+        let vector = || ["vector".to_owned()].into();
+        assert!(SystemHeaders::read(&vector(), Language::C, false).is_none());
+        let some = SystemHeaders::read(&vector(), Language::Cxx, false).unwrap();
+        assert!(some.define("_GLIBCXX_VECTOR"));
     }
 }

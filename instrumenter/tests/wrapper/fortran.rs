@@ -412,3 +412,33 @@ fn warnings_about_included_files_name_them_as_the_source_does() {
     assert_eq!(rompfc(&measured, compile).run().stderr, expected);
     assert!(measured.is_measured("s.o"));
 }
+
+/// Of what the compiler includes itself, and of lines of fixed form that it takes as
+/// wider than they are written.
+#[test]
+fn what_it_says_of_files_that_it_reads_itself_is_no_reason_to_compile_twice() {
+    let source = "      subroutine s(a)
+      include 'part.inc'
+!$omp parallel do
+      do i = 1, 5
+      enddo
+      if (i.eq.2) k = 1
+      a = k
+      end
+";
+    let files = [("s.f", source), ("part.inc", "      real a, b\n")];
+    let [plain, measured] = [(); 2].map(|()| Project::new(&files));
+    let compile = "-fopenmp -O2 -Wall -Wextra -c s.f";
+    let expected = gfortran(&plain, compile).stderr;
+    assert!(expected.starts_with("part.inc:1"), "{expected}");
+    assert!(expected.contains("uninitialized"), "{expected}");
+    let run = rompfc(&measured, compile).env("ROMP_VERBOSE", "1").run();
+    assert_eq!(
+        run.stderr.matches("rompfc: gfortran ").count(),
+        1,
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.ends_with(&expected), "{}", run.stderr);
+    assert!(measured.is_measured("s.o"));
+}
