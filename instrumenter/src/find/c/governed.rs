@@ -13,8 +13,8 @@ use super::scan::{contains, macros};
 use super::text_of;
 
 /// Whether a statement may look governed by the condition or loop in front of it that
-/// is not: it stands on the line where what is governed ends, or is indented more than
-/// the condition.
+/// is not: it stands on the line where what is governed ends, or in the column where that
+/// begins, if it is indented more than the condition.
 #[must_use]
 pub fn may_mislead(file: &File) -> bool {
     let tokens = &file.lexed().code;
@@ -57,7 +57,18 @@ impl Reader<'_> {
         let block = self.is(body, b';') && next.is(b'{');
         let same_line = next.line_start().is_none();
         let column = |token: &Token| indentation(self.text, token.start());
-        Some(block || same_line || column(next) > column(&self.tokens[guard]))
+        let indented = column(next) > column(&self.tokens[guard]);
+        Some(block || same_line || (indented && self.lines_up(body, column(next))))
+    }
+
+    /// Whether what is governed begins in a column, or is none: else the compilers say nothing.
+    fn lines_up(&self, body: usize, column: usize) -> bool {
+        let Some(token) = self.tokens.get(body) else {
+            return true;
+        };
+        let line = line_before(self.text, token.start());
+        // How wide other characters are is for the compilers to say.
+        token.is(b';') || !line.is_ascii() || width(line) == column
     }
 
     /// Behind the parentheses of a condition.
@@ -113,16 +124,25 @@ impl Reader<'_> {
 
 /// The column of the first character on the line of an offset.
 fn indentation(text: &[u8], offset: usize) -> usize {
-    const TAB: usize = 8;
+    let begin = offset - line_before(text, offset).len();
+    let line = &text[begin..];
+    let blanks = line.iter().take_while(|byte| b" \t".contains(byte)).count();
+    width(&line[..blanks])
+}
+
+/// What stands in front of an offset on its line.
+fn line_before(text: &[u8], offset: usize) -> &[u8] {
     let newline = text[..offset].iter().rposition(|byte| *byte == b'\n');
-    let line = &text[newline.map_or(0, |newline| newline + 1)..];
-    line.iter()
-        .map_while(|byte| match byte {
-            b' ' => Some(1),
-            b'\t' => Some(TAB),
-            _ => None,
-        })
-        .fold(0, |column, width| (column / width + 1) * width)
+    &text[newline.map_or(0, |newline| newline + 1)..offset]
+}
+
+/// The columns that the begin of a line takes on a screen.
+fn width(line: &[u8]) -> usize {
+    const TAB: usize = 8;
+    line.iter().fold(0, |column, byte| match byte {
+        b'\t' => (column / TAB + 1) * TAB,
+        _ => column + 1,
+    })
 }
 
 /// The names of the macros of a file that can make more than one statement: a
@@ -237,6 +257,8 @@ mod tests {
             "if (a) x = S{1}; c();",
             "if (a) do b(); while (c);\nd();\n",
             "if (a) { b(); } else if (c) d(); e();",
+            "if (a)\n  ;\n    b();\n",
+            "if (\u{e4}) b();\n  c();\n",
         ] {
             assert!(may_mislead(&file(source)), "{source}");
         }
@@ -250,6 +272,8 @@ mod tests {
             "if (a)\n  f([] { b(); },\n    c);\nd();\n",
             "if (a) int b[] = {1, 2};\nc();\n",
             "#define A if (a) b; c\n",
+            "if (a) b();\n#ifdef C\n  if (c) {\n  }\n#endif\nd();\n",
+            "if (a)\n    b();\n  c();\n",
         ] {
             assert!(!may_mislead(&file(source)), "{source}");
         }
