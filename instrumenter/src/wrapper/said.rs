@@ -36,6 +36,9 @@ struct Place<'a> {
     column: usize,
 }
 
+/// The column of messages that name none: all of the line matters.
+const WHOLE_LINE: usize = usize::MAX;
+
 /// What a preprocessor made of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Made<'a> {
@@ -189,6 +192,7 @@ impl Compared<'_> {
                 && written.is_some_and(|written| lines.any(|line| line == written));
         };
         match (self.text.shows, made.as_slice()) {
+            (Shows::Files, [made]) if place.column == WHOLE_LINE => has_same_words(written, *made),
             (Shows::Files, [made]) => is_same(written, *made, place.column),
             (Shows::Text, [made]) => made.is_whole && made.text == written,
             (Shows::FilesOfInstrumented, made) => {
@@ -204,6 +208,13 @@ impl Compared<'_> {
             (Shows::Files | Shows::Text, _) => false,
         }
     }
+}
+
+/// Whether a line is the same but for blanks, which GCC settles in directives that it
+/// does not know.
+fn has_same_words(written: &[u8], made: Made<'_>) -> bool {
+    let words = |line| <[u8]>::split(line, u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    made.is_whole && words(written).eq(words(made.text))
 }
 
 /// The columns that a line takes on a screen.
@@ -322,10 +333,14 @@ fn place(line: &str) -> Option<Place<'_>> {
     let (file, rest) = line.split_once(':')?;
     let (number, rest) = rest.split_once(':')?;
     let (column, _) = rest.split_once([':', ','])?;
+    let column = match column {
+        " warning" => WHOLE_LINE,
+        column => column.parse().ok()?,
+    };
     Some(Place {
         file,
         line: number.parse().ok()?,
-        column: column.parse().ok()?,
+        column,
     })
 }
 
@@ -434,6 +449,12 @@ mod tests {
             ),
             ("absent.c:4:5: warning: b [-Wb]\n", [false, false]),
             ("gcc: warning: a flag\n", [false, false]),
+            (
+                "@:6: warning: all of d [-Wd]\n    6 | int d;\n      | \n",
+                [true, true],
+            ),
+            ("@:4: warning: all of b [-Wb]\n", [false, false]),
+            ("@:7: warning: with another blank [-Wb]\n", [true, false]),
         ] {
             let message = message.replace('@', file);
             let found = [&gcc, &clang].map(|text| text.says_the_same(message.as_bytes()));

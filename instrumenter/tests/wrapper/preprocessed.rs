@@ -188,6 +188,18 @@ fn messages_are_those_about_the_source() {
     }
 }
 
+/// GCC names no column of a directive that it does not know, and settles its blanks.
+#[test]
+fn unknown_directives_do_not_compile_the_source_again() {
+    let source = IN_MACROS.replace("int sum = 0;", "int sum = 0;\n  #pragma   region A  b");
+    let text = "-fopenmp -Wall -Wextra -c a.c";
+    let [(_, plain, _), (_, run, project)] = both(&[("a.c", &source)], "gcc", text);
+    assert_eq!(run.stderr, plain.stderr);
+    assert!(plain.stderr.contains("unknown-pragmas"), "{}", plain.stderr);
+    let said = project.rompcc("gcc", text).env("ROMP_VERBOSE", "1").run();
+    assert_eq!(said.commands_of("gcc"), 2, "{}", said.stderr);
+}
+
 /// What the compiler says of lines with macros in them its front end says alone.
 #[test]
 fn messages_about_macros_do_not_compile_the_source_again() {

@@ -123,6 +123,8 @@ impl Matcher<'_> {
                 TokenKind::Punctuation(b';') => return Some(index + 1),
                 TokenKind::Punctuation(b'(' | b'[' | b'{') => index = self.closing(index)?,
                 TokenKind::Punctuation(b'}' | b')' | b']') => return None,
+                // A directive of the preprocessor that does not begin its line is none.
+                TokenKind::Punctuation(b'#') => self.oddly(()),
                 _ => {}
             }
             index += 1;
@@ -300,6 +302,7 @@ mod tests {
             ("MACRO(a) b = c; d;", false),
             ("case 1: b; c;", false),
             ("[[x]] b; c;", false),
+            ("if (a) b; else # pragma c;", false),
         ] {
             assert_eq!(
                 matched(source).map(|found| found.1),
