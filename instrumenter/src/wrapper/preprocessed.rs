@@ -336,7 +336,8 @@ pub(crate) fn is_about_source(family: &Family, unit: &Unit, said: &Outcome) -> b
             let mut source = made.source.iter();
             source.any(|text| text.says_the_same(&said.stderr))
         }
-        None => true,
+        None if unit.is_stdin() => true,
+        None => Text::instrumented(unit, &unit.text, true).keeps_places(&said.stderr),
     }
 }
 

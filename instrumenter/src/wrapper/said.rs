@@ -71,8 +71,8 @@ pub(crate) enum Shows {
 }
 
 impl Text {
-    /// The instrumented text of a source, to be compared line by line: of Fortran, directives
-    /// are written anew.
+    /// The instrumented text of a source, to be compared line by line: directives are
+    /// written anew.
     pub(crate) fn instrumented(unit: &Unit, text: &[u8], preprocessed_by_compiler: bool) -> Self {
         let source = Source {
             name: unit.name.clone(),
@@ -99,6 +99,15 @@ impl Text {
     /// Whether messages about this text are those about its source.
     pub(crate) fn says_the_same(&self, messages: &[u8]) -> bool {
         self.compared().says_the_same(messages)
+    }
+
+    /// Whether messages about this text name only lines that the source has, too. This is
+    /// enough where no preprocessor has changed it.
+    pub(crate) fn keeps_places(&self, messages: &[u8]) -> bool {
+        let messages = without_colours(messages);
+        let mut compared = self.compared();
+        let mut places = messages.lines().filter_map(place);
+        places.all(|place| compared.is_in_both(&place))
     }
 
     /// The text beside its source.
@@ -164,9 +173,9 @@ impl Compared<'_> {
     }
 
     fn is_in_both(&mut self, place: &Place<'_>) -> bool {
-        let includes = self.text.shows == Shows::FilesOfInstrumented;
-        if includes && !self.made.keys().any(|(file, _)| file == place.file) {
-            // The compiler has read it for an `include` line.
+        let instrumented = self.text.shows == Shows::FilesOfInstrumented;
+        if instrumented && !self.made.keys().any(|(file, _)| file == place.file) {
+            // The compiler has read it for itself.
             return true;
         }
         let text = self
@@ -177,7 +186,10 @@ impl Compared<'_> {
         let written = lines.nth(place.line.saturating_sub(1) as usize);
         let made = self.made.get(&(place.file.to_owned(), place.line));
         let (Some(written), Some(made)) = (written, made) else {
-            return false;
+            // In branches of conditionals lines can't be told by their numbers.
+            let mut lines = self.text.text.split(|byte| *byte == b'\n');
+            return instrumented
+                && written.is_some_and(|written| lines.any(|line| line == written));
         };
         match (self.text.shows, made.as_slice()) {
             (Shows::Files, [made]) if place.column == WHOLE_LINE => has_same_words(written, *made),
@@ -185,7 +197,11 @@ impl Compared<'_> {
             (Shows::Text, [made]) => made.is_whole && made.text == written,
             (Shows::FilesOfInstrumented, made) => {
                 // Included files that are in the text have another name there.
-                let kept = || made.iter().any(|made| made.text == written);
+                // A directive of ours has the number of a line that follows the user's.
+                let ours =
+                    |made: &Made<'_>| made.text.starts_with(b"#pragma") && made.text != written;
+                let kept =
+                    || made.iter().any(|made| made.text == written) && !made.iter().any(ours);
                 let width = width(written).max(self.text.padded);
                 place.file == self.text.name && place.column <= width + 1 && kept()
             }

@@ -2,6 +2,7 @@
 //! the files and messages that the compiler would.
 
 use std::collections::BTreeSet;
+use std::process::Command;
 
 use crate::support::{COMPILERS, PROGRAM, Project, Run, fake, library};
 
@@ -267,5 +268,35 @@ fn headers_are_named_as_the_compiler_names_them() {
                 assert!(project.is_measured("app"), "{compiler} {text}");
             }
         }
+    }
+}
+
+/// A directive that is split has other columns, and its second part another line.
+#[test]
+fn warnings_about_rewritten_directives_name_the_user_s_places() {
+    let text = "\
+int f(int n, int *a) {
+  int t = 0;
+#pragma omp parallel for num_threads(n / 0)
+  for (int i = 0; i < n; i++) a[i] = n;
+#pragma omp parallel for schedule(static, 1 / 0 + 1)
+  for (int i = 0; i < n; i++) a[i] += n;
+  return t;
+}
+";
+    for compiler in COMPILERS {
+        let [plain, measured] = [(); 2].map(|()| Project::new(&[("a.c", text)]));
+        let mut command = Command::new(compiler);
+        command.args(["-fopenmp", "-Wall", "-c", "a.c"]);
+        let expected = plain.invocation(command).run();
+        assert!(expected.stderr.contains("a.c:3:"), "{}", expected.stderr);
+        assert!(expected.stderr.contains("a.c:5:"), "{}", expected.stderr);
+        let found = measured.rompcc(compiler, "-fopenmp -Wall -c a.c").run();
+        assert_eq!(
+            (found.code, found.stderr),
+            (Some(0), expected.stderr),
+            "{compiler}"
+        );
+        assert!(measured.is_measured("a.o"));
     }
 }
