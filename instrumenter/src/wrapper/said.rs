@@ -12,7 +12,7 @@ use super::unit::Unit;
 use crate::Source;
 use crate::find::c::conditions::is_part;
 use crate::find::front_end;
-use crate::find::lines::LineMap;
+use crate::find::lines::{LineMap, width};
 use crate::source::{Absent, Form, Layout};
 
 /// Warnings that compilers do not give of a source for something that is not at the
@@ -215,16 +215,6 @@ impl Compared<'_> {
 fn has_same_words(written: &[u8], made: Made<'_>) -> bool {
     let words = |line| <[u8]>::split(line, u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     made.is_whole && words(written).eq(words(made.text))
-}
-
-/// The columns that a line takes on a screen.
-fn width(line: &[u8]) -> usize {
-    const TAB: usize = 8;
-    let next = |column: usize, byte: &u8| match byte {
-        b'\t' => (column / TAB + 1) * TAB,
-        _ => column + 1,
-    };
-    line.iter().fold(0, next)
 }
 
 /// Whether a line that the user has written begins as it was made, up to the end of

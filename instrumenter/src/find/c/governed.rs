@@ -11,6 +11,7 @@ use super::groups::word;
 use super::lexer::{PreprocessorLine, Token, TokenKind, lex};
 use super::scan::{contains, macros};
 use super::text_of;
+use crate::find::lines::width;
 
 /// Whether a statement may look governed by the condition or loop in front of it that
 /// is not: it stands on the line where what is governed ends, or in the column where that
@@ -134,15 +135,6 @@ fn indentation(text: &[u8], offset: usize) -> usize {
 fn line_before(text: &[u8], offset: usize) -> &[u8] {
     let newline = text[..offset].iter().rposition(|byte| *byte == b'\n');
     &text[newline.map_or(0, |newline| newline + 1)..offset]
-}
-
-/// The columns that the begin of a line takes on a screen.
-fn width(line: &[u8]) -> usize {
-    const TAB: usize = 8;
-    line.iter().fold(0, |column, byte| match byte {
-        b'\t' => (column / TAB + 1) * TAB,
-        _ => column + 1,
-    })
 }
 
 /// The names of the macros of a file that can make more than one statement: a
