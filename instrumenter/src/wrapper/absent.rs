@@ -45,11 +45,13 @@ type Places<'a> = HashMap<&'a [u8], Vec<(&'a File, usize)>>;
 pub(crate) struct Macros<'a> {
     compiler: &'a Compiler,
     headers: &'a Headers,
+    /// Whether anything can be known.
+    knowable: bool,
     /// Of the command.
     words: Vec<String>,
     /// Those that the user's files may define, and where.
     defined: OnceCell<Places<'a>>,
-    /// None if nothing can be known.
+    /// None if they can't all be read.
     system: OnceCell<Option<SystemHeaders>>,
     /// Those that were asked for; while one is looked up it counts as defined.
     absent: RefCell<HashMap<String, bool>>,
@@ -59,10 +61,13 @@ impl<'a> Macros<'a> {
     pub(crate) fn new(compiler: &'a Compiler, line: &CommandLine, headers: &'a Headers) -> Self {
         let words = line.words();
         let words = words.iter().map(|word| word.to_string_lossy().into_owned());
+        let words: Vec<String> = words.collect();
+        let elsewhere = |word: &String| ELSEWHERE.iter().any(|flag| word.starts_with(flag));
         Self {
             compiler,
             headers,
-            words: words.collect(),
+            knowable: !headers.computed && !words.iter().any(elsewhere),
+            words,
             defined: OnceCell::new(),
             system: OnceCell::new(),
             absent: RefCell::default(),
@@ -83,7 +88,8 @@ impl<'a> Macros<'a> {
         }
         let set = |absent| self.absent.borrow_mut().insert(name.to_owned(), absent);
         set(false);
-        let absent = !self.words.iter().any(|word| word.contains(name))
+        let absent = self.knowable
+            && !self.words.iter().any(|word| word.contains(name))
             && !self.users_define(name)
             && self.system().is_some_and(|system| !system.define(name));
         set(absent);
@@ -111,11 +117,7 @@ impl<'a> Macros<'a> {
     }
 
     fn system(&self) -> Option<&SystemHeaders> {
-        let elsewhere = |word: &String| ELSEWHERE.iter().any(|flag| word.starts_with(flag));
         let read = || {
-            if self.headers.computed || self.words.iter().any(elsewhere) {
-                return None;
-            }
             SystemHeaders::read(
                 &self.headers.elsewhere,
                 self.headers.language,

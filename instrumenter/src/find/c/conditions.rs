@@ -20,9 +20,10 @@ pub fn deciding(text: &[u8]) -> BTreeSet<String> {
     names.collect()
 }
 
+pub(super) const DEFINE: &[u8] = b"define";
+
 /// The macros that a text may define, and where.
 pub fn definitions(text: &[u8]) -> impl Iterator<Item = (&[u8], usize)> {
-    const DEFINE: &[u8] = b"define";
     memchr::memmem::find_iter(text, DEFINE).filter_map(|at| {
         let name = first_word(&text[at + DEFINE.len()..]);
         (!name.is_empty()).then_some((name, at))

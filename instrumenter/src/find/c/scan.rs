@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use memchr::memmem;
 
-use super::conditions::is_part;
+use super::conditions::{DEFINE, is_part};
+use super::cursor::unspliced;
 use super::file::{File, IsAbsent};
 use super::groups::{hides_braces, word};
 use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind, lex};
@@ -48,11 +49,12 @@ fn included(operand: &[u8]) -> Option<Include> {
 
 /// What stands behind the name on the lines of a text that begin with `#` and this name.
 fn operands<'t>(text: &'t [u8], name: &'t [u8]) -> impl Iterator<Item = &'t [u8]> {
-    let rest = move |begin: usize| {
-        let length = memchr::memchr(b'\n', &text[begin..]);
-        &text[begin..length.map_or(text.len(), |length| begin + length)]
-    };
-    begins(text, name).map(move |(_, at)| rest(at + name.len()))
+    begins(text, name).map(move |(_, at)| &text[at + name.len()..end_of_line(text, at)])
+}
+
+fn end_of_line(text: &[u8], from: usize) -> usize {
+    let length = memchr::memchr(b'\n', &text[from..]);
+    length.map_or(text.len(), |length| from + length)
 }
 
 /// Where lines begin that begin with `#` and a name, and where the name does.
@@ -88,12 +90,8 @@ pub fn names_that_hide(file: &File, is_absent: IsAbsent<'_>) -> Vec<(String, Hid
     if !file.may_speak() || !contains(file.text(), DEFINE) {
         return Vec::new();
     }
-    let mut found: Vec<_> = hiding_macros(file.text(), file.lexed()).collect();
-    if !found.is_empty() {
-        let dead = file.dead(found.iter().map(|(_, hidden)| hidden.offset), is_absent);
-        found.retain(|(_, hidden)| !dead.holds(hidden.offset));
-    }
-    found
+    let found = hiding_macros(file.text(), file.lexed()).collect();
+    compiled(file, found, |(_, hidden)| hidden.offset, is_absent)
 }
 
 fn hiding_macros<'t>(
@@ -118,14 +116,23 @@ pub fn hidden_in_header(file: &File, is_absent: IsAbsent<'_>) -> Option<Hidden> 
 }
 
 fn first_compiled(file: &File, found: Vec<Hidden>, is_absent: IsAbsent<'_>) -> Option<Hidden> {
-    if found.is_empty() {
-        return None;
-    }
-    let dead = file.dead(found.iter().map(|hidden| hidden.offset), is_absent);
-    found.into_iter().find(|hidden| !dead.holds(hidden.offset))
+    let compiled = compiled(file, found, |hidden| hidden.offset, is_absent);
+    compiled.into_iter().next()
 }
 
-const DEFINE: &[u8] = b"define";
+/// What is compiled of what was found in a file.
+fn compiled<T>(
+    file: &File,
+    mut found: Vec<T>,
+    offset: impl Fn(&T) -> usize,
+    is_absent: IsAbsent<'_>,
+) -> Vec<T> {
+    if !found.is_empty() {
+        let dead = file.dead(found.iter().map(&offset), is_absent);
+        found.retain(|found| !dead.holds(offset(found)));
+    }
+    found
+}
 
 /// Makes one name of two.
 const PASTES: &[u8] = b"##";
@@ -147,7 +154,10 @@ pub fn mentions<T>(file: &File, macros: &BTreeMap<String, T>, is_absent: IsAbsen
         return Mentions::default();
     }
     let lexed = file.lexed();
-    let named = |token: &&Token| token.kind == TokenKind::Identifier && is_key(text, token, macros);
+    let named = |token: &&Token| {
+        token.kind == TokenKind::Identifier
+            && macros.contains_key(&*unspliced(&text[token.range()]))
+    };
     let in_code: Vec<&Token> = lexed.code.iter().filter(named).collect();
     let aliases = lexed.lines.iter().filter_map(|line| {
         let body = line.tokens.get(2..).filter(|_| is_definition(text, line))?;
@@ -172,14 +182,6 @@ pub fn mentions<T>(file: &File, macros: &BTreeMap<String, T>, is_absent: IsAbsen
         aliases: aliases
             .map(|(line, name)| (word(text, line, 1).into_owned(), name.map(spelled)))
             .collect(),
-    }
-}
-
-fn is_key<T>(text: &[u8], token: &Token, table: &BTreeMap<String, T>) -> bool {
-    let written = &text[token.range()];
-    match str::from_utf8(written) {
-        Ok(name) if !written.contains(&b'\\') => table.contains_key(name),
-        _ => table.contains_key(&text_of(text, token)),
     }
 }
 
@@ -289,14 +291,10 @@ fn may_hide_braces(text: &[u8]) -> bool {
 
 /// The definitions of macros.
 pub(super) fn macros(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let end_of_line = |from: usize| {
-        let length = memchr::memchr(b'\n', &text[from..]);
-        length.map_or(text.len(), |length| from + length)
-    };
     begins(text, DEFINE).map(move |(begin, name)| {
-        let mut end = end_of_line(name);
+        let mut end = end_of_line(text, name);
         while end < text.len() && text[begin..end].trim_ascii_end().ends_with(b"\\") {
-            end = end_of_line(end + 1);
+            end = end_of_line(text, end + 1);
         }
         &text[begin..end]
     })
