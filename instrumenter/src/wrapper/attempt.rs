@@ -155,6 +155,7 @@ impl Job<'_> {
     ) -> Result<Outcome, u8> {
         let mut words = substituted(line, units, prefix_map);
         words.extend(self.runner.colour(line));
+        words.extend(self.pipe(line).map(OsString::from));
         if steps::wants_library(line) {
             words.extend(library::link_words(line, self.library));
         }
@@ -172,6 +173,21 @@ impl Job<'_> {
         outcome.stdout = dependencies::rename_in(outcome.stdout, &renamed);
         outcome.stderr = dependencies::rename_in(outcome.stderr, &renamed);
         Ok(outcome)
+    }
+
+    /// The compiler and its assembler run at the same time: with a second processor an
+    /// object is there sooner. But then a source with errors, too, reaches the assembler,
+    /// which would overwrite an object that is there.
+    fn pipe(&self, line: &CommandLine) -> Option<&'static str> {
+        let compiler = self.runner.compiler;
+        let makes = match line.stage() {
+            Stage::Preprocess | Stage::Compile => false,
+            Stage::Assemble => !outputs::outputs(line).iter().any(|path| path.exists()),
+            Stage::Link => true,
+        };
+        // A launcher's cache would not know the two commands for the same.
+        let pipes = makes && compiler.leading.is_empty() && !line.has(Meaning::SideFiles);
+        compiler.family.pipe.filter(|_| pipes && !may_print(line))
     }
 
     /// Who used a response file may have had more words than a command can
@@ -281,6 +297,16 @@ impl Job<'_> {
             message::warning(self.runner.settings, &not_measured(unit, why));
         }
     }
+}
+
+/// Whether a flag may have the compiler print on standard output, where an assembler
+/// would read it: `-MF -`, `-fopt-info=stdout`, a plugin.
+fn may_print(line: &CommandLine) -> bool {
+    const PLACES: &[&str] = &["stdout", "/dev/fd/", "/proc/self/", "-fplugin"];
+    line.words().iter().any(|word| {
+        let word = word.to_string_lossy();
+        word.ends_with('-') || PLACES.iter().any(|place| word.contains(place))
+    })
 }
 
 /// A command that fails leaves nothing that looks as if it had not.

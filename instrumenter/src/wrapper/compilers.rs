@@ -37,6 +37,8 @@ const BOTH_MAPS: &[&str] = &[FILE_MAP, "-fdebug-prefix-map="];
 const OLD_MAP: &[&str] = &["-fdebug-prefix-map="];
 /// Clang's.
 pub(crate) const NO_REMARKS: Option<&str> = Some("-Wno-unused-command-line-argument");
+/// GCC's; Clang assembles by itself.
+const PIPE: Option<&str> = Some("-pipe");
 const COLOUR: Option<&str> = Some("-fdiagnostics-color=always");
 
 /// What compilers of one family have in common.
@@ -55,6 +57,8 @@ pub(crate) struct Family {
     pub(crate) no_remarks: Option<&'static str>,
     /// Shows the lines of the user's file in messages, whatever text it has read.
     pub(crate) shows_file: bool,
+    /// What has an assembler of its own read its text while it is written.
+    pub(crate) pipe: Option<&'static str>,
 }
 
 static GCC: Family = Family {
@@ -65,6 +69,7 @@ static GCC: Family = Family {
     whole_statements: false,
     no_remarks: None,
     shows_file: true,
+    pipe: PIPE,
 };
 
 static CLANG: Family = Family {
@@ -75,6 +80,7 @@ static CLANG: Family = Family {
     whole_statements: false,
     no_remarks: NO_REMARKS,
     shows_file: false,
+    pipe: None,
 };
 
 static INTEL: Family = Family {
@@ -85,6 +91,7 @@ static INTEL: Family = Family {
     whole_statements: false,
     no_remarks: NO_REMARKS,
     shows_file: false,
+    pipe: None,
 };
 
 static NVIDIA: Family = Family {
@@ -95,6 +102,7 @@ static NVIDIA: Family = Family {
     whole_statements: false,
     no_remarks: NO_REMARKS,
     shows_file: false,
+    pipe: None,
 };
 
 /// A name that doesn't say what it is, such as `mpicc`: the flags of Clang
@@ -107,6 +115,7 @@ static UNKNOWN: Family = Family {
     whole_statements: false,
     no_remarks: NO_REMARKS,
     shows_file: false,
+    pipe: None,
 };
 
 static GFORTRAN: Family = Family {
@@ -117,6 +126,7 @@ static GFORTRAN: Family = Family {
     whole_statements: false,
     no_remarks: None,
     shows_file: true,
+    pipe: PIPE,
 };
 
 static FLANG: Family = Family {
@@ -128,6 +138,7 @@ static FLANG: Family = Family {
     // It takes no flag about warnings.
     no_remarks: None,
     shows_file: false,
+    pipe: None,
 };
 
 static INTEL_FORTRAN: Family = Family {
@@ -138,6 +149,7 @@ static INTEL_FORTRAN: Family = Family {
     whole_statements: false,
     no_remarks: NO_REMARKS,
     shows_file: false,
+    pipe: None,
 };
 
 static NVIDIA_FORTRAN: Family = Family {
@@ -148,6 +160,7 @@ static NVIDIA_FORTRAN: Family = Family {
     whole_statements: false,
     no_remarks: NO_REMARKS,
     shows_file: false,
+    pipe: None,
 };
 
 /// As `UNKNOWN`, for Fortran: most imitate the command line of GNU's, but Flang takes
@@ -160,6 +173,7 @@ static UNKNOWN_FORTRAN: Family = Family {
     whole_statements: false,
     no_remarks: None,
     shows_file: false,
+    pipe: None,
 };
 
 /// Compilers by name, without target prefix and version suffix.

@@ -25,6 +25,27 @@ fn a_rejected_text_is_replaced_by_the_user_s() {
 }
 
 #[test]
+fn an_object_that_is_there_outlives_a_source_with_errors() {
+    let call = |project: &Project, text: &str| {
+        let call = project.rompcc("gcc", text).env("ROMP_VERBOSE", "1");
+        call.run()
+    };
+    let project = Project::new(&[("a.c", &function("a", "1"))]);
+    // Where nothing can be lost, the assembler does not wait for the compiler.
+    let first = call(&project, "-fopenmp -c a.c");
+    assert!(first.stderr.contains(" -pipe"), "{}", first.stderr);
+    let object = project.bytes("a.o");
+    let again = call(&project, "-fopenmp -c a.c");
+    assert!(!again.stderr.contains(" -pipe"), "{}", again.stderr);
+    assert_eq!(project.bytes("a.o"), object);
+    project.write("a.c", &function("a", "wrong"));
+    assert_eq!(call(&project, "-fopenmp -c a.c").code, Some(1));
+    assert_eq!(project.bytes("a.o"), object);
+    let none = call(&project, "-fopenmp -c a.c -o b.o");
+    assert!(none.code == Some(1) && !project.exists("b.o"));
+}
+
+#[test]
 fn only_the_rejected_one_of_several_is_not_measured() {
     let project = Project::new(&[("a.c", &function("a", "1")), ("b.c", &function("b", "2"))]);
     let call = project.rompcc(&fake("reject-temporary-files"), "-fopenmp -c a.c b.c");

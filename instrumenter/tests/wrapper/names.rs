@@ -116,13 +116,16 @@ fn dependency_files_are_those_of_the_compiler() {
 #[test]
 fn a_dependency_file_may_be_standard_output() {
     let project = Project::new(&[("a.c", &function("f", "1"))]);
-    let run = project
-        .rompcc("gcc", "-fopenmp -c a.c -MMD -MF /dev/stdout")
-        .run();
-    assert_eq!(
-        (run.code, &*run.stdout, &*run.stderr),
-        (Some(0), "a.o: a.c\n", "")
-    );
+    for flag in ["-MF /dev/stdout", "-MF -", "-MF-", "-Wp,-MF,-"] {
+        let text = format!("-fopenmp -c a.c -MMD {flag} -o {}.o", flag.len());
+        let run = project.rompcc("gcc", &text).run();
+        let expected = format!("{}.o: a.c\n", flag.len());
+        assert_eq!(
+            (run.code, &*run.stdout, &*run.stderr),
+            (Some(0), &*expected, ""),
+            "{flag}"
+        );
+    }
 }
 
 #[test]
