@@ -221,7 +221,7 @@ impl<'a> CSpeller<'a> {
                 Item::ChunkTest(number) => text.push_str(&self.loop_words(*number).test()),
                 Item::ChunksEnd(number) => text.push_str(&self.loop_words(*number).end()),
                 Item::Mark(mark) => own_line(text, &format!("#define {}", self.mark(*mark))),
-                Item::Barrier => own_line(text, "#pragma omp barrier"),
+                Item::Barrier => own_line(text, BARRIER),
                 Item::Directive { name, clauses, .. } => {
                     let words: Vec<&str> = std::iter::once(name.as_str())
                         .chain(clauses.iter().map(String::as_str))
@@ -255,6 +255,9 @@ impl<'a> CSpeller<'a> {
     }
 }
 
+/// The directive of a barrier that was implicit. No compiler has a word to say about it.
+pub(crate) const BARRIER: &str = "#pragma omp barrier";
+
 /// Appends a line that must stand alone.
 fn own_line(text: &mut String, line: &str) {
     end_line(text);
@@ -268,6 +271,19 @@ fn end_line(text: &mut String) {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
+}
+
+/// Gives all lines that become code the number of the first, which a `#line` says: with
+/// those that follow a debugger would stop there for the user's next lines.
+fn numbered(text: &str, line: &str) -> String {
+    let is_code = |text: &str| !text.starts_with('#') || text.starts_with("#pragma");
+    let lines = text.split_inclusive('\n').enumerate();
+    lines
+        .flat_map(|(number, text)| {
+            let again = number > 0 && is_code(text);
+            [if again { line } else { "" }, text]
+        })
+        .collect()
 }
 
 /// Whether an insertion can stand in the middle of a line.
@@ -296,7 +312,8 @@ impl Speller for CSpeller<'_> {
         } else {
             format!("\n{}", self.line(group.at))
         };
-        format!("{before}{text}{}", self.line(group.at))
+        let line = self.line(group.at);
+        format!("{before}{}{line}", numbered(&text, &line))
     }
 
     /// Only what changes is touched, so that the rest stays as it was written.

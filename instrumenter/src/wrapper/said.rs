@@ -14,6 +14,7 @@ use crate::find::c::conditions::is_part;
 use crate::find::front_end;
 use crate::find::lines::{LineMap, width};
 use crate::source::{Absent, Form, Layout};
+use crate::spell::c::BARRIER;
 
 /// Warnings that compilers do not give of a source for something that is not at the
 /// place they name: a comment, or a macro in an operand or on another line.
@@ -197,9 +198,11 @@ impl Compared<'_> {
             (Shows::Text, [made]) => made.is_whole && made.text == written,
             (Shows::FilesOfInstrumented, made) => {
                 // Included files that are in the text have another name there.
-                // A directive of ours has the number of a line that follows the user's.
-                let ours =
-                    |made: &Made<'_>| made.text.starts_with(b"#pragma") && made.text != written;
+                // What was split off a directive has the number of a line of the user's.
+                let ours = |made: &Made<'_>| {
+                    let made = made.text;
+                    made.starts_with(b"#pragma") && made != written && made != BARRIER.as_bytes()
+                };
                 let kept =
                     || made.iter().any(|made| made.text == written) && !made.iter().any(ours);
                 let width = width(written).max(self.text.padded);

@@ -1,7 +1,7 @@
 //! Where `rompcc` has nothing to add, it is the compiler; elsewhere it leaves
 //! the files and messages that the compiler would.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use crate::support::{COMPILERS, PROGRAM, Project, Run, fake, library};
@@ -177,6 +177,45 @@ fn warnings_and_errors_are_the_compiler_s() {
             assert_eq!((plain.code, measured.code), (Some(code), Some(code)));
             assert_eq!(measured.stderr, plain.stderr, "{compiler}");
             assert!(measured.stderr.contains("src/a.c"), "{compiler}");
+        }
+    }
+}
+
+/// How often debug information has each line of a source begin a statement.
+fn lines_that_begin(project: &Project, object: &str) -> BTreeMap<u32, usize> {
+    let path = project.path(object);
+    let mut command = Command::new("objdump");
+    let output = command.arg("--dwarf=decodedline").arg(path).output();
+    let text = String::from_utf8(output.unwrap().stdout).unwrap();
+    let mut lines = BTreeMap::new();
+    for row in text.lines() {
+        let words: Vec<&str> = row.split_whitespace().collect();
+        if let ["a.c", line, _, .., "x"] = words[..] {
+            *lines.entry(line.parse().unwrap()).or_default() += 1;
+        }
+    }
+    lines
+}
+
+#[test]
+fn a_debugger_stops_at_the_user_s_lines_behind_constructs_and_at_nothing_of_ours() {
+    let source = "int a(void), b(void), c(void);\nint s;\nvoid f(void) {\n\
+                  #pragma omp parallel for\n  for (int i = 0; i < 4; i++)\n    s += a();\n  \
+                  a();\n  b();\n  c();\n\
+                  #pragma omp parallel\n  {\n\
+                  #pragma omp for\n    for (int i = 0; i < 4; i++)\n      a();\n    \
+                  a();\n    b();\n    c();\n  }\n  a();\n  b();\n  c();\n}\n";
+    for compiler in COMPILERS {
+        let [plain, measured] = ["1", "0"].map(|off| {
+            let project = Project::new(&[("a.c", source)]);
+            let call = project.rompcc(compiler, "-fopenmp -g -O0 -c a.c");
+            call.env("ROMP_OFF", off).quietly();
+            assert_eq!(project.is_measured("a.o"), off == "0");
+            lines_that_begin(&project, "a.o")
+        });
+        for line in [7, 8, 9, 15, 16, 17, 19, 20, 21] {
+            assert!(plain.contains_key(&line), "{compiler} {line}: {plain:?}");
+            assert_eq!(measured[&line], plain[&line], "{compiler} {line}");
         }
     }
 }
