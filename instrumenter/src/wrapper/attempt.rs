@@ -300,9 +300,9 @@ impl Job<'_> {
 }
 
 /// Whether a flag may have the compiler print on standard output, where an assembler
-/// would read it: `-MF -`, `-fopt-info=stdout`, a plugin.
+/// would read it: `-MF -`, `-fopt-info=stdout`, a plugin, a program in between.
 fn may_print(line: &CommandLine) -> bool {
-    const PLACES: &[&str] = &["stdout", "/dev/fd/", "/proc/self/", "-fplugin"];
+    const PLACES: &[&str] = &["stdout", "/dev/fd/", "/proc/self/", "-fplugin", "-wrapper"];
     line.words().iter().any(|word| {
         let word = word.to_string_lossy();
         word.ends_with('-') || PLACES.iter().any(|place| word.contains(place))
