@@ -13,7 +13,7 @@ impl Speller for WithMarkers<'_> {
         marked(&self.0.group(group))
     }
 
-    fn directive(&self, edited: &EditedDirective, edits: &mut EditSet) {
+    fn directive(&self, edited: &[EditedDirective], edits: &mut EditSet) {
         self.0.directive(edited, edits);
     }
 

@@ -16,7 +16,7 @@ use profile::descriptor::Descriptor;
 
 use crate::edit::Order;
 use crate::find::{
-    Found, FoundCall, FoundDirective, Function, InSequence, LoopNest, LoopReader, Position,
+    Closing, Found, FoundCall, FoundDirective, Function, InSequence, LoopNest, LoopReader, Position,
 };
 use crate::nest::Nesting;
 use crate::openmp::api::RoutineRow;
@@ -145,6 +145,9 @@ pub struct EditedDirective {
     pub words: Vec<Word>,
     /// What is changed.
     pub edits: Vec<DirectiveEdit>,
+    /// The region whose directive must have been compiled: this ends one of several, in
+    /// branches of a conditional, and not all of them want the same of it.
+    pub only_if: Option<usize>,
 }
 
 /// A change within a directive's own text.
@@ -237,6 +240,7 @@ pub fn plan(
     for call in &found.calls {
         planner.call(call);
     }
+    planner.agree_on_shared_ends();
     planner.separate_sequences();
     planner.mark_branches();
     planner.count_behind_branches();
@@ -328,6 +332,31 @@ impl Planner<'_> {
         outcome
     }
 
+    /// One directive may end alternatives in the branches of a conditional. It is changed
+    /// once if all of them change it in the same way.
+    fn agree_on_shared_ends(&mut self) {
+        let mut constructs: HashMap<usize, usize> = HashMap::new();
+        let blocks = self.nesting.constructs.iter();
+        for block in blocks.filter_map(|construct| construct.block.as_ref()) {
+            if let Closing::Directive(end) = &block.closing {
+                *constructs.entry(end.range.start).or_default() += 1;
+            }
+        }
+        let edited = &mut self.plan.edited;
+        edited.sort_by_key(|edited| edited.range.start);
+        for same in edited.chunk_by_mut(|a, b| a.range == b.range) {
+            let ended = constructs.get(&same[0].range.start).copied();
+            let agree = same.iter().all(|other| other.edits == same[0].edits);
+            if ended.is_none_or(|ended| agree && same.len() == ended) {
+                same.iter_mut().for_each(|end| end.only_if = None);
+            }
+        }
+        edited.dedup_by(|a, b| {
+            let is_end = constructs.contains_key(&a.range.start);
+            is_end && a.range == b.range && a.only_if.is_none()
+        });
+    }
+
     /// Gives the directives of a sequence texts of their own, if there is
     /// something to put between them; if not, compilers may want them together.
     fn separate_sequences(&mut self) {
@@ -351,6 +380,7 @@ impl Planner<'_> {
                     range: found.range.clone(),
                     words: Vec::new(),
                     edits: edits.map(replace).collect(),
+                    only_if: None,
                 });
             }
         }

@@ -69,7 +69,7 @@ impl Planner<'_> {
         }
         match closing {
             Closing::Block => {}
-            Closing::Directive(end) => self.edit_end(directive, end, split, nowait),
+            Closing::Directive(end) => self.edit_end(directive, end, split, nowait, regions[0]),
             Closing::Omitted => layout.mark_end(directive, split, nowait),
         }
         self.insert(construct, found, regions[0], layout);
@@ -91,7 +91,7 @@ impl Planner<'_> {
             .map(add)
             .chain(own.cloned().map(DirectiveEdit::Remove))
             .collect();
-        self.edited(&found.range, &found.words, edits);
+        self.edited(&found.range, &found.words, edits, None);
     }
 
     /// The directive that ends a construct ends what is left of the construct's
@@ -102,6 +102,7 @@ impl Planner<'_> {
         end: &EndDirective,
         split: Option<&Split>,
         nowait: bool,
+        region: usize,
     ) {
         let Some(at) = end.words.last().map(|word| word.range.end) else {
             return;
@@ -121,15 +122,22 @@ impl Planner<'_> {
             let clause = AddedClause::Nowait;
             edits.push(DirectiveEdit::Add { at, clause });
         }
-        self.edited(&end.range, &end.words, edits);
+        self.edited(&end.range, &end.words, edits, Some(region));
     }
 
-    fn edited(&mut self, range: &Range<usize>, words: &[Word], edits: Vec<DirectiveEdit>) {
+    fn edited(
+        &mut self,
+        range: &Range<usize>,
+        words: &[Word],
+        edits: Vec<DirectiveEdit>,
+        only_if: Option<usize>,
+    ) {
         if !edits.is_empty() {
             self.plan.edited.push(EditedDirective {
                 range: range.clone(),
                 words: words.to_vec(),
                 edits,
+                only_if,
             });
         }
     }

@@ -317,9 +317,9 @@ impl Speller for CSpeller<'_> {
     }
 
     /// Only what changes is touched, so that the rest stays as it was written.
-    fn directive(&self, edited: &EditedDirective, edits: &mut EditSet) {
+    fn directive(&self, edited: &[EditedDirective], edits: &mut EditSet) {
         let mut added: Option<(usize, String)> = None;
-        for edit in &edited.edits {
+        for edit in edited.iter().flat_map(|edited| &edited.edits) {
             match edit {
                 DirectiveEdit::Remove(range) => edits.replace(range.clone(), String::new()),
                 DirectiveEdit::Replace(range, text) => {

@@ -17,6 +17,7 @@ use super::{Api, Group, Speller, Step, Surroundings, steps};
 use crate::edit::{EditSet, Order};
 use crate::openmp::Event;
 use crate::openmp::events::{BARRIER_LEAVE, MEMBER, TASK, TASK_EXECUTION, TEAM, USER};
+use crate::openmp::parse::Word;
 use crate::plan::{
     AddedClause, CallEdit, DirectiveEdit, EditedDirective, Guard, Insertion, Item, Plan,
 };
@@ -227,6 +228,32 @@ impl<'a> FortranSpeller<'a> {
         }
     }
 
+    /// The words of a directive with changes made to it.
+    fn changed(&self, old: &[Word], edits: &[DirectiveEdit]) -> Vec<String> {
+        let removed = |at: usize| {
+            edits
+                .iter()
+                .any(|edit| matches!(edit, DirectiveEdit::Remove(range) if range.contains(&at)))
+        };
+        let mut words: Vec<String> = Vec::new();
+        let mut end = None;
+        for word in old {
+            if removed(word.range.start) {
+                continue;
+            }
+            match words.last_mut().filter(|_| end == Some(word.range.start)) {
+                Some(last) => last.push_str(&word.text),
+                None => words.push(word.text.clone()),
+            }
+            end = Some(word.range.end);
+        }
+        words.extend(edits.iter().filter_map(|edit| match edit {
+            DirectiveEdit::Add { clause, .. } => self.clause(clause),
+            DirectiveEdit::Remove(_) | DirectiveEdit::Replace(..) => None,
+        }));
+        words
+    }
+
     fn clause(&self, clause: &AddedClause) -> Option<String> {
         match clause {
             AddedClause::Nowait => Some("nowait".into()),
@@ -295,35 +322,29 @@ impl Speller for FortranSpeller<'_> {
 
     /// A changed directive is written anew: what is removed may have been a
     /// whole continuation line.
-    fn directive(&self, edited: &EditedDirective, edits: &mut EditSet) {
-        let removed = |at: usize| {
-            edited
-                .edits
-                .iter()
-                .any(|edit| matches!(edit, DirectiveEdit::Remove(range) if range.contains(&at)))
-        };
-        let mut words: Vec<String> = Vec::new();
-        let mut end = None;
-        for word in &edited.words {
-            if removed(word.range.start) {
-                continue;
-            }
-            match words.last_mut().filter(|_| end == Some(word.range.start)) {
-                Some(last) => last.push_str(&word.text),
-                None => words.push(word.text.clone()),
-            }
-            end = Some(word.range.end);
-        }
-        words.extend(edited.edits.iter().filter_map(|edit| match edit {
-            DirectiveEdit::Add { clause, .. } => self.clause(clause),
-            DirectiveEdit::Remove(_) | DirectiveEdit::Replace(..) => None,
-        }));
+    fn directive(&self, edited: &[EditedDirective], edits: &mut EditSet) {
+        let Some(first) = edited.first() else { return };
         let mut lines = self.lines();
-        lines.directive(&words);
+        if first.only_if.is_some() {
+            lines.belong_to(self.marker(first.range.start));
+        }
+        let guards = edited.iter().filter_map(|edited| edited.only_if);
+        for (number, (guard, edited)) in guards.zip(edited).enumerate() {
+            let word = if number == 0 { "#if" } else { "#elif" };
+            lines.raw(&format!("{word} defined({})", self.guard(guard)));
+            lines.directive(&self.changed(&edited.words, &edited.edits));
+        }
+        if first.only_if.is_some() {
+            lines.raw("#else");
+            lines.directive(&self.changed(&first.words, &[]));
+            lines.raw("#endif");
+        } else {
+            lines.directive(&self.changed(&first.words, &first.edits));
+        }
         let mut text = lines.text();
-        text.push_str(&self.marker(edited.range.end + 1));
+        text.push_str(&self.marker(first.range.end + 1));
         text.truncate(text.trim_end_matches('\n').len());
-        edits.replace(edited.range.clone(), text);
+        edits.replace(first.range.clone(), text);
     }
 
     fn call(&self, call: &CallEdit) -> (String, String) {

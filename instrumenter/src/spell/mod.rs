@@ -55,8 +55,9 @@ impl Api {
 pub trait Speller {
     /// Everything that is inserted at one place, in order.
     fn group(&self, group: &Group<'_>) -> String;
-    /// A changed directive.
-    fn directive(&self, edited: &EditedDirective, edits: &mut EditSet);
+    /// A changed directive; or, for the ends of alternatives, what becomes of it by which
+    /// of them was compiled.
+    fn directive(&self, edited: &[EditedDirective], edits: &mut EditSet);
     /// The new name of a called routine, and its first argument.
     fn call(&self, call: &CallEdit) -> (String, String);
     /// What stands in front of the whole text.
@@ -132,7 +133,9 @@ pub fn apply(
         // One insertion per offset: the order within it is settled here.
         edits.insert(group.at, Order::close(0), speller.group(&group));
     }
-    for edited in &plan.edited {
+    let alternatives =
+        |a: &EditedDirective, b: &EditedDirective| a.range == b.range && a.only_if.is_some();
+    for edited in plan.edited.chunk_by(alternatives) {
         speller.directive(edited, &mut edits);
     }
     for call in &plan.calls {

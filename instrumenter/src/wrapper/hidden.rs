@@ -19,7 +19,7 @@ use super::headers::environment_directories;
 use super::unit::Unit;
 use crate::find::Hidden;
 use crate::find::c::file::{File, IsAbsent};
-use crate::find::c::governed;
+use crate::find::c::governed::{self, Statements};
 use crate::find::c::scan::{self, Include};
 use crate::openmp::Language;
 use crate::source::Absent;
@@ -116,17 +116,17 @@ pub(crate) fn governs_oddly(line: &CommandLine, unit: &Unit, by_macros: bool) ->
 
 /// Whether a condition or a loop may govern a macro that makes several statements.
 fn governs_statements(headers: &Headers) -> bool {
-    let of_file = |file: &File| governed::statement_macros(file.text());
-    let mut names: HashSet<String> = headers.files().flat_map(of_file).collect();
-    let mut known = 0;
-    while known < names.len() {
-        known = names.len();
+    let mut macros = Statements::default();
+    headers.files().for_each(|file| macros.read(file.text()));
+    let mut more = !macros.is_empty();
+    while more {
+        more = false;
         for file in headers.files() {
-            let uses = governed::uses(file, &names);
+            let uses = governed::uses(file, &macros);
             if uses.governed {
                 return true;
             }
-            names.extend(uses.aliases);
+            more |= macros.add(uses.aliases);
         }
     }
     false

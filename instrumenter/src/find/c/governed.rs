@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use super::brackets::Brackets;
+use super::conditions::is_part;
 use super::file::File;
 use super::groups::word;
 use super::lexer::{PreprocessorLine, Token, TokenKind, lex};
@@ -137,29 +138,110 @@ fn line_before(text: &[u8], offset: usize) -> &[u8] {
     &text[newline.map_or(0, |newline| newline + 1)..offset]
 }
 
-/// The names of the macros of a file that can make more than one statement: a
-/// semicolon stands in them outside of all brackets. A cheap test that misses none.
-#[must_use]
-pub fn statement_macros(text: &[u8]) -> Vec<String> {
-    let several = |definition: &&[u8]| {
+/// The macros of several files, as far as what they make may be governed in part.
+#[derive(Debug, Default)]
+pub struct Statements {
+    /// Those that can make more than one statement: a semicolon stands in them outside of
+    /// all brackets. A cheap test that misses none.
+    several: HashSet<String>,
+    /// Those with a definition that ends a statement.
+    ended: HashSet<String>,
+    /// Those with another definition.
+    open: HashSet<String>,
+}
+
+impl Statements {
+    /// Adds the macros that a file defines.
+    pub fn read(&mut self, text: &[u8]) {
+        for definition in macros(text) {
+            let Shape { several, ends } = Shape::of(definition);
+            let Some(name) = defined_name(definition) else {
+                continue;
+            };
+            if several {
+                self.several.insert(name.clone());
+            }
+            let known = if ends {
+                &mut self.ended
+            } else {
+                &mut self.open
+            };
+            known.insert(name);
+        }
+    }
+
+    /// Adds macros that begin with one that can make more than one statement; whether
+    /// there were new ones.
+    pub fn add(&mut self, aliases: Vec<String>) -> bool {
+        let known = self.several.len();
+        self.several.extend(aliases);
+        self.several.len() > known
+    }
+
+    /// Whether there is anything to look for.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.several.is_empty()
+    }
+
+    /// Whether what a macro makes ends a statement, so that it governs nothing.
+    fn ends_statement(&self, name: &str) -> bool {
+        self.ended.contains(name) && !self.open.contains(name)
+    }
+}
+
+/// What the text of a definition shows.
+struct Shape {
+    /// A semicolon stands outside of all brackets.
+    several: bool,
+    /// It ends with a semicolon or a brace that stands so, too.
+    ends: bool,
+}
+
+impl Shape {
+    fn of(definition: &[u8]) -> Self {
+        let bytes = definition.iter().copied();
+        let shape = Self::of_marks(bytes);
+        if !shape.several {
+            return shape;
+        }
+        // Comments and texts have semicolons, too.
+        let lexed = lex(definition);
+        let tokens = lexed.lines.iter().flat_map(|line| &line.tokens);
+        Self::of_marks(tokens.map(|token| match token.kind {
+            TokenKind::Punctuation(mark) => mark,
+            _ => b'x',
+        }))
+    }
+
+    fn of_marks(marks: impl Iterator<Item = u8>) -> Self {
         let mut depth = 0;
-        definition.iter().any(|byte| {
-            match byte {
+        let mut several = false;
+        let mut last = b' ';
+        for mark in marks.filter(|mark| !mark.is_ascii_whitespace()) {
+            match mark {
                 b'{' | b'(' => depth += 1,
                 b'}' | b')' => depth -= 1,
                 _ => {}
             }
-            *byte == b';' && depth <= 0
-        })
-    };
-    let several = macros(text).filter(several);
-    several.filter_map(defined_name).collect()
+            several |= mark == b';' && depth <= 0;
+            last = mark;
+        }
+        Self {
+            several,
+            ends: depth == 0 && matches!(last, b';' | b'}'),
+        }
+    }
 }
 
+/// The name of a macro, by its definition from the sign on.
 fn defined_name(definition: &[u8]) -> Option<String> {
-    let lexed = lex(definition);
-    let line = lexed.lines.first()?;
-    Some(word(definition, line, 1).into_owned())
+    let rest = definition.trim_ascii_start().strip_prefix(b"#")?;
+    let rest = rest.trim_ascii_start().strip_prefix(b"define")?;
+    let rest = rest.trim_ascii_start();
+    let end = rest.iter().position(|byte| !is_part(*byte));
+    let name = String::from_utf8_lossy(&rest[..end.unwrap_or(rest.len())]).into_owned();
+    Some(name).filter(|name| !name.is_empty())
 }
 
 /// How a file uses some macros.
@@ -172,19 +254,21 @@ pub struct Uses {
     pub aliases: Vec<String>,
 }
 
-/// How a file uses the macros with these names.
+/// How a file uses macros that can make more than one statement.
 #[must_use]
-pub fn uses(file: &File, names: &HashSet<String>) -> Uses {
+pub fn uses(file: &File, macros: &Statements) -> Uses {
     let text = file.text();
+    let names = &macros.several;
     let mut uses = Uses::default();
     if !names.iter().any(|name| contains(text, name.as_bytes())) {
         return uses;
     }
     let lexed = file.lexed();
     let mut governed = |tokens: &[Token]| {
-        let governed =
-            |pair: &[Token]| !ends_statement(&pair[0]) && is_among(text, &pair[1], names);
-        uses.governed |= tokens.windows(2).any(governed);
+        let governed = |at: &usize| {
+            is_among(text, &tokens[*at], names) && !follows_statement(text, &tokens[..*at], macros)
+        };
+        uses.governed |= (1..tokens.len()).any(|at| governed(&at));
     };
     governed(&lexed.code);
     for line in lexed
@@ -204,8 +288,33 @@ pub fn uses(file: &File, names: &HashSet<String>) -> Uses {
     uses
 }
 
-fn ends_statement(token: &Token) -> bool {
-    token.is(b';') || token.is(b'{') || token.is(b'}')
+/// Whether tokens end with a statement, or with what one may follow: then nothing
+/// governs the next.
+fn follows_statement(text: &[u8], tokens: &[Token], macros: &Statements) -> bool {
+    let Some(last) = tokens.last() else {
+        return false;
+    };
+    if last.is(b';') || last.is(b'{') || last.is(b'}') {
+        return true;
+    }
+    let used = if last.is(b')') {
+        head(tokens)
+    } else {
+        Some(last)
+    };
+    used.is_some_and(|used| {
+        used.kind == TokenKind::Identifier && macros.ends_statement(&text_of(text, used))
+    })
+}
+
+/// What stands in front of the parentheses that tokens end with.
+fn head(tokens: &[Token]) -> Option<&Token> {
+    let mut depth = 0;
+    let open = tokens.iter().rposition(|token| {
+        depth += i32::from(token.is(b')')) - i32::from(token.is(b'('));
+        depth == 0
+    });
+    tokens.get(open?.checked_sub(1)?)
 }
 
 fn is_among(text: &[u8], token: &Token, names: &HashSet<String>) -> bool {
@@ -233,6 +342,12 @@ mod tests {
 
     fn file(source: &str) -> File {
         File::new(Language::C, source.as_bytes().to_vec())
+    }
+
+    fn macros_of(source: &str) -> Statements {
+        let mut macros = Statements::default();
+        macros.read(source.as_bytes());
+        macros
     }
 
     #[test]
@@ -278,20 +393,26 @@ mod tests {
             ("int x;\n # define A(x) x++; \\\n  x--\n", "A"),
             ("#define B } ;\n", "B"),
         ] {
-            assert_eq!(statement_macros(source.as_bytes()), [name], "{source}");
+            assert!(macros_of(source).several.contains(name), "{source}");
         }
         for source in [
             "#define A do { x; y; } while (0)\n",
             "int x; int y;\n",
             "#define B for (;;)\n",
+            "#define C 8 // one; or two\n",
+            "#define D \"a; b\" /* c; d */\n",
         ] {
-            assert!(statement_macros(source.as_bytes()).is_empty(), "{source}");
+            assert!(macros_of(source).is_empty(), "{source}");
         }
     }
 
     #[test]
     fn macros_that_something_may_govern_are_found() {
-        let uses = |source: &str| uses(&file(source), &HashSet::from(["M".to_owned()]));
+        let uses = |source: &str| {
+            let several = "#define M(x) x; x\n".to_owned();
+            let rest = "#define E(x) f(x);\n#define G(x) if (x)\n#define H a;\n#define H b\n";
+            uses(&file(source), &macros_of(&(several + rest)))
+        };
         for source in [
             "void f() { if (x) M; }",
             "if (x) ;\nelse\n#ifdef A\nM(1)\n#endif\n",
@@ -299,11 +420,16 @@ mod tests {
             "UNLESS M",
             "if (x) [[likely]] M",
             "#define W(x) if (x) M\n",
+            "G(1) M(1)",
+            "if (E(1)) M(1)",
+            "H M(1)",
+            "unknown(1) M(1)",
         ] {
             assert!(uses(source).governed, "{source}");
         }
         for source in [
-            "void f() { M; M(1) if (x) { M; } M }",
+            "void f() { M; M(1); if (x) { M; } M }",
+            "E(1) M(1); E((2)) M(2);",
             "#define W(x) { x; M; }\n",
             "#define M a; b\n#define N (a)\nint MM;\n",
         ] {
