@@ -106,6 +106,9 @@ impl Text {
     /// enough where no preprocessor has changed it.
     pub(crate) fn keeps_places(&self, messages: &[u8]) -> bool {
         let messages = without_colours(messages);
+        if may_be_of_ours(&messages) {
+            return false;
+        }
         let mut compared = self.compared();
         let mut places = messages.lines().filter_map(place);
         places.all(|place| compared.is_in_both(&place))
@@ -164,7 +167,7 @@ impl Compared<'_> {
     pub(crate) fn says_the_same(&mut self, messages: &[u8]) -> bool {
         let messages = without_colours(messages);
         let differs = |line: &str| may_be_held_back(line) || names_its_own(line);
-        if messages.lines().any(differs) {
+        if messages.lines().any(differs) || may_be_of_ours(&messages) {
             return false;
         }
         let Some(places) = places(&messages) else {
@@ -245,7 +248,31 @@ fn may_be_held_back(line: &str) -> bool {
 
 /// Whether gfortran names a variable of its own, which has another number in a new text.
 fn names_its_own(line: &str) -> bool {
-    is_verdict(line) && (line.contains("'.") || line.contains("\u{2018}."))
+    let says = is_verdict(line) || line.contains(": warning: ");
+    says && (line.contains("'.") || line.contains("\u{2018}."))
+}
+
+/// Whether GCC warns of a variable that a directive alone may use uninitialized: it names
+/// the declaration and no place of use, in a function that it made of a construct. A
+/// directive that was split passes variables on that the whole one keeps to itself.
+fn may_be_of_ours(messages: &str) -> bool {
+    let mut made_of_construct = true;
+    let mut lines = messages.lines();
+    while let Some(line) = lines.next() {
+        if line.trim_end().ends_with([':', ',']) && is_around(line) {
+            let goes_on = line.trim_start().starts_with("inlined from ");
+            made_of_construct = line.contains("._omp_fn.") || (goes_on && made_of_construct);
+        }
+        let warns = line.contains("uninitialized [-W");
+        if warns && made_of_construct {
+            let begins = |line: &&str| line.contains(": warning: ") || line.contains(": In ");
+            let mut rest = lines.clone().take_while(|line| !begins(line));
+            if !rest.any(|line| line.contains("declared here")) {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// Whether a line is what gfortran says, below the place that it says it of.
@@ -429,6 +456,20 @@ mod tests {
                 [true, false],
             ),
             ("    inlined from 'g' at @:5:9:\n", [false, false]),
+            (
+                "@: In function 'f._omp_fn.0':\n@:6:5: warning: 'd' may be used uninitialized [-Wd]\n",
+                [false, false],
+            ),
+            (
+                "@: In function 'f._omp_fn.0':\n@:6:5: warning: 'd' may be used uninitialized [-Wd]\n\
+                 @:6:5: note: 'd' was declared here\n",
+                [true, true],
+            ),
+            (
+                "@: In function 'f':\n@:6:5: warning: 'd' may be used uninitialized [-Wd]\n",
+                [true, true],
+            ),
+            ("@:6:5: warning: '.count.3' is used [-Wd]\n", [false, false]),
             ("@:7:9: warning: behind a tab [-Wb]\n", [true, false]),
             ("@:9:1: warning: of no line [-Wn]\n", [false, false]),
             (

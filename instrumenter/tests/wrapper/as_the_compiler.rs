@@ -220,6 +220,22 @@ fn a_debugger_stops_at_the_user_s_lines_behind_constructs_and_at_nothing_of_ours
     }
 }
 
+/// A directive that is split passes on what the whole one keeps to itself.
+#[test]
+fn no_variable_is_said_to_be_uninitialized_that_is_not() {
+    let source = "void f(int n, double (*a)[64]) {\n  int i, j, it;\n\
+                  #pragma omp teams distribute private(i, j)\n\
+                  for (it = 0; it < n; it++) {\n\
+                  #pragma omp parallel for simd collapse(2)\n    for (i = 0; i < 8; i++)\n      \
+                  for (j = 0; j < 8; j++)\n        a[i][j] += it;\n  }\n}\n";
+    let files = [("a.c", source)];
+    for compiler in COMPILERS {
+        let text = "-fopenmp -O2 -Wall -Wextra -c a.c";
+        let [(_, plain), (_, measured)] = both(&files, compiler, text);
+        assert_eq!(measured.stderr, plain.stderr, "{compiler}");
+    }
+}
+
 #[test]
 fn a_compiler_that_comes_back_to_us_ends_at_the_real_one() {
     let project = Project::new(&[("a.c", PROGRAM)]);

@@ -303,8 +303,8 @@ void f(void *p) {
 /// Of what macros make gcc says this only where it sees them.
 #[test]
 fn a_condition_before_a_macro_of_statements_is_warned_of() {
-    let header =
-        "#define STEP(n) n++; n--\n#define ALIAS STEP\n#define EVEN(n) if (n % 2 == 0) STEP(n)\n";
+    let header = "#define STEP(n) n++; n--\n#define ALIAS STEP\n#define EVEN(n) if (n % 2 == 0) STEP(n)\n\
+         #define LAST(n) STEP(n);\n#define FULL 8 // one; or two\n#define PART (FULL)\n";
     for (statement, warned) in [
         ("if (sum) STEP(sum);", true),
         ("if (sum) puts(\"\"); else ALIAS(sum);", true),
@@ -312,6 +312,7 @@ fn a_condition_before_a_macro_of_statements_is_warned_of() {
         ("EVEN(sum);", true),
         ("STEP(sum);", false),
         ("if (sum) { ALIAS(sum); }", false),
+        ("LAST(sum) STEP(sum);", false),
     ] {
         let source = IN_MACROS.replace("int sum = 0;", &format!("int sum = 0; {statement}"));
         let source = format!("#include \"steps.h\"\n{source}");
