@@ -106,7 +106,7 @@ impl Text {
     /// enough where no preprocessor has changed it.
     pub(crate) fn keeps_places(&self, messages: &[u8]) -> bool {
         let messages = without_colours(messages);
-        if may_be_of_ours(&messages) {
+        if may_be_of_ours(&messages) || names_no_place(&messages) {
             return false;
         }
         let mut compared = self.compared();
@@ -252,6 +252,11 @@ fn names_its_own(line: &str) -> bool {
     says && (line.contains("'.") || line.contains("\u{2018}."))
 }
 
+/// Whether Clang's optimiser warns of a loop and can't say which.
+fn names_no_place(messages: &str) -> bool {
+    messages.lines().any(|line| line.starts_with("warning: "))
+}
+
 /// Whether GCC warns of a variable that a directive alone may use uninitialized: it names
 /// the declaration and no place of use, in a function that it made of a construct. A
 /// directive that was split passes variables on that the whole one keeps to itself.
@@ -382,6 +387,14 @@ fn is_around(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_optimiser_says_of_no_place_is_the_source_s() {
+        let text = text("a.c", Shows::FilesOfInstrumented);
+        assert!(text.keeps_places(b"1 warning generated.\n"));
+        assert!(!text.keeps_places(b"warning: loop not vectorized [-Wp]\n1 warning generated.\n"));
+        assert!(text.keeps_places(b"clang: warning: argument unused [-Wu]\n"));
+    }
 
     /// A text whose second marker names a file, of which four lines follow;
     /// before the last stands an empty one and a marker.
