@@ -13,7 +13,7 @@
 
 use std::collections::VecDeque;
 
-use super::said::without_colours;
+use super::said::{names_no_place, without_colours};
 
 /// One warning with what is said around it.
 #[derive(Debug, PartialEq, Eq)]
@@ -148,11 +148,15 @@ fn elsewhere(
     source.iter().position(is_other)
 }
 
-/// The messages of an output; none where it begins or ends with something else.
+/// The messages of an output; none where it begins or ends with something else, or where
+/// one has no place to know it by.
 fn messages(output: &str) -> Option<Vec<Message<'_>>> {
     let plain = without_colours(output.as_bytes());
     let mut messages: Vec<Message<'_>> = Vec::new();
     let mut context = Vec::new();
+    if names_no_place(&plain) {
+        return None;
+    }
     for (line, plain) in output.split_inclusive('\n').zip(plain.lines()) {
         let begins = plain.contains(": warning: ") || plain.contains(": error: ");
         if begins || (!context.is_empty() && plain.contains(": note: ")) {
@@ -240,6 +244,8 @@ mod tests {
             (&[A, C], &[A, B]),
             // With a number of messages that is another one.
             (&[A, &counted], &[A]),
+            // A message without a place.
+            (&[A, "warning: loop not vectorized [-Wp]\n"], &[A]),
             // No message.
             (&["cc1: all is well\n"], &[A]),
             (&[A], &["In file included from a.c:1:\n"]),

@@ -253,7 +253,7 @@ fn names_its_own(line: &str) -> bool {
 }
 
 /// Whether Clang's optimiser warns of a loop and can't say which.
-fn names_no_place(messages: &str) -> bool {
+pub(crate) fn names_no_place(messages: &str) -> bool {
     messages.lines().any(|line| line.starts_with("warning: "))
 }
 
