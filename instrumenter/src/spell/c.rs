@@ -307,12 +307,12 @@ impl Speller for CSpeller<'_> {
         // What closes belongs to the last line of what it closes, also for
         // compilers that compare the lines of neighbours (misleading
         // indentation) and for line counts of coverage.
+        let line = self.line(group.at);
         let before = if group.line_start {
             String::new()
         } else {
-            format!("\n{}", self.line(group.at))
+            format!("\n{line}")
         };
-        let line = self.line(group.at);
         format!("{before}{}{line}", numbered(&text, &line))
     }
 

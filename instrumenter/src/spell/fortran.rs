@@ -325,21 +325,19 @@ impl Speller for FortranSpeller<'_> {
     fn directive(&self, edited: &[EditedDirective], edits: &mut EditSet) {
         let Some(first) = edited.first() else { return };
         let mut lines = self.lines();
-        if first.only_if.is_some() {
+        if first.only_if.is_none() {
+            lines.directive(&self.changed(&first.words, &first.edits));
+        } else {
             lines.belong_to(self.marker(first.range.start));
-        }
-        let guards = edited.iter().filter_map(|edited| edited.only_if);
-        for (number, (guard, edited)) in guards.zip(edited).enumerate() {
-            let word = if number == 0 { "#if" } else { "#elif" };
-            lines.raw(&format!("{word} defined({})", self.guard(guard)));
-            lines.directive(&self.changed(&edited.words, &edited.edits));
-        }
-        if first.only_if.is_some() {
+            let guards = edited.iter().filter_map(|edited| edited.only_if);
+            for (number, (guard, edited)) in guards.zip(edited).enumerate() {
+                let word = if number == 0 { "#if" } else { "#elif" };
+                lines.raw(&format!("{word} defined({})", self.guard(guard)));
+                lines.directive(&self.changed(&edited.words, &edited.edits));
+            }
             lines.raw("#else");
             lines.directive(&self.changed(&first.words, &[]));
             lines.raw("#endif");
-        } else {
-            lines.directive(&self.changed(&first.words, &first.edits));
         }
         let mut text = lines.text();
         text.push_str(&self.marker(first.range.end + 1));

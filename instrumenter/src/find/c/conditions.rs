@@ -30,7 +30,8 @@ pub fn definitions(text: &[u8]) -> impl Iterator<Item = (&[u8], usize)> {
     })
 }
 
-fn first_word(operands: &[u8]) -> &[u8] {
+/// The name that operands begin with; empty if they begin with something else.
+pub(super) fn first_word(operands: &[u8]) -> &[u8] {
     let operands = operands.trim_ascii_start();
     let length = operands.iter().take_while(|byte| is_part(**byte)).count();
     &operands[..length]

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use super::brackets::Brackets;
-use super::conditions::is_part;
+use super::conditions::{DEFINE, first_word};
 use super::file::File;
 use super::groups::word;
 use super::lexer::{PreprocessorLine, Token, TokenKind, lex};
@@ -237,11 +237,8 @@ impl Shape {
 /// The name of a macro, by its definition from the sign on.
 fn defined_name(definition: &[u8]) -> Option<String> {
     let rest = definition.trim_ascii_start().strip_prefix(b"#")?;
-    let rest = rest.trim_ascii_start().strip_prefix(b"define")?;
-    let rest = rest.trim_ascii_start();
-    let end = rest.iter().position(|byte| !is_part(*byte));
-    let name = String::from_utf8_lossy(&rest[..end.unwrap_or(rest.len())]).into_owned();
-    Some(name).filter(|name| !name.is_empty())
+    let name = first_word(rest.trim_ascii_start().strip_prefix(DEFINE)?);
+    (!name.is_empty()).then(|| String::from_utf8_lossy(name).into_owned())
 }
 
 /// How a file uses some macros.
