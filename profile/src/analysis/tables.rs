@@ -219,11 +219,13 @@ impl<'p> OnCallPaths<'p> {
 
     /// One table per call path, in the call graph's order.
     pub fn tables(&self) -> impl Iterator<Item = Table> {
-        self.nodes.iter().map(|node| self.table(*node))
+        (0..self.nodes.len()).map(|path| self.table(path))
     }
 
-    fn table(&self, node: usize) -> Table {
-        let node = &self.tree.nodes[node];
+    /// The table of the call path with this place in the call graph.
+    #[must_use]
+    pub fn table(&self, path: usize) -> Table {
+        let node = &self.tree.nodes[self.nodes[path]];
         let mut columns = columns::on_call_path(node.kind);
         columns.extend(&self.counters);
         let mut table = Table::new(node.region, columns);

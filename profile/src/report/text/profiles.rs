@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::call_graph::Shown;
 use super::layout::{COLUMN_WIDTH, Format, Line, banner, decimals_beside};
 use super::place;
 use crate::analysis::{CallGraph, Report, Table};
@@ -26,10 +27,14 @@ pub(super) fn flat(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn on_call_paths(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn on_call_paths(
+    report: &Report<'_>,
+    shown: &Shown,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     banner("Romp Callgraph Region Profiles (incl./excl. data)", out)?;
     let layout = Layout::new(report);
-    for (index, table) in report.on_call_paths.tables().enumerate() {
+    for index in shown.paths() {
         if index > 0 {
             writeln!(out)?;
         }
@@ -51,7 +56,7 @@ pub(super) fn on_call_paths(report: &Report<'_>, out: &mut dyn Write) -> io::Res
             let region = report.call_graph.paths[*step].region;
             layout.region(region, &format!("[{mark}{level:02}] "), out)?;
         }
-        layout.table(&table, out)?;
+        layout.table(&report.on_call_paths.table(index), out)?;
     }
     Ok(())
 }
