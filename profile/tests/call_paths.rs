@@ -69,7 +69,10 @@ fn of_very_many_call_paths_those_with_most_time_are_shown() {
     let callees: Vec<&&str> = graph.iter().filter(|line| line.contains("  |-")).collect();
     assert_eq!(callees.len(), SHOWN - 2);
     assert!(callees[0].contains("R03001"), "{}", callees[0]);
-    let last: Vec<&&str> = graph.iter().filter(|line| line.contains("      +-")).collect();
+    let last: Vec<&&str> = graph
+        .iter()
+        .filter(|line| line.contains("      +-"))
+        .collect();
     assert_eq!(last.len(), 1, "{last:?}");
     assert!(last[0].contains("R02503"), "{}", last[0]);
 }

@@ -48,26 +48,36 @@ fn find_installed() -> Result<PathBuf, String> {
     found.ok_or_else(|| format!("{ARCHIVE} is neither beside rompcc nor in ../lib"))
 }
 
-/// The words that link the library, to stand after the user's: an archive
-/// serves only what stands before it.
+/// The words that a command links the library with, to stand after the user's: an
+/// archive serves only what stands before it.
 pub(crate) fn link_words(line: &CommandLine, library: &Path) -> Vec<OsString> {
-    let mut words = Vec::new();
-    // A `-x` still in force would make the compiler read the archive as source.
-    if line
-        .values(Meaning::Language)
-        .next_back()
-        .is_some_and(|language| language != "none")
-    {
-        words.extend(["-x", "none"].map(OsString::from));
-    }
-    words.extend(linking(library, !line.has(Meaning::Shared)));
+    let mut words = handed_to_the_linker(library);
+    words.extend(needed_beside(library, !line.has(Meaning::Shared)));
     words
 }
 
-/// The words that link the library into an executable, or into what is none.
+/// As words for a build written by hand, which may have a tool in between that knows
+/// archives: those that link the library into an executable, or into what is none.
 pub(crate) fn linking(library: &Path, executable: bool) -> Vec<OsString> {
     let mut words = vec![library.as_os_str().to_owned()];
-    words.extend(NATIVE_LIBRARIES.map(OsString::from));
+    words.extend(needed_beside(library, executable));
+    words
+}
+
+/// The archive as a word for the linker alone. An input of the compiler's own would
+/// be in a language that `-x` has set, and with a second one GCC names what it writes
+/// beside the program (`--coverage`, `-save-temps`) after program and source.
+fn handed_to_the_linker(library: &Path) -> Vec<OsString> {
+    if library.to_string_lossy().contains(',') {
+        return vec!["-Xlinker".into(), library.as_os_str().to_owned()];
+    }
+    let mut word = OsString::from("-Wl,");
+    word.push(library);
+    vec![word]
+}
+
+fn needed_beside(library: &Path, executable: bool) -> Vec<OsString> {
+    let mut words = Vec::from(NATIVE_LIBRARIES.map(OsString::from));
     if executable {
         words.extend(exporting(library));
         words.extend(found_at_run_time(library));
@@ -139,10 +149,12 @@ mod tests {
     }
 
     #[test]
-    fn a_language_in_force_does_not_reach_the_archive() {
-        let words = |text| link_words(&classified(text), Path::new("/l/libpomp.a"));
-        assert_eq!(words("-x c a.c")[..3], ["-x", "none", "/l/libpomp.a"]);
-        assert_eq!(words("-x c a.c -x none")[0], "/l/libpomp.a");
-        assert_eq!(words("a.o")[1..], ["-lpthread", "-ldl"]);
+    fn the_archive_is_the_linker_s_alone() {
+        let words = |path| link_words(&classified("-x c a.c"), Path::new(path));
+        assert_eq!(
+            words("/l/libpomp.a"),
+            ["-Wl,/l/libpomp.a", "-lpthread", "-ldl"]
+        );
+        assert_eq!(words("/l,m/libpomp.a")[..2], ["-Xlinker", "/l,m/libpomp.a"]);
     }
 }
