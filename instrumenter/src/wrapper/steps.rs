@@ -32,13 +32,26 @@ pub(crate) fn decide(line: &CommandLine, directory: &Path) -> Decision {
     let measured = line
         .sources()
         .any(|source| matches!(source.role, Role::Input(Language::Measured(_))));
-    if line.openmp() && measured && !probe {
+    if line.openmp() && measured && writes_over_a_source(line, directory) {
+        // GCC refuses, and would not know the source in another place.
+        Decision::AsGiven
+    } else if line.openmp() && measured && !probe {
         Decision::Build
     } else if wants_library(line) {
         Decision::Link
     } else {
         Decision::AsGiven
     }
+}
+
+/// Whether the command's output is one of its sources: `-c a.c -o a.c`.
+fn writes_over_a_source(line: &CommandLine, directory: &Path) -> bool {
+    let file = |name: &OsStr| std::fs::canonicalize(directory.join(name)).ok();
+    let output = line.output().and_then(file);
+    output.is_some_and(|output| {
+        line.sources()
+            .any(|source| file(source.name()).as_ref() == Some(&output))
+    })
 }
 
 /// Programs that configure tools compile to learn about the compiler. They

@@ -69,7 +69,7 @@ fn links_get_the_library_after_the_user_s_words() {
     let project = Project::new(&[("args", "-fopenmp x.o")]);
     let library = library().to_str().unwrap();
     let expected = |text: &str| {
-        let words = format!("{text} {library} -lpthread -ldl");
+        let words = format!("{text} -Wl,{library} -lpthread -ldl");
         words
             .split_whitespace()
             .map(str::to_owned)
@@ -151,6 +151,10 @@ fn the_same_files_are_made_whatever_the_flags() {
             "src/a.c",
             "src/a.c -o app -MD --coverage",
             "src/a.c -o app -g -save-temps",
+            // Of one input GCC names files after the source alone, if it can.
+            "src/a.c --coverage",
+            "src/a.c -o a --coverage",
+            "src/a.c -o src/a -save-temps",
             "-c src/a.c b.c",
             "-S src/a.c b.c",
         ] {
@@ -160,6 +164,18 @@ fn the_same_files_are_made_whatever_the_flags() {
             assert_eq!(measured.code, Some(0), "{compiler} {text}: {measured:?}");
             assert_eq!(found, expected, "{compiler} {text}");
         }
+    }
+}
+
+#[test]
+fn a_source_is_not_written_over_where_the_compiler_refuses_to() {
+    let files = [("src/a.c", PROGRAM)];
+    for text in ["-c src/a.c -o src/a.c", "src/a.c -o src/../src/a.c"] {
+        let project = Project::new(&files);
+        let run = project.rompcc("gcc", &format!("-fopenmp {text}")).run();
+        assert_eq!(run.code, Some(1), "{run:?}");
+        assert!(run.stderr.contains("is the same as output file"), "{run:?}");
+        assert_eq!(project.read("src/a.c"), PROGRAM);
     }
 }
 

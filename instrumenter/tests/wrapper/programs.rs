@@ -89,25 +89,6 @@ fn coverage_of_several_directories_is_left_to_the_compiler() {
     assert!(project.exists("app-main.gcno") && project.exists("app-c.gcno"));
 }
 
-/// GCC names what it writes beside a program after the source alone if there is one
-/// input and the program has its name.
-#[test]
-fn what_stands_beside_a_program_has_the_names_that_it_has_without_us() {
-    for flag in ["--coverage", "-save-temps"] {
-        for program in ["x", "y"] {
-            let words = format!("-fopenmp {flag} x.c -o {program}");
-            let files = |off| {
-                let project = Project::new(&[("x.c", PROGRAM)]);
-                let run = project.rompcc("gcc", &words).env("ROMP_OFF", off);
-                run.quietly();
-                assert_eq!(project.is_measured(program), off == "0");
-                project.files()
-            };
-            assert_eq!(files("0"), files("1"), "{words}");
-        }
-    }
-}
-
 #[test]
 fn one_source_may_be_compiled_several_times() {
     let source = "int NAME(void) {\n#pragma omp barrier\n  return VALUE;\n}\n";
