@@ -1,9 +1,9 @@
 //! Building a command with instrumented sources.
 //!
-//! One command stays one command, so that outputs, objects in between and side
-//! files are what the compiler makes of it. Only where the command's sources
-//! stand in several directories and the compiler is given temporary files, it
-//! is split (see [`super::split`]): one `-iquote` can't serve two directories.
+//! A command that links stays one command, so that outputs, objects in between and
+//! side files are what the compiler makes of it. Only where its sources stand in
+//! several directories and the compiler is given temporary files, it is split, as
+//! one that makes several objects is (see [`super::split`]).
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A command split into one compile per source and a link.
+//! A command split into one compile per source, and a link if it links.
 //!
 //! Each object stands where its source stood, so that the order of objects and
 //! libraries is the user's.
@@ -8,16 +8,25 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::attempt::Job;
-use super::classify::{CommandLine, Language, Role, Stage};
+use super::classify::{Argument, CommandLine, Language, Role, Stage};
 use super::flags::Meaning;
 use super::outputs::default_name;
 use super::run::Output;
 use super::unit::{Route, Unit, directory};
 use super::{library, steps};
 
-/// Whether one command can't compile all the sources: each finds the headers of
-/// its own directory through `-iquote`.
+/// Whether the sources are to be compiled one by one: several that are not linked, so
+/// that the messages of each can be judged; or those of a program, where one command
+/// can't, since each finds the headers of its own directory through `-iquote`.
 pub(crate) fn is_needed(line: &CommandLine, units: &[&Unit]) -> bool {
+    if line.stage() != Stage::Link {
+        let has_object =
+            |source: &Argument| matches!(source.role, Role::Input(Language::Measured(_)));
+        // One output for several sources is an error; the compiler says so.
+        return line.sources().count() > 1
+            && line.sources().all(has_object)
+            && line.output().is_none();
+    }
     let moved = |unit: &&Unit| matches!(unit.route, Some(Route::TemporaryFile(_)));
     let directories: BTreeSet<&Path> = line
         .sources()

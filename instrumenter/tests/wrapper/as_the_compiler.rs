@@ -356,18 +356,38 @@ int f(int n, int *a) {
 }
 ";
     for compiler in COMPILERS {
-        let [plain, measured] = [(); 2].map(|()| Project::new(&[("a.c", text)]));
-        let mut command = Command::new(compiler);
-        command.args(["-fopenmp", "-Wall", "-c", "a.c"]);
-        let expected = plain.invocation(command).run();
-        assert!(expected.stderr.contains("a.c:3:"), "{}", expected.stderr);
-        assert!(expected.stderr.contains("a.c:5:"), "{}", expected.stderr);
-        let found = measured.rompcc(compiler, "-fopenmp -Wall -c a.c").run();
-        assert_eq!(
-            (found.code, found.stderr),
-            (Some(0), expected.stderr),
-            "{compiler}"
-        );
-        assert!(measured.is_measured("a.o"));
+        for sources in ["a.c", "a.c b.c"] {
+            let words = format!("-fopenmp -Wall -c {sources}");
+            let [(_, plain), (_, measured)] =
+                both(&[("a.c", text), ("b.c", text)], compiler, &words);
+            for source in sources.split(' ') {
+                for line in [3, 5] {
+                    let place = format!("{source}:{line}:");
+                    assert!(plain.stderr.contains(&place), "{}", plain.stderr);
+                }
+            }
+            assert_eq!(
+                (measured.code, measured.stderr),
+                (Some(0), plain.stderr),
+                "{compiler} {sources}"
+            );
+        }
+    }
+}
+
+#[test]
+fn one_object_of_several_sources_is_an_error() {
+    let files = [("a.c", PROGRAM), ("b.c", PROGRAM), ("src/c.c", PROGRAM)];
+    for compiler in COMPILERS {
+        for sources in ["a.c b.c", "a.c src/c.c"] {
+            let words = format!("-fopenmp -c {sources} -o x.o");
+            let [(expected, plain), (found, measured)] = both(&files, compiler, &words);
+            assert_eq!(plain.code, Some(1), "{plain:?}");
+            assert_eq!(
+                (measured.code, measured.stderr, found),
+                (plain.code, plain.stderr, expected),
+                "{words}"
+            );
+        }
     }
 }
