@@ -20,12 +20,7 @@ use super::{library, steps};
 /// can't, since each finds the headers of its own directory through `-iquote`.
 pub(crate) fn is_needed(line: &CommandLine, units: &[&Unit]) -> bool {
     if line.stage() != Stage::Link {
-        let has_object =
-            |source: &Argument| matches!(source.role, Role::Input(Language::Measured(_)));
-        // One output for several sources is an error; the compiler says so.
-        return line.sources().count() > 1
-            && line.sources().all(has_object)
-            && line.output().is_none();
+        return line.sources().count() > 1 && line.sources().all(can_be_alone);
     }
     let moved = |unit: &&Unit| matches!(unit.route, Some(Route::TemporaryFile(_)));
     let directories: BTreeSet<&Path> = line
@@ -33,6 +28,14 @@ pub(crate) fn is_needed(line: &CommandLine, units: &[&Unit]) -> bool {
         .map(|source| directory(source.name()))
         .collect();
     directories.len() > 1 && units.iter().any(moved)
+}
+
+/// Whether the compiler makes the same of a source that is alone. Of a header it makes
+/// no object; that one is missing it may say before it compiles another.
+fn can_be_alone(source: &Argument) -> bool {
+    let name = Path::new(source.name());
+    let is_measured = matches!(source.role, Role::Input(Language::Measured(_)));
+    is_measured && (name == "-" || name.exists())
 }
 
 /// A flag that would put files beside our temporary objects.
@@ -61,7 +64,7 @@ pub(crate) fn run(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> u8 {
         if !argument.is_source() {
             continue;
         }
-        let object = match object(job, line, index) {
+        let object = match object_to_link(job, line, index) {
             Ok(object) => object,
             Err(code) => return code,
         };
@@ -72,12 +75,14 @@ pub(crate) fn run(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> u8 {
             .collect();
         let stdin = job.stdin.filter(|_| argument.name() == "-");
         let job = Job { stdin, ..*job };
-        match job.build(&compile(line, index, &object), unit) {
+        match job.build(&compile(line, index, object.as_deref()), unit) {
             0 => {}
             code => failure = failure.or(Some(code)),
         }
-        linked.arguments[index].words = vec![object.into_os_string()];
-        linked.arguments[index].role = Role::Input(Language::Linked);
+        if let Some(object) = object {
+            linked.arguments[index].words = vec![object.into_os_string()];
+            linked.arguments[index].role = Role::Input(Language::Linked);
+        }
     }
     match failure {
         Some(code) => code,
@@ -88,24 +93,23 @@ pub(crate) fn run(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> u8 {
     }
 }
 
-/// Where the source's object goes: to the place that the compiler would choose,
-/// or among the temporary files if the command links.
-fn object(job: &Job<'_>, line: &CommandLine, index: usize) -> Result<PathBuf, u8> {
-    let source = line.arguments[index].name();
-    match line.stage() {
-        Stage::Link => job
-            .scratch
-            .place(default_name(source, "o").as_os_str())
-            .map_err(|error| {
-                super::message::error(&format!("cannot make a temporary directory: {error}"));
-                1
-            }),
-        Stage::Compile => Ok(default_name(source, "s")),
-        Stage::Preprocess | Stage::Assemble => Ok(default_name(source, "o")),
+/// Where the object goes of a source that is to be linked. Others go where the
+/// compiler chooses.
+fn object_to_link(job: &Job<'_>, line: &CommandLine, index: usize) -> Result<Option<PathBuf>, u8> {
+    if line.stage() != Stage::Link {
+        return Ok(None);
     }
+    let name = default_name(line.arguments[index].name(), "o");
+    job.scratch
+        .place(name.as_os_str())
+        .map(Some)
+        .map_err(|error| {
+            super::message::error(&format!("cannot make a temporary directory: {error}"));
+            1
+        })
 }
 
-fn compile(line: &CommandLine, index: usize, object: &Path) -> CommandLine {
+fn compile(line: &CommandLine, index: usize, object: Option<&Path>) -> CommandLine {
     let mut one = line.only_source(index);
     for argument in one.arguments.iter_mut().skip(index) {
         // It was for sources that are gone; the compiler would remark on it.
@@ -118,8 +122,9 @@ fn compile(line: &CommandLine, index: usize, object: &Path) -> CommandLine {
     } else {
         one.push(Meaning::StopsAtAssembling, vec!["-c".into()]);
     }
-    let object = object.as_os_str().to_owned();
-    one.push(Meaning::Output, vec!["-o".into(), object]);
+    if let Some(object) = object {
+        one.push(Meaning::Output, vec!["-o".into(), object.into()]);
+    }
     one
 }
 
@@ -163,7 +168,7 @@ mod tests {
             .iter()
             .position(|a| a.name() == "b/z.c")
             .unwrap();
-        let words = compile(&line, at, Path::new("/t/z.o")).words();
+        let words = compile(&line, at, Some(Path::new("/t/z.o"))).words();
         let expected = "-fopenmp -O2 b/z.c -include c.h -c -o /t/z.o";
         assert_eq!(
             words,

@@ -32,8 +32,7 @@ pub(crate) fn decide(line: &CommandLine, directory: &Path) -> Decision {
     let measured = line
         .sources()
         .any(|source| matches!(source.role, Role::Input(Language::Measured(_))));
-    if line.openmp() && measured && writes_over_a_source(line, directory) {
-        // GCC refuses, and would not know the source in another place.
+    if line.openmp() && measured && has_wrong_output(line, directory) {
         Decision::AsGiven
     } else if line.openmp() && measured && !probe {
         Decision::Build
@@ -44,14 +43,16 @@ pub(crate) fn decide(line: &CommandLine, directory: &Path) -> Decision {
     }
 }
 
-/// Whether the command's output is one of its sources: `-c a.c -o a.c`.
-fn writes_over_a_source(line: &CommandLine, directory: &Path) -> bool {
+/// Whether a compiler may refuse the output: one object of several sources, or one of
+/// the sources itself, which it would not know in another place.
+fn has_wrong_output(line: &CommandLine, directory: &Path) -> bool {
     let file = |name: &OsStr| std::fs::canonicalize(directory.join(name)).ok();
-    let output = line.output().and_then(file);
-    output.is_some_and(|output| {
-        line.sources()
-            .any(|source| file(source.name()).as_ref() == Some(&output))
-    })
+    let Some(output) = line.output() else {
+        return false;
+    };
+    let several = line.stage() != Stage::Link && line.sources().count() > 1;
+    let is_output = |source: &Argument| file(source.name()) == file(output);
+    several || (file(output).is_some() && line.sources().any(is_output))
 }
 
 /// Programs that configure tools compile to learn about the compiler. They
