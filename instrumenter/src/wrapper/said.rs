@@ -208,8 +208,10 @@ impl Compared<'_> {
                 };
                 let kept =
                     || made.iter().any(|made| made.text == written) && !made.iter().any(ours);
+                // A column behind the line's end is one of a longer line of ours.
                 let width = width(written).max(self.text.padded);
-                place.file == self.text.name && place.column <= width + 1 && kept()
+                let within = place.column == WHOLE_LINE || place.column <= width + 1;
+                place.file == self.text.name && within && kept()
             }
             (Shows::Files | Shows::Text, _) => false,
         }
@@ -359,7 +361,7 @@ fn place(line: &str) -> Option<Place<'_>> {
     let (number, rest) = rest.split_once(':')?;
     let (column, _) = rest.split_once([':', ','])?;
     let column = match column {
-        " warning" => WHOLE_LINE,
+        " warning" | " note" => WHOLE_LINE,
         column => column.parse().ok()?,
     };
     Some(Place {
@@ -394,6 +396,28 @@ mod tests {
         assert!(text.keeps_places(b"1 warning generated.\n"));
         assert!(!text.keeps_places(b"warning: loop not vectorized [-Wp]\n1 warning generated.\n"));
         assert!(text.keeps_places(b"clang: warning: argument unused [-Wu]\n"));
+    }
+
+    #[test]
+    fn what_is_said_of_a_whole_line_that_stays_is_the_source_s() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.c");
+        std::fs::write(&path, "\n\n\n#pragma unroll\nint c;\nint d;\n").unwrap();
+        let file = path.to_str().unwrap();
+        let mut text = text(file, Shows::FilesOfInstrumented);
+        text.name = file.into();
+        let made = String::from_utf8(text.text).unwrap();
+        let made = made.replace("int b;", "#pragma unroll");
+        let mut lines = LineMap::new("a.i", made.as_bytes());
+        lines.change(made.find("#pragma").unwrap(), Some(file.to_owned()), 4);
+        text.text = made.into_bytes();
+        text.lines = lines;
+        let says = |message: &str| text.keeps_places(message.replace('@', file).as_bytes());
+        let ignored = "warning: ignoring '#pragma unroll ' [-Wunknown-pragmas]";
+        assert!(says(&format!("@:4: {ignored}\n    4 | #pragma unroll\n      | \n")));
+        assert!(!says(&format!("@:5: {ignored}\n")));
+        assert!(says("@:4: note: the line\n"));
+        assert!(!says("@:5: note: the line\n"));
     }
 
     /// A text whose second marker names a file, of which four lines follow;
