@@ -11,6 +11,7 @@ use super::merged::merged;
 use super::outputs;
 use super::preprocessed::check;
 use super::run::{Outcome, Output};
+use super::said::{Text, lacks_marks, without_colours};
 use super::unit::Unit;
 use crate::openmp::Language;
 
@@ -74,6 +75,32 @@ pub(crate) fn told_by_front_end(
     let source = str::from_utf8(&of_source.stderr).ok()?;
     let told = merged(text, source, is_same).filter(|_| of_source.success());
     told.map(String::into_bytes)
+}
+
+/// The messages with the marks that GCC leaves out below a line of the user's: once a text
+/// has `#line` in it, a macro that was defined in front of it seems to stand in another
+/// file. Of a header that is missing it then says so for every function.
+pub(crate) fn with_marks(
+    job: &Job<'_>,
+    line: &CommandLine,
+    units: &[&Unit],
+    said: &Outcome,
+) -> Option<Vec<u8>> {
+    let [unit] = units else { return None };
+    let family = job.runner.compiler.family;
+    let lacks = |messages: &[u8]| lacks_marks(&without_colours(messages));
+    let concerned = family.shows_file && USUAL.contains(&unit.language);
+    if !concerned || unit.preprocessed.is_some() || !lacks(&said.stderr) {
+        return None;
+    }
+    let text = Text::instrumented(unit, &unit.text, true);
+    let is_same = |messages: &[u8]| text.keeps_places(messages);
+    if !is_same(&said.stderr) {
+        return None;
+    }
+    told_by_front_end(job, line, units, said, |messages| {
+        is_same(messages.as_bytes()) && !lacks(messages.as_bytes())
+    })
 }
 
 /// The only file that a command makes, if it makes just one.

@@ -99,8 +99,14 @@ impl Job<'_> {
         if units.is_empty() {
             return Ok(self.original(line, Output::Shown)?.code());
         }
-        let outcome = self.attempt(line, units)?;
+        let mut outcome = self.attempt(line, units)?;
         let family = self.runner.compiler.family;
+        if outcome.success()
+            && let Some(messages) = aside::with_marks(self, line, units, &outcome)
+        {
+            outcome.stderr = messages;
+            return Ok(self.accept(line, units, &outcome));
+        }
         let about_sources = |said: &Outcome| {
             let mut units = units.iter();
             units.all(|unit| preprocessed::is_about_source(family, unit, said))

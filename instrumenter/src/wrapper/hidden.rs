@@ -114,6 +114,13 @@ pub(crate) fn governs_oddly(line: &CommandLine, unit: &Unit, by_macros: bool) ->
         || (by_macros && governs_statements(headers))
 }
 
+/// Whether compilers may warn, in the source or in a header of the user's, that an `else`
+/// dangles, and what is put around a directive hides it.
+pub(crate) fn hides_dangling_else(line: &CommandLine, unit: &Unit) -> bool {
+    let mut files = unit.headers(line).files();
+    files.any(governed::else_may_dangle)
+}
+
 /// Whether a condition or a loop may govern a macro that makes several statements.
 fn governs_statements(headers: &Headers) -> bool {
     let mut macros = Statements::default();

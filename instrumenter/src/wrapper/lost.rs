@@ -23,6 +23,9 @@ const LOST: &[(&str, bool)] = &[
     ("-Weverything", false),
 ];
 
+/// What asks GCC to warn of an `else` that dangles; Clang does so unasked.
+const OF_ELSE: &[&str] = &["-Wall", "-Wparentheses", "-Wdangling-else"];
+
 /// What asks gfortran to warn of tabs, and of what stands behind the last column.
 const OF_LINES: &[&str] = &[
     "-Wall",
@@ -82,7 +85,9 @@ pub(crate) fn nothing_is_lost(
     {
         return false;
     }
+    let of_else = !job.runner.compiler.family.shows_file || OF_ELSE.iter().any(|flag| asked(flag));
     let concerned = |unit: &&&Unit| match unit.preprocessed {
+        _ if of_else && hidden::hides_dangling_else(line, unit) => true,
         Some(_) => {
             lost.contains(&false) || (!lost.is_empty() && hidden::governs_oddly(line, unit, true))
         }

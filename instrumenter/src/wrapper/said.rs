@@ -334,6 +334,21 @@ fn is_marks(line: &str) -> bool {
         .is_some_and(|(gutter, _)| gutter.trim().is_empty())
 }
 
+/// Whether messages show a line without marks below it.
+pub(crate) fn lacks_marks(messages: &str) -> bool {
+    let mut lines = messages.lines().peekable();
+    while let Some(line) = lines.next() {
+        let gutter = line
+            .split_once(" | ")
+            .map_or("", |(gutter, _)| gutter.trim());
+        let is_number = !gutter.is_empty() && gutter.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number && !lines.peek().is_some_and(|next| is_marks(next)) {
+            return true;
+        }
+    }
+    false
+}
+
 /// Adds what a line shows behind a gutter: a line of the place's file, which has its
 /// number there, or marks below it.
 fn add_shown(places: &mut Vec<Place<'_>>, number: &str, code: &str) -> Option<()> {
@@ -414,10 +429,24 @@ mod tests {
         text.lines = lines;
         let says = |message: &str| text.keeps_places(message.replace('@', file).as_bytes());
         let ignored = "warning: ignoring '#pragma unroll ' [-Wunknown-pragmas]";
-        assert!(says(&format!("@:4: {ignored}\n    4 | #pragma unroll\n      | \n")));
+        assert!(says(&format!(
+            "@:4: {ignored}\n    4 | #pragma unroll\n      | \n"
+        )));
         assert!(!says(&format!("@:5: {ignored}\n")));
         assert!(says("@:4: note: the line\n"));
         assert!(!says("@:5: note: the line\n"));
+    }
+
+    #[test]
+    fn a_line_without_marks_is_noticed() {
+        let said = "a.c:4:5: warning: b [-Wb]\n    4 | int b;\n";
+        assert!(lacks_marks(said));
+        assert!(lacks_marks(&format!("{said}  +++ |+#include <b.h>\n")));
+        assert!(!lacks_marks(&format!("{said}      |     ^\n")));
+        assert!(!lacks_marks(
+            "a.c:4: warning: b [-Wb]\n    4 | #b\n      | \n"
+        ));
+        assert!(!lacks_marks("a.c:4:5: warning: a | b\n"));
     }
 
     /// A text whose second marker names a file, of which four lines follow;

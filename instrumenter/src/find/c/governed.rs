@@ -29,6 +29,25 @@ pub fn may_mislead(file: &File) -> bool {
     (0..tokens.len()).any(|at| reader.misleads(at).unwrap_or(true))
 }
 
+/// Whether a condition without braces may govern a directive behind which an `else`
+/// follows a condition: compilers warn that it may be taken for the outer one's, and
+/// what is put around a directive hides that.
+#[must_use]
+pub fn else_may_dangle(file: &File) -> bool {
+    let lexed = file.lexed();
+    let tokens = &lexed.code;
+    let brackets = Brackets::new(tokens);
+    let reader = Reader {
+        text: file.text(),
+        tokens,
+        brackets: &brackets,
+    };
+    let is_pragma = |line: &&PreprocessorLine| word(file.text(), line, 0) == "pragma";
+    let pragmas = lexed.lines.iter().filter(is_pragma);
+    let pragmas: Vec<usize> = pragmas.map(|line| line.range.start).collect();
+    !pragmas.is_empty() && (0..tokens.len()).any(|at| reader.dangles(at, &pragmas).unwrap_or(true))
+}
+
 /// Reads statements from tokens alone, near enough.
 struct Reader<'a> {
     text: &'a [u8],
@@ -61,6 +80,34 @@ impl Reader<'_> {
         let column = |token: &Token| indentation(self.text, token.start());
         let indented = column(next) > column(&self.tokens[guard]);
         Some(block || same_line || (indented && self.lines_up(body, column(next))))
+    }
+
+    /// Whether the token at `guard` is such a condition; `pragmas` are offsets, in order.
+    fn dangles(&self, guard: usize, pragmas: &[usize]) -> Option<bool> {
+        if self.word(guard) != b"if" {
+            return Some(false);
+        }
+        let body = self.head_end(guard + 1)?;
+        if self.is(body, b'{') {
+            return Some(false);
+        }
+        let end = self.statement_end(body)?;
+        let mut inner = [false; 2];
+        let mut at = body;
+        while at <= end {
+            inner[0] |= self.word(at) == b"if";
+            inner[1] |= self.word(at) == b"else";
+            let opens = b"([{".iter().any(|mark| self.is(at, *mark));
+            at = if opens {
+                self.brackets.closing(at)?
+            } else {
+                at
+            } + 1;
+        }
+        let range = self.tokens[guard].end()..self.tokens[end].start();
+        let first = pragmas.partition_point(|at| *at < range.start);
+        let directed = pragmas.get(first).is_some_and(|at| *at < range.end);
+        Some(directed && inner == [true; 2])
     }
 
     /// Whether what is governed begins in a column, or is none: else the compilers say nothing.
@@ -380,6 +427,30 @@ mod tests {
             "if (a)\n    b();\n  c();\n",
         ] {
             assert!(!may_mislead(&file(source)), "{source}");
+        }
+    }
+
+    #[test]
+    fn an_else_behind_a_directive_may_dangle() {
+        let directive = "\n#pragma omp critical\n";
+        for source in [
+            "if (a)@if (b) c(); else d();\n",
+            "if (a)\n  for (;;)@if (b) { c(); } else { d(); }\n",
+            "if (a)@for (;;) if (b) c(); else d();\n",
+            "if (a) while (1)@if (b) c(); else d();\nelse e();\n",
+        ] {
+            let source = source.replace('@', directive);
+            assert!(else_may_dangle(&file(&source)), "{source}");
+        }
+        for source in [
+            "if (a) {@if (b) c(); else d(); }\n",
+            "if (a)@{ if (b) c(); else d(); }\n",
+            "if (a)@c();\nelse d();\n",
+            "if (a) if (b) c(); else d();@e();\n",
+            "@if (a) if (b) c(); else d();\n",
+        ] {
+            let source = source.replace('@', directive);
+            assert!(!else_may_dangle(&file(&source)), "{source}");
         }
     }
 
