@@ -114,7 +114,7 @@ pub(crate) fn governs_oddly(line: &CommandLine, unit: &Unit, by_macros: bool) ->
         || (by_macros && governs_statements(headers))
 }
 
-/// Whether compilers may warn, in the source or in a header of the user's, that an `else`
+/// Whether GCC may warn, in the source or in a header of the user's, that an `else`
 /// dangles, and what is put around a directive hides it.
 pub(crate) fn hides_dangling_else(line: &CommandLine, unit: &Unit) -> bool {
     let mut files = unit.headers(line).files();

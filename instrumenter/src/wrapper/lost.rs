@@ -23,7 +23,7 @@ const LOST: &[(&str, bool)] = &[
     ("-Weverything", false),
 ];
 
-/// What asks GCC to warn of an `else` that dangles; Clang does so unasked.
+/// What asks GCC to warn of an `else` that dangles. Clang sees none behind a directive.
 const OF_ELSE: &[&str] = &["-Wall", "-Wparentheses", "-Wdangling-else"];
 
 /// What asks gfortran to warn of tabs, and of what stands behind the last column.
@@ -85,7 +85,7 @@ pub(crate) fn nothing_is_lost(
     {
         return false;
     }
-    let of_else = !job.runner.compiler.family.shows_file || OF_ELSE.iter().any(|flag| asked(flag));
+    let of_else = job.runner.compiler.family.shows_file && OF_ELSE.iter().any(|flag| asked(flag));
     let concerned = |unit: &&&Unit| match unit.preprocessed {
         _ if of_else && hidden::hides_dangling_else(line, unit) => true,
         Some(_) => {

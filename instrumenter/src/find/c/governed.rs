@@ -30,7 +30,7 @@ pub fn may_mislead(file: &File) -> bool {
 }
 
 /// Whether a condition without braces may govern a directive behind which an `else`
-/// follows a condition: compilers warn that it may be taken for the outer one's, and
+/// follows a condition: GCC warns that it may be taken for the outer one's, and
 /// what is put around a directive hides that.
 #[must_use]
 pub fn else_may_dangle(file: &File) -> bool {
