@@ -86,6 +86,18 @@ fn exit_inside_a_region_closes_what_is_open() {
 }
 
 #[test]
+fn the_profile_is_written_though_all_threads_exit_at_once() {
+    for compiler in compilers() {
+        let program = Program::build(compiler, "ends.c", &[]);
+        for _ in 0..10 {
+            let run = program.run(&["everywhere"], &[]);
+            assert_eq!(run.output.status.code(), Some(7), "{compiler}");
+            assert_eq!(counts(run.profile())[0], "parallel@1 0: seq 1");
+        }
+    }
+}
+
+#[test]
 fn threads_of_the_program_may_fork_teams() {
     for compiler in compilers() {
         let run = Program::build(compiler, "ends.c", &[]).run(&["pthreads"], &[]);

@@ -18,8 +18,8 @@ use profile::save::{SaveOptions, Saved, save, save_over};
 use super::config::Config;
 use super::mutex::lock;
 use super::{
-    allocator, annotations, clock, config, cost, counters, errno, facts, fork, helper, memory,
-    message, region, signals, silent, state, still, thread,
+    allocator, annotations, at_end, clock, config, cost, counters, errno, facts, fork, helper,
+    memory, message, region, signals, silent, state, still, thread,
 };
 use crate::sinks::merge::{self, Ending, Snapshot};
 use crate::sinks::trace;
@@ -110,22 +110,9 @@ fn start() -> bool {
     }
     PROCESS.store(std::process::id(), Ordering::Relaxed);
     *started() = Some(start);
-    register_handlers();
-    true
-}
-
-unsafe extern "C" {
-    fn at_quick_exit(handler: extern "C" fn()) -> libc::c_int;
-}
-
-/// A handler that cannot be registered is no reason to disturb the program.
-fn register_handlers() {
-    // SAFETY: the handlers are ours and may be called at any time.
-    unsafe {
-        libc::atexit(at_exit);
-        at_quick_exit(at_exit);
-    }
+    at_end::register();
     fork::watch();
+    true
 }
 
 /// What is remembered from the start, locked.
@@ -181,7 +168,8 @@ pub(crate) fn before_exec() {
     }
 }
 
-extern "C" fn at_exit() {
+/// The program ends; called once.
+pub(super) fn at_exit() {
     let finished = std::panic::catch_unwind(|| {
         if is_own_process() {
             finish();
@@ -198,6 +186,7 @@ extern "C" fn at_exit() {
 /// This process is a child that is measured from now on.
 pub(super) fn start_anew() {
     PROCESS.store(std::process::id(), Ordering::Relaxed);
+    at_end::start_anew();
     *saved() = None;
     annotations::start_anew();
     if let Some(start) = &mut *started() {

@@ -9,6 +9,7 @@ mod allocator;
 mod aloud;
 pub(crate) mod annotations;
 mod arrival;
+mod at_end;
 pub(crate) mod chunks;
 pub(crate) mod clock;
 pub(crate) mod config;

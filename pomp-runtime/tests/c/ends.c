@@ -35,6 +35,12 @@ static void exit_in_region(int number)
   });
 }
 
+/* As a STOP that every thread comes to; enough threads that one ends first. */
+static void exit_everywhere(void)
+{
+  PARALLEL(PARALLEL_REGION, 4, exit(7));
+}
+
 static void *pthread_work(void *unused)
 {
   work();
@@ -85,6 +91,7 @@ int main(int words, char **word)
   if (!strcmp(way, "nothing")) return 3;
   if (!strcmp(way, "worker-exit")) exit_in_region(1);
   if (!strcmp(way, "master-exit")) exit_in_region(0);
+  if (!strcmp(way, "everywhere")) exit_everywhere();
   if (!strcmp(way, "interrupted")) interrupted();
   if (!strcmp(way, "nulls")) nulls();
   work();
