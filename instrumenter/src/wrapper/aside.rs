@@ -11,7 +11,7 @@ use super::merged::merged;
 use super::outputs;
 use super::preprocessed::check;
 use super::run::{Outcome, Output};
-use super::said::{Text, lacks_marks, without_colours};
+use super::said::{lacks_marks, needs_whole, without_colours};
 use super::unit::Unit;
 use crate::openmp::Language;
 
@@ -44,9 +44,13 @@ const LINKER_WRITES: &[&[u8]] = &[
 /// Whether a command says, in a message, where in the user's source it is not
 /// sure to say the same of ours.
 pub(crate) fn tells_otherwise(family: &Family, line: &CommandLine, messages: &[u8]) -> bool {
+    !messages.is_empty() && (names_places(line) || rereads(family, messages))
+}
+
+/// Whether there may be a message that is worded differently.
+fn rereads(family: &Family, messages: &[u8]) -> bool {
     let holds = |part: &&[u8]| messages.windows(part.len()).any(|found| found == *part);
-    let rereads = || family.substitution == Substitution::TemporaryFile && REREAD.iter().any(holds);
-    !messages.is_empty() && (names_places(line) || rereads())
+    family.substitution == Substitution::TemporaryFile && REREAD.iter().any(holds)
 }
 
 /// Whether the messages of a command may name places in our text.
@@ -63,44 +67,29 @@ pub(crate) fn told_by_front_end(
     line: &CommandLine,
     units: &[&Unit],
     said: &Outcome,
-    is_same: impl FnMut(&str) -> bool,
+    mut is_same: impl FnMut(&str) -> bool,
 ) -> Option<Vec<u8>> {
     let [unit] = units else { return None };
     let family = job.runner.compiler.family;
-    if !USUAL.contains(&unit.language) || tells_otherwise(family, line, &said.stderr) {
+    let hopeless = names_places(line) || needs_whole(&without_colours(&said.stderr));
+    if !USUAL.contains(&unit.language) || hopeless {
         return None;
     }
     let of_source = check(&job.runner, line, unit).ok()?;
     let text = str::from_utf8(&said.stderr).ok()?;
     let source = str::from_utf8(&of_source.stderr).ok()?;
-    let told = merged(text, source, is_same).filter(|_| of_source.success());
+    let same = |messages: &str| !rereads(family, messages.as_bytes()) && is_same(messages);
+    let told = merged(text, source, same).filter(|_| of_source.success());
     told.map(String::into_bytes)
 }
 
-/// The messages with the marks that GCC leaves out below a line of the user's: once a text
-/// has `#line` in it, a macro that was defined in front of it seems to stand in another
-/// file. Of a header that is missing it then says so for every function.
-pub(crate) fn with_marks(
-    job: &Job<'_>,
-    line: &CommandLine,
-    units: &[&Unit],
-    said: &Outcome,
-) -> Option<Vec<u8>> {
-    let [unit] = units else { return None };
-    let family = job.runner.compiler.family;
-    let lacks = |messages: &[u8]| lacks_marks(&without_colours(messages));
-    let concerned = family.shows_file && USUAL.contains(&unit.language);
-    if !concerned || unit.preprocessed.is_some() || !lacks(&said.stderr) {
-        return None;
-    }
-    let text = Text::instrumented(unit, &unit.text, true);
-    let is_same = |messages: &[u8]| text.keeps_places(messages);
-    if !is_same(&said.stderr) {
-        return None;
-    }
-    told_by_front_end(job, line, units, said, |messages| {
-        is_same(messages.as_bytes()) && !lacks(messages.as_bytes())
-    })
+/// Whether GCC leaves out the marks below a line of the user's, and would not of the
+/// source: once a text has `#line` in it, a macro that was defined in front of it seems
+/// to stand in another file. Of a header that is missing it then says so for every
+/// function.
+pub(crate) fn leaves_out_marks(family: &Family, units: &[&Unit], messages: &[u8]) -> bool {
+    let usual = units.iter().all(|unit| USUAL.contains(&unit.language));
+    family.shows_file && usual && lacks_marks(&without_colours(messages))
 }
 
 /// The only file that a command makes, if it makes just one.

@@ -44,6 +44,7 @@ pub(crate) mod library;
 mod lost;
 mod merged;
 mod message;
+mod noise;
 mod offload;
 mod outputs;
 mod preprocessed;

@@ -7,6 +7,7 @@
 //! compile the instrumented text, messages held back
 //!   accepted, and what the compiler said of it, if anything, is what it would say
 //!              about the user's source: done
+//!   accepted, and only the preprocessor said anything: that is all
 //!   accepted, and the front end says of the user's source all that it would say of
 //!              other places: its messages, and the others
 //!   accepted:  compile the user's source to the side, for its messages and its
@@ -32,7 +33,7 @@ use super::fortran_text;
 use super::run::{Outcome, Output, Runner};
 use super::said::{Shows, Text};
 use super::unit::{Instrumenting, Preprocessed, Route, Unit, instrumented};
-use super::{aside, lost, outputs, system_macros};
+use super::{aside, lost, noise, outputs, system_macros};
 use crate::Source;
 use crate::find::fortran::marks;
 use crate::find::front_end;
@@ -126,14 +127,16 @@ pub(crate) fn make(
     unit: &Unit,
     how: &Instrumenting<'_>,
 ) -> Shown {
-    let mut noisy = false;
+    let mut noise = Vec::new();
     let mut text = None;
     if unit.language != Language::Fortran || unit.layout.preprocessed_by_compiler {
         let outcome = match preprocess(runner, line, unit) {
             Ok(outcome) => outcome,
             Err(shown) => return shown,
         };
-        noisy = !runner.is_quiet(&outcome);
+        if !runner.is_quiet(&outcome) {
+            noise = outcome.stderr;
+        }
         text = Some(system_macros::unmarked(outcome.stdout));
     }
     if unit.language == Language::Fortran {
@@ -164,7 +167,7 @@ pub(crate) fn make(
     Shown::Text(Box::new(Preprocessed {
         text: made.applied.text,
         warnings: made.warnings,
-        noisy,
+        noise,
         source: (unit.language != Language::Fortran).then_some(Text {
             text: source.text,
             lines: made.lines,
@@ -186,6 +189,7 @@ fn preprocess(runner: &Runner<'_>, line: &CommandLine, unit: &Unit) -> Result<Ou
     let family = runner.compiler.family;
     let mut words = preprocessor_words(line, unit);
     words.extend(family.no_remarks.map(OsString::from));
+    words.extend(runner.colour(line));
     let outcome = runner.run(&words, stdin, Output::HeldBack);
     let mut outcome = outcome.map_err(|_| Shown::Failed(FAILED))?;
     if runner.settings.dry_run {
@@ -261,6 +265,15 @@ pub(crate) fn attempt(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> Opt
         return Some(job.accept(&compiled, &versions, &first));
     }
     if first.success()
+        && let Some(messages) = noise::all_of_it(units, &first.stderr)
+    {
+        let of_text = std::mem::replace(&mut first.stderr, messages);
+        if lost::nothing_is_lost(job, line, units, &first) {
+            return Some(job.accept(&compiled, &versions, &first));
+        }
+        first.stderr = of_text;
+    }
+    if first.success()
         && let Some(messages) = told_by_front_end(job, line, units, &first)
     {
         first.stderr = messages;
@@ -304,7 +317,7 @@ fn says_the_same(job: &Job<'_>, line: &CommandLine, units: &[&Unit], said: &Outc
     let family = job.runner.compiler.family;
     let mut preprocessed = units.iter().filter_map(|unit| unit.preprocessed.as_ref());
     let of_source = match job.runner.is_quiet(said) {
-        true => preprocessed.all(|made| !made.noisy),
+        true => preprocessed.all(|made| made.noise.is_empty()),
         // Which of several texts a message is about is not told.
         false => match units {
             [unit] => {
@@ -322,7 +335,7 @@ fn says_the_same(job: &Job<'_>, line: &CommandLine, units: &[&Unit], said: &Outc
 pub(crate) fn is_about_source(family: &Family, unit: &Unit, said: &Outcome) -> bool {
     let is_fortran = unit.language == Language::Fortran;
     match &unit.preprocessed {
-        Some(made) if made.noisy => false,
+        Some(made) if !made.noise.is_empty() => false,
         // Flang names files otherwise once a text has line markers in it.
         _ if is_fortran && !family.shows_file => false,
         Some(made) if is_fortran => {

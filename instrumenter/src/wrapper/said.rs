@@ -106,7 +106,7 @@ impl Text {
     /// enough where no preprocessor has changed it.
     pub(crate) fn keeps_places(&self, messages: &[u8]) -> bool {
         let messages = without_colours(messages);
-        if may_be_of_ours(&messages) || names_no_place(&messages) {
+        if needs_whole(&messages) {
             return false;
         }
         let mut compared = self.compared();
@@ -259,6 +259,11 @@ pub(crate) fn names_no_place(messages: &str) -> bool {
     messages.lines().any(|line| line.starts_with("warning: "))
 }
 
+/// Whether there are messages that only a compiler tells which compiles all of the source.
+pub(crate) fn needs_whole(messages: &str) -> bool {
+    names_no_place(messages) || may_be_of_ours(messages)
+}
+
 /// Whether GCC warns of a variable that a directive alone may use uninitialized: it names
 /// the declaration and no place of use, in a function that it made of a construct. A
 /// directive that was split passes variables on that the whole one keeps to itself.
@@ -301,6 +306,11 @@ pub(crate) fn without_colours(messages: &[u8]) -> String {
         let end = part.find(|c: char| c.is_ascii_alphabetic());
         plain + part.get(end.map_or(0, |end| end + 1)..).unwrap_or_default()
     })
+}
+
+/// Whether there are messages that name places, and nothing else.
+pub(crate) fn names_places(messages: &str) -> bool {
+    places(messages).is_some_and(|places| !places.is_empty())
 }
 
 /// The places that messages name or show; none if there is more in them.

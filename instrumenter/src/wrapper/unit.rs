@@ -45,8 +45,8 @@ pub(crate) enum Route {
 pub(crate) struct Preprocessed {
     pub(crate) text: Vec<u8>,
     pub(crate) warnings: Vec<String>,
-    /// The preprocessor had something to say.
-    pub(crate) noisy: bool,
+    /// What the preprocessor had to say.
+    pub(crate) noise: Vec<u8>,
     /// What the preprocessor made, of C and C++.
     pub(crate) source: Option<Text>,
     /// Where the text is, once it is placed.

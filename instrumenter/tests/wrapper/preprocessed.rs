@@ -230,6 +230,60 @@ fn messages_about_macros_do_not_compile_the_source_again() {
     }
 }
 
+/// What the preprocessor says is not asked for again, if the compiler says nothing else.
+#[test]
+fn messages_of_the_preprocessor_are_taken_from_it() {
+    const IGNORED: &str = "#pragma GCC diagnostic ignored \"-Wcpp\"\n";
+    for (head, in_source, twice) in [
+        (
+            "#warning old\n#define TWICE 1\n#define TWICE 2\n",
+            "",
+            false,
+        ),
+        // The source says more.
+        ("#warning old\n", "int n;", true),
+        // A pragma counts for the compiler, and not for GCC's preprocessor.
+        (
+            &format!("{IGNORED}#warning old\n#define TWICE 1\n#define TWICE 2\n"),
+            "",
+            true,
+        ),
+        // What misleads is said of the source alone.
+        ("#warning old\n", "if (sum) sum = 1; sum = 2;", true),
+    ] {
+        let source = IN_MACROS.replace("int sum = 0;", &format!("int sum = 0; {in_source}"));
+        let source = format!("#include \"old.h\"\n{source}");
+        let files = [("a.c", source.as_str()), ("old.h", head)];
+        for compiler in COMPILERS {
+            let text = "-fopenmp -Wall -Wextra -c a.c";
+            let [(_, plain, _), (_, run, project)] = both(&files, compiler, text);
+            assert_eq!(run.stderr, plain.stderr, "{compiler} {head}");
+            assert!(plain.stderr.contains("old.h:"), "{}", plain.stderr);
+            assert!(project.is_measured("a.o"), "{compiler}");
+            let call = project.rompcc(compiler, text).env("ROMP_VERBOSE", "1");
+            let said = call.run().stderr;
+            // Clang's preprocessor heeds the pragma itself.
+            let twice = twice && (*compiler == "gcc" || !head.starts_with(IGNORED));
+            assert_eq!(said.contains("-fsyntax-only"), twice, "{compiler}: {said}");
+        }
+    }
+}
+
+/// What GCC shows of a format, where it reads the source again, its front end shows alone.
+#[test]
+fn messages_about_formats_do_not_compile_the_source_again() {
+    let source = "#include <stdio.h>\nstatic void unused(void) {}\nint main(void) {\n\
+                  #pragma omp parallel\n  printf(\"%d\\n\", 1L);\n  int left;\n}\n";
+    let text = "-fopenmp -O2 -Wall -Wextra -c a.c";
+    let [(_, plain, _), (_, run, project)] = both(&[("a.c", source)], "gcc", text);
+    assert_eq!(run.stderr, plain.stderr);
+    assert!(plain.stderr.contains("-Wformat"), "{}", plain.stderr);
+    assert!(project.is_measured("a.o"));
+    let said = project.rompcc("gcc", text).env("ROMP_VERBOSE", "1").run();
+    assert!(said.stderr.contains("-fsyntax-only"), "{}", said.stderr);
+    assert!(!said.stderr.contains("/result"), "{}", said.stderr);
+}
+
 /// Without its macro, a source that could not be instrumented holds no directive.
 #[test]
 fn what_is_not_compiled_is_not_missing() {
