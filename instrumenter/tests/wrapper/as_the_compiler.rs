@@ -375,6 +375,30 @@ int f(int n, int *a) {
     }
 }
 
+/// What we put around a directive must not make it right.
+#[test]
+fn a_directive_where_a_statement_must_be_is_an_error() {
+    for head in [
+        "if (a)",
+        "if (a) f(0);\nelse",
+        "while (a)",
+        "for (;;)",
+        "do",
+    ] {
+        for directive in ["barrier", "taskwait", "flush"] {
+            let rest = if head == "do" { "while (a);" } else { "f(1);" };
+            let source = format!("void f(int a) {{\n{head}\n#pragma omp {directive}\n{rest}\n}}\n");
+            for compiler in COMPILERS {
+                let [(_, plain), (_, measured)] =
+                    both(&[("a.c", &source)], compiler, "-fopenmp -c a.c");
+                assert_eq!((plain.code, measured.code), (Some(1), Some(1)), "{source}");
+                let said = measured.stderr.contains(&plain.stderr);
+                assert!(said, "{compiler} {source}: {}", measured.stderr);
+            }
+        }
+    }
+}
+
 #[test]
 fn one_object_of_several_sources_is_an_error() {
     let files = [("a.c", PROGRAM), ("b.c", PROGRAM), ("src/c.c", PROGRAM)];

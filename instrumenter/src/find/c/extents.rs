@@ -4,25 +4,58 @@
 use super::Finder;
 use super::groups::Configuration;
 use super::lexer::Token;
-use super::text_of;
 use super::tree::is_statement;
 use super::view::View;
+use super::{is_word, text_of};
 use crate::find::tree::TreeAnswer;
 use crate::find::{Body, Closing, Extent, Placement, Position};
 use crate::openmp::directives::Association;
 use crate::openmp::{Directive, Leaf};
+
+/// Words in front of the parentheses of a condition or a loop.
+const HEADS: &[&str] = &["if", "constexpr", "for", "while", "switch"];
+
+/// Why a directive that stands alone is left to the compiler there (OpenMP 3.1,
+/// section 2.8.3, says so of `barrier`).
+const GOVERNED: &str = "a directive without a block of its own must not be all that a condition \
+                        or loop governs";
 
 impl Finder<'_> {
     /// The extent of the directive with this index.
     pub(super) fn extent(&self, index: usize, directive: &Directive, view: &View) -> Extent {
         match directive.association() {
             Association::Block | Association::LoopNest => {}
+            // Braces of ours would make compilers accept what they reject.
+            Association::Standalone if self.is_governed(index, view) => {
+                return Extent::Unclear(GOVERNED.into());
+            }
             _ => return Extent::None,
         }
         match self.body(index, directive, view) {
             Ok(body) => Extent::Body(body),
             Err(reason) => Extent::Unclear(reason),
         }
+    }
+
+    /// Whether a directive is all that a condition or a loop governs.
+    fn is_governed(&self, index: usize, view: &View) -> bool {
+        let is = |at: usize, word: &str| is_word(&self.source.text, &view.tokens[at], word);
+        let is_any = |at: usize, words: &[&str]| words.iter().any(|word| is(at, word));
+        let first = view.token_from(self.records[index].range.start);
+        let Some(last) = first.checked_sub(1) else {
+            return false;
+        };
+        let mut open = 0;
+        let mut opens = |at: usize| {
+            open += i32::from(is(at, ")")) - i32::from(is(at, "("));
+            open == 0
+        };
+        if !is(last, ")") {
+            return is_any(last, &["else", "do"]);
+        }
+        let head = (0..=last).rev().find(|at| opens(*at));
+        let word = head.and_then(|head| head.checked_sub(1));
+        word.is_some_and(|word| is_any(word, HEADS))
     }
 
     fn body(&self, index: usize, directive: &Directive, view: &View) -> Result<Body, String> {
