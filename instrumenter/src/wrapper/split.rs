@@ -16,11 +16,12 @@ use super::unit::{Route, Unit, directory};
 use super::{library, steps};
 
 /// Whether the sources are to be compiled one by one: several that are not linked, so
-/// that the messages of each can be judged; or those of a program, where one command
-/// can't, since each finds the headers of its own directory through `-iquote`.
+/// that the messages of each can be judged; or where one command can't compile them all,
+/// since each finds the headers of its own directory through `-iquote`.
 pub(crate) fn is_needed(line: &CommandLine, units: &[&Unit]) -> bool {
-    if line.stage() != Stage::Link {
-        return line.sources().count() > 1 && line.sources().all(can_be_alone);
+    let several = line.stage() != Stage::Link && line.sources().count() > 1;
+    if several && line.sources().all(can_be_alone) {
+        return true;
     }
     let moved = |unit: &&Unit| matches!(unit.route, Some(Route::TemporaryFile(_)));
     let directories: BTreeSet<&Path> = line

@@ -46,13 +46,14 @@ pub(crate) fn decide(line: &CommandLine, directory: &Path) -> Decision {
 /// Whether a compiler may refuse the output: one object of several sources, or one of
 /// the sources itself, which it would not know in another place.
 fn has_wrong_output(line: &CommandLine, directory: &Path) -> bool {
-    let file = |name: &OsStr| std::fs::canonicalize(directory.join(name)).ok();
-    let Some(output) = line.output() else {
+    let Some(name) = line.output() else {
         return false;
     };
     let several = line.stage() != Stage::Link && line.sources().count() > 1;
-    let is_output = |source: &Argument| file(source.name()) == file(output);
-    several || (file(output).is_some() && line.sources().any(is_output))
+    let file = |name: &OsStr| std::fs::canonicalize(directory.join(name)).ok();
+    let output = file(name);
+    let is_output = |source: &Argument| file(source.name()) == output;
+    several || (output.is_some() && line.sources().any(is_output))
 }
 
 /// Programs that configure tools compile to learn about the compiler. They

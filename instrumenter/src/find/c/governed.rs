@@ -19,14 +19,7 @@ use crate::find::lines::width;
 /// begins, if it is indented more than the condition.
 #[must_use]
 pub fn may_mislead(file: &File) -> bool {
-    let tokens = &file.lexed().code;
-    let brackets = Brackets::new(tokens);
-    let reader = Reader {
-        text: file.text(),
-        tokens,
-        brackets: &brackets,
-    };
-    (0..tokens.len()).any(|at| reader.misleads(at).unwrap_or(true))
+    any_token(file, |reader, at| reader.misleads(at))
 }
 
 /// Whether a condition without braces may govern a directive behind which an `else`
@@ -34,18 +27,22 @@ pub fn may_mislead(file: &File) -> bool {
 /// what is put around a directive hides that.
 #[must_use]
 pub fn else_may_dangle(file: &File) -> bool {
-    let lexed = file.lexed();
-    let tokens = &lexed.code;
+    let is_pragma = |line: &&PreprocessorLine| word(file.text(), line, 0) == "pragma";
+    let pragmas = file.lexed().lines.iter().filter(is_pragma);
+    let pragmas: Vec<usize> = pragmas.map(|line| line.range.start).collect();
+    !pragmas.is_empty() && any_token(file, |reader, at| reader.dangles(at, &pragmas))
+}
+
+/// Whether something is true of a token, or can't be told.
+fn any_token(file: &File, holds: impl Fn(&Reader<'_>, usize) -> Option<bool>) -> bool {
+    let tokens = &file.lexed().code;
     let brackets = Brackets::new(tokens);
     let reader = Reader {
         text: file.text(),
         tokens,
         brackets: &brackets,
     };
-    let is_pragma = |line: &&PreprocessorLine| word(file.text(), line, 0) == "pragma";
-    let pragmas = lexed.lines.iter().filter(is_pragma);
-    let pragmas: Vec<usize> = pragmas.map(|line| line.range.start).collect();
-    !pragmas.is_empty() && (0..tokens.len()).any(|at| reader.dangles(at, &pragmas).unwrap_or(true))
+    (0..tokens.len()).any(|at| holds(&reader, at).unwrap_or(true))
 }
 
 /// Reads statements from tokens alone, near enough.
