@@ -11,7 +11,7 @@ use super::merged::merged;
 use super::outputs;
 use super::preprocessed::check;
 use super::run::{Outcome, Output};
-use super::said::{lacks_marks, needs_whole, without_colours};
+use super::said::{Text, lacks_marks, needs_whole, without_colours};
 use super::unit::Unit;
 use crate::openmp::Language;
 
@@ -61,13 +61,12 @@ fn names_places(line: &CommandLine) -> bool {
 }
 
 /// What the compiler would say of the source of a command that was accepted, if its
-/// front end can tell: `is_same` says which of the other messages stay as they are.
+/// front end can tell.
 pub(crate) fn told_by_front_end(
     job: &Job<'_>,
     line: &CommandLine,
     units: &[&Unit],
     said: &Outcome,
-    mut is_same: impl FnMut(&str) -> bool,
 ) -> Option<Vec<u8>> {
     let [unit] = units else { return None };
     let family = job.runner.compiler.family;
@@ -75,12 +74,35 @@ pub(crate) fn told_by_front_end(
     if !USUAL.contains(&unit.language) || hopeless {
         return None;
     }
+    let mut is_same = sameness(family, unit)?;
     let of_source = check(&job.runner, line, unit).ok()?;
     let text = str::from_utf8(&said.stderr).ok()?;
     let source = str::from_utf8(&of_source.stderr).ok()?;
     let same = |messages: &str| !rereads(family, messages.as_bytes()) && is_same(messages);
     let told = merged(text, source, same).filter(|_| of_source.success());
     told.map(String::into_bytes)
+}
+
+/// Tells of messages.
+type Same<'u> = Box<dyn FnMut(&str) -> bool + 'u>;
+
+/// What tells whether messages about the text that was compiled would be those about the
+/// unit's source; none if that can't be told.
+fn sameness<'u>(family: &'u Family, unit: &'u Unit) -> Option<Same<'u>> {
+    if let Some(made) = &unit.preprocessed {
+        let mut compared = made.source.as_ref()?.compared();
+        return Some(Box::new(move |messages| {
+            compared.says_the_same(messages.as_bytes())
+        }));
+    }
+    if unit.is_stdin() {
+        return None;
+    }
+    let text = Text::instrumented(unit, &unit.text, true);
+    Some(Box::new(move |messages| {
+        let messages = messages.as_bytes();
+        text.keeps_places(messages) && !leaves_out_marks(family, &[unit], messages)
+    }))
 }
 
 /// Whether GCC leaves out the marks below a line of the user's, and would not of the

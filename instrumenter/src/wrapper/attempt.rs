@@ -15,7 +15,6 @@ use super::classify::{CommandLine, Stage};
 use super::dependencies::{self, Renamed};
 use super::flags::Meaning;
 use super::run::{Outcome, Output, Runner};
-use super::said::Text;
 use super::scratch::Scratch;
 use super::settings::Settings;
 use super::unit::{Unit, substituted};
@@ -113,7 +112,7 @@ impl Job<'_> {
                 || !(self.runner.is_quiet(&outcome) || about_sources(&outcome))
                 || !lost::nothing_is_lost(self, line, units, &outcome))
         {
-            let Some(messages) = told_by_front_end(self, line, units, &outcome) else {
+            let Some(messages) = aside::told_by_front_end(self, line, units, &outcome) else {
                 return Ok(aside::judged(self, line, units, outcome, &result));
             };
             outcome.stderr = messages;
@@ -302,24 +301,6 @@ impl Job<'_> {
             message::warning(self.runner.settings, &not_measured(unit, why));
         }
     }
-}
-
-/// What the compiler would say of a source that no preprocessor changed, if its front end
-/// can tell.
-fn told_by_front_end(
-    job: &Job<'_>,
-    line: &CommandLine,
-    units: &[&Unit],
-    said: &Outcome,
-) -> Option<Vec<u8>> {
-    let unit = units.first().filter(|unit| !unit.is_stdin())?;
-    let family = job.runner.compiler.family;
-    let text = Text::instrumented(unit, &unit.text, true);
-    let is_same = |messages: &str| {
-        let messages = messages.as_bytes();
-        text.keeps_places(messages) && !aside::leaves_out_marks(family, units, messages)
-    };
-    aside::told_by_front_end(job, line, units, said, is_same)
 }
 
 /// Whether a flag may have the compiler print on standard output, where an assembler

@@ -274,7 +274,7 @@ pub(crate) fn attempt(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> Opt
         first.stderr = of_text;
     }
     if first.success()
-        && let Some(messages) = told_by_front_end(job, line, units, &first)
+        && let Some(messages) = aside::told_by_front_end(job, line, units, &first)
     {
         first.stderr = messages;
         return Some(job.accept(&compiled, &versions, &first));
@@ -296,19 +296,6 @@ pub(crate) fn attempt(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> Opt
     second
         .success()
         .then(|| job.accept(&compiled, &versions, &second))
-}
-
-/// What the compiler would say of the source, if its front end can tell.
-fn told_by_front_end(
-    job: &Job<'_>,
-    line: &CommandLine,
-    units: &[&Unit],
-    said: &Outcome,
-) -> Option<Vec<u8>> {
-    let made = units.first()?.preprocessed.as_ref()?;
-    let mut compared = made.source.as_ref()?.compared();
-    let is_same = |messages: &str| compared.says_the_same(messages.as_bytes());
-    aside::told_by_front_end(job, line, units, said, is_same)
 }
 
 /// Whether the compiler said of the new texts what it would say of the users'

@@ -358,19 +358,23 @@ int f(int n, int *a) {
     for compiler in COMPILERS {
         for sources in ["a.c", "a.c b.c"] {
             let words = format!("-fopenmp -Wall -c {sources}");
-            let [(_, plain), (_, measured)] =
-                both(&[("a.c", text), ("b.c", text)], compiler, &words);
+            let [plain, measured] = [(); 2].map(|()| Project::new(&[("a.c", text), ("b.c", text)]));
+            let mut command = Command::new(compiler);
+            command.args(words.split(' '));
+            let expected = plain.invocation(command).run();
+            let found = measured.rompcc(compiler, &words).run();
+            assert_eq!(
+                (found.code, &found.stderr),
+                (Some(0), &expected.stderr),
+                "{compiler} {sources}"
+            );
             for source in sources.split(' ') {
                 for line in [3, 5] {
                     let place = format!("{source}:{line}:");
-                    assert!(plain.stderr.contains(&place), "{}", plain.stderr);
+                    assert!(expected.stderr.contains(&place), "{}", expected.stderr);
                 }
+                assert!(measured.is_measured(&source.replace(".c", ".o")));
             }
-            assert_eq!(
-                (measured.code, measured.stderr),
-                (Some(0), plain.stderr),
-                "{compiler} {sources}"
-            );
         }
     }
 }

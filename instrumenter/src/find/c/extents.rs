@@ -6,14 +6,11 @@ use super::groups::Configuration;
 use super::lexer::Token;
 use super::tree::is_statement;
 use super::view::View;
-use super::{is_word, text_of};
+use super::{HEADS, is_word, text_of};
 use crate::find::tree::TreeAnswer;
 use crate::find::{Body, Closing, Extent, Placement, Position};
 use crate::openmp::directives::Association;
 use crate::openmp::{Directive, Leaf};
-
-/// Words in front of the parentheses of a condition or a loop.
-const HEADS: &[&str] = &["if", "constexpr", "for", "while", "switch"];
 
 /// Why a directive that stands alone is left to the compiler there (OpenMP 3.1,
 /// section 2.8.3, says so of `barrier`).
@@ -55,7 +52,7 @@ impl Finder<'_> {
         }
         let head = (0..=last).rev().find(|at| opens(*at));
         let word = head.and_then(|head| head.checked_sub(1));
-        word.is_some_and(|word| is_any(word, HEADS))
+        word.is_some_and(|word| is_any(word, HEADS) || is(word, "constexpr"))
     }
 
     fn body(&self, index: usize, directive: &Directive, view: &View) -> Result<Body, String> {

@@ -9,9 +9,9 @@
 use std::ops::Range;
 
 use super::brackets::Brackets;
-use super::is_word;
 use super::lexer::{Token, TokenKind};
 use super::tree::maybe_extern_inline;
+use super::{HEADS, is_word};
 use crate::find::Function;
 use crate::openmp::Language;
 
@@ -342,9 +342,7 @@ impl Scan<'_> {
         };
         block.is_some_and(|token| token.is(b'{'))
             && self.tokens[name].kind == TokenKind::Identifier
-            && !["if", "for", "while", "switch"]
-                .iter()
-                .any(|word| self.is(name, word))
+            && !HEADS.iter().any(|word| self.is(name, word))
             && (self.tokens[before].is(b'*') || self.tokens[before].kind == TokenKind::Identifier)
     }
 

@@ -108,6 +108,9 @@ fn text_of(text: &[u8], token: &Token) -> String {
     cursor::unspliced(&text[token.range()]).into_owned()
 }
 
+/// Words in front of the parentheses of a condition or a loop.
+const HEADS: &[&str] = &["if", "for", "while", "switch"];
+
 /// Whether a token, splices removed, is this text.
 fn is_word(text: &[u8], token: &Token, word: &str) -> bool {
     let written = &text[token.range()];
