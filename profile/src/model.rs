@@ -87,8 +87,15 @@ pub struct Run {
     pub user_ns: u64,
     /// CPU time in the kernel of the whole process, in nanoseconds.
     pub system_ns: u64,
-    /// Largest number of threads that a team (times its ancestors) had.
+    /// Largest number of threads that were at work at once: in teams, nested ones
+    /// and those of several initial threads included. A team whose size is not
+    /// known counts for the thread that forked it.
     pub max_threads: u32,
+    /// Wall time during which at least one initial thread had a team, in
+    /// nanoseconds. Absent if there was one initial thread: then it is the `seq`
+    /// of its outermost parallel regions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel_ns: Option<u64>,
     /// How many processors the process could use; 0 if unknown, and for several
     /// processes.
     #[serde(skip_serializing_if = "has_no")]

@@ -6,6 +6,10 @@
 //! after the next one, so two places that are used in turn are enough. What a
 //! member wrote carries the number of the barrier, so that one that skipped a
 //! barrier (`cancel`) is noticed, and the barrier is left out.
+//!
+//! Where the barrier at the end of a parallel region has no events of its own,
+//! members write there when they ended their part, and the thread that forked
+//! looks for the latest when it joins them: until then the others waited.
 
 use super::shared::{Link, Word, leak_slice};
 use super::stack::{Frame, Role};
@@ -23,6 +27,8 @@ const CHUNKS: usize = 128;
 #[repr(align(128))]
 pub(super) struct Slot {
     arrivals: [Arrival; 2],
+    /// The end of the member's part; its number is that of the team's instance.
+    end: Arrival,
 }
 
 #[derive(Debug, Default)]
@@ -113,9 +119,33 @@ impl Thread {
     }
 }
 
+impl Frame {
+    /// Of a member frame: the member's part ends.
+    pub(super) fn tell_end(&self, at: u64) {
+        if let Some(slot) = self.slot.get() {
+            slot.end.at.set(at);
+            slot.end.number.set(self.instance());
+        }
+    }
+
+    /// Of a fork frame, at the join: when the last member's part ended. Of one
+    /// that was left by `cancel` that is not known, but that it was before.
+    pub(super) fn latest_end(&self, join: u64) -> u64 {
+        let end = |member| {
+            let end = &self.team.get()?.slots.get(member)?.end;
+            (end.number.get() == self.instance()).then(|| end.at.get())
+        };
+        let ends = (0..self.team_size()).map(end);
+        ends.map(|end| end.unwrap_or(join))
+            .max()
+            .unwrap_or(join)
+            .min(join)
+    }
+}
+
 /// The innermost frame of a team member.
 #[inline(always)]
-fn member_frame(top: &'static Frame) -> Option<&'static Frame> {
+pub(super) fn member_frame(top: &'static Frame) -> Option<&'static Frame> {
     let mut frame = top;
     while frame.role().is_construct() {
         frame = frame.below()?;

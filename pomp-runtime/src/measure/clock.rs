@@ -75,23 +75,38 @@ impl From<Pair> for trace::clock::Pair {
 impl Pair {
     /// Reads both clocks several times and keeps the tightest reading.
     pub(crate) fn read() -> Self {
-        let mut best = (u64::MAX, Self { ticks: 0, ns: 0 });
-        for _ in 0..PAIRS {
-            let before = now();
-            let ns = monotonic_ns();
-            let width = now().wrapping_sub(before);
-            if width < best.0 {
-                best = (
-                    width,
-                    Self {
-                        ticks: before.wrapping_add(width / 2),
-                        ns,
-                    },
-                );
-            }
-        }
-        best.1
+        let (ticks, ns) = tightest(now);
+        Self { ticks, ns }
     }
+
+    /// The processor's counter and the system's clock, before one of them is
+    /// chosen.
+    pub(super) fn read_both() -> (u64, u64) {
+        tightest(counter)
+    }
+
+    /// What `read_both` gave, once the clock is chosen.
+    pub(super) fn of_both(counter: u64, ns: u64) -> Self {
+        let ticks = match MONOTONIC.load(Ordering::Relaxed) {
+            true => ns,
+            false => counter,
+        };
+        Self { ticks, ns }
+    }
+}
+
+/// The tightest of several readings: what `clock` gives, and the system's clock.
+fn tightest(clock: fn() -> u64) -> (u64, u64) {
+    let mut best = (u64::MAX, (0, 0));
+    for _ in 0..PAIRS {
+        let before = clock();
+        let ns = monotonic_ns();
+        let width = clock().wrapping_sub(before);
+        if width < best.0 {
+            best = (width, (before.wrapping_add(width / 2), ns));
+        }
+    }
+    best.1
 }
 
 /// Ticks to nanoseconds, from two pairs.
@@ -107,15 +122,26 @@ pub(crate) fn scale_between(start: Pair, end: Pair) -> Scale {
 #[cold]
 #[inline(never)]
 fn monotonic_ns() -> u64 {
+    system_ns(libc::CLOCK_MONOTONIC).unwrap_or(0)
+}
+
+/// The time since the system started, also while it slept, in nanoseconds.
+pub(super) fn since_boot_ns() -> Option<u64> {
+    system_ns(libc::CLOCK_BOOTTIME)
+}
+
+fn system_ns(clock: libc::clockid_t) -> Option<u64> {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
     // SAFETY: `time` is a valid place to write to.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    if unsafe { libc::clock_gettime(clock, &raw mut time) } != 0 {
+        return None;
+    }
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     let ns = u64::try_from(time.tv_nsec).unwrap_or(0);
-    seconds.wrapping_mul(1_000_000_000).wrapping_add(ns)
+    Some(seconds.wrapping_mul(1_000_000_000).wrapping_add(ns))
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -1,24 +1,31 @@
-//! The function of a name that stands for ours at first: the one that the next
-//! object in the order of the dynamic linker defines.
+//! What the dynamic linker is asked: the function of a name that stands for ours
+//! at first, which the next object in its order defines; and whether the program
+//! was started with a function.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 type Lookup = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
+type Open = unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void;
 
 unsafe extern "C" {
     static romp_dlsym: Option<Lookup>;
+    static romp_dlopen: Option<Open>;
 }
 
-// A weak reference: it is not needed in a static executable, and the linker
-// would warn of it.
+// Weak references: they are not needed in a static executable, and the linker
+// would warn of them.
 std::arch::global_asm!(
     ".weak dlsym",
+    ".weak dlopen",
     ".pushsection .data.rel.ro.romp_dynamic, \"aw\"",
     ".balign 8",
     ".hidden romp_dlsym",
     ".globl romp_dlsym",
     "romp_dlsym: .8byte dlsym",
+    ".hidden romp_dlopen",
+    ".globl romp_dlopen",
+    "romp_dlopen: .8byte dlopen",
     ".popsection",
 );
 
@@ -34,4 +41,19 @@ pub(crate) fn next(found: &AtomicPtr<c_void>, name: &CStr) -> *const c_void {
         }
     }
     found.load(Ordering::Acquire)
+}
+
+/// Whether the executable, or what was loaded with it, shows a function of this
+/// name. Waits for libraries that other threads load.
+pub(super) fn program_shows(name: &CStr) -> bool {
+    // SAFETY: the statics are never written, and the functions are those of the
+    // C library.
+    let (Some(open), Some(lookup)) = (unsafe { romp_dlopen }, unsafe { romp_dlsym }) else {
+        return true;
+    };
+    // SAFETY: as above. What stands for the program need not be closed.
+    unsafe {
+        let program = open(std::ptr::null(), libc::RTLD_LAZY);
+        !program.is_null() && !lookup(program, name.as_ptr()).is_null()
+    }
 }

@@ -4,13 +4,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use profile::model::Run;
 
-/// Fills in what is known of the run, which ends now.
-pub(crate) fn describe(run: &mut Run, application: &str, start: SystemTime) {
+/// Fills in what is known of the run, which ends now and whose duration is known.
+pub(crate) fn describe(run: &mut Run, application: &str) {
     let (user, system) = cpu_time();
     application.clone_into(&mut run.application);
     env!("CARGO_PKG_VERSION").clone_into(&mut run.romp_version);
-    run.start = rfc3339(start);
-    run.end = rfc3339(SystemTime::now());
+    let end = SystemTime::now();
+    let start = end.checked_sub(Duration::from_nanos(run.duration_ns));
+    run.start = rfc3339(start.unwrap_or(end));
+    run.end = rfc3339(end);
     run.user_ns = user;
     run.system_ns = system;
     run.processors = processors();
@@ -96,7 +98,7 @@ mod tests {
     #[test]
     fn the_process_has_facts() {
         let mut run = Run::default();
-        describe(&mut run, "app", SystemTime::now());
+        describe(&mut run, "app");
         assert_eq!(run.application, "app");
         assert!(!run.host.is_empty() && run.pid > 0);
     }

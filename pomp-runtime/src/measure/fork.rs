@@ -11,7 +11,7 @@ use std::sync::MutexGuard;
 use std::thread::JoinHandle;
 
 use super::life_cycle::{self, Start};
-use super::{helper, pause, region, thread};
+use super::{active, helper, pause, region, thread};
 use crate::sinks::{collector, trace};
 use profile::save::Saved;
 
@@ -75,6 +75,7 @@ unsafe extern "C" fn in_child() {
     trace::start_anew(&mut locks.trace);
     drop(locks);
     thread::start_anew();
+    active::start_anew();
     pause::start_anew();
     life_cycle::start_anew();
 }

@@ -1,6 +1,7 @@
 //! The start and the end of measurement.
 //!
-//! It starts with the first table that is registered or the first event, and
+//! It starts with the first table that is registered or the first event, where
+//! the run is taken to have begun with the process ([`super::beginning`]), and
 //! ends with the exit handlers. Ours is registered at the start, so it runs
 //! after those that the program registers, and their events are measured.
 //!
@@ -10,11 +11,12 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use profile::model::{Profile, rows_are_many};
 use profile::save::{SaveOptions, Saved, save, save_over};
 
+use super::beginning::Beginning;
 use super::config::Config;
 use super::mutex::lock;
 use super::{
@@ -28,8 +30,7 @@ use crate::sinks::trace;
 #[derive(Clone)]
 pub(super) struct Start {
     config: Config,
-    time: SystemTime,
-    clock: clock::Pair,
+    beginning: Beginning,
     /// Whether this process was forked by one that is measured.
     is_child: bool,
 }
@@ -101,12 +102,15 @@ fn start() -> bool {
     }
     let start = Start {
         config,
-        time: SystemTime::now(),
-        clock: clock::Pair::read(),
+        beginning: Beginning::of_process(),
         is_child: false,
     };
     if let Some(options) = &start.config.trace {
-        trace::prepare(options, files_of(&start.config), start.clock.into());
+        trace::prepare(
+            options,
+            files_of(&start.config),
+            start.beginning.clock.into(),
+        );
     }
     PROCESS.store(std::process::id(), Ordering::Relaxed);
     *started() = Some(start);
@@ -190,8 +194,7 @@ pub(super) fn start_anew() {
     *saved() = None;
     annotations::start_anew();
     if let Some(start) = &mut *started() {
-        start.time = SystemTime::now();
-        start.clock = clock::Pair::read();
+        start.beginning = Beginning::now();
         start.is_child = true;
     }
 }
@@ -307,21 +310,21 @@ fn profile(start: &Start, is_last: bool) -> Option<Profile> {
         (snapshot, end)
     });
     if is_last {
-        finish_trace(&threads, start.clock, end);
+        finish_trace(&threads, start.beginning.clock, end);
     }
     let ending = Ending {
-        scale: clock::scale_between(start.clock, end),
+        scale: clock::scale_between(start.beginning.clock, end),
         is_last,
     };
     let mut profile = merge::merge(&snapshot, &region::all(), ending);
-    facts::describe(&mut profile.run, &start.config.application, start.time);
+    profile.run.duration_ns = start.beginning.until(end);
+    facts::describe(&mut profile.run, &start.config.application);
     annotations::describe(&mut profile.run);
     profile.run.rank = start.config.rank;
     profile.run.notes.extend(region::switched_off());
     profile.run.counters = counters::names();
     profile.run.formulas = start.config.formulas.clone();
     profile.run.pair_cost_ps = cost::of_pair(ending.scale);
-    profile.run.duration_ns = end.ns.saturating_sub(start.clock.ns);
     Some(profile)
 }
 

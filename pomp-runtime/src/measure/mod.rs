@@ -5,11 +5,13 @@
 //! it sees a call path, a depth or a thread for the first time, and writes to
 //! no cache line that another thread writes to.
 
+pub(crate) mod active;
 mod allocator;
 mod aloud;
 pub(crate) mod annotations;
 mod arrival;
 mod at_end;
+mod beginning;
 pub(crate) mod chunks;
 pub(crate) mod clock;
 pub(crate) mod config;

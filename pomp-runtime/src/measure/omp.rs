@@ -13,6 +13,7 @@ mod runtime {
         pub(crate) safe fn omp_get_max_threads() -> c_int;
         pub(crate) safe fn omp_get_level() -> c_int;
         pub(crate) safe fn omp_get_ancestor_thread_num(level: c_int) -> c_int;
+        pub(crate) safe fn omp_get_team_size(level: c_int) -> c_int;
         pub(crate) fn omp_get_schedule(kind: *mut c_int, chunk: *mut c_int);
         pub(crate) fn omp_init_lock(lock: *mut c_void);
         pub(crate) fn omp_destroy_lock(lock: *mut c_void);
@@ -90,6 +91,9 @@ mod runtime {
     }
     pub(crate) fn omp_get_ancestor_thread_num(_level: c_int) -> c_int {
         0
+    }
+    pub(crate) fn omp_get_team_size(_level: c_int) -> c_int {
+        2
     }
 
     /// Adds to the lock, which is a `c_int` here, and says what it was.

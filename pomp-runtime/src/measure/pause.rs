@@ -41,13 +41,14 @@ pub(super) fn is_still() -> bool {
     mark() & STILL != 0
 }
 
-/// Makes threads stand still at their next event, or lets them go on.
-pub(super) fn set_still(still: bool) {
-    if still {
-        MARK.fetch_or(STILL, Ordering::SeqCst);
-    } else {
-        MARK.fetch_and(!STILL, Ordering::SeqCst);
-    }
+/// Makes threads stand still at their next event; false if another has done so.
+pub(super) fn stop_threads() -> bool {
+    MARK.fetch_or(STILL, Ordering::SeqCst) & STILL == 0
+}
+
+/// Lets threads go on.
+pub(super) fn let_threads_go() {
+    MARK.fetch_and(!STILL, Ordering::SeqCst);
 }
 
 /// The times, locked.

@@ -46,6 +46,12 @@ impl Region {
         )
     }
 
+    /// A parallel region whose implicit barrier has no events of its own.
+    #[inline(always)]
+    pub(crate) fn hides_barrier(&self) -> bool {
+        self.descriptor.unsplit.is_some() && self.kind.is_parallel()
+    }
+
     /// The region to which a section's events belong.
     #[inline(always)]
     pub(crate) fn section(&'static self) -> Option<&'static Region> {

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use profile::region_kind::{PseudoRegion, RegionKind};
 
+use super::active::Added;
 use super::arrival::Slot;
 use super::counters;
 use super::event::{Action, Event};
@@ -106,6 +107,8 @@ pub(crate) struct Frame {
     pub(super) slot: Link<Slot>,
     pub(super) barriers: Word,
     pub(super) team_size: AtomicU32,
+    /// Of a fork frame: what its team adds to the teams of all.
+    pub(super) added: Added,
     /// Of a fork or member frame: the id of this instance of the parallel region.
     pub(super) instance: Word,
     /// Of a function or a task's execution: where the machine's stack was.

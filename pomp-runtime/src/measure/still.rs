@@ -26,7 +26,30 @@ const STAND: Duration = Duration::from_secs(1);
 
 /// Runs `action` while no thread records anything.
 pub(super) fn while_still<R>(threads: &[&'static Thread], action: impl FnOnce() -> R) -> R {
-    pause::set_still(true);
+    stop(std::thread::yield_now);
+    while_stopped(threads, action)
+}
+
+/// The same in the middle of an event of this thread, which gives way to others
+/// that want it.
+pub(super) fn while_still_in_event<R>(
+    thread: &'static Thread,
+    threads: &[&'static Thread],
+    action: impl FnOnce() -> R,
+) -> R {
+    stop(|| stand(thread));
+    while_stopped(threads, action)
+}
+
+/// Becomes the one for whom threads stand still.
+fn stop(wait: impl Fn()) {
+    let until = Instant::now() + STAND;
+    while !pause::stop_threads() && Instant::now() < until {
+        wait();
+    }
+}
+
+fn while_stopped<R>(threads: &[&'static Thread], action: impl FnOnce() -> R) -> R {
     fence_all_threads();
     let until = Instant::now() + PATIENCE;
     for thread in threads.iter().filter(|thread| !thread::is_current(thread)) {
@@ -35,7 +58,7 @@ pub(super) fn while_still<R>(threads: &[&'static Thread], action: impl FnOnce() 
         }
     }
     let result = action();
-    pause::set_still(false);
+    pause::let_threads_go();
     result
 }
 

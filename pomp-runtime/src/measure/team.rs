@@ -68,6 +68,7 @@ impl Thread {
         team.forker.set(None);
         frame.team_size.store(0, Ordering::Relaxed);
         let at = now();
+        self.team_opens(frame, at);
         team.fork.set(at);
         team.label.set(self.trace_fork(frame, node, at));
         team.instance.add(1);
@@ -95,7 +96,9 @@ impl Thread {
         };
         if team.thread.is(self) {
             if let Some(fork_frame) = team.frame.get() {
-                fork_frame.team_size.store(size(), Ordering::Relaxed);
+                let size = size();
+                fork_frame.team_size.store(size, Ordering::Relaxed);
+                self.team_has(fork_frame, size);
             }
         } else {
             self.leave_stale_frames(now());
@@ -184,6 +187,9 @@ impl Thread {
             frame.end_phase(root, at);
             // The join will be added when the run ends.
             root.span(PseudoRegion::Exit).add(at.wrapping_neg());
+            if root.region().is_some_and(Region::hides_barrier) {
+                frame.tell_end(at);
+            }
             if counters::are_on() {
                 self.stop_counters(frame, root);
             }
@@ -194,11 +200,14 @@ impl Thread {
     }
 
     pub(super) fn close_fork(&'static self, frame: &'static Frame, at: u64) {
+        self.team_closes(frame, at);
         if let Some(node) = frame.node() {
             self.trace_join(node, frame.team_size(), at);
             frame.end_phase(node, at);
             self.log.add(node, at.wrapping_sub(frame.start()));
-            node.add_join(frame.team_size.load(Ordering::Relaxed), at);
+            let hides_barrier = node.region().is_some_and(Region::hides_barrier);
+            let latest_end = hides_barrier.then(|| frame.latest_end(at));
+            node.add_join(frame.team_size(), at, latest_end.unwrap_or(0));
             if let Some(team) = frame.team.get()
                 && let Some(forker) = team.forker.get()
             {

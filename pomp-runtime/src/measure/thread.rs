@@ -50,6 +50,9 @@ pub(crate) struct Thread {
     /// that was certain; 0 if unknown.
     pub(super) initial: Word,
     pub(super) home: Word,
+    /// Ticks during which it had outermost teams, while it was the only initial
+    /// thread.
+    pub(super) covered: Word,
     /// Begins in a team that was chosen among several.
     pub(crate) guessed: Word,
     /// Events that matched no open region.
@@ -241,6 +244,7 @@ impl Thread {
             lock_site: Link::none(),
             initial: Word::new(0),
             home: Word::new(0),
+            covered: Word::new(0),
             guessed: Word::new(0),
             unmatched: Word::new(0),
             migrated: Word::new(0),
@@ -328,6 +332,7 @@ impl Thread {
         } else {
             NEXT_INITIAL.fetch_add(1, Ordering::Relaxed)
         };
+        self.is_another_initial();
         let root = self.tree.initial_root(number)?;
         base.set_node(Some(root));
         self.initial.set(u64::from(number) + 1);

@@ -39,7 +39,8 @@ pub(crate) fn merge(snapshot: &Snapshot, regions: &[&'static Region], ending: En
         regions: regions.iter().map(|region| describe(region)).collect(),
         ..Profile::default()
     };
-    profile.run.max_threads = places.widest();
+    profile.run.max_threads = snapshot.widest();
+    profile.run.parallel_ns = snapshot.covered.map(|ticks| ending.scale.to_ns(ticks));
     profile.run.incremental = !ending.is_last;
     profile.run.notes = notes(snapshot);
     let rank = write_threads(&mut profile, &places);

@@ -193,27 +193,6 @@ impl<'a> Places<'a> {
         self.by_key.insert(key, self.merged.len() - 1);
         Some(self.merged.len() - 1)
     }
-
-    /// The largest number of threads that can have been in one team and in the
-    /// teams of its members.
-    pub(super) fn widest(&self) -> u32 {
-        let forks = self.snapshot.forks().filter_map(|fork| self.width(fork));
-        forks.max().unwrap_or(1)
-    }
-
-    /// Threads of the largest team of a fork node, times those around it.
-    fn width(&self, fork: usize) -> Option<u32> {
-        let size = self.snapshot.teams(fork).map(|(size, _)| size).max()?;
-        let mut node = self.snapshot.nodes[fork];
-        while let Place::Within(_) = node.place() {
-            node = node.parent()?;
-        }
-        let around = match node.parent() {
-            Some(outer) => self.width(self.snapshot.find(outer)?).unwrap_or(1),
-            None => 1,
-        };
-        Some(size.saturating_mul(around))
-    }
 }
 
 impl Position {

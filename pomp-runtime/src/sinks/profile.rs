@@ -9,7 +9,9 @@
 //! Until the end of the run two numbers are only half there: the `exit` ticks
 //! of a member root are the negated sum of its end times, and the fork node
 //! has, per team size, the sum of the join times. Together they make the time
-//! from a member's end to the join without a write across threads.
+//! from a member's end to the join without a write across threads. Where the
+//! barrier in between has no events of its own, the fork node also has the sum of
+//! the times at which the last member ended, which parts it from the rest.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
@@ -108,6 +110,9 @@ pub(crate) struct TeamSize {
     pub(crate) instances: Word,
     /// Sum of the join times, wrapping.
     pub(crate) joins: Word,
+    /// Where the barrier at the end has no events of its own: sum of the times
+    /// at which the last member's part ended, wrapping.
+    pub(crate) ends: Word,
     pub(crate) next: Link<TeamSize>,
 }
 
@@ -203,8 +208,9 @@ impl Node {
         }
     }
 
-    /// A fork node's team of this size was joined.
-    pub(crate) fn add_join(&self, size: u32, at: u64) {
+    /// A fork node's team of this size was joined, whose last member's part had
+    /// ended at that time if it matters.
+    pub(crate) fn add_join(&self, size: u32, at: u64, latest_end: u64) {
         self.last_join.set(at);
         if size == 0 {
             return;
@@ -213,6 +219,7 @@ impl Node {
         if let Some(record) = record {
             record.instances.add(1);
             record.joins.add(at);
+            record.ends.add(latest_end);
         }
     }
 

@@ -14,12 +14,14 @@ use super::node_waits::Waits;
 use super::profile::{Node, Place};
 use super::spread::Map;
 use super::totals::{Recorded, Total, Totals};
+use crate::measure::region::Region;
 use crate::measure::stack::{Frame, Role};
 use crate::measure::team::stale_since;
 use crate::measure::thread::Thread;
-use crate::measure::{counters, pause};
+use crate::measure::{active, counters, pause};
 
 const EXIT: usize = PseudoRegion::Exit as usize;
+const IBARR: usize = PseudoRegion::Ibarr as usize;
 
 /// Nodes that lie side by side.
 #[derive(Debug)]
@@ -33,6 +35,18 @@ impl Block {
     fn address(&self) -> usize {
         self.nodes.as_ptr().addr()
     }
+}
+
+/// The teams of one size that a fork node had.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Teams {
+    pub(super) size: u32,
+    instances: u64,
+    /// Sum of the join times, wrapping.
+    joins: u64,
+    /// Where the barrier is hidden: sum of the times at which the last member's
+    /// part ended, wrapping.
+    ends: u64,
 }
 
 /// Everything that was recorded, and what must be added to it.
@@ -77,6 +91,10 @@ pub(crate) struct Snapshot {
     pub(super) folded: u64,
     /// How often measurement was switched off.
     pub(super) pauses: u64,
+    /// The largest number of threads at once that was counted.
+    most_threads: u32,
+    /// Ticks during which any outermost team was open, if nodes do not tell.
+    pub(super) covered: Option<u64>,
 }
 
 impl Snapshot {
@@ -84,6 +102,8 @@ impl Snapshot {
     pub(crate) fn take(threads: &[&'static Thread], at: u64) -> Self {
         let mut snapshot = Self {
             pauses: u64::from(pause::count()),
+            most_threads: active::most_threads(),
+            covered: active::covered(at),
             ..Self::default()
         };
         snapshot.find_blocks(threads);
@@ -153,6 +173,13 @@ impl Snapshot {
         self.forks.iter().chain(self.joins.keys()).copied()
     }
 
+    /// The largest number of threads that were at work at once.
+    pub(super) fn widest(&self) -> u32 {
+        let teams = self.forks().flat_map(|fork| self.teams(fork));
+        let largest = teams.map(|team| team.size).max().unwrap_or(1);
+        largest.max(self.most_threads).max(1)
+    }
+
     /// Where a node is; none for a node that came later.
     pub(super) fn find(&self, node: &'static Node) -> Option<usize> {
         let address = std::ptr::from_ref(node).addr();
@@ -184,25 +211,21 @@ impl Snapshot {
         totals
     }
 
-    /// The team sizes of a fork node, with instances and sum of the join times.
-    pub(super) fn teams(&self, index: usize) -> impl Iterator<Item = (u32, Total)> {
+    /// The teams of a fork node, by size.
+    pub(super) fn teams(&self, index: usize) -> impl Iterator<Item = Teams> {
         let done = std::iter::successors(self.nodes[index].teams.get(), |team| team.next.get());
-        let done = done.map(|team| {
-            let joins = Total {
-                count: team.instances.get(),
-                ticks: team.joins.get(),
-            };
-            (team.size.load(Ordering::Relaxed), joins)
+        let done = done.map(|team| Teams {
+            size: team.size.load(Ordering::Relaxed),
+            instances: team.instances.get(),
+            joins: team.joins.get(),
+            ends: team.ends.get(),
         });
         let to_come = self.joins.get(&index).into_iter().flatten();
-        done.chain(to_come.map(|(size, at)| {
-            (
-                *size,
-                Total {
-                    count: 1,
-                    ticks: *at,
-                },
-            )
+        done.chain(to_come.map(|(size, at)| Teams {
+            size: *size,
+            instances: 1,
+            joins: *at,
+            ends: *at,
         }))
     }
 
@@ -332,25 +355,36 @@ impl Snapshot {
     }
 
     fn settle_member(&mut self, fork: usize, number: u32, roots: &[usize]) {
-        let mut sum = Total::default();
-        for (_, joins) in self.teams(fork).filter(|(size, _)| *size > number) {
-            sum.join(joins);
+        let (mut instances, mut joins, mut latest) = (0, 0_u64, 0_u64);
+        for team in self.teams(fork).filter(|team| team.size > number) {
+            instances += team.instances;
+            joins = joins.wrapping_add(team.joins);
+            latest = latest.wrapping_add(team.ends);
         }
-        let mut count = 0;
+        // The negated sum of the times at which the member's part ended.
+        let mut ended = Total::default();
         for root in roots {
             let ends = self.totals(*root)[EXIT];
             self.additions.entry(*root).or_default()[EXIT].join(ends.negated());
-            sum.ticks = sum.ticks.wrapping_add(ends.ticks);
-            count += ends.count;
+            ended.join(ends);
         }
-        let ticks = if sum.count == count {
-            not_negative(sum.ticks)
-        } else {
-            0
+        let count = ended.count;
+        self.unpaired += u64::from(instances != count);
+        let Some(first) = roots.first() else { return };
+        let is_hidden = self.nodes[fork].region().is_some_and(Region::hides_barrier);
+        let additions = self.additions.entry(*first).or_default();
+        let mut add = |part: usize, from: u64, to: u64| {
+            let ticks = match instances == count {
+                true => not_negative(from.wrapping_add(to)),
+                false => 0,
+            };
+            additions[part].join(Total { count, ticks });
         };
-        self.unpaired += u64::from(sum.count != count);
-        if let Some(first) = roots.first() {
-            self.additions.entry(*first).or_default()[EXIT].join(Total { count, ticks });
+        if is_hidden {
+            add(IBARR, ended.ticks, latest);
+            add(EXIT, latest.wrapping_neg(), joins);
+        } else {
+            add(EXIT, ended.ticks, joins);
         }
     }
 }

@@ -172,6 +172,8 @@ fn job(ranks: &[Run]) -> Run {
         duration_ns: ranks.iter().map(|run| run.duration_ns).max().unwrap_or(0),
         user_ns: ranks.iter().map(|run| run.user_ns).sum(),
         system_ns: ranks.iter().map(|run| run.system_ns).sum(),
+        // Each rank has its own.
+        parallel_ns: None,
         max_threads: ranks.iter().map(|run| run.max_threads).sum(),
         // Ranks may share a host, and have been given parts of it.
         processors: 0,

@@ -68,7 +68,7 @@ fn nested_teams_make_longer_thread_names() {
             "parallel@2 in body/parallel@1 0->1->1: main 1x12 enter 1x2 body 1x8 exit 1x2",
         ]
     );
-    assert_eq!(profile.run.max_threads, 4);
+    assert_eq!(profile.run.max_threads, 3);
 }
 
 #[test]

@@ -1,0 +1,233 @@
+//! How many threads were in teams at once, and how long any were.
+//!
+//! Most programs have one initial thread, and teams that do not nest. Then both
+//! follow from the sizes and times of its teams, and nothing is written here.
+//! Else:
+//! - A **nested** team of more than one thread adds its members but the one that
+//!   forked it, for as long as it lasts. With the outermost team, which the
+//!   runtime tells, that is how many threads there are at the moment.
+//! - From the **second initial thread** on, outermost teams are counted too. The
+//!   time during which any is open is summed up where their number leaves zero
+//!   and comes back to it. Teams that the first one had before are added then,
+//!   while every thread stands still, so that they cost nothing.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use super::arrival::member_frame;
+use super::stack::{Frame, Role};
+use super::thread::Thread;
+use super::{omp, still, thread};
+
+/// What all threads share.
+#[derive(Debug)]
+struct Shared {
+    counts: Counts,
+    /// Whether there has been more than one initial thread. Hardly ever written.
+    are_several: AtomicBool,
+    /// How many initial threads there have been.
+    initial_threads: AtomicU32,
+}
+
+/// What threads write that fork teams beside each other.
+#[derive(Debug)]
+#[repr(align(128))]
+struct Counts {
+    /// Threads in nested teams that are in no team around them, and from the
+    /// second initial thread on also those of outermost teams.
+    threads: AtomicU32,
+    /// The largest number of threads at once.
+    most: AtomicU32,
+    /// Outermost teams that are open.
+    open: AtomicU32,
+    /// Ticks during which any was: the end of each such time less its begin,
+    /// wrapping.
+    covered: AtomicU64,
+}
+
+impl Shared {
+    const fn new() -> Self {
+        Self {
+            counts: Counts {
+                threads: AtomicU32::new(0),
+                most: AtomicU32::new(0),
+                open: AtomicU32::new(0),
+                covered: AtomicU64::new(0),
+            },
+            are_several: AtomicBool::new(false),
+            initial_threads: AtomicU32::new(0),
+        }
+    }
+}
+
+#[cfg(not(test))]
+#[inline(always)]
+fn shared() -> &'static Shared {
+    static SHARED: Shared = Shared::new();
+    &SHARED
+}
+
+/// Each unit test plays all threads of a program of its own.
+#[cfg(test)]
+fn shared() -> &'static Shared {
+    std::thread_local! {
+        static SHARED: &'static Shared = Box::leak(Box::new(Shared::new()));
+    }
+    SHARED.with(|shared| *shared)
+}
+
+fn counts() -> &'static Counts {
+    &shared().counts
+}
+
+/// What a fork frame has added to what is shared.
+#[derive(Debug, Default)]
+pub(super) struct Added {
+    threads: AtomicU32,
+    is_open: AtomicBool,
+    is_nested: AtomicBool,
+}
+
+/// A forked child is a run of its own.
+pub(super) fn start_anew() {
+    let counts = counts();
+    counts.threads.store(0, Ordering::Relaxed);
+    counts.most.store(0, Ordering::Relaxed);
+    counts.open.store(0, Ordering::Relaxed);
+    counts.covered.store(0, Ordering::Relaxed);
+    shared().are_several.store(false, Ordering::Relaxed);
+    shared().initial_threads.store(0, Ordering::Relaxed);
+}
+
+/// The largest number of threads at once, as far as it was counted here.
+pub(crate) fn most_threads() -> u32 {
+    counts().most.load(Ordering::Relaxed)
+}
+
+/// For how many ticks any outermost team was open; none if that is what the
+/// only initial thread says of its teams.
+pub(crate) fn covered(at: u64) -> Option<u64> {
+    let covered = counts().covered.load(Ordering::Relaxed);
+    are_several().then(|| match counts().open.load(Ordering::Relaxed) {
+        0 => covered,
+        _ => covered.wrapping_add(at),
+    })
+}
+
+#[inline(always)]
+fn are_several() -> bool {
+    shared().are_several.load(Ordering::Relaxed)
+}
+
+fn open(frame: &Frame, at: u64) {
+    frame.added.is_open.store(true, Ordering::Relaxed);
+    if counts().open.fetch_add(1, Ordering::Relaxed) == 0 {
+        counts().covered.fetch_sub(at, Ordering::Relaxed);
+    }
+}
+
+fn close(frame: &Frame, at: u64) {
+    if !frame.added.is_open.load(Ordering::Relaxed) {
+        return;
+    }
+    frame.added.is_open.store(false, Ordering::Relaxed);
+    if counts().open.fetch_sub(1, Ordering::Relaxed) == 1 {
+        counts().covered.fetch_add(at, Ordering::Relaxed);
+    }
+}
+
+/// Counts threads for as long as a team lasts; gives how many there are now.
+fn add(frame: &Frame, threads: u32) -> u32 {
+    frame.added.threads.store(threads, Ordering::Relaxed);
+    counts().threads.fetch_add(threads, Ordering::Relaxed) + threads
+}
+
+/// Whether a fork frame is of no nested team.
+#[inline(always)]
+fn is_outermost(fork: &Frame) -> bool {
+    !fork.added.is_nested.load(Ordering::Relaxed)
+}
+
+impl Thread {
+    /// A team is forked.
+    #[inline(always)]
+    pub(super) fn team_opens(&self, fork: &'static Frame, at: u64) {
+        let is_nested = fork.below().and_then(member_frame).is_some();
+        fork.added.is_nested.store(is_nested, Ordering::Relaxed);
+        if are_several() && !is_nested {
+            open(fork, at);
+        }
+    }
+
+    /// The size of a team is known, on the thread that forked it.
+    #[inline(always)]
+    pub(super) fn team_has(&self, fork: &'static Frame, size: u32) {
+        if is_outermost(fork) {
+            if are_several() {
+                let now = add(fork, size);
+                counts().most.fetch_max(now, Ordering::Relaxed);
+            }
+        } else if size > 1 {
+            nested_team_has(fork, size);
+        }
+    }
+
+    /// A team is joined.
+    #[inline(always)]
+    pub(super) fn team_closes(&self, fork: &'static Frame, at: u64) {
+        if !are_several() && is_outermost(fork) {
+            self.covered.add(at.wrapping_sub(fork.start()));
+        } else {
+            close(fork, at);
+        }
+        if fork.added.threads.load(Ordering::Relaxed) > 0 {
+            let threads = fork.added.threads.load(Ordering::Relaxed);
+            fork.added.threads.store(0, Ordering::Relaxed);
+            counts().threads.fetch_sub(threads, Ordering::Relaxed);
+        }
+    }
+
+    /// This thread is about to be an initial thread. From the second one on, the
+    /// teams of all are counted where they meet.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn is_another_initial(&'static self) {
+        if shared().initial_threads.fetch_add(1, Ordering::AcqRel) == 0 || are_several() {
+            return;
+        }
+        let threads = thread::all();
+        still::while_still_in_event(self, &threads, || {
+            if are_several() {
+                return;
+            }
+            threads.iter().for_each(|thread| thread.hand_over());
+            shared().are_several.store(true, Ordering::Release);
+        });
+    }
+
+    /// Adds its outermost teams to what is shared. It stands still.
+    fn hand_over(&'static self) {
+        counts()
+            .covered
+            .fetch_add(self.covered.get(), Ordering::Relaxed);
+        let frames = std::iter::successors(self.top(), |frame| frame.below());
+        let forks = frames.filter(|frame| frame.role() == Role::Fork);
+        for fork in forks.filter(|fork| is_outermost(fork)) {
+            open(fork, fork.start());
+            let now = add(fork, fork.team_size());
+            counts().most.fetch_max(now, Ordering::Relaxed);
+        }
+    }
+}
+
+#[inline(never)]
+fn nested_team_has(fork: &'static Frame, size: u32) {
+    let nested = add(fork, size - 1);
+    let outermost = match are_several() {
+        true => 0,
+        false => u32::try_from(omp::omp_get_team_size(1)).unwrap_or(0),
+    };
+    let now = nested.saturating_add(outermost);
+    if now > counts().most.load(Ordering::Relaxed) {
+        counts().most.fetch_max(now, Ordering::Relaxed);
+    }
+}
