@@ -36,6 +36,24 @@ pub struct Nested {
     pub in_sections: u64,
     /// Time that it spent executing tasks while it waited here.
     pub tasks: u64,
+    /// Time in which it was the one that had forked a nested team, at any depth
+    /// below; that team's members have it.
+    pub forked: u64,
+    /// What it lost below to waiting, at any depth but in nested teams.
+    pub waited: u64,
+    /// What it lost below to the OpenMP library, likewise.
+    pub managed: u64,
+    /// Time below of which it is not known whether it was work or waiting,
+    /// likewise.
+    pub untold: u64,
+}
+
+impl Nested {
+    /// What it lost below.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.waited + self.managed
+    }
 }
 
 /// A quantity that can be read off a row: nanoseconds or a count.

@@ -1,50 +1,25 @@
 //! POMPROF's decomposition of the time of each thread at each place:
 //!
 //! ```text
-//! time = before + work + barrier + after          (tau = dB + gamma + beta + dE)
+//! time = before + work + waits + barrier + after     (tau = dB + gamma + beta + dE)
 //! imbalance of a thread = (work - least work) / least work, in percent
 //! runtime overhead = before + after
 //! ```
 //!
-//! Where the instrumenter made the implicit barrier explicit, it is measured.
-//! Where it could not, all that is known of a team's end is `exit = barrier +
-//! after`. The last thread to arrive does not wait, so the smallest `exit` of
-//! the team is taken for the runtime's `after` of all, and the rest for waiting:
-//! POMPROF's estimate. A worksharing construct that was not split shows neither
-//! its work nor its wait, and so nothing but its time.
+//! `waits` is what the thread lost at constructs inside: POMPROF has it in its work,
+//! also of a thread that does nothing but wait. Time for which it was the one that
+//! had forked a nested team is no part of any, since that team has it. So the work
+//! of a parallel region's threads adds up to the region's useful time.
 //!
-//! Tasks executed while waiting are work.
+//! How the barrier is known is told by [`super::estimate`]. Where it cannot be told
+//! from the work, there is the time alone. Tasks executed while waiting are work.
 
+use super::estimate::{Barrier, is_untold};
 use super::tables::Table;
+use super::tree::Tree;
 use crate::columns::Quantity;
 use crate::model::{Profile, Region};
 use crate::region_kind::RegionKind;
-
-/// How the barrier's time is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Barrier {
-    /// It was measured.
-    Measured,
-    /// It was estimated from the times of leaving.
-    Estimated,
-    /// There is none.
-    None,
-    /// It cannot be told from the work.
-    Hidden,
-}
-
-impl Barrier {
-    /// The word in reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Measured => "measured",
-            Self::Estimated => "estimated",
-            Self::None => "none",
-            Self::Hidden => "hidden",
-        }
-    }
-}
 
 /// The time of one thread at one place, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,6 +34,8 @@ pub struct Parts {
     pub before_ns: u64,
     /// The structured block, and tasks.
     pub work_ns: u64,
+    /// Lost at constructs inside.
+    pub waits_ns: u64,
     /// Waiting at the barrier.
     pub barrier_ns: u64,
     /// The runtime's work after.
@@ -108,15 +85,24 @@ impl Decomposition {
 pub(crate) struct Decompositions {
     /// Per region; none if POMPROF does not profile its kind.
     barriers: Vec<Option<Barrier>>,
+    /// Per region that is profiled: what its threads did inside, by thread.
+    inside: Vec<Vec<Inside>>,
     /// Per region the least of all its threads; empty while tables have all threads.
     least: Vec<Least>,
+}
+
+/// What a thread did inside a region that is no part of its work there.
+#[derive(Clone, Copy, Debug, Default)]
+struct Inside {
+    thread: usize,
+    forked_ns: u64,
+    lost_ns: u64,
 }
 
 /// What the thread had that had least.
 #[derive(Clone, Copy, Debug, Default)]
 struct Least {
     work_ns: u64,
-    after_ns: u64,
 }
 
 impl Least {
@@ -124,33 +110,38 @@ impl Least {
         let least = |metric: fn(&Parts) -> u64| threads.iter().map(metric).min().unwrap_or(0);
         Self {
             work_ns: least(|parts| parts.work_ns),
-            after_ns: least(|parts| parts.after_ns),
         }
     }
 }
 
 impl Decompositions {
-    pub(crate) fn new(profile: &Profile) -> Self {
-        let measured = measured_barriers(profile);
-        let regions = profile.regions.iter().zip(measured);
-        let barrier = |(region, measured): (&Region, bool)| {
-            is_profiled(region.kind).then(|| barrier(region, measured))
-        };
+    pub(crate) fn new(profile: &Profile, tree: &Tree<'_>) -> Self {
+        let barriers = barriers(profile, tree);
         Self {
-            barriers: regions.map(barrier).collect(),
+            inside: inside(tree, &barriers),
+            barriers,
             least: Vec::new(),
         }
+    }
+
+    fn parts(&self, table: &Table) -> Vec<Parts> {
+        let inside = &self.inside[table.region];
+        let columns = COLUMNS.map(|quantity| table.column(quantity));
+        let rows = table.rows().map(|(thread, cells)| {
+            let values = columns.map(|column| column.map_or(0, |column| cells[column]));
+            let at = inside.binary_search_by_key(&thread, |row| row.thread);
+            let inside = at.map_or_else(|_| Inside::default(), |at| inside[at]);
+            parts_of(thread, values, inside)
+        });
+        rows.collect()
     }
 
     /// That of the region of a flat table.
     pub(crate) fn of(&self, table: &Table) -> Option<Decomposition> {
         let barrier = self.barriers[table.region]?;
-        let mut threads = parts(table);
+        let mut threads = self.parts(table);
         let least = self.least.get(table.region).copied();
         let least = least.unwrap_or_else(|| Least::of(&threads));
-        if barrier == Barrier::Estimated {
-            estimate(&mut threads, least.after_ns);
-        }
         if barrier != Barrier::Hidden {
             compare(&mut threads, least.work_ns);
         }
@@ -165,7 +156,7 @@ impl Decompositions {
     pub(super) fn remember_all_threads(&mut self, flat: &[Table]) {
         self.least = vec![Least::default(); self.barriers.len()];
         for table in flat {
-            self.least[table.region] = Least::of(&parts(table));
+            self.least[table.region] = Least::of(&self.parts(table));
         }
     }
 }
@@ -177,24 +168,49 @@ fn is_profiled(kind: RegionKind) -> bool {
     kind.is_parallel() || matches!(kind, Loop | Sections | Workshare | Scope | User)
 }
 
-fn barrier(region: &Region, was_measured: bool) -> Barrier {
-    match &region.unsplit {
-        _ if was_measured => Barrier::Measured,
-        None => Barrier::None,
-        Some(_) if region.kind.is_parallel() => Barrier::Estimated,
-        Some(_) => Barrier::Hidden,
+/// Per region how its barrier is known; none if POMPROF does not profile its kind.
+fn barriers(profile: &Profile, tree: &Tree<'_>) -> Vec<Option<Barrier>> {
+    let mut has_wait = vec![false; profile.regions.len()];
+    let mut is_outside = vec![false; profile.regions.len()];
+    for node in &tree.nodes {
+        has_wait[node.region] |= node.rows().any(|row| row.row.ibarr.count > 0);
+        is_outside[node.region] |= node.rows().any(|row| is_untold(node.kind, row.row));
     }
+    let barrier = |(index, region): (usize, &Region)| {
+        let barrier = match Barrier::of(region) {
+            _ if is_outside[index] => Barrier::Hidden,
+            Barrier::Measured if !has_wait[index] => Barrier::None,
+            barrier => barrier,
+        };
+        is_profiled(region.kind).then_some(barrier)
+    };
+    profile.regions.iter().enumerate().map(barrier).collect()
 }
 
-/// Per region whether it had a barrier of ours.
-fn measured_barriers(profile: &Profile) -> Vec<bool> {
-    let mut measured = vec![false; profile.regions.len()];
-    for node in &profile.nodes {
-        if let Some(measured) = measured.get_mut(node.region) {
-            *measured |= node.rows.iter().any(|row| row.ibarr.count > 0);
-        }
+fn inside(tree: &Tree<'_>, barriers: &[Option<Barrier>]) -> Vec<Vec<Inside>> {
+    let mut regions: Vec<Vec<Inside>> = vec![Vec::new(); barriers.len()];
+    let outermost = tree.nodes.iter().filter(|node| !node.repeats);
+    for node in outermost.filter(|node| barriers[node.region].is_some()) {
+        let rows = node.executors().map(|row| Inside {
+            thread: row.row.thread,
+            forked_ns: row.nested.forked,
+            lost_ns: row.nested.lost(),
+        });
+        let did = |row: &Inside| row.forked_ns > 0 || row.lost_ns > 0;
+        regions[node.region].extend(rows.filter(did));
     }
-    measured
+    for rows in &mut regions {
+        rows.sort_by_key(|row| row.thread);
+        rows.dedup_by(|next, row| {
+            let is_same = next.thread == row.thread;
+            if is_same {
+                row.forked_ns += next.forked_ns;
+                row.lost_ns += next.lost_ns;
+            }
+            is_same
+        });
+    }
+    regions
 }
 
 /// What a thread's parts are made of.
@@ -207,36 +223,23 @@ const COLUMNS: [Quantity; 6] = [
     Quantity::ManagementTime,
 ];
 
-fn parts(table: &Table) -> Vec<Parts> {
-    let columns = COLUMNS.map(|quantity| table.column(quantity));
-    let rows = table.rows().map(|(thread, cells)| {
-        let values = columns.map(|column| column.map_or(0, |column| cells[column]));
-        parts_of(thread, values)
-    });
-    rows.collect()
-}
-
-fn parts_of(thread: usize, values: [u64; COLUMNS.len()]) -> Parts {
+fn parts_of(thread: usize, values: [u64; COLUMNS.len()], inside: Inside) -> Parts {
     let [count, time_ns, before_ns, barrier_ns, exit, management] = values;
+    let time_ns = time_ns.saturating_sub(inside.forked_ns);
     let after_ns = exit + management;
+    let around_ns = before_ns + barrier_ns + after_ns;
+    let waits_ns = inside.lost_ns.min(time_ns.saturating_sub(around_ns));
     Parts {
         thread,
         count,
         time_ns,
         before_ns,
         // What is left, so that the parts are the whole; also tasks.
-        work_ns: time_ns.saturating_sub(before_ns + barrier_ns + after_ns),
+        work_ns: time_ns.saturating_sub(around_ns + waits_ns),
+        waits_ns,
         barrier_ns,
         after_ns,
         imbalance: None,
-    }
-}
-
-/// POMPROF's estimate: who arrives last does not wait.
-fn estimate(threads: &mut [Parts], least_ns: u64) {
-    for parts in threads {
-        parts.barrier_ns += parts.after_ns - least_ns;
-        parts.after_ns = least_ns;
     }
 }
 

@@ -7,26 +7,30 @@
 //! efficiency   = load balance x the rest
 //! ```
 //!
-//! Useful is what is no overhead of [`crate::overheads`]. So load balance tells
-//! what an even spread of work would win, and the rest what is lost although the
-//! busiest thread is never idle for lack of it: waiting in turns, contention,
-//! the runtime, serial parts. Where teams change their size the second quotient
-//! can exceed one; then it is one, and load balance is the whole.
+//! Useful is what is no overhead of [`crate::overheads`] and not untold, that is,
+//! of which it is not known whether it was (see [`super::estimate`]). So load
+//! balance tells what an even spread of work would win, and the rest what is lost
+//! although the busiest thread is never idle for lack of it: waiting in turns,
+//! contention, the runtime, serial parts. Where teams change their size the second
+//! quotient can exceed one; then it is one, and load balance is the whole.
 //!
-//! - Of a **parallel region**: the members of its teams, from fork to join. A
-//!   member that forks a nested team is busy meanwhile.
+//! - Of a **parallel region**: the members of its teams, from fork to join, but
+//!   not while they are those that have forked a nested team.
 //! - Of a **level** of nesting: all parallel regions at it, by thread.
-//! - Of the **program**: duration x largest number of threads. A thread that forks
-//!   a team is the same as that team's first member.
+//! - Of the **program**: duration x largest number of threads at once. A thread that
+//!   forks a team is the same as that team's first member.
+//!
+//! So times of regions add up to those of levels, and with the serial part and what
+//! no thread used to that of the program; useful times likewise.
 
 use std::collections::BTreeMap;
 
 use super::overheads::Overheads;
-use super::tree::{Slots, Tree};
+use super::tree::{Tree, TreeNode};
+use super::{NEGLIGIBLE, Share};
 use crate::columns::{Measures, Quantity};
 use crate::model::{Profile, Thread};
 use crate::overheads::of;
-use crate::region_kind::RegionKind;
 
 /// An efficiency and its factors, each from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -39,8 +43,18 @@ pub struct Efficiency {
     pub rest: f64,
     /// Useful thread time in nanoseconds.
     pub useful_ns: u64,
+    /// Of which it is not known whether it was useful, in nanoseconds.
+    pub untold_ns: u64,
     /// The thread time that there was, in nanoseconds.
     pub time_ns: u64,
+}
+
+impl Efficiency {
+    /// Whether so much is untold that the factors say nothing.
+    #[must_use]
+    pub fn is_untold(&self) -> bool {
+        Share::of(self.untold_ns, self.time_ns).percent >= NEGLIGIBLE
+    }
 }
 
 /// Efficiencies of a run.
@@ -55,29 +69,26 @@ pub struct Efficiencies {
     pub regions: Vec<(usize, Efficiency)>,
 }
 
-/// What one thread had, what it lost of it, and what it spent as the forker of
-/// nested teams.
+/// What one thread had, and how much of it was useful, or may have been.
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
     time: u64,
-    lost: u64,
-    forked: u64,
+    useful: u64,
+    untold: u64,
 }
 
 /// Uses by thread; a thread may come several times.
 type Uses = Vec<(usize, Use)>;
 
 pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, overheads: &Overheads) -> Efficiencies {
-    let mut slots = Slots::new(profile.threads.len());
-    let scopes = scopes(tree);
     let mut depths: Vec<usize> = Vec::with_capacity(tree.nodes.len());
     let mut levels: Vec<Uses> = Vec::new();
     let mut regions: Vec<Uses> = vec![Vec::new(); profile.regions.len()];
-    for (here, node) in tree.nodes.iter().enumerate() {
+    for node in &tree.nodes {
         let above = node.scope.map_or(0, |scope| depths[scope]);
         depths.push(above + usize::from(node.kind.is_parallel()));
         if node.kind.is_parallel() {
-            let uses = uses(tree, here, &scopes[here], &mut slots);
+            let uses = uses(node);
             levels.resize(levels.len().max(above + 1), Vec::new());
             levels[above].extend_from_slice(&uses);
             regions[node.region].extend(uses);
@@ -96,56 +107,23 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, overheads: &Overheads)
     }
 }
 
-/// For each parallel node the nodes that its members execute.
-fn scopes(tree: &Tree<'_>) -> Vec<Vec<usize>> {
-    let mut scopes = vec![Vec::new(); tree.nodes.len()];
-    for (here, node) in tree.nodes.iter().enumerate() {
-        if let Some(scope) = node.scope {
-            scopes[scope].push(here);
-        }
-    }
-    scopes
-}
-
 /// What the members of a parallel node's teams had and lost.
-fn uses(tree: &Tree<'_>, here: usize, inside: &[usize], slots: &mut Slots) -> Uses {
-    let node = &tree.nodes[here];
-    let mut uses = Uses::new();
-    slots.start();
-    let costs = costs_of(node.kind);
-    for member in node.executors() {
-        slots.set(member.row.thread, uses.len());
+fn uses(node: &TreeNode<'_>) -> Uses {
+    let costs: Vec<Quantity> = of(node.kind).map(|cost| cost.quantity).collect();
+    let use_of = |member: Measures<'_>| {
+        let time = member.row.main.ns.saturating_sub(member.nested.forked);
+        let here: u64 = costs.iter().map(|cost| cost.inclusive(&member)).sum();
+        let untold = node.untold_ns(&member) + member.nested.untold;
+        let lost = here + member.nested.lost();
+        let useful = time.saturating_sub(lost).saturating_sub(untold);
         let part = Use {
-            time: member.row.main.ns,
-            lost: lost(&costs, &member),
-            forked: 0,
+            time,
+            useful,
+            untold,
         };
-        uses.push((member.row.thread, part));
-    }
-    for inner in inside.iter().map(|&inner| &tree.nodes[inner]) {
-        let costs = costs_of(inner.kind);
-        for row in inner.rows() {
-            let Some(place) = slots.get(row.row.thread) else {
-                continue;
-            };
-            let part = &mut uses[place].1;
-            if inner.kind.is_parallel() {
-                part.forked += row.row.seq().ns;
-            } else {
-                part.lost += lost(&costs, &row);
-            }
-        }
-    }
-    uses
-}
-
-/// The quantities that are lost at a construct.
-fn costs_of(kind: RegionKind) -> Vec<Quantity> {
-    of(kind).map(|cost| cost.quantity).collect()
-}
-
-fn lost(costs: &[Quantity], measures: &Measures<'_>) -> u64 {
-    costs.iter().map(|cost| cost.inclusive(measures)).sum()
+        (member.row.thread, part)
+    };
+    node.executors().map(use_of).collect()
 }
 
 /// How many threads there are among them.
@@ -157,12 +135,13 @@ fn distinct(uses: &Uses, threads: usize) -> u64 {
 
 fn factors(uses: &Uses, members: u64, threads: usize) -> Efficiency {
     let mut useful = vec![0; threads];
-    let mut time = 0;
+    let (mut time, mut untold) = (0, 0);
     for (thread, part) in uses {
-        useful[*thread] += part.useful();
+        useful[*thread] += part.useful;
         time += part.time;
+        untold += part.untold;
     }
-    efficiency(useful.into_iter(), time, members)
+    efficiency(useful.into_iter(), untold, time, members)
 }
 
 /// Of the program: what each thread usefully did in its innermost teams; the
@@ -171,7 +150,7 @@ fn program(profile: &Profile, overheads: &Overheads, levels: &[Uses]) -> Efficie
     let mut useful: BTreeMap<Processor<'_>, u64> = BTreeMap::new();
     for (thread, part) in levels.iter().flatten() {
         let processor = processor(&profile.threads[*thread]);
-        *useful.entry(processor).or_default() += part.useful().saturating_sub(part.forked);
+        *useful.entry(processor).or_default() += part.useful;
     }
     // Each process had one serial part, which its first initial thread executed.
     let outside = overheads.outside.total() / overheads.processes.max(1);
@@ -183,6 +162,7 @@ fn program(profile: &Profile, overheads: &Overheads, levels: &[Uses]) -> Efficie
     }
     efficiency(
         useful.into_values(),
+        overheads.untold.ns,
         overheads.thread_time_ns,
         overheads.threads,
     )
@@ -204,7 +184,12 @@ pub fn processor(thread: &Thread) -> Processor<'_> {
     (thread.rank, path)
 }
 
-fn efficiency(useful: impl Iterator<Item = u64>, time_ns: u64, threads: u64) -> Efficiency {
+fn efficiency(
+    useful: impl Iterator<Item = u64>,
+    untold_ns: u64,
+    time_ns: u64,
+    threads: u64,
+) -> Efficiency {
     let (mut useful_ns, mut largest) = (0, 0);
     for useful in useful {
         useful_ns += useful;
@@ -219,12 +204,7 @@ fn efficiency(useful: impl Iterator<Item = u64>, time_ns: u64, threads: u64) -> 
         load_balance: quotient(total, rest).min(1.0),
         rest,
         useful_ns,
+        untold_ns,
         time_ns,
-    }
-}
-
-impl Use {
-    fn useful(&self) -> u64 {
-        self.time.saturating_sub(self.lost)
     }
 }

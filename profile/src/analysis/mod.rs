@@ -7,7 +7,9 @@ mod decomposition;
 mod derived;
 mod dilation;
 mod efficiency;
+mod estimate;
 mod grain;
+mod initial;
 mod labels;
 mod overheads;
 mod own;
@@ -18,16 +20,18 @@ mod remedy;
 mod selection;
 mod summary;
 mod tables;
+mod teams;
 mod tree;
 mod waits;
 mod wall;
 pub(crate) mod words;
 
 pub use call_graph::{CallGraph, CallPath, Times};
-pub use decomposition::{Barrier, Decomposition, Parts};
+pub use decomposition::{Decomposition, Parts};
 pub use derived::{Derived, Formulas};
 pub use dilation::{Dilation, RegionDilation};
 pub use efficiency::{Efficiencies, Efficiency, Processor, processor};
+pub use estimate::Barrier;
 pub use grain::Grain;
 pub use labels::Label;
 pub use overheads::{Losses, OverheadRow, Overheads, ParallelRegion, Place};
@@ -140,7 +144,7 @@ impl<'p> Report<'p> {
         let tree = tree::Tree::new(profile);
         let walls = wall::wall_times(profile, &tree);
         let labels = labels::labels(&profile.regions);
-        let call_graph = call_graph::call_graph(&tree, &walls, profile.run.duration_ns);
+        let call_graph = call_graph::call_graph(&tree, &walls.nodes, profile.run.duration_ns);
         let flat = tables::flat(profile, &tree);
         let overheads = overheads::analyse(profile, &tree, &walls);
         let threads: Vec<String> = profile.threads.iter().map(ToString::to_string).collect();
@@ -160,7 +164,7 @@ impl<'p> Report<'p> {
         Self {
             properties: properties::analyse(profile, &labels, &flat, &grains, thread_time_ns),
             efficiency: efficiency::analyse(profile, &tree, &overheads),
-            decompositions: Decompositions::new(profile),
+            decompositions: Decompositions::new(profile, &tree),
             dilation,
             spreads: waits::spreads(profile),
             lateness: waits::lateness(profile),

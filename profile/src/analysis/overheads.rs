@@ -2,19 +2,32 @@
 //! is which overhead is told by [`crate::overheads`].
 //!
 //! - The *total* of a parallel region is the thread time that its teams had:
-//!   fork to join, summed over the members. For teams of one size that is
-//!   ompP's wall time x threads.
+//!   fork to join, summed over the members, without the time for which a member
+//!   was the one that had forked a nested team, whose total has it. For teams of
+//!   one size that do not nest that is ompP's wall time x threads.
 //! - The overheads of a construct belong to the innermost parallel region
 //!   around it; those of a construct outside any are kept apart.
-//! - The base of the whole program is duration x largest number of threads.
-//! - The parallel coverage is the wall-like time of the outermost parallel
-//!   regions; the rest of the duration is serial.
+//! - The base of the whole program is duration x largest number of threads that
+//!   were at work at once.
+//! - The parallel coverage is the wall time during which any initial thread had a
+//!   team; the rest of the duration is serial.
+//! - What threads did is *untold* where it was not measured (see
+//!   [`super::estimate`]).
+//!
+//! These add up:
+//!
+//! ```text
+//! thread time = totals of all parallel regions + serial part + idle + small teams
+//! thread time = useful + overhead + untold + idle + small teams
+//! ```
 
 use std::cmp::Reverse;
 
 use super::Share;
+use super::estimate::Barrier;
 use super::tree::{Tree, TreeNode};
-use super::wall::Wall;
+use super::wall::Walls;
+use crate::columns::Quantity;
 use crate::model::Profile;
 use crate::order;
 use crate::overheads::{self, Category, Charge, Cost};
@@ -62,6 +75,23 @@ pub struct ParallelRegion {
     pub total_ns: u64,
     /// What was lost in it.
     pub losses: Losses,
+    /// Thread time of which it is not known whether it was work or was lost.
+    pub untold_ns: u64,
+    /// Whether nothing is known of what its threads did: it was measured from
+    /// outside.
+    pub is_outside: bool,
+}
+
+/// Where thread time was spent of which it is not known whether it was lost.
+#[derive(Clone, Copy, Debug)]
+pub struct Untold {
+    /// Index of the region.
+    pub region: usize,
+    /// How much; percent of the program's thread time.
+    pub time: Share,
+    /// Whether it was measured from outside, so that not even the number of its
+    /// threads is known. Else its barrier is not told from its work.
+    pub is_outside: bool,
 }
 
 /// A line of the tables of overheads.
@@ -75,6 +105,10 @@ pub struct OverheadRow {
     pub overhead: Share,
     /// The same by category, in the order of [`Category::ALL`].
     pub by_category: [Share; Category::ALL.len()],
+    /// Of the total: of which it is not known whether it was lost.
+    pub untold: Share,
+    /// Whether nothing is known of what was lost.
+    pub is_outside: bool,
 }
 
 /// Where time was lost: one kind of cost of one region.
@@ -88,6 +122,8 @@ pub struct Place {
     pub category: Category,
     /// How much; percent of the program's thread time.
     pub lost: Share,
+    /// Whether that was estimated.
+    pub is_estimated: bool,
 }
 
 /// The overhead analysis.
@@ -97,22 +133,32 @@ pub struct Overheads {
     pub duration_ns: u64,
     /// Largest number of threads at once.
     pub threads: u64,
+    /// Whether there may have been more: some team was measured from outside.
+    pub threads_are_least: bool,
     /// Number of processes: a serial part keeps one thread of each busy.
     pub processes: u64,
     /// Duration x threads: the base of the whole program.
     pub thread_time_ns: u64,
-    /// Wall-like time in parallel regions; percent of the duration.
+    /// Wall time in parallel regions; percent of the duration.
     pub coverage: Share,
     /// The rest of the duration.
     pub serial: Share,
     /// Thread time in which threads had nothing to do since the program was
     /// serial; percent of the program's thread time. ompP has no such figure.
     pub idle: Share,
+    /// Thread time that there was none to use since teams were smaller than the
+    /// largest number of threads; percent of the program's thread time.
+    pub small_teams: Share,
+    /// Thread time of which it is not known whether it was lost; percent of the
+    /// program's thread time.
+    pub untold: Share,
+    /// All places of such time, largest first.
+    pub untold_places: Vec<Untold>,
     /// How many parallel regions ran.
     pub parallel_regions: usize,
     /// The parallel regions that ran, longest wall time first.
     pub regions: Vec<ParallelRegion>,
-    /// Wall time of them all; nested ones are counted in those around them.
+    /// Wall-like time of them all; nested ones are counted in those around them.
     pub wall_sum: Share,
     /// Their overheads, percent of each one's own total.
     pub of_each: Vec<OverheadRow>,
@@ -126,19 +172,14 @@ pub struct Overheads {
     pub places: Vec<Place>,
 }
 
-pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, walls: &[Wall]) -> Overheads {
+pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, walls: &Walls) -> Overheads {
     let duration_ns = profile.run.duration_ns;
     let processes = profile.ranks.len().max(1) as u64;
     let mut sums = Sums::new(profile);
     sums.add_walls(tree, walls);
     sums.add_losses(tree);
-    // Threads that fork teams at the same time have more than any one team.
-    let busy_ns = sums.in_teams_ns.saturating_add(sums.outside.total());
-    let threads = u64::from(profile.run.max_threads.max(1));
-    let threads = threads.max(busy_ns.div_ceil(duration_ns.max(1)));
-    let thread_time_ns = duration_ns.saturating_mul(threads);
-    let coverage_ns = (sums.coverage.round() as u64).min(duration_ns);
-    let serial_ns = duration_ns - coverage_ns;
+    let whole = Whole::new(profile, &sums, walls);
+    let thread_time_ns = whole.thread_time_ns;
     let regions = sums.parallel_regions(duration_ns);
     let of_each = regions
         .iter()
@@ -149,22 +190,27 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, walls: &[Wall]) -> Ove
         .map(|region| row(region, thread_time_ns))
         .collect();
     if sums.outside.total() > 0 {
-        of_whole.push(overhead_row(None, 0, &sums.outside, thread_time_ns));
+        let outside = RegionSums {
+            losses: sums.outside,
+            ..RegionSums::default()
+        };
+        of_whole.push(overhead_row(None, &outside, thread_time_ns));
     }
     order::by_key(&mut of_whole, |row| Reverse(row.overhead.ns));
     Overheads {
         duration_ns,
-        threads,
+        threads: whole.threads,
+        threads_are_least: sums.of_region.iter().any(|sums| sums.is_outside),
         processes,
         thread_time_ns,
-        coverage: Share::of(coverage_ns, duration_ns),
-        serial: Share::of(serial_ns, duration_ns),
-        idle: Share::of(
-            serial_ns.saturating_mul(threads.saturating_sub(processes)),
-            thread_time_ns,
-        ),
-        wall_sum: Share::of(coverage_ns, duration_ns),
-        whole_sum: sums.whole(&regions, thread_time_ns),
+        coverage: Share::of(whole.coverage_ns, duration_ns),
+        serial: Share::of(duration_ns - whole.coverage_ns, duration_ns),
+        idle: Share::of(whole.idle_ns, thread_time_ns),
+        small_teams: Share::of(whole.small_teams_ns, thread_time_ns),
+        untold: Share::of(whole.untold_ns, thread_time_ns),
+        untold_places: sums.untold_places(&whole),
+        wall_sum: Share::of(sums.outermost_walls.round() as u64, duration_ns),
+        whole_sum: sums.whole(thread_time_ns),
         outside: sums.outside,
         parallel_regions: regions.len(),
         places: sums.places(thread_time_ns),
@@ -174,26 +220,77 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, walls: &[Wall]) -> Ove
     }
 }
 
-fn row(region: &ParallelRegion, base_ns: u64) -> OverheadRow {
-    overhead_row(
-        Some(region.region),
-        region.total_ns,
-        &region.losses,
-        base_ns,
-    )
+/// The thread time of the program, and what there was of it.
+struct Whole {
+    threads: u64,
+    thread_time_ns: u64,
+    coverage_ns: u64,
+    idle_ns: u64,
+    small_teams_ns: u64,
+    untold_ns: u64,
+    /// The untold time of outermost teams, for each nanosecond of the threads
+    /// that forked them.
+    untold_factor: f64,
 }
 
-fn overhead_row(
-    region: Option<usize>,
-    total_ns: u64,
-    losses: &Losses,
-    base_ns: u64,
-) -> OverheadRow {
+impl Whole {
+    fn new(profile: &Profile, sums: &Sums, walls: &Walls) -> Self {
+        let duration_ns = profile.run.duration_ns;
+        let processes = profile.ranks.len().max(1) as u64;
+        let coverage_ns = (walls.coverage_ns.round() as u64).min(duration_ns);
+        let serial_ns = duration_ns - coverage_ns;
+        // One thread of each process executes its serial part, or several wait
+        // there for each other.
+        let serial_busy_ns = serial_ns
+            .saturating_mul(processes)
+            .max(sums.outside.total());
+        let busy_ns = sums.in_teams_ns.saturating_add(serial_busy_ns);
+        let threads = u64::from(profile.run.max_threads.max(1));
+        let threads = threads.max(busy_ns.div_ceil(duration_ns.max(1)));
+        let thread_time_ns = duration_ns.saturating_mul(threads);
+        let idle_ns = serial_ns
+            .saturating_mul(threads)
+            .saturating_sub(serial_busy_ns);
+        let rest_ns = thread_time_ns
+            .saturating_sub(busy_ns)
+            .saturating_sub(idle_ns);
+        // How many threads there were in a team that was measured from outside is
+        // not known, and so not whether the others had nothing to do.
+        let others = threads.div_ceil(processes).saturating_sub(1);
+        let unseen_ns = sums.untold_outermost_ns.saturating_mul(others).min(rest_ns);
+        let untold_outermost_ns = sums.untold_outermost_ns.max(1) as f64;
+        Self {
+            threads,
+            thread_time_ns,
+            coverage_ns,
+            idle_ns,
+            small_teams_ns: rest_ns - unseen_ns,
+            untold_ns: sums.untold_ns() + unseen_ns,
+            untold_factor: unseen_ns as f64 / untold_outermost_ns,
+        }
+    }
+}
+
+fn row(region: &ParallelRegion, base_ns: u64) -> OverheadRow {
+    let sums = RegionSums {
+        total_ns: region.total_ns,
+        losses: region.losses,
+        untold_ns: region.untold_ns,
+        is_outside: region.is_outside,
+        ..RegionSums::default()
+    };
+    overhead_row(Some(region.region), &sums, base_ns)
+}
+
+fn overhead_row(region: Option<usize>, sums: &RegionSums, base_ns: u64) -> OverheadRow {
+    let losses = &sums.losses;
     OverheadRow {
         region,
-        total: Share::of(total_ns, base_ns),
+        total: Share::of(sums.total_ns, base_ns),
         overhead: Share::of(losses.total(), base_ns),
         by_category: Category::ALL.map(|category| Share::of(losses.of(category), base_ns)),
+        untold: Share::of(sums.untold_ns, base_ns),
+        is_outside: sums.is_outside,
     }
 }
 
@@ -205,9 +302,17 @@ struct Sums {
     costs: Vec<Vec<(&'static Cost, Losses)>>,
     /// What was lost outside parallel regions.
     outside: Losses,
-    coverage: f64,
-    /// Thread time in all teams; of those in others only what they add.
+    /// Wall-like time of outermost parallel regions.
+    outermost_walls: f64,
+    /// Thread time in all teams: the sum of the regions' totals.
     in_teams_ns: u64,
+    /// Of threads that forked outermost teams which were measured from outside:
+    /// for how long those lasted.
+    untold_outermost_ns: u64,
+    /// Per region whether waits at its end are estimated.
+    are_estimated: Vec<bool>,
+    /// Per region: what is not known of it, and whether it was measured from outside.
+    untold: Vec<(u64, bool)>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -217,6 +322,8 @@ struct RegionSums {
     total_ns: u64,
     members: Vec<usize>,
     losses: Losses,
+    untold_ns: u64,
+    is_outside: bool,
 }
 
 impl Sums {
@@ -234,32 +341,40 @@ impl Sums {
                 .map(|region| costs(region.kind))
                 .collect(),
             outside: Losses::default(),
-            coverage: 0.0,
+            outermost_walls: 0.0,
             in_teams_ns: 0,
+            untold_outermost_ns: 0,
+            are_estimated: vec![false; profile.regions.len()],
+            untold: vec![(0, false); profile.regions.len()],
         }
     }
 
-    fn add_walls(&mut self, tree: &Tree<'_>, walls: &[Wall]) {
-        for (node, wall) in tree.nodes.iter().zip(walls) {
+    fn add_walls(&mut self, tree: &Tree<'_>, walls: &Walls) {
+        for (node, wall) in tree.nodes.iter().zip(&walls.nodes) {
             if !node.kind.is_parallel() {
                 continue;
             }
             let sums = &mut self.of_region[node.region];
-            let members: u64 = node.executors().map(|member| member.row.main.ns).sum();
-            let forks: u64 = node.rows().map(|row| row.row.seq().ns).sum();
-            let known = if node.scope.is_some() { forks } else { 0 };
-            self.in_teams_ns = self
-                .in_teams_ns
-                .saturating_add(members.saturating_sub(known));
             sums.ran = true;
-            sums.total_ns += members;
-            sums.members
-                .extend(node.executors().map(|member| member.row.thread));
+            for row in node.executors() {
+                // A thread that stands for a team stays the one that forked it.
+                let total = row.row.main.ns.saturating_sub(row.nested.forked);
+                sums.total_ns += total;
+                self.in_teams_ns = self.in_teams_ns.saturating_add(total);
+                if !node.is_untold(row.row) {
+                    sums.members.push(row.row.thread);
+                    continue;
+                }
+                sums.is_outside = true;
+                if node.scope.is_none() {
+                    self.untold_outermost_ns += row.row.main.ns;
+                }
+            }
             if !node.inside_itself {
                 sums.wall += wall.inclusive;
             }
             if node.scope.is_none() {
-                self.coverage += wall.inclusive;
+                self.outermost_walls += wall.inclusive;
             }
         }
     }
@@ -267,6 +382,8 @@ impl Sums {
     fn add_losses(&mut self, tree: &Tree<'_>) {
         for (here, node) in tree.nodes.iter().enumerate() {
             let mut losses = Losses::default();
+            let untold: u64 = node.executors().map(|row| node.untold_ns(&row)).sum();
+            self.are_estimated[node.region] |= node.barrier == Barrier::Estimated;
             for (cost, by_category) in &mut self.costs[node.region] {
                 let ns = node
                     .executors()
@@ -283,9 +400,11 @@ impl Sums {
             };
             match around {
                 Some(around) => {
-                    self.of_region[tree.nodes[around].region]
-                        .losses
-                        .add_all(&losses);
+                    let around = tree.nodes[around].region;
+                    self.of_region[around].losses.add_all(&losses);
+                    self.of_region[around].untold_ns += untold;
+                    self.untold[node.region].0 += untold;
+                    self.untold[node.region].1 |= node.kind.is_parallel();
                 }
                 None => self.outside.add_all(&losses),
             }
@@ -308,19 +427,49 @@ impl Sums {
                 threads: sums.members.len(),
                 total_ns: sums.total_ns,
                 losses: sums.losses,
+                untold_ns: sums.untold_ns,
+                is_outside: sums.is_outside,
             });
         }
         order::by_key(&mut regions, |region| Reverse(region.wall.ns));
         regions
     }
 
-    fn whole(&self, regions: &[ParallelRegion], thread_time_ns: u64) -> OverheadRow {
-        let mut losses = self.outside;
-        for region in regions {
-            losses.add_all(&region.losses);
+    fn whole(&self, thread_time_ns: u64) -> OverheadRow {
+        let mut all = RegionSums {
+            losses: self.outside,
+            ..RegionSums::default()
+        };
+        for region in &self.of_region {
+            all.losses.add_all(&region.losses);
+            all.total_ns += region.total_ns;
+            all.untold_ns += region.untold_ns;
         }
-        let total = regions.iter().map(|region| region.total_ns).sum();
-        overhead_row(None, total, &losses, thread_time_ns)
+        overhead_row(None, &all, thread_time_ns)
+    }
+
+    fn untold_ns(&self) -> u64 {
+        self.of_region.iter().map(|sums| sums.untold_ns).sum()
+    }
+
+    fn untold_places(&self, whole: &Whole) -> Vec<Untold> {
+        let regions = self.untold.iter().enumerate();
+        let mut places: Vec<Untold> = regions
+            .filter(|(_, (ns, _))| *ns > 0)
+            .map(|(region, &(ns, is_outside))| {
+                let unseen = match is_outside {
+                    true => (ns as f64 * whole.untold_factor) as u64,
+                    false => 0,
+                };
+                Untold {
+                    region,
+                    time: Share::of(ns + unseen, whole.thread_time_ns),
+                    is_outside,
+                }
+            })
+            .collect();
+        order::by_key(&mut places, |place| Reverse(place.time.ns));
+        places
     }
 
     fn places(&self, thread_time_ns: u64) -> Vec<Place> {
@@ -336,6 +485,8 @@ impl Sums {
                     cost,
                     category,
                     lost,
+                    is_estimated: cost.quantity == Quantity::BarrierTime
+                        && self.are_estimated[region],
                 }));
             }
         }

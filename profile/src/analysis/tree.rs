@@ -14,8 +14,12 @@
 //! Nodes that point nowhere are left out, and the rows of a node from one that does: this also runs at the end
 //! of a measured program, where a wrong profile must do no harm.
 
+use std::borrow::Cow;
+
+use super::estimate::{self, Barrier};
 use crate::columns::{Measures, Nested, is_waiting, occupied};
 use crate::model::{Node, Profile, Row};
+use crate::overheads::{self, Category, Charge, Cost};
 use crate::region_kind::{PseudoRegion, RegionKind};
 
 /// One node, ready to be analysed.
@@ -33,7 +37,10 @@ pub(crate) struct TreeNode<'p> {
     pub(crate) repeats: bool,
     /// Whether the same region stands anywhere above.
     pub(crate) inside_itself: bool,
-    rows: &'p [Row],
+    /// What was recorded, with what can be told besides.
+    pub(super) rows: Cow<'p, [Row]>,
+    /// How the wait at its end is known, if it has one.
+    pub(super) barrier: Barrier,
     /// What each row's thread did below. Most nodes have nothing below them, and most
     /// rows are theirs: they have none.
     nested: Vec<Nested>,
@@ -41,7 +48,7 @@ pub(crate) struct TreeNode<'p> {
 
 impl<'p> TreeNode<'p> {
     /// The rows of all threads that were here.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = Measures<'p>> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Measures<'_>> {
         let nested = self.nested.iter().copied();
         let nested = nested.chain(std::iter::repeat(Nested::default()));
         let rows = self.rows.iter().zip(nested);
@@ -49,11 +56,32 @@ impl<'p> TreeNode<'p> {
     }
 
     /// The rows of the threads that execute the construct; for a parallel
-    /// region that leaves out those that only forked.
-    pub(crate) fn executors(&self) -> impl Iterator<Item = Measures<'p>> {
+    /// region that leaves out those that only forked, unless nothing else is
+    /// known of their team.
+    pub(crate) fn executors(&self) -> impl Iterator<Item = Measures<'_>> {
         let only_members = self.kind.is_parallel();
         self.rows()
             .filter(move |row| !only_members || !row.row.main.is_zero())
+    }
+
+    /// Of a parallel region: the rows of its teams' members.
+    pub(crate) fn members(&self) -> impl Iterator<Item = Measures<'_>> {
+        self.executors().filter(|row| !self.is_untold(row.row))
+    }
+
+    /// Whether a row stands for a team of which nothing else is known.
+    pub(crate) fn is_untold(&self, row: &Row) -> bool {
+        estimate::is_untold(self.kind, row)
+    }
+
+    /// Of the thread's own time here, how much was work or waiting, nobody knows
+    /// which.
+    pub(crate) fn untold_ns(&self, measures: &Measures<'_>) -> u64 {
+        let is_hidden = self.barrier == Barrier::Hidden && self.rows.len() > 1;
+        match is_hidden || self.is_untold(measures.row) {
+            true => measures.row.main.ns.saturating_sub(measures.nested.all),
+            false => 0,
+        }
     }
 
     /// How many rows there are.
@@ -79,6 +107,7 @@ impl<'p> Tree<'p> {
         };
         tree.link(profile);
         tree.mark_recursion(profile.regions.len());
+        estimate::complete(&mut tree, profile);
         tree.add_up_nested(profile.threads.len());
         tree
     }
@@ -134,7 +163,8 @@ impl<'p> Tree<'p> {
             scope,
             repeats: false,
             inside_itself: false,
-            rows,
+            rows: Cow::Borrowed(rows),
+            barrier: Barrier::Measured,
             nested: Vec::new(),
         });
         here
@@ -190,33 +220,60 @@ impl<'p> Tree<'p> {
                     slots.set(row.thread, index);
                 }
             }
-            parent.nested = vec![Nested::default(); parent.rows.len()];
+            let mut nested = vec![Nested::default(); parent.rows.len()];
             for &child in &parent.children {
                 let child = &after[child - here - 1];
+                let costs: Vec<&Cost> = overheads::of(child.kind).collect();
                 for below in child.rows() {
                     if let Some(index) = slots.get(below.row.thread) {
-                        parent.nested[index].add(parent.kind, child, &below);
+                        nested[index].add(parent, child, &below);
+                        nested[index].add_deep(child, &costs, &below);
                     }
                 }
             }
+            parent.nested = nested;
         }
     }
 }
 
 impl Nested {
-    fn add(&mut self, kind: RegionKind, child: &TreeNode<'_>, below: &Measures<'_>) {
+    fn add(&mut self, parent: &TreeNode<'_>, child: &TreeNode<'_>, below: &Measures<'_>) {
         let busy = occupied(child.kind, below.row);
         self.all += busy;
         if is_in_body(child.within) {
             self.in_body += busy;
         }
-        if child.kind.is_task_execution() && is_waiting(kind, child.within) {
+        // An estimated barrier is what the construct's own part leaves over.
+        let is_estimated = parent.barrier == Barrier::Estimated
+            && !parent.kind.is_parallel()
+            && child.within == PseudoRegion::Main;
+        if child.kind.is_task_execution() && (is_waiting(parent.kind, child.within) || is_estimated)
+        {
             self.tasks += busy;
         }
         if child.kind == RegionKind::Section {
             self.sections += below.row.main;
             self.in_sections += below.nested.all;
         }
+    }
+
+    /// Adds what the thread lost there and below, and where it forked teams.
+    fn add_deep(&mut self, child: &TreeNode<'_>, costs: &[&Cost], below: &Measures<'_>) {
+        if child.kind.is_parallel() {
+            self.forked += below.row.seq().ns;
+            return;
+        }
+        for cost in costs {
+            let ns = cost.quantity.inclusive(below);
+            match cost.charge {
+                Charge::To(Category::Mgmt) => self.managed += ns,
+                _ => self.waited += ns,
+            }
+        }
+        self.untold += child.untold_ns(below) + below.nested.untold;
+        self.forked += below.nested.forked;
+        self.managed += below.nested.managed;
+        self.waited += below.nested.waited;
     }
 }
 

@@ -3,7 +3,7 @@
 //! Threads that run beside each other do not add up to wall time, so each
 //! thread's time is multiplied by its *weight*:
 //!
-//! - The initial threads weigh `1 / number of initial threads`.
+//! - Of the initial threads [`super::initial`] tells what they weigh: one weighs 1.
 //! - A team's members share the weight of the thread that forked them, so that
 //!   `sum of weight x member's main = forker's weight x forker's seq`. For a
 //!   team of `n` that is ompP's "CPU time divided by thread count", and it holds
@@ -15,11 +15,11 @@
 //! exclusive times of all nodes, and of the program itself, sum up to the
 //! duration, at any depth of nesting.
 
-use std::collections::HashMap;
-
+use super::initial::Initial;
+use super::teams::Forkers;
 use super::tree::{Slots, Tree};
 use crate::columns::{Measures, occupied};
-use crate::model::{Profile, Thread};
+use crate::model::Profile;
 
 /// Wall-like time of one node, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -28,8 +28,16 @@ pub(crate) struct Wall {
     pub(crate) exclusive: f64,
 }
 
+/// The wall-like times of all nodes.
+#[derive(Debug)]
+pub(crate) struct Walls {
+    pub(crate) nodes: Vec<Wall>,
+    /// Wall time during which any initial thread had a team, in nanoseconds.
+    pub(crate) coverage_ns: f64,
+}
+
 /// Computes the wall-like times of all nodes.
-pub(crate) fn wall_times(profile: &Profile, tree: &Tree<'_>) -> Vec<Wall> {
+pub(crate) fn wall_times(profile: &Profile, tree: &Tree<'_>) -> Walls {
     let mut scopes: Vec<Vec<usize>> = vec![Vec::new(); tree.nodes.len()];
     let mut outermost = Vec::new();
     for (here, node) in tree.nodes.iter().enumerate() {
@@ -40,13 +48,17 @@ pub(crate) fn wall_times(profile: &Profile, tree: &Tree<'_>) -> Vec<Wall> {
     }
     let mut work = Weighing {
         tree,
-        forkers: forkers(&profile.threads),
+        forkers: Forkers::new(&profile.threads),
         walls: vec![Wall::default(); tree.nodes.len()],
         fork_weights: vec![Vec::new(); tree.nodes.len()],
         weights: Weights::new(profile.threads.len()),
         teams: Slots::new(profile.threads.len()),
     };
-    work.weights.start(1.0 / initial_threads(profile) as f64);
+    let initial = Initial::new(profile, tree);
+    work.weights.start(1.0);
+    for (thread, weight) in initial.weights {
+        work.weights.set(thread, weight);
+    }
     work.weigh(&outermost);
     // A scope stands before the scopes in it, as parents stand before children.
     for (here, node) in tree.nodes.iter().enumerate() {
@@ -56,36 +68,15 @@ pub(crate) fn wall_times(profile: &Profile, tree: &Tree<'_>) -> Vec<Wall> {
         }
     }
     work.take_out_of_forks();
-    work.walls
-}
-
-/// The number of initial threads, at least 1.
-pub(crate) fn initial_threads(profile: &Profile) -> usize {
-    profile
-        .threads
-        .iter()
-        .filter(|thread| thread.path.len() == 1)
-        .count()
-        .max(1)
-}
-
-/// For each thread the one that forked its team.
-fn forkers(threads: &[Thread]) -> Vec<Option<usize>> {
-    let places: HashMap<(Option<u32>, &[u32]), usize> = threads
-        .iter()
-        .enumerate()
-        .map(|(place, thread)| ((thread.rank, thread.path.as_slice()), place))
-        .collect();
-    let forker = |thread: &Thread| {
-        let (_, path) = thread.path.split_last()?;
-        places.get(&(thread.rank, path)).copied()
-    };
-    threads.iter().map(forker).collect()
+    Walls {
+        nodes: work.walls,
+        coverage_ns: initial.coverage_ns,
+    }
 }
 
 struct Weighing<'a, 'p> {
     tree: &'a Tree<'p>,
-    forkers: Vec<Option<usize>>,
+    forkers: Forkers,
     walls: Vec<Wall>,
     /// For each parallel node, the weights of its rows in the outer scope.
     fork_weights: Vec<Vec<f64>>,
@@ -125,12 +116,12 @@ impl Weighing<'_, '_> {
     fn open_scope(&mut self, here: usize) {
         let node = &self.tree.nodes[here];
         let teams = self.teams(here);
-        let members: Vec<Measures<'_>> = node.executors().collect();
+        let members: Vec<Measures<'_>> = node.members().collect();
         // For members whose forker left no trace: as if they were one team.
         self.weights.start(1.0 / members.len().max(1) as f64);
         for member in members {
             let thread = member.row.thread;
-            let team = self.forkers[thread].and_then(|forker| self.teams.get(forker));
+            let team = self.forkers.of(thread).and_then(|forker| self.teams.get(forker));
             if let Some(team) = team
                 .map(|team| &teams[team])
                 .filter(|team| team.members > 0)
@@ -179,8 +170,8 @@ impl Weighing<'_, '_> {
                 });
             }
         }
-        for member in node.executors() {
-            let team = self.forkers[member.row.thread].and_then(|forker| self.teams.get(forker));
+        for member in node.members() {
+            let team = self.forkers.of(member.row.thread).and_then(|forker| self.teams.get(forker));
             if let Some(team) = team {
                 teams[team].members += member.row.main.ns;
             }

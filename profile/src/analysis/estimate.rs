@@ -1,0 +1,151 @@
+//! What was not measured, as far as it follows from what was. It is told here and
+//! nowhere else, so that every table and output says the same.
+//!
+//! - The **barrier at the end of a construct** has no events of its own where the
+//!   construct could not be split (`Region::unsplit`). Of a team the measurement
+//!   library tells until when a member waited for the last one: `ibarr` is there.
+//!   Profiles without it get POMPROF's estimate: the thread that left soonest did
+//!   not wait. In a `single`, `scope` or `sections`, a thread that has nothing
+//!   more to execute waits, so that the wait is what its own part leaves over.
+//!   All these are *estimated*. In a loop or `workshare`, work is not told from
+//!   the wait that follows: that barrier is *hidden*.
+//! - A **team measured from outside** has a forking thread and no members. What
+//!   its threads did is not known, nor how many they were. The forking thread
+//!   was in it for the whole time, and stands for its members.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::teams::Forkers;
+use super::tree::Tree;
+use crate::model::{Profile, Region, Row, Span};
+use crate::region_kind::{PseudoRegion, RegionKind};
+
+/// How the time at a barrier is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Barrier {
+    /// It was measured.
+    Measured,
+    /// It was estimated.
+    Estimated,
+    /// There is none.
+    None,
+    /// It cannot be told from the work.
+    Hidden,
+}
+
+impl Barrier {
+    /// The word in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Estimated => "estimated",
+            Self::None => "none",
+            Self::Hidden => "hidden",
+        }
+    }
+
+    /// How the barrier of a region is known that ran, as far as its record says.
+    pub(super) fn of(region: &Region) -> Self {
+        use RegionKind::{Scope, Sections, Single};
+        match (&region.unsplit, region.kind) {
+            (None, _) => Self::Measured,
+            (Some(_), Single | Scope | Sections) => Self::Estimated,
+            (Some(_), kind) if kind.is_parallel() => Self::Estimated,
+            (Some(_), _) => Self::Hidden,
+        }
+    }
+}
+
+/// Whether a row stands for a team of which nothing else is known.
+pub(super) fn is_untold(kind: RegionKind, row: &Row) -> bool {
+    kind.is_parallel() && !row.main.is_zero() && !row.seq().is_zero()
+}
+
+/// Adds to the rows of all nodes what can be told of them.
+pub(super) fn complete(tree: &mut Tree<'_>, profile: &Profile) {
+    let forkers = Forkers::new(&profile.threads);
+    for here in 0..tree.nodes.len() {
+        let region = &profile.regions[tree.nodes[here].region];
+        let barrier = Barrier::of(region);
+        let rows = match region.kind {
+            kind if kind.is_parallel() => of_teams(tree, here, barrier, &forkers),
+            RegionKind::Sections if barrier == Barrier::Estimated => of_sections(tree, here),
+            _ if barrier == Barrier::Estimated => rest_of_body(&tree.nodes[here].rows),
+            _ => continue,
+        };
+        if let Some(rows) = rows {
+            tree.nodes[here].rows = Cow::Owned(rows);
+        }
+        tree.nodes[here].barrier = barrier;
+    }
+}
+
+/// Rows of forking threads stand for teams without members, and a barrier that
+/// has no time gets some of the times of leaving.
+fn of_teams(
+    tree: &Tree<'_>,
+    here: usize,
+    barrier: Barrier,
+    forkers: &Forkers,
+) -> Option<Vec<Row>> {
+    let rows = &tree.nodes[here].rows;
+    let mut soonest: HashMap<Option<usize>, u64> = HashMap::new();
+    let members = rows.iter().filter(|row| !row.main.is_zero());
+    for member in members.clone() {
+        let exit = soonest.entry(forkers.of(member.thread)).or_insert(u64::MAX);
+        *exit = member.exit().ns.min(*exit);
+    }
+    let is_untold = |row: &Row| {
+        row.main.is_zero() && row.seq().ns > 0 && !soonest.contains_key(&Some(row.thread))
+    };
+    let is_rough = barrier == Barrier::Estimated
+        && members.clone().count() > 0
+        && members.clone().all(|row| row.ibarr.is_zero());
+    if !is_rough && !rows.iter().any(is_untold) {
+        return None;
+    }
+    let told = rows.iter().map(|row| {
+        let mut told = row.clone();
+        if is_untold(row) {
+            told.main = row.seq();
+        } else if is_rough && !row.main.is_zero() {
+            let after = soonest.get(&forkers.of(row.thread)).copied();
+            let after = after.unwrap_or_default().min(row.exit().ns);
+            told.ibarr.ns = row.exit().ns - after;
+            told.span_mut(PseudoRegion::Exit).ns = after;
+        }
+        told
+    });
+    Some(told.collect())
+}
+
+fn with_wait(row: &Row, own_part: u64) -> Row {
+    let mut told = row.clone();
+    told.ibarr = Span {
+        count: 0,
+        ns: row.main.ns.saturating_sub(own_part),
+    };
+    told
+}
+
+fn rest_of_body(rows: &[Row]) -> Option<Vec<Row>> {
+    Some(
+        rows.iter()
+            .map(|row| with_wait(row, row.body.ns))
+            .collect(),
+    )
+}
+
+fn of_sections(tree: &Tree<'_>, here: usize) -> Option<Vec<Row>> {
+    let node = &tree.nodes[here];
+    let children = node.children.iter().map(|&child| &tree.nodes[child]);
+    let sections = children.filter(|child| child.kind == RegionKind::Section);
+    let mut executed: HashMap<usize, u64> = HashMap::new();
+    for row in sections.flat_map(|section| section.rows.iter()) {
+        *executed.entry(row.thread).or_default() += row.main.ns;
+    }
+    let own = |row: &Row| executed.get(&row.thread).copied().unwrap_or(0);
+    Some(node.rows.iter().map(|row| with_wait(row, own(row))).collect())
+}
