@@ -97,7 +97,7 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, overheads: &Overheads)
     let threads = profile.threads.len();
     let of_region = |row: &super::ParallelRegion| {
         let uses = &regions[row.region];
-        (row.region, factors(uses, row.threads as u64, threads))
+        (row.region, factors(uses, distinct(uses, threads), threads))
     };
     let at_level = |uses: &Uses| factors(uses, distinct(uses, threads), threads);
     Efficiencies {

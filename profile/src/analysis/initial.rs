@@ -63,7 +63,11 @@ impl Initial {
         let teams = sum(&forks, |times| times.teams);
         let forking = threads.iter().filter(|(_, times)| forks(times)).count();
         let coverage = match run.parallel_ns {
-            Some(ns) => (ns as f64).min(teams),
+            // No less than any of them had.
+            Some(ns) => {
+                let longest = threads.iter().map(|(_, times)| times.teams).max();
+                (ns as f64).max(longest.unwrap_or(0) as f64).min(teams)
+            }
             // Older profiles do not say which teams there were at once.
             None => teams / forking.max(1) as f64,
         };

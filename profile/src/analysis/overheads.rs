@@ -27,7 +27,7 @@ use super::Share;
 use super::estimate::Barrier;
 use super::tree::{Tree, TreeNode};
 use super::wall::Walls;
-use crate::columns::Quantity;
+use crate::columns::{Measures, Quantity};
 use crate::model::Profile;
 use crate::order;
 use crate::overheads::{self, Category, Charge, Cost};
@@ -228,9 +228,9 @@ struct Whole {
     idle_ns: u64,
     small_teams_ns: u64,
     untold_ns: u64,
-    /// The untold time of outermost teams, for each nanosecond of the threads
-    /// that forked them.
-    untold_factor: f64,
+    /// How many other threads may have been in outermost teams that were measured
+    /// from outside, on average.
+    unseen_threads: f64,
 }
 
 impl Whole {
@@ -248,12 +248,12 @@ impl Whole {
         let threads = u64::from(profile.run.max_threads.max(1));
         let threads = threads.max(busy_ns.div_ceil(duration_ns.max(1)));
         let thread_time_ns = duration_ns.saturating_mul(threads);
+        let unused_ns = thread_time_ns.saturating_sub(busy_ns);
         let idle_ns = serial_ns
             .saturating_mul(threads)
-            .saturating_sub(serial_busy_ns);
-        let rest_ns = thread_time_ns
-            .saturating_sub(busy_ns)
-            .saturating_sub(idle_ns);
+            .saturating_sub(serial_busy_ns)
+            .min(unused_ns);
+        let rest_ns = unused_ns - idle_ns;
         // How many threads there were in a team that was measured from outside is
         // not known, and so not whether the others had nothing to do.
         let others = threads.div_ceil(processes).saturating_sub(1);
@@ -266,7 +266,7 @@ impl Whole {
             idle_ns,
             small_teams_ns: rest_ns - unseen_ns,
             untold_ns: sums.untold_ns() + unseen_ns,
-            untold_factor: unseen_ns as f64 / untold_outermost_ns,
+            unseen_threads: unseen_ns as f64 / untold_outermost_ns,
         }
     }
 }
@@ -311,8 +311,18 @@ struct Sums {
     untold_outermost_ns: u64,
     /// Per region whether waits at its end are estimated.
     are_estimated: Vec<bool>,
-    /// Per region: what is not known of it, and whether it was measured from outside.
-    untold: Vec<(u64, bool)>,
+    /// Per region what is not known of it.
+    untold: Vec<UntoldSums>,
+}
+
+/// What is not known of a region.
+#[derive(Clone, Copy, Debug, Default)]
+struct UntoldSums {
+    ns: u64,
+    is_outside: bool,
+    /// Of outermost teams that were measured from outside: for how long the threads
+    /// that forked them were in them.
+    outermost_ns: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -345,7 +355,7 @@ impl Sums {
             in_teams_ns: 0,
             untold_outermost_ns: 0,
             are_estimated: vec![false; profile.regions.len()],
-            untold: vec![(0, false); profile.regions.len()],
+            untold: vec![UntoldSums::default(); profile.regions.len()],
         }
     }
 
@@ -366,8 +376,10 @@ impl Sums {
                     continue;
                 }
                 sums.is_outside = true;
+                self.untold[node.region].is_outside = true;
                 if node.scope.is_none() {
                     self.untold_outermost_ns += row.row.main.ns;
+                    self.untold[node.region].outermost_ns += row.row.main.ns;
                 }
             }
             if !node.inside_itself {
@@ -381,33 +393,34 @@ impl Sums {
 
     fn add_losses(&mut self, tree: &Tree<'_>) {
         for (here, node) in tree.nodes.iter().enumerate() {
+            // What a thread does to start a team is part of its members' start,
+            // unless nothing is known of them.
+            let beside = node.beside.filter(|_| !node.kind.is_parallel());
+            let is_charged = |row: &Measures<'_>| {
+                beside.is_none_or(|fork| tree.nodes[fork].is_untold_for(row.row.thread))
+            };
+            let rows = || node.executors().filter(is_charged);
+            let around = match node.kind.is_parallel() {
+                true => Some(here),
+                false => beside.or(node.scope),
+            };
             let mut losses = Losses::default();
-            let untold: u64 = node.executors().map(|row| node.untold_ns(&row)).sum();
             self.are_estimated[node.region] |= node.barrier == Barrier::Estimated;
             for (cost, by_category) in &mut self.costs[node.region] {
-                let ns = node
-                    .executors()
-                    .map(|row| cost.quantity.inclusive(&row))
-                    .sum();
+                let ns = rows().map(|row| cost.quantity.inclusive(&row)).sum();
                 let category = category(cost.charge, node);
                 losses.add(category, ns);
                 by_category.add(category, ns);
             }
-            let around = if node.kind.is_parallel() {
-                Some(here)
-            } else {
-                node.scope
+            let Some(around) = around else {
+                self.outside.add_all(&losses);
+                continue;
             };
-            match around {
-                Some(around) => {
-                    let around = tree.nodes[around].region;
-                    self.of_region[around].losses.add_all(&losses);
-                    self.of_region[around].untold_ns += untold;
-                    self.untold[node.region].0 += untold;
-                    self.untold[node.region].1 |= node.kind.is_parallel();
-                }
-                None => self.outside.add_all(&losses),
-            }
+            let untold: u64 = rows().map(|row| node.untold_ns(&row)).sum();
+            let around = &mut self.of_region[tree.nodes[around].region];
+            around.losses.add_all(&losses);
+            around.untold_ns += untold;
+            self.untold[node.region].ns += untold;
         }
     }
 
@@ -454,20 +467,15 @@ impl Sums {
 
     fn untold_places(&self, whole: &Whole) -> Vec<Untold> {
         let regions = self.untold.iter().enumerate();
-        let mut places: Vec<Untold> = regions
-            .filter(|(_, (ns, _))| *ns > 0)
-            .map(|(region, &(ns, is_outside))| {
-                let unseen = match is_outside {
-                    true => (ns as f64 * whole.untold_factor) as u64,
-                    false => 0,
-                };
-                Untold {
-                    region,
-                    time: Share::of(ns + unseen, whole.thread_time_ns),
-                    is_outside,
-                }
-            })
-            .collect();
+        let untold = regions.map(|(region, sums)| {
+            let unseen = whole.unseen_threads * sums.outermost_ns as f64;
+            Untold {
+                region,
+                time: Share::of(sums.ns + unseen.round() as u64, whole.thread_time_ns),
+                is_outside: sums.is_outside,
+            }
+        });
+        let mut places: Vec<Untold> = untold.filter(|place| place.time.ns > 0).collect();
         order::by_key(&mut places, |place| Reverse(place.time.ns));
         places
     }

@@ -33,6 +33,9 @@ pub(crate) struct TreeNode<'p> {
     within: PseudoRegion,
     /// The nearest parallel region above.
     pub(crate) scope: Option<usize>,
+    /// The parallel region above that the same thread is about to make a team for,
+    /// or waits for.
+    pub(crate) beside: Option<usize>,
     /// Whether the same threads are inside the same region already.
     pub(crate) repeats: bool,
     /// Whether the same region stands anywhere above.
@@ -67,6 +70,12 @@ impl<'p> TreeNode<'p> {
     /// Of a parallel region: the rows of its teams' members.
     pub(crate) fn members(&self) -> impl Iterator<Item = Measures<'_>> {
         self.executors().filter(|row| !self.is_untold(row.row))
+    }
+
+    /// Whether the row of this thread stands for a team.
+    pub(crate) fn is_untold_for(&self, thread: usize) -> bool {
+        let row = self.rows.binary_search_by_key(&thread, |row| row.thread);
+        row.is_ok_and(|row| self.is_untold(&self.rows[row]))
     }
 
     /// Whether a row stands for a team of which nothing else is known.
@@ -138,19 +147,19 @@ impl<'p> Tree<'p> {
         threads: usize,
     ) -> usize {
         let here = self.nodes.len();
-        let scope = match parent {
+        let (scope, beside) = match parent {
             Some(parent) => {
                 self.nodes[parent].children.push(here);
                 let above = &self.nodes[parent];
-                if above.kind.is_parallel() && node.within != PseudoRegion::Seq {
-                    Some(parent)
-                } else {
-                    above.scope
+                match (above.kind.is_parallel(), node.within) {
+                    (true, PseudoRegion::Seq) => (above.scope, Some(parent)),
+                    (true, _) => (Some(parent), None),
+                    (false, _) => (above.scope, above.beside),
                 }
             }
             None => {
                 self.roots.push(here);
-                None
+                (None, None)
             }
         };
         let known = node.rows.iter().take_while(|row| row.thread < threads);
@@ -161,6 +170,7 @@ impl<'p> Tree<'p> {
             children: Vec::new(),
             within: node.within,
             scope,
+            beside,
             repeats: false,
             inside_itself: false,
             rows: Cow::Borrowed(rows),

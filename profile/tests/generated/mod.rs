@@ -12,7 +12,8 @@ use proptest::prelude::*;
 #[derive(Clone, Debug)]
 struct Construct {
     kind: RegionKind,
-    /// Which region of that kind; equal ones below each other are recursion.
+    /// Which region of that kind; equal ones below each other are recursion. From
+    /// `UNSPLIT` on they could not be split.
     number: usize,
     /// Own times of the threads, used in turn.
     times: Vec<u64>,
@@ -31,7 +32,7 @@ fn construct() -> impl Strategy<Value = Construct> {
     let header = |kinds: Vec<RegionKind>| {
         (
             proptest::sample::select(kinds),
-            0..2_usize,
+            0..4_usize,
             proptest::collection::vec(0..5_000_000_u64, 1..5),
             proptest::collection::vec(1..4_u32, 1..3),
             0..4_usize,
@@ -51,6 +52,7 @@ fn construct() -> impl Strategy<Value = Construct> {
             Parallel,
             ParallelLoop,
             RegionKind::ParallelSections,
+            RegionKind::ParallelWorkshare,
             Loop,
             RegionKind::Sections,
             Single,
@@ -157,6 +159,12 @@ impl Simulation {
                     (Body, body),
                     (Exit, exit),
                 ],
+                RegionKind::Loop | RegionKind::Sections if it.is_unsplit() => {
+                    &[(Main, body + wait)]
+                }
+                RegionKind::Single | RegionKind::Scope if it.is_unsplit() => {
+                    &[(Main, body + wait), (Body, body)]
+                }
                 RegionKind::Loop | RegionKind::Sections => &[(Main, body + wait), (Ibarr, wait)],
                 RegionKind::Single | RegionKind::Scope | RegionKind::Taskgroup => {
                     &[(Main, body + wait), (Body, body), (Ibarr, wait)]
@@ -201,10 +209,17 @@ impl Simulation {
         } else {
             Vec::new()
         };
-        self.run(&tasks, (Some(node), PseudoRegion::Ibarr), threads)
+        let within = match it.is_unsplit() && !it.kind.is_parallel() {
+            true => PseudoRegion::Main,
+            false => PseudoRegion::Ibarr,
+        };
+        self.run(&tasks, (Some(node), within), threads)
     }
 
     fn run_parallel(&mut self, it: &Construct, node: usize, forkers: &[usize]) -> Vec<u64> {
+        if it.is_outside() {
+            return self.run_outside(it, node, forkers);
+        }
         let size = |place: usize| it.teams[place % it.teams.len()];
         let mut members = Vec::new();
         for (place, &forker) in forkers.iter().enumerate() {
@@ -236,6 +251,11 @@ impl Simulation {
                 let (enter, body, exit) = busy(member);
                 let wait = wall - enter - body - exit;
                 use PseudoRegion::{Body, Enter, Exit, Ibarr, Main};
+                // Older libraries left the wait of those to the exit.
+                let (wait, exit) = match it.number == UNSPLIT && tasks[member] == 0 {
+                    true => (0, wait + exit),
+                    false => (wait, exit),
+                };
                 let parts = [
                     (Main, wall),
                     (Enter, enter),
@@ -245,6 +265,18 @@ impl Simulation {
                 ];
                 self.record(node, members[member], &parts);
             }
+            self.record(node, forker, &[(PseudoRegion::Seq, wall)]);
+            taken.push(wall);
+        }
+        taken
+    }
+
+    /// Teams of which only the forking thread tells, and what that executes.
+    fn run_outside(&mut self, it: &Construct, node: usize, forkers: &[usize]) -> Vec<u64> {
+        let inside = self.run(&it.not_tasks(), (Some(node), PseudoRegion::Seq), forkers);
+        let mut taken = Vec::new();
+        for (place, &forker) in forkers.iter().enumerate() {
+            let wall = it.own_times(place)[1] + inside[place];
             self.record(node, forker, &[(PseudoRegion::Seq, wall)]);
             taken.push(wall);
         }
@@ -265,7 +297,7 @@ impl Simulation {
             ordinal: 0,
             schedule: None,
             num_sections: None,
-            unsplit: None,
+            unsplit: (number >= UNSPLIT).then(|| "it has a clause".to_owned()),
             code: None,
         };
         let node = |(((parent, within), region), rows): (Key, BTreeMap<usize, Row>)| Node {
@@ -311,7 +343,20 @@ fn ends_with_wait(kind: RegionKind) -> bool {
     )
 }
 
+/// From this number on regions could not be split.
+const UNSPLIT: usize = 2;
+
 impl Construct {
+    fn is_unsplit(&self) -> bool {
+        self.number >= UNSPLIT
+    }
+
+    /// Whether it is measured from outside, as combined constructs are that could
+    /// not be split.
+    fn is_outside(&self) -> bool {
+        self.kind == RegionKind::ParallelWorkshare && self.is_unsplit()
+    }
+
     fn tasks(&self) -> Vec<Construct> {
         let tasks = self.inside.iter();
         tasks
@@ -337,14 +382,20 @@ impl Construct {
 
 pub(crate) fn profiles() -> impl Strategy<Value = Profile> {
     let constructs = proptest::collection::vec(construct(), 0..4);
-    (constructs, 1..3_u32, 0..1_000_000_u64).prop_map(|(constructs, initial, rest)| {
+    let overlap = proptest::option::of(0..=100_u64);
+    let all = (constructs, 1..3_u32, 0..1_000_000_u64, overlap);
+    all.prop_map(|(constructs, initial, rest, overlap)| {
         let mut simulation = Simulation::default();
         let initial: Vec<usize> = (0..initial)
             .map(|number| simulation.thread(vec![number]))
             .collect();
         let taken = simulation.run(&constructs, (None, PseudoRegion::Body), &initial);
         let duration = taken.into_iter().max().unwrap_or(0) + rest;
-        simulation.profile(duration)
+        let mut profile = simulation.profile(duration);
+        if let Some(overlap) = overlap.filter(|_| initial.len() > 1) {
+            profile.run.parallel_ns = Some(duration * overlap / 100);
+        }
+        profile
     })
 }
 

@@ -4,19 +4,20 @@
 
 #![allow(dead_code)] // Each user needs a part of it.
 
-use profile::analysis::{Report, Table};
+use profile::analysis::{Barrier, Efficiency, Report, Table};
 use profile::columns::Quantity;
 use profile::overheads::Category;
 
 /// Everything that contradicts itself; empty if nothing does.
 pub(crate) fn contradictions(report: &Report<'_>) -> Vec<String> {
-    let rules: [fn(&Report<'_>, &mut Findings); 7] = [
+    let rules: [fn(&Report<'_>, &mut Findings); 8] = [
         flat_profile_threads_and_tree_agree,
         exclusive_times_of_the_tree_are_the_duration,
         overheads_are_part_of_what_there_was,
         waits_and_tasks_are_what_the_waits_took,
         parts_of_a_thread_s_time_are_the_whole,
         efficiencies_are_products_from_zero_to_one,
+        thread_time_is_taken_apart,
         properties_are_ranked,
     ];
     let mut findings = Findings(Vec::new());
@@ -116,7 +117,7 @@ fn overheads_are_part_of_what_there_was(report: &Report<'_>, findings: &mut Find
     findings.same(covered, duration, "coverage and serial part, duration");
     for region in &overheads.regions {
         findings.at_most(
-            region.losses.total(),
+            region.losses.total() + region.untold_ns,
             region.total_ns,
             "overheads of a region",
         );
@@ -136,6 +137,17 @@ fn overheads_are_part_of_what_there_was(report: &Report<'_>, findings: &mut Find
     findings.same(rows, whole, "overheads of regions, of the program");
     findings.same(places, whole, "overheads of places, of the program");
     findings.at_most(whole, overheads.thread_time_ns, "overheads, thread time");
+    let totals = overheads.of_whole.iter().map(|row| row.total.ns).sum();
+    let whole_total = overheads.whole_sum.total.ns;
+    findings.same(totals, whole_total, "totals of regions, their sum");
+    findings.at_most(whole_total, overheads.thread_time_ns, "totals, thread time");
+    let untold = overheads
+        .untold_places
+        .iter()
+        .map(|place| place.time.ns)
+        .sum();
+    let places = overheads.untold_places.len();
+    findings.close(untold, overheads.untold.ns, places, "untold at places, all");
     let synch = &overheads.whole_sum.by_category[Category::Synch as usize];
     findings.must(synch.percent <= 100.0, || format!("{} %", synch.percent));
 }
@@ -148,6 +160,9 @@ fn waits_and_tasks_are_what_the_waits_took(report: &Report<'_>, findings: &mut F
         else {
             continue;
         };
+        if report.profile.regions[table.region].unsplit.is_some() {
+            continue; // What is estimated is not recorded.
+        }
         let nodes = report.profile.nodes.iter();
         let nodes = nodes.filter(|node| node.region == table.region);
         let ibarr: u64 = nodes
@@ -163,7 +178,7 @@ fn waits_and_tasks_are_what_the_waits_took(report: &Report<'_>, findings: &mut F
 
 fn parts_of_a_thread_s_time_are_the_whole(report: &Report<'_>, findings: &mut Findings) {
     for parts in report.decomposition().flat_map(|row| row.threads) {
-        let sum = parts.runtime_ns() + parts.work_ns + parts.barrier_ns;
+        let sum = parts.runtime_ns() + parts.work_ns + parts.waits_ns + parts.barrier_ns;
         findings.same(sum, parts.time_ns, "parts of a thread's time, all");
         findings.must(parts.imbalance.is_none_or(|percent| percent >= 0.0), || {
             format!("imbalance {:?}", parts.imbalance)
@@ -179,13 +194,51 @@ fn efficiencies_are_products_from_zero_to_one(report: &Report<'_>, findings: &mu
         let is_share = parts.iter().all(|part| (0.0..=1.0).contains(part));
         let is_product = (it.load_balance * it.rest - it.total).abs() < 1e-9;
         findings.must(is_share && is_product, || format!("{it:?}"));
-        findings.at_most(it.useful_ns, it.time_ns, "useful time, time");
+        let known = it.useful_ns + it.untold_ns;
+        findings.at_most(known, it.time_ns, "useful and untold time, time");
     }
-    let regions = report.overheads.regions.iter();
-    let losses = regions.map(|row| row.losses.total()).sum();
-    let levels = of.levels.iter();
-    let lost = levels.map(|level| level.time_ns - level.useful_ns).sum();
-    findings.at_most(lost, losses, "lost on the levels, in the regions");
+}
+
+/// Thread time is useful, lost, untold, or there was no work or no thread for it;
+/// what regions have, levels have, and all of it with the serial part the program.
+fn thread_time_is_taken_apart(report: &Report<'_>, findings: &mut Findings) {
+    let (of, overheads) = (&report.efficiency, &report.overheads);
+    let Some(program) = &of.program else { return };
+    let sum = |of: fn(&Efficiency) -> u64, all: &mut dyn Iterator<Item = &Efficiency>| -> u64 {
+        all.map(of).sum()
+    };
+    let in_regions = |part| sum(part, &mut of.regions.iter().map(|(_, region)| region));
+    let on_levels = |part| sum(part, &mut of.levels.iter());
+    let parts: [fn(&Efficiency) -> u64; 3] =
+        [|it| it.time_ns, |it| it.useful_ns, |it| it.untold_ns];
+    for part in parts {
+        findings.same(in_regions(part), on_levels(part), "of regions, of levels");
+    }
+    findings.same(
+        on_levels(|level| level.time_ns),
+        overheads.whole_sum.total.ns,
+        "time on the levels, totals of the regions",
+    );
+    for level in &of.levels {
+        findings.at_most(level.useful_ns, program.useful_ns, "useful on a level");
+        findings.at_most(level.time_ns, program.time_ns, "time on a level");
+    }
+    let parts = program.useful_ns
+        + overheads.whole_sum.overhead.ns
+        + overheads.untold.ns
+        + overheads.idle.ns
+        + overheads.small_teams.ns;
+    let processes = overheads.processes as usize;
+    findings.close(parts, program.time_ns, processes, "parts of the thread time, all");
+    for row in report.decomposition() {
+        let region = of.regions.iter().find(|(region, _)| *region == row.region);
+        let Some((_, region)) = region.filter(|_| row.barrier != Barrier::Hidden) else {
+            continue;
+        };
+        let work = row.threads.iter().map(|parts| parts.work_ns).sum::<u64>();
+        let known = region.useful_ns + region.untold_ns;
+        findings.same(work, known, "work of threads, useful time");
+    }
 }
 
 fn properties_are_ranked(report: &Report<'_>, findings: &mut Findings) {
