@@ -27,6 +27,7 @@ pub mod model;
 pub mod order;
 pub mod overheads;
 pub mod parallel;
+pub mod printable;
 pub mod properties;
 pub mod region_kind;
 pub mod report;

@@ -96,7 +96,8 @@ const IMBAL: Charge = Charge::To(Category::Imbal);
 const LIMPAR: Charge = Charge::To(Category::Limpar);
 const MGMT: Charge = Charge::To(Category::Mgmt);
 
-const BARRIER: &str = "at the implicit barrier of";
+/// Where threads wait for the last one.
+pub const BARRIER: &str = "at the implicit barrier of";
 const START: &str = "starting the team of";
 const STOP: &str = "ending the team of";
 const WAIT: &str = "waiting to enter";

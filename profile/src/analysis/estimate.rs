@@ -84,12 +84,7 @@ pub(super) fn complete(tree: &mut Tree<'_>, profile: &Profile) {
 
 /// Rows of forking threads stand for teams without members, and a barrier that
 /// has no time gets some of the times of leaving.
-fn of_teams(
-    tree: &Tree<'_>,
-    here: usize,
-    barrier: Barrier,
-    forkers: &Forkers,
-) -> Option<Vec<Row>> {
+fn of_teams(tree: &Tree<'_>, here: usize, barrier: Barrier, forkers: &Forkers) -> Option<Vec<Row>> {
     let rows = &tree.nodes[here].rows;
     let mut soonest: HashMap<Option<usize>, u64> = HashMap::new();
     let members = rows.iter().filter(|row| !row.main.is_zero());
@@ -131,11 +126,7 @@ fn with_wait(row: &Row, own_part: u64) -> Row {
 }
 
 fn rest_of_body(rows: &[Row]) -> Option<Vec<Row>> {
-    Some(
-        rows.iter()
-            .map(|row| with_wait(row, row.body.ns))
-            .collect(),
-    )
+    Some(rows.iter().map(|row| with_wait(row, row.body.ns)).collect())
 }
 
 fn of_sections(tree: &Tree<'_>, here: usize) -> Option<Vec<Row>> {
@@ -147,5 +138,10 @@ fn of_sections(tree: &Tree<'_>, here: usize) -> Option<Vec<Row>> {
         *executed.entry(row.thread).or_default() += row.main.ns;
     }
     let own = |row: &Row| executed.get(&row.thread).copied().unwrap_or(0);
-    Some(node.rows.iter().map(|row| with_wait(row, own(row))).collect())
+    Some(
+        node.rows
+            .iter()
+            .map(|row| with_wait(row, own(row)))
+            .collect(),
+    )
 }

@@ -1,8 +1,10 @@
 //! How regions are named: numbers, places, and file names short enough to read.
+//! Whatever the source calls them, a label can be shown (see [`crate::printable`]).
 
 use std::collections::HashMap;
 
 use crate::model::Region;
+use crate::printable::printable;
 use crate::region_kind::RegionKind;
 
 /// The names of one region.
@@ -95,19 +97,25 @@ fn label(index: usize, region: &Region, short: &HashMap<&str, String>) -> Label 
     Label {
         id: format!("R{:05}", index + 1),
         kind: region.kind,
-        file: file(region).to_owned(),
+        file: printable(file(region)).into_owned(),
         short_file: short
             .get(file(region))
-            .map_or_else(|| file(region).to_owned(), String::clone),
+            .map_or_else(|| printable(file(region)), |name| printable(name))
+            .into_owned(),
         first: region.begin[0],
         last: if region.kind.is_point() {
             region.begin[0]
         } else {
             region.end[1].max(region.begin[0])
         },
-        name: region.name.clone().filter(|name| !name.is_empty()),
-        function: region.function.clone().filter(|name| !name.is_empty()),
+        name: shown(region.name.as_ref()),
+        function: shown(region.function.as_ref()),
     }
+}
+
+fn shown(name: Option<&String>) -> Option<String> {
+    let name = name.filter(|name| !name.is_empty());
+    name.map(|name| printable(name).into_owned())
 }
 
 /// The source, or else the file with the machine code.

@@ -34,7 +34,7 @@ pub use efficiency::{Efficiencies, Efficiency, Processor, processor};
 pub use estimate::Barrier;
 pub use grain::Grain;
 pub use labels::Label;
-pub use overheads::{Losses, OverheadRow, Overheads, ParallelRegion, Place};
+pub use overheads::{Losses, OverheadRow, Overheads, ParallelRegion, Place, Untold};
 pub use own::OwnTime;
 pub use properties::Property;
 pub use ranks::Rank;
@@ -45,6 +45,7 @@ pub use waits::{Contended, Latecomer, Lateness, Pattern, Spread};
 
 use self::decomposition::Decompositions;
 use crate::model::{Profile, Region};
+use crate::printable::printable;
 use crate::region_kind::{KINDS, KindRow, RegionKind};
 
 /// Percent of the thread time below which a loss is not worth a remedy.
@@ -184,6 +185,23 @@ impl<'p> Report<'p> {
             least_severity: NEGLIGIBLE,
             shown: None,
         }
+    }
+
+    /// What is not measured of a region, or only estimated, and why.
+    #[must_use]
+    pub fn not_measured(&self, region: usize) -> Option<String> {
+        let why = self.profile.regions.get(region)?.unsplit.as_deref()?;
+        let of = |regions: &[ParallelRegion]| {
+            let mut regions = regions.iter();
+            regions.any(|row| row.region == region && row.is_outside)
+        };
+        let what = match Barrier::of(&self.profile.regions[region]) {
+            _ if of(&self.overheads.regions) => "measured from outside",
+            Barrier::Estimated => "implicit barrier estimated",
+            Barrier::Hidden => "implicit barrier not told from the work",
+            Barrier::Measured | Barrier::None => return None,
+        };
+        Some(format!("{what}: {}", printable(why)))
     }
 
     /// POMPROF's decomposition, in the order of [`Report::flat`].

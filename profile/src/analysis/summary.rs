@@ -1,6 +1,8 @@
 //! Where the time went, in words: one line for the terminal, and a few lines
 //! on top of the text report.
 
+use std::borrow::Cow;
+
 use super::dilation::Dilation;
 use super::grain::Grain;
 use super::labels::Label;
@@ -14,6 +16,7 @@ use crate::columns::Quantity;
 use crate::model::Profile;
 use crate::order;
 use crate::overheads::Category;
+use crate::printable::printable;
 
 /// Where the time went, in words.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +48,7 @@ impl Facts<'_> {
             idle, whole_sum, ..
         } = self.overheads;
         let is_serial = idle.ns > whole_sum.overhead.ns;
+        lines.extend(self.untold());
         lines.extend(self.serial_part().filter(|_| is_serial));
         lines.push(self.losses());
         lines.extend(self.crowd());
@@ -63,6 +67,7 @@ impl Facts<'_> {
         }
         lines.extend(self.small_tasks());
         lines.extend(self.serial_part().filter(|_| !is_serial));
+        lines.extend(self.small_teams());
         lines.extend(self.measuring());
         let dilated = self.dilated().map(|words| format!(" {words}."));
         Summary {
@@ -100,8 +105,19 @@ impl Facts<'_> {
         if spent.percent >= NEGLIGIBLE && spent.ns > lost.ns.max(overheads.idle.ns) {
             return self.small_tasks().unwrap_or_default();
         }
+        let others = lost.ns.max(overheads.idle.ns);
+        if let Some(untold) = self.untold().filter(|_| overheads.untold.ns > others) {
+            return untold;
+        }
+        if let Some(small) = self.small_teams() {
+            if overheads.small_teams.ns > others {
+                return small;
+            }
+        }
         let of = format!("{} of {}", time(lost.ns), time(overheads.thread_time_ns));
-        if lost.percent.max(overheads.idle.percent) < NEGLIGIBLE {
+        if overheads.untold.percent < NEGLIGIBLE
+            && lost.percent.max(overheads.idle.percent) < NEGLIGIBLE
+        {
             return format!(
                 "Overhead is negligible: threads lost {} of their time ({of}).",
                 percent(lost.percent)
@@ -168,6 +184,7 @@ impl Facts<'_> {
         let Overheads {
             duration_ns,
             threads,
+            threads_are_least,
             thread_time_ns,
             coverage,
             ..
@@ -176,15 +193,18 @@ impl Facts<'_> {
             0 => String::new(),
             ranks => format!(" on {}", count(ranks, "rank")),
         };
-        let application = match self.profile.run.application.as_str() {
-            "" => "The program",
+        let application = match printable(&self.profile.run.application) {
+            name if name.is_empty() => Cow::Borrowed("The program"),
             name => name,
         };
         format!(
-            "{application} ran {} with up to {}{ranks}: {} of thread time. {} of the run ({}) was in \
+            "{application} ran {} with {}{ranks}: {} of thread time. {} of the run ({}) was in \
              parallel regions.",
             time(duration_ns),
-            count(threads, "thread"),
+            match threads_are_least {
+                false => format!("up to {}", count(threads, "thread")),
+                true => format!("an unknown number of threads, at least {threads}"),
+            },
             time(thread_time_ns),
             percent(coverage.percent),
             time(coverage.ns)
@@ -203,10 +223,11 @@ impl Facts<'_> {
             .into_iter()
             .map(|(category, ns)| format!("{} {}", category.in_words(), time(ns)))
             .collect();
-        let verdict = if sum.overhead.percent < NEGLIGIBLE {
-            "Overhead is negligible: t"
-        } else {
-            "T"
+        let is_known = self.overheads.untold.percent < NEGLIGIBLE;
+        let verdict = match (sum.overhead.percent < NEGLIGIBLE, is_known) {
+            (true, true) => "Overhead is negligible: t",
+            (_, true) => "T",
+            (_, false) => "As far as it was measured, t",
         };
         let of = format!("{} of their time", percent(sum.overhead.percent));
         if parts.is_empty() {
@@ -232,9 +253,13 @@ impl Facts<'_> {
     fn place_and(&self, place: &Place, function: &str) -> String {
         let label = &self.labels[place.region];
         format!(
-            "{} the {}{function}: {} ({})",
+            "{} the {}{function}: {}{} ({})",
             place.cost.place,
             label.in_words(),
+            match place.is_estimated {
+                true => "an estimated ",
+                false => "",
+            },
             time(place.lost.ns),
             percent(place.lost.percent)
         )
@@ -351,6 +376,46 @@ impl Facts<'_> {
             label.in_function(),
             count(most.pairs, "time")
         ))
+    }
+
+    /// Of how much nobody knows whether it was lost, if it is worth a line.
+    fn untold(&self) -> Option<String> {
+        let untold = self.overheads.untold;
+        let most = self.overheads.untold_places.first()?;
+        if untold.percent < NEGLIGIBLE {
+            return None;
+        }
+        let label = &self.labels[most.region];
+        let why = self.profile.regions[most.region].unsplit.as_deref();
+        let why = why.map(|why| format!(", since {}", printable(why)));
+        Some(format!(
+            "Of {} of the thread time ({}) it is not known whether it was work or overhead, {} in \
+             the {}{}, {}{}.",
+            percent(untold.percent),
+            time(untold.ns),
+            portion(2 * most.time.ns >= untold.ns),
+            label.in_words(),
+            label.in_function(),
+            match most.is_outside {
+                true => "which was measured from outside",
+                false => "whose implicit barrier is not told from its work",
+            },
+            why.unwrap_or_default()
+        ))
+    }
+
+    /// What teams cost that were smaller than the largest number of threads, if it is
+    /// worth a line.
+    fn small_teams(&self) -> Option<String> {
+        let small = self.overheads.small_teams;
+        (small.percent >= NEGLIGIBLE).then(|| {
+            format!(
+                "Teams of fewer than {} left {} of the thread time ({}) without a thread.",
+                count(self.overheads.threads, "thread"),
+                percent(small.percent),
+                time(small.ns)
+            )
+        })
     }
 
     /// What the serial part cost, if it is worth a line.

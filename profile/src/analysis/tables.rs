@@ -25,6 +25,10 @@ pub struct Table {
     cells: Vec<u64>,
     /// The sum of each column.
     pub sum: Vec<u64>,
+    /// Whether the rows are of threads that forked teams which were measured from
+    /// outside: then they stand for these, and only time and number of executions
+    /// are known.
+    pub is_outside: bool,
 }
 
 impl Table {
@@ -36,6 +40,7 @@ impl Table {
             threads: Vec::new(),
             cells: Vec::new(),
             sum,
+            is_outside: false,
         }
     }
 
@@ -53,6 +58,16 @@ impl Table {
         self.columns
             .iter()
             .position(|column| column.quantity == quantity && !column.exclusive)
+    }
+
+    /// Whether what stands in a column is known.
+    #[must_use]
+    pub fn is_known(&self, column: &Column) -> bool {
+        let is_told = matches!(
+            column.quantity,
+            Quantity::ExecTime | Quantity::ExecCount | Quantity::Counter(_)
+        );
+        is_told || !self.is_outside
     }
 
     /// The smallest, mean and largest cell of each column: what a writer shows
@@ -116,6 +131,7 @@ impl Table {
     /// Keeps the rows of some threads; the sum is theirs.
     pub(crate) fn keep(&mut self, is_kept: impl Fn(usize) -> bool) {
         let mut kept = Self::new(self.region, std::mem::take(&mut self.columns));
+        kept.is_outside = self.is_outside;
         for (thread, cells) in self
             .threads
             .iter()
@@ -184,6 +200,7 @@ fn add_nodes(table: &mut Table, nodes: &[&TreeNode<'_>], slots: &mut Slots) {
     slots.start();
     // Most regions stand at one place in the tree.
     table.reserve(nodes.first().map_or(0, |node| node.threads()));
+    table.is_outside = nodes.iter().all(|node| node.is_outside());
     for node in nodes {
         for measures in node.executors() {
             let thread = measures.row.thread;
@@ -230,6 +247,7 @@ impl<'p> OnCallPaths<'p> {
         columns.extend(&self.counters);
         let mut table = Table::new(node.region, columns);
         table.reserve(node.threads());
+        table.is_outside = node.is_outside();
         for measures in node.executors() {
             let row = table.push_row(measures.row.thread);
             table.add(row, &measures, false);

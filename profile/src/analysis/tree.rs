@@ -72,6 +72,12 @@ impl<'p> TreeNode<'p> {
         self.executors().filter(|row| !self.is_untold(row.row))
     }
 
+    /// Whether it is a parallel region of which nobody tells but who forked.
+    pub(crate) fn is_outside(&self) -> bool {
+        let mut rows = self.executors().peekable();
+        rows.peek().is_some() && rows.all(|row| self.is_untold(row.row))
+    }
+
     /// Whether the row of this thread stands for a team.
     pub(crate) fn is_untold_for(&self, thread: usize) -> bool {
         let row = self.rows.binary_search_by_key(&thread, |row| row.thread);

@@ -121,7 +121,10 @@ impl Weighing<'_, '_> {
         self.weights.start(1.0 / members.len().max(1) as f64);
         for member in members {
             let thread = member.row.thread;
-            let team = self.forkers.of(thread).and_then(|forker| self.teams.get(forker));
+            let team = self
+                .forkers
+                .of(thread)
+                .and_then(|forker| self.teams.get(forker));
             if let Some(team) = team
                 .map(|team| &teams[team])
                 .filter(|team| team.members > 0)
@@ -171,7 +174,10 @@ impl Weighing<'_, '_> {
             }
         }
         for member in node.members() {
-            let team = self.forkers.of(member.row.thread).and_then(|forker| self.teams.get(forker));
+            let team = self
+                .forkers
+                .of(member.row.thread)
+                .and_then(|forker| self.teams.get(forker));
             if let Some(team) = team {
                 teams[team].members += member.row.main.ns;
             }

@@ -11,7 +11,7 @@ pub use thresholds::{Overhead, Thresholds};
 use std::collections::HashMap;
 
 use crate::analysis::words::percent;
-use crate::analysis::{Label, Report, Share};
+use crate::analysis::{Label, NEGLIGIBLE, Report, Share};
 use crate::columns::Quantity;
 use crate::identity::{Pair, pairs};
 use crate::model::{Profile, Region};
@@ -171,18 +171,36 @@ impl Checking<'_, '_> {
         };
         let most = worst.map(|worst| {
             let label = &self.report.labels[worst.region];
+            let estimated = match worst.is_estimated {
+                true => "estimated ",
+                false => "",
+            };
             let lost = percent(worst.lost.percent);
-            format!(", most {} the {} ({lost})", worst.cost.place, name(label))
+            let place = worst.cost.place;
+            format!(", most {place} the {} ({estimated}{lost})", name(label))
         });
         let (holds, found) = at_most(share.percent, limit);
         let message = format!(
-            "{} is {found} of the thread time{}",
+            "{} is {found} of the thread time{}{}",
             overhead.in_words(),
-            most.unwrap_or_default()
+            most.unwrap_or_default(),
+            self.not_known()
         );
         let threshold = format!("max-overhead {}", overhead.name());
         let region = worst.map(|worst| worst.region);
         self.add(&threshold, region, PROGRAM.to_owned(), message, holds);
+    }
+
+    /// Of how much of the thread time nobody knows whether it was lost.
+    fn not_known(&self) -> String {
+        let untold = self.report.overheads.untold.percent;
+        match untold >= NEGLIGIBLE {
+            true => format!(
+                "; of {} it is not known whether it was lost",
+                percent(untold)
+            ),
+            false => String::new(),
+        }
     }
 
     fn coverage(&mut self, limit: Percent) {

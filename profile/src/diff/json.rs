@@ -6,6 +6,6 @@ use super::Diff;
 
 /// Writes one object.
 pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, diff)?;
+    crate::printable::write_pretty_json(&mut *out, diff)?;
     writeln!(out)
 }

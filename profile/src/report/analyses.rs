@@ -8,10 +8,11 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use crate::analysis::{
-    Contended, Decomposition, Derived, Efficiency, Lateness, OverheadRow, Parts, Property, Report,
-    Share, Spread,
+    Barrier, Contended, Decomposition, Derived, Efficiency, Lateness, OverheadRow, Parts, Place,
+    Property, Report, Share, Spread,
 };
 use crate::overheads::Category;
+use crate::printable::write_pretty_json;
 
 /// Value of `schema` in what is written.
 pub const SCHEMA: &str = "romp-analysis";
@@ -34,6 +35,18 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         "coverage": share(overheads.coverage),
         "serial": share(overheads.serial),
         "idle": share(overheads.idle),
+        "small_teams": share(overheads.small_teams),
+        "untold": share(overheads.untold),
+        "untold_places": list(&overheads.untold_places, |place| {
+            let is = match place.is_outside {
+                true => "measured from outside",
+                false => "work or waiting",
+            };
+            with_region(json!({ "is": is, "time": share(place.time) }), place.region)
+        }),
+        "threads_at_once": overheads.threads,
+        "threads_at_once_are_least": overheads.threads_are_least,
+        "places": list(&overheads.places, place),
         "thread_time_ns": overheads.thread_time_ns,
         "overheads": list(&overheads.of_whole, overhead),
         "overheads_sum": overhead(&overheads.whole_sum),
@@ -52,7 +65,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         "last_arrivals": list(&report.lateness, lateness),
         "contention": list(&report.contention, contended),
     });
-    serde_json::to_writer_pretty(&mut *out, &whole)?;
+    write_pretty_json(&mut *out, &whole)?;
     writeln!(out)
 }
 
@@ -114,15 +127,30 @@ fn regions(report: &Report<'_>) -> Value {
 }
 
 fn overhead(row: &OverheadRow) -> Value {
+    let known = |part: Share| match row.is_outside {
+        true => Value::Null,
+        false => share(part),
+    };
     let mut value = json!({
         "region": row.region,
         "total": share(row.total),
-        "overhead": share(row.overhead),
+        "overhead": known(row.overhead),
+        "untold": share(row.untold),
     });
     for (category, part) in Category::ALL.into_iter().zip(row.by_category) {
-        value[category.name()] = share(part);
+        value[category.name()] = known(part);
     }
     value
+}
+
+fn place(place: &Place) -> Value {
+    json!({
+        "region": place.region,
+        "where": place.cost.place,
+        "category": place.category.name(),
+        "lost": share(place.lost),
+        "estimated": place.is_estimated,
+    })
 }
 
 fn property(property: &Property) -> Value {
@@ -135,11 +163,13 @@ fn property(property: &Property) -> Value {
 }
 
 fn efficiency(of: &Efficiency) -> Value {
+    let known = |factor: f64| (!of.is_untold()).then_some(factor);
     json!({
-        "efficiency": of.total,
-        "balance": of.load_balance,
-        "rest": of.rest,
+        "efficiency": known(of.total),
+        "balance": known(of.load_balance),
+        "rest": known(of.rest),
         "useful_ns": of.useful_ns,
+        "untold_ns": of.untold_ns,
         "time_ns": of.time_ns,
     })
 }
@@ -148,19 +178,21 @@ fn decomposition(row: &Decomposition) -> Value {
     json!({
         "region": row.region,
         "barrier_is": row.barrier.name(),
-        "threads": list(&row.threads, parts),
+        "threads": list(&row.threads, |of| parts(of, row.barrier)),
     })
 }
 
-fn parts(parts: &Parts) -> Value {
+fn parts(parts: &Parts, barrier: Barrier) -> Value {
+    let known = |ns: u64| (barrier != Barrier::Hidden).then_some(ns);
     json!({
         "thread": parts.thread,
         "count": parts.count,
         "time_ns": parts.time_ns,
-        "before_ns": parts.before_ns,
-        "work_ns": parts.work_ns,
-        "barrier_ns": parts.barrier_ns,
-        "after_ns": parts.after_ns,
+        "before_ns": known(parts.before_ns),
+        "work_ns": known(parts.work_ns),
+        "waits_ns": known(parts.waits_ns),
+        "barrier_ns": known(parts.barrier_ns),
+        "after_ns": known(parts.after_ns),
         "imbalance_percent": parts.imbalance,
     })
 }

@@ -20,8 +20,9 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::general_facts;
-use crate::analysis::{Efficiency, OverheadRow, Report, Share, Table, Times};
+use crate::analysis::{Barrier, Efficiency, OverheadRow, Report, Share, Table, Times};
 use crate::overheads::Category;
+use crate::printable::printable;
 
 /// Writes the report.
 ///
@@ -81,6 +82,11 @@ fn header(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     for note in &run.notes {
         writeln!(out, "Note,{}", quoted(note))?;
     }
+    for (region, label) in report.labels.iter().enumerate() {
+        if let Some(what) = report.not_measured(region) {
+            writeln!(out, "Note,{}", quoted(&format!("{}: {what}", label.id)))?;
+        }
+    }
     Ok(())
 }
 
@@ -90,7 +96,7 @@ fn ranks(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     for category in Category::ALL {
         write!(out, ",{0},{0}%", category.name())?;
     }
-    writeln!(out)?;
+    writeln!(out, ",Untold,Untold%")?;
     for rank in &report.ranks {
         let run = &rank.run;
         let (host, pid) = (quoted(&run.host), run.pid);
@@ -152,7 +158,9 @@ fn table(report: &Report<'_>, table: &Table, out: &mut dyn Write) -> io::Result<
 fn cells(name: &str, table: &Table, values: &[u64], out: &mut dyn Write) -> io::Result<()> {
     write!(out, "{name}")?;
     for (column, &value) in table.columns.iter().zip(values) {
-        if column.quantity.is_count() {
+        if !table.is_known(column) {
+            write!(out, ",")?;
+        } else if column.quantity.is_count() {
             write!(out, ",{value}")?;
         } else {
             write!(out, ",{}", seconds(value))?;
@@ -179,12 +187,11 @@ fn overheads(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         |out| {
             for parallel in &overheads.regions {
                 let region = region(report, parallel.region);
-                writeln!(
-                    out,
-                    "{region},{},{}",
-                    share(parallel.wall),
-                    parallel.threads
-                )?;
+                let threads = match parallel.is_outside {
+                    true => String::new(),
+                    false => parallel.threads.to_string(),
+                };
+                writeln!(out, "{region},{},{threads}", share(parallel.wall))?;
             }
             writeln!(out, "SUM,,,,,,{},", share(overheads.wall_sum))
         },
@@ -207,7 +214,7 @@ fn overhead_table(
     for category in Category::ALL {
         write!(out, ",{0},{0}%", category.name())?;
     }
-    writeln!(out)?;
+    writeln!(out, ",Untold,Untold%")?;
     for row in rows {
         let id = row
             .region
@@ -218,16 +225,14 @@ fn overhead_table(
 }
 
 fn overhead_row(id: &str, row: &OverheadRow, out: &mut dyn Write) -> io::Result<()> {
-    write!(
-        out,
-        "{id},{},{}",
-        seconds(row.total.ns),
-        share(row.overhead)
-    )?;
-    for part in row.by_category {
-        write!(out, ",{}", share(part))?;
+    write!(out, "{id},{}", seconds(row.total.ns))?;
+    for part in [row.overhead].into_iter().chain(row.by_category) {
+        match row.is_outside {
+            true => write!(out, ",,")?,
+            false => write!(out, ",{}", share(part))?,
+        }
     }
-    writeln!(out)
+    writeln!(out, ",{}", share(row.untold))
 }
 
 fn properties(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -246,11 +251,18 @@ fn properties(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn efficiency(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "Of,Total,Useful,Efficiency,Balance,Rest")?;
+    writeln!(out, "Of,Total,Useful,Efficiency,Balance,Rest,Untold")?;
     let mut row = |of: &str, row: &Efficiency| {
         let [time, useful] = [row.time_ns, row.useful_ns].map(seconds);
-        let (total, balance, rest) = (row.total, row.load_balance, row.rest);
-        writeln!(out, "{of},{time},{useful},{total},{balance},{rest}")
+        let factors = match row.is_untold() {
+            true => ",,".to_owned(),
+            false => format!("{},{},{}", row.total, row.load_balance, row.rest),
+        };
+        writeln!(
+            out,
+            "{of},{time},{useful},{factors},{}",
+            seconds(row.untold_ns)
+        )
     };
     if let Some(program) = &report.efficiency.program {
         row("program", program)?;
@@ -268,21 +280,25 @@ fn efficiency(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 fn decomposition(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "Region,TID,execC,execT,before,work,barrier,after,imbalance%,barrier is"
+        "Region,TID,execC,execT,before,work,waits,barrier,after,imbalance%,barrier is"
     )?;
     for row in report.decomposition() {
         let id = &report.labels[row.region].id;
         for parts in &row.threads {
             let thread = &report.threads[parts.thread];
             write!(out, "{id},{thread},{}", parts.count)?;
+            write!(out, ",{}", seconds(parts.time_ns))?;
             for ns in [
-                parts.time_ns,
                 parts.before_ns,
                 parts.work_ns,
+                parts.waits_ns,
                 parts.barrier_ns,
                 parts.after_ns,
             ] {
-                write!(out, ",{}", seconds(ns))?;
+                match row.barrier {
+                    Barrier::Hidden => write!(out, ",")?,
+                    _ => write!(out, ",{}", seconds(ns))?,
+                }
             }
             let imbalance = parts.imbalance.map(|percent| percent.to_string());
             let imbalance = imbalance.unwrap_or_default();
@@ -318,11 +334,16 @@ pub(crate) fn seconds(ns: u64) -> String {
     format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }
 
-/// A field as it can stand between separators.
+/// A name as it can stand between separators. A spreadsheet computes what begins
+/// as a formula, so a quotation mark stands in front of it: then it is text.
 pub(crate) fn quoted(field: &str) -> Cow<'_, str> {
-    if field.contains([',', '"', '\n', '\r']) {
+    let mut field = printable(field);
+    if field.starts_with(['=', '+', '-', '@']) {
+        field = Cow::Owned(format!("'{field}"));
+    }
+    if field.contains([',', '"']) {
         Cow::Owned(format!("\"{}\"", field.replace('"', "\"\"")))
     } else {
-        Cow::Borrowed(field)
+        field
     }
 }

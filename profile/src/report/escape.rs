@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
-/// Text for an attribute or between tags; characters that XML has no way to
-/// write are left out.
+use crate::printable::printable;
+
+/// Text for an attribute or between tags.
 pub(super) fn escaped(text: &str) -> Cow<'_, str> {
-    if !text.contains(|c: char| "<>&\"'".contains(c) || c.is_control()) {
-        return Cow::Borrowed(text);
+    let text = printable(text);
+    if !text.contains(['<', '>', '&', '"', '\'']) {
+        return text;
     }
     let mut escaped = String::with_capacity(text.len() + 8);
     for c in text.chars() {
@@ -16,7 +18,6 @@ pub(super) fn escaped(text: &str) -> Cow<'_, str> {
             '&' => escaped.push_str("&amp;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            c if c.is_control() => {}
             c => escaped.push(c),
         }
     }
@@ -30,6 +31,7 @@ mod tests {
     #[test]
     fn markup_in_names_is_text() {
         assert_eq!(escaped("a.c"), "a.c");
-        assert_eq!(escaped("T<'a'>&\u{1}\""), "T&lt;&#39;a&#39;&gt;&amp;&quot;");
+        let shown = "T&lt;&#39;a&#39;&gt;&amp;\\u{1}&quot;";
+        assert_eq!(escaped("T<'a'>&\u{1}\""), shown);
     }
 }

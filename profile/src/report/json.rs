@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::model::{Node, Profile, Row};
+use crate::printable::write_json;
 use crate::region_kind::PseudoRegion;
 
 /// Bytes that are put together before they are handed on.
@@ -58,7 +59,7 @@ impl Json {
     /// What stands in front of a value, and the value.
     fn field(&mut self, front: &str, value: &impl Serialize) -> io::Result<()> {
         self.text(front);
-        Ok(serde_json::to_writer(&mut self.text, value)?)
+        write_json(&mut self.text, value)
     }
 
     /// A list that is left out if it is empty.

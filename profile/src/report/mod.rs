@@ -18,6 +18,7 @@ use std::io::{self, Write};
 
 use crate::analysis::Report;
 use crate::model::Run;
+use crate::printable::printable;
 
 /// A report format.
 #[derive(Clone, Copy, Debug)]
@@ -111,19 +112,20 @@ fn process(run: &Run) -> String {
 /// The lines of ompP's section "General Information", in its order; `seconds`
 /// writes a time in nanoseconds as the format does.
 fn general_facts(run: &Run, seconds: impl Fn(u64) -> String) -> [(&'static str, String); 12] {
+    let shown = |text: &str| printable(text).into_owned();
     [
-        ("Start Date", run.start.clone()),
-        ("End Date", run.end.clone()),
+        ("Start Date", shown(&run.start)),
+        ("End Date", shown(&run.end)),
         ("Duration", seconds(run.duration_ns)),
-        ("Application Name", run.application.clone()),
+        ("Application Name", shown(&run.application)),
         ("Type of Report", report_type(run).to_owned()),
         ("User Time", seconds(run.user_ns)),
         ("System Time", seconds(run.system_ns)),
         ("Max Threads", run.max_threads.to_string()),
-        ("Romp Version", run.romp_version.clone()),
-        ("Host", run.host.clone()),
+        ("Romp Version", shown(&run.romp_version)),
+        ("Host", shown(&run.host)),
         ("Process", process(run)),
-        ("Clock", run.clock.clone()),
+        ("Clock", shown(&run.clock)),
     ]
 }
 

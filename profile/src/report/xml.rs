@@ -20,6 +20,7 @@ const METRICS: &[Metric] = &[
 /// Those that need the barrier told from the work.
 const SPLIT_METRICS: &[Metric] = &[
     ("work", |parts| parts.work_ns),
+    ("waits", |parts| parts.waits_ns),
     ("barrier", |parts| parts.barrier_ns),
     ("before", |parts| parts.before_ns),
     ("after", |parts| parts.after_ns),
@@ -73,8 +74,12 @@ fn run(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let overheads = &report.overheads;
     writeln!(
         out,
-        r#"    <sequential time="{}" percent="{}" idle="{}"/>"#,
-        overheads.serial.ns, overheads.serial.percent, overheads.idle.ns
+        r#"    <sequential time="{}" percent="{}" idle="{}" small-teams="{}" untold="{}"/>"#,
+        overheads.serial.ns,
+        overheads.serial.percent,
+        overheads.idle.ns,
+        overheads.small_teams.ns,
+        overheads.untold.ns
     )?;
     writeln!(out, "  </run>")
 }

@@ -229,7 +229,12 @@ fn thread_time_is_taken_apart(report: &Report<'_>, findings: &mut Findings) {
         + overheads.idle.ns
         + overheads.small_teams.ns;
     let processes = overheads.processes as usize;
-    findings.close(parts, program.time_ns, processes, "parts of the thread time, all");
+    findings.close(
+        parts,
+        program.time_ns,
+        processes,
+        "parts of the thread time, all",
+    );
     for row in report.decomposition() {
         let region = of.regions.iter().find(|(region, _)| *region == row.region);
         let Some((_, region)) = region.filter(|_| row.barrier != Barrier::Hidden) else {

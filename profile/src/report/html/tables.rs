@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::super::escape::escaped;
 use super::region;
 use crate::analysis::words::{count, percent, time};
-use crate::analysis::{Efficiency, OverheadRow, Parts, Report, Table};
+use crate::analysis::{Barrier, Efficiency, OverheadRow, Parts, Report, Table};
 use crate::explain::explain;
 use crate::overheads::Category;
 
@@ -17,6 +17,10 @@ fn cell(shown: &str, value: f64, title: &str) -> String {
 
 fn time_cell(ns: u64) -> String {
     cell(&time(ns), ns as f64, &format!("{ns} ns"))
+}
+
+fn unknown_cell() -> String {
+    cell("-", 0.0, "not known")
 }
 
 fn percent_cell(value: f64) -> String {
@@ -53,7 +57,10 @@ pub(super) fn efficiency(report: &Report<'_>, out: &mut dyn Write) -> io::Result
         write!(out, "{}{}", time_cell(of.time_ns), time_cell(of.useful_ns))?;
         for factor in [of.total, of.load_balance, of.rest] {
             let exact = factor.to_string();
-            write!(out, "{}", cell(&format!("{factor:.3}"), factor, &exact))?;
+            match of.is_untold() {
+                true => write!(out, "{}", unknown_cell())?,
+                false => write!(out, "{}", cell(&format!("{factor:.3}"), factor, &exact))?,
+            }
         }
         writeln!(out, "</tr>")
     };
@@ -94,6 +101,10 @@ pub(super) fn overheads(report: &Report<'_>, out: &mut dyn Write) -> io::Result<
 fn overhead(name: &str, class: &str, row: &OverheadRow, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "<tr{class}><td>{name}</td>{}", time_cell(row.total.ns))?;
     for share in [row.overhead].into_iter().chain(row.by_category) {
+        if row.is_outside {
+            write!(out, "{}", unknown_cell())?;
+            continue;
+        }
         let shown = format!("{} ({})", time(share.ns), percent(share.percent));
         write!(
             out,
@@ -118,12 +129,18 @@ pub(super) fn regions(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()
         let threads = count(table.threads.len() as u64, "thread");
         writeln!(
             out,
-            "<details class=\"region\"{open}><summary>{label}{function}, {threads}</summary>"
+            "<details class=\"region\"{open}><summary>{label}{function}, {threads}{}</summary>",
+            escaped(&not_measured(report, table.region))
         )?;
         self::table(report, table, out)?;
         writeln!(out, "</details>")?;
     }
     Ok(())
+}
+
+fn not_measured(report: &Report<'_>, region: usize) -> String {
+    let what = report.not_measured(region);
+    what.map(|what| format!(" ({what})")).unwrap_or_default()
 }
 
 fn table(report: &Report<'_>, table: &Table, out: &mut dyn Write) -> io::Result<()> {
@@ -132,7 +149,9 @@ fn table(report: &Report<'_>, table: &Table, out: &mut dyn Write) -> io::Result<
     let mut row = |name: &str, class: &str, cells: &[u64]| {
         write!(out, "<tr{class}><td>{}</td>", escaped(name))?;
         for (column, &value) in table.columns.iter().zip(cells) {
-            if column.quantity.is_count() {
+            if !table.is_known(column) {
+                write!(out, "{}", unknown_cell())?;
+            } else if column.quantity.is_count() {
                 write!(out, "{}", cell(&value.to_string(), value as f64, ""))?;
             } else {
                 write!(out, "{}", time_cell(value))?;
@@ -160,9 +179,10 @@ pub(super) fn decomposition(report: &Report<'_>, out: &mut dyn Write) -> io::Res
             "<details><summary>{label}: barrier {}</summary>",
             row.barrier.name()
         )?;
-        head(&["TID", "Work", "Imbal %", "Barrier", "Runtime"], out)?;
+        let titles = ["TID", "Work", "Imbal %", "Waits", "Barrier", "Runtime"];
+        head(&titles, out)?;
         for parts in &row.threads {
-            thread(report, parts, out)?;
+            thread(report, parts, row.barrier, out)?;
         }
         end(out)?;
         writeln!(out, "</details>")?;
@@ -170,16 +190,26 @@ pub(super) fn decomposition(report: &Report<'_>, out: &mut dyn Write) -> io::Res
     Ok(())
 }
 
-fn thread(report: &Report<'_>, parts: &Parts, out: &mut dyn Write) -> io::Result<()> {
+fn thread(
+    report: &Report<'_>,
+    parts: &Parts,
+    barrier: Barrier,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let time_cell = |ns| match barrier {
+        Barrier::Hidden => unknown_cell(),
+        _ => time_cell(ns),
+    };
     let imbalance = match parts.imbalance {
         Some(value) => percent_cell(value),
         None => cell("-", 0.0, ""),
     };
     writeln!(
         out,
-        "<tr><td>{}</td>{}{imbalance}{}{}</tr>",
+        "<tr><td>{}</td>{}{imbalance}{}{}{}</tr>",
         escaped(&report.threads[parts.thread]),
         time_cell(parts.work_ns),
+        time_cell(parts.waits_ns),
         time_cell(parts.barrier_ns),
         time_cell(parts.runtime_ns())
     )

@@ -7,6 +7,7 @@ use super::layout::{COLUMN_WIDTH, Format, Line, PERCENT_WIDTH, banner, prose};
 use super::place;
 use crate::analysis::{CallGraph, Report, Times};
 use crate::order;
+use crate::printable::printable;
 
 /// Call paths deeper than this are not indented further.
 const DEEPEST_INDENT: usize = 24;
@@ -128,7 +129,8 @@ fn program_name(report: &Report<'_>) -> String {
         0 => String::new(),
         ranks => format!(" of {ranks} ranks"),
     };
-    format!("[{}: {} {noun}{ranks}]", run.application, run.max_threads)
+    let application = printable(&run.application);
+    format!("[{application}: {} {noun}{ranks}]", run.max_threads)
 }
 
 fn times(line: &mut Line, times: Times, formats: [Format; 2]) {

@@ -33,7 +33,8 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
 }
 
 const EXPLANATIONS: &[&str] = &[
-    "Useful  = thread time that was no overhead; Effic. = Useful / Total",
+    "Useful  = thread time that was no overhead; Effic. = Useful / Total; - where too much is not \
+     known",
     "Balance = mean useful time of a thread / largest: what an even spread of work would win",
     "Rest    = Effic. / Balance: lost to waiting in turns, contention, management, serial parts",
 ];
@@ -69,7 +70,10 @@ fn efficiencies(rows: &[(String, Efficiency)], out: &mut dyn Write) -> io::Resul
             .number(row.time_ns, format)
             .number(row.useful_ns, format);
         for factor in [row.total, row.load_balance, row.rest] {
-            line.right(&format!("{factor:.3}"), FACTOR_WIDTH);
+            match row.is_untold() {
+                true => line.right("-", FACTOR_WIDTH),
+                false => line.right(&format!("{factor:.3}"), FACTOR_WIDTH),
+            };
         }
         line.end(out)?;
     }
@@ -84,7 +88,7 @@ fn summary_view(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(
         out,
-        "\nImbalance, barrier and runtime, highest of any thread:"
+        "\nImbalance, waits, barrier and runtime, highest of any thread:"
     )?;
     let names: Vec<String> = regions.iter().map(|row| name(report, row.region)).collect();
     let width = widest(names.iter());
@@ -96,7 +100,7 @@ fn summary_view(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         line.right(title, format.width);
     }
     line.right("Imbal %", FACTOR_WIDTH);
-    for title in ["Barrier", "Runtime"] {
+    for title in ["Waits", "Barrier", "Runtime"] {
         line.right(title, format.width);
     }
     line.end(out)?;
@@ -106,12 +110,17 @@ fn summary_view(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         line.end(out)?;
     }
     writeln!(out)?;
-    prose(
-        "Imbal % = how much more work a thread had than the one with least",
-        10,
-        out,
-    )
+    for text in SUMMARY_EXPLANATIONS {
+        prose(text, 10, out)?;
+    }
+    Ok(())
 }
+
+const SUMMARY_EXPLANATIONS: &[&str] = &[
+    "Work    = useful time; Imbal % = how much more of it a thread had than the one with least",
+    "Waits   = lost at constructs inside; Barrier: waiting at the end; Runtime: getting in and out",
+    "A thread's own time is their sum, without that in which it had forked a nested team.",
+];
 
 /// The highest of any thread, in nanoseconds and percent.
 struct Highest {
@@ -120,6 +129,7 @@ struct Highest {
     time_ns: u64,
     work_ns: u64,
     imbalance: Option<f64>,
+    waits_ns: u64,
     barrier_ns: u64,
     runtime_ns: u64,
 }
@@ -132,6 +142,7 @@ impl Highest {
             time_ns: row.highest(|parts| parts.time_ns),
             work_ns: row.highest(|parts| parts.work_ns),
             imbalance: row.highest_imbalance(),
+            waits_ns: row.highest(|parts| parts.waits_ns),
             barrier_ns: row.highest(|parts| parts.barrier_ns),
             runtime_ns: row.highest(Parts::runtime_ns),
         }
@@ -144,6 +155,7 @@ impl Highest {
                 .right("-", FACTOR_WIDTH)
                 .right("-", format.width)
                 .right("-", format.width)
+                .right("-", format.width)
                 .text("  (the barrier is not told from the work)");
             return;
         }
@@ -151,6 +163,7 @@ impl Highest {
         let imbalance = imbalance.map_or_else(|| "-".to_owned(), |percent| format!("{percent:.1}"));
         line.number(self.work_ns, format)
             .right(&imbalance, FACTOR_WIDTH)
+            .number(self.waits_ns, format)
             .number(self.barrier_ns, format)
             .number(self.runtime_ns, format);
         if self.barrier == Barrier::Estimated {

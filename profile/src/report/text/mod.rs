@@ -15,6 +15,7 @@ use std::io::{self, Write};
 
 use super::general_facts;
 use crate::analysis::{Execution, Label, Report};
+use crate::printable::printable;
 use layout::{Line, banner, prose};
 
 /// Writes the report.
@@ -62,7 +63,7 @@ fn general(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{:<16}: {}", "Processors", run.processors)?;
     }
     for note in &run.notes {
-        prose(&format!("Note: {note}"), 6, out)?;
+        prose(&format!("Note: {}", printable(note)), 6, out)?;
     }
     Ok(())
 }

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use super::layout::{self, Format, Line, PERCENT_WIDTH, banner, prose};
 use super::place;
-use crate::analysis::{OverheadRow, Report, Share};
-use crate::overheads::Category;
+use crate::analysis::words::{percent, time};
+use crate::analysis::{OverheadRow, ParallelRegion, Report, Share};
+use crate::overheads::{BARRIER, Category};
 
 /// Width of a region's number.
 const ID_WIDTH: usize = 6;
@@ -27,7 +28,8 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out)?;
     // A reader need not have ompP's manual.
     prose(
-        "Total   = thread time of a region's teams, from fork to join",
+        "Total   = thread time of a region's teams, from fork to join, but that of threads which \
+         have forked a nested team",
         10,
         out,
     )?;
@@ -35,7 +37,51 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
         let text = format!("{:<8}= {}", category.name(), category.help());
         prose(&text, 10, out)?;
     }
+    untold(report, out)
+}
+
+/// What was not measured, or only estimated.
+fn untold(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let overheads = &report.overheads;
+    let mut estimated: Vec<usize> = overheads
+        .places
+        .iter()
+        .filter(|place| place.is_estimated)
+        .map(|place| place.region)
+        .collect();
+    estimated.sort_unstable();
+    estimated.dedup();
+    if overheads.untold_places.is_empty() && estimated.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    for place in &overheads.untold_places {
+        let label = &report.labels[place.region];
+        let text = format!(
+            "Not known, work or overhead: {} ({}) in {} {} {}",
+            time(place.time.ns),
+            percent(place.time.percent),
+            label.id,
+            label.in_words(),
+            why(report, place.region)
+        );
+        prose(text.trim_end(), 4, out)?;
+    }
+    for region in estimated {
+        let label = &report.labels[region];
+        let text = format!(
+            "Estimated: waiting {BARRIER} {} {}",
+            label.id,
+            label.in_words()
+        );
+        prose(&format!("{text} {}", why(report, region)), 4, out)?;
+    }
     Ok(())
+}
+
+fn why(report: &Report<'_>, region: usize) -> String {
+    let what = report.not_measured(region);
+    what.map(|what| format!("({what})")).unwrap_or_default()
 }
 
 fn totals(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -48,7 +94,11 @@ fn totals(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut line = Line::default();
     line.text("Total runtime (wallclock)   : ")
         .number(overheads.duration_ns, format);
-    line.text(&format!(" s [{} threads]", overheads.threads))
+    let at_least = match overheads.threads_are_least {
+        true => "at least ",
+        false => "",
+    };
+    line.text(&format!(" s [{at_least}{} threads]", overheads.threads))
         .end(out)?;
     let number = overheads.parallel_regions;
     line.text(&format!("Number of parallel regions  : {number}"))
@@ -93,13 +143,22 @@ fn by_wall_time(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
             .spaces(4)
             .number(region.wall.ns, format);
         line.percent(region.wall.percent)
-            .right(&region.threads.to_string(), 9)
+            .right(&threads(region), 9)
             .end(out)?;
     }
     line.right("SUM", ID_WIDTH + 2 + 8 + 2 + width).spaces(4);
     line.number(overheads.wall_sum.ns, format)
         .percent(overheads.wall_sum.percent)
         .end(out)
+}
+
+/// How many threads were in the teams of a region.
+fn threads(region: &ParallelRegion) -> String {
+    match (region.is_outside, region.threads) {
+        (false, threads) => threads.to_string(),
+        (true, 0) => "-".to_owned(),
+        (true, threads) => format!(">{threads}"),
+    }
 }
 
 /// The columns, whose parts add up: `Ovhds = Synch + Imbal + Limpar + Mgmt`.
@@ -141,6 +200,9 @@ fn table(
 fn shares(line: &mut Line, row: &OverheadRow, total: Format, part: Format) {
     line.number(row.total.ns, total);
     for Share { ns, percent } in [row.overhead].into_iter().chain(row.by_category) {
-        line.spaces(2).number(ns, part).percent(percent);
+        match row.is_outside {
+            true => line.right("-", part.width + 2).spaces(PERCENT_WIDTH),
+            false => line.spaces(2).number(ns, part).percent(percent),
+        };
     }
 }

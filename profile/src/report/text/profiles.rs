@@ -7,6 +7,7 @@ use super::layout::{COLUMN_WIDTH, Format, Line, banner, decimals_beside};
 use super::place;
 use crate::analysis::{CallGraph, Report, Table};
 use crate::columns::Column;
+use crate::printable::printable;
 
 /// Of call paths longer than twice this only both ends are shown.
 const LONGEST_END: usize = 16;
@@ -38,7 +39,7 @@ pub(super) fn on_call_paths(
         if index > 0 {
             writeln!(out)?;
         }
-        writeln!(out, "[*00] {}", report.profile.run.application)?;
+        writeln!(out, "[*00] {}", printable(&report.profile.run.application))?;
         let path = callers(&report.call_graph, index);
         for (level, step) in path.iter().rev().enumerate() {
             let level = level + 1;
@@ -99,8 +100,8 @@ impl<'a> Layout<'a> {
         let label = &self.report.labels[region];
         let kind = label.kind.row().full_name;
         write!(out, "{mark}{} {} {kind}", label.id, place(label))?;
-        match &self.report.profile.regions[region].unsplit {
-            Some(why) => writeln!(out, "  (implicit barrier not measured: {why})"),
+        match self.report.not_measured(region) {
+            Some(what) => writeln!(out, "  ({what})"),
             None => writeln!(out),
         }
     }
@@ -118,14 +119,14 @@ impl<'a> Layout<'a> {
         let is_short = table.threads.len() <= MOST_ROWS;
         for (thread, cells) in table.rows().filter(|_| is_short) {
             line.text(&self.threads[thread]);
-            numbers(&mut line, cells, &formats).end(out)?;
+            numbers(&mut line, table, cells, &formats).end(out)?;
         }
         for (name, cells) in spread.iter().filter(|_| !is_short) {
             line.right(name, self.thread_width);
-            numbers(&mut line, cells, &formats).end(out)?;
+            numbers(&mut line, table, cells, &formats).end(out)?;
         }
         line.right("SUM", self.thread_width);
-        numbers(&mut line, &table.sum, &formats);
+        numbers(&mut line, table, &table.sum, &formats);
         if !is_short {
             line.text(&format!("  of {} threads, see CSV", table.threads.len()));
         }
@@ -133,9 +134,17 @@ impl<'a> Layout<'a> {
     }
 }
 
-fn numbers<'l>(line: &'l mut Line, cells: &[u64], formats: &[Format]) -> &'l mut Line {
-    for (&cell, &format) in cells.iter().zip(formats) {
-        line.number(cell, format);
+fn numbers<'l>(
+    line: &'l mut Line,
+    table: &Table,
+    cells: &[u64],
+    formats: &[Format],
+) -> &'l mut Line {
+    for ((&cell, &format), column) in cells.iter().zip(formats).zip(&table.columns) {
+        match table.is_known(column) {
+            true => line.number(cell, format),
+            false => line.right("-", format.width),
+        };
     }
     line
 }

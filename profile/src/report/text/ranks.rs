@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::layout::{COLUMN_WIDTH, Format, Line, PERCENT_WIDTH, banner};
 use crate::analysis::{Rank, Report};
 use crate::overheads::Category;
+use crate::printable::printable;
 
 const NUMBER_WIDTH: usize = 6;
 const THREADS_WIDTH: usize = 9;
@@ -38,7 +39,7 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
     for rank in ranks {
         line.right(&rank.number.to_string(), NUMBER_WIDTH)
             .spaces(2)
-            .left(&rank.run.host, host)
+            .left(&printable(&rank.run.host), host)
             .right(&rank.run.max_threads.to_string(), THREADS_WIDTH)
             .number(rank.run.duration_ns, duration)
             .spaces(2)

@@ -1,0 +1,140 @@
+//! Names that come from the program, as they can be shown: on a terminal, in a
+//! report, in a spreadsheet. The one place where that is decided.
+//!
+//! A source names its files itself (`#line`), and a program its regions. So a name
+//! may hold anything: commands to a terminal, ends of lines, marks that turn the
+//! direction of the text after them. What changes how other text is shown is
+//! written as an escape sequence of Rust, such as `\u{1b}`.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::io;
+
+/// Whether a character changes how text around it is shown.
+#[must_use]
+pub fn is_command(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            // Ends of lines and of paragraphs, and marks of direction.
+            '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}'
+        )
+}
+
+/// A name as it can be shown.
+#[must_use]
+pub fn printable(name: &str) -> Cow<'_, str> {
+    if !name.contains(is_command) {
+        return Cow::Borrowed(name);
+    }
+    let mut shown = String::with_capacity(name.len() + 16);
+    for c in name.chars() {
+        if is_command(c) {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// The formatter of all JSON that we write: what stands in strings and changes how
+/// a terminal shows what follows is escaped, as JSON knows it. What a reader makes
+/// of the text is the same.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Escaping<F>(pub F);
+
+/// Writes a value as JSON on one line.
+///
+/// # Errors
+/// If `out` refuses.
+pub fn write_json(out: impl io::Write, value: &impl serde::Serialize) -> io::Result<()> {
+    let format = Escaping(serde_json::ser::CompactFormatter);
+    let mut writer = serde_json::Serializer::with_formatter(out, format);
+    Ok(value.serialize(&mut writer)?)
+}
+
+/// Writes a value as JSON to be read.
+///
+/// # Errors
+/// If `out` refuses.
+pub fn write_pretty_json(out: impl io::Write, value: &impl serde::Serialize) -> io::Result<()> {
+    let format = Escaping(serde_json::ser::PrettyFormatter::new());
+    let mut writer = serde_json::Serializer::with_formatter(out, format);
+    Ok(value.serialize(&mut writer)?)
+}
+
+/// Passes the functions on that decide where values begin and end.
+macro_rules! pass_on {
+    ($($function:ident($($argument:ident: $type:ty),*);)+) => {$(
+        fn $function<W: ?Sized + io::Write>(&mut self, out: &mut W $(, $argument: $type)*) -> io::Result<()> {
+            self.0.$function(out $(, $argument)*)
+        }
+    )+};
+}
+
+impl<F: serde_json::ser::Formatter> serde_json::ser::Formatter for Escaping<F> {
+    pass_on! {
+        begin_array();
+        end_array();
+        begin_array_value(first: bool);
+        end_array_value();
+        begin_object();
+        end_object();
+        begin_object_key(first: bool);
+        end_object_key();
+        begin_object_value();
+        end_object_value();
+    }
+
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some(at) = rest.find(is_command) {
+            out.write_all(&rest.as_bytes()[..at])?;
+            let mut behind = rest[at..].chars();
+            let mut escape = String::new();
+            for unit in behind.next().into_iter().flat_map(units) {
+                // A string takes everything.
+                let _ = write!(escape, "\\u{unit:04x}");
+            }
+            out.write_all(escape.as_bytes())?;
+            rest = behind.as_str();
+        }
+        out.write_all(rest.as_bytes())
+    }
+}
+
+fn units(c: char) -> impl Iterator<Item = u16> {
+    let mut buffer = [0; 2];
+    let length = c.encode_utf16(&mut buffer).len();
+    buffer.into_iter().take(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_shown_and_not_obeyed() {
+        assert_eq!(printable("src/größe.c"), "src/größe.c");
+        assert_eq!(printable("a\u{1b}[31m\n.c"), "a\\u{1b}[31m\\n.c");
+        assert_eq!(
+            printable("\u{9b}\u{7f}\u{202e}\u{2066}"),
+            "\\u{9b}\\u{7f}\\u{202e}\\u{2066}"
+        );
+    }
+
+    #[test]
+    fn json_says_the_same_without_commands() {
+        let text = "a\u{1b}\u{9b}\u{7f}\u{202e}\"\\\nö";
+        let mut json = Vec::new();
+        write_json(&mut json, &text).unwrap();
+        let json = String::from_utf8(json).unwrap();
+        assert!(!json.contains(is_command), "{json}");
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+    }
+}
