@@ -45,7 +45,7 @@ impl Diagnostic {
             Severity::Warning => Level::WARNING,
         };
         let snippet = Snippet::source(source)
-            .path(name)
+            .path(&*profile::printable::printable(name))
             .line_start(first_line)
             .annotation(AnnotationKind::Primary.span(range));
         let mut group = level.primary_title(&self.message).element(snippet);

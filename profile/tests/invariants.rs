@@ -8,7 +8,53 @@ mod sums;
 
 use generated::profiles;
 use profile::analysis::Report;
+use profile::model::{Contention, ContentionSite, GuardKind, Profile};
+use profile::printable::is_command;
 use proptest::prelude::*;
+
+/// Gives everything the name that a program may give it.
+fn rename(profile: &mut Profile, name: &str) {
+    let run = &mut profile.run;
+    for text in [&mut run.application, &mut run.host, &mut run.clock] {
+        name.clone_into(text);
+    }
+    run.notes = vec![name.to_owned()];
+    run.annotations = [(name.to_owned(), name.to_owned())].into();
+    for region in &mut profile.regions {
+        for text in [
+            &mut region.name,
+            &mut region.function,
+            &mut region.directive,
+            &mut region.schedule,
+        ] {
+            *text = Some(name.to_owned());
+        }
+        region.unsplit = region.unsplit.as_ref().map(|_| name.to_owned());
+        name.clone_into(&mut region.file);
+    }
+    let region = 0..profile.regions.len().min(1);
+    profile.contention = region
+        .map(|region| Contention {
+            kind: GuardKind::Critical,
+            name: name.to_owned(),
+            members: 1,
+            sites: vec![ContentionSite {
+                region,
+                waited: 1,
+                acquisitions: 1,
+                wait_ns: 1,
+                max_wait_ns: 1,
+                hold_ns: 1,
+                holders: Vec::new(),
+            }],
+        })
+        .collect();
+}
+
+/// The script of the page is ours.
+fn is_own_tab(writer: &str, c: char) -> bool {
+    writer == "html" && c == '\t'
+}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
@@ -27,6 +73,32 @@ proptest! {
             prop_assert!(out.ends_with(b"\n"));
         }
         prop_assert!(!report.summary.headline.contains('\n'));
+    }
+
+    /// A source calls its files and a program its regions what it likes; a terminal
+    /// must not obey it.
+    #[test]
+    fn no_writer_passes_commands_on(mut profile in profiles(), name in "[\\PC\u{1b}\u{9b}\u{7f}\u{202e}\n\r\t,\"=<]{1,12}") {
+        rename(&mut profile, &name);
+        let report = Report::new(&profile);
+        for writer in profile::report::WRITERS {
+            let mut out = Vec::new();
+            (writer.write)(&report, &mut out).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            let is_bad = |c: char| is_command(c) && c != '\n' && !is_own_tab(writer.name, c);
+            let bad = text.lines().find(|line| line.contains(is_bad));
+            prop_assert_eq!(bad, None, "{}", writer.name);
+        }
+        prop_assert!(!report.summary.headline.contains(is_command));
+        prop_assert!(!report.summary.lines.iter().any(|line| line.contains(is_command)));
+        let ends = |profile: &profile::model::Profile| {
+            let mut out = Vec::new();
+            profile::report::text::write(&Report::new(profile), &mut out).unwrap();
+            out.iter().filter(|c| **c == b'\n').count()
+        };
+        let with_ends = ends(&profile);
+        rename(&mut profile, &name.replace(['\n', '\r'], "\t"));
+        prop_assert_eq!(with_ends, ends(&profile));
     }
 
     /// At the end of a measured program a wrong profile must do no harm.

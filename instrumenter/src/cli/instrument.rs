@@ -97,6 +97,7 @@ fn one(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
     }
     for HiddenEntry { file, line, reason } in hidden(&source, &result) {
         let help = HiddenEntry::HELP;
+        let file = profile::printable::printable(&file);
         eprintln!("{file}:{line}: warning: not instrumented: {reason}\n  = help: {help}");
     }
     if arguments.verify {

@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     super::print(|out| match arguments.format {
         Format::Text => write_text(&listings, out),
         Format::Json => {
-            serde_json::to_writer_pretty(&mut *out, &listings)?;
+            profile::printable::write_pretty_json(&mut *out, &listings)?;
             writeln!(out)
         }
     })

@@ -5,6 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::Path;
 
+use profile::printable::printable;
+
 use super::compilers::is_own;
 use super::settings::Settings;
 
@@ -51,7 +53,9 @@ pub(crate) fn plain(settings: &Settings, text: &str) {
 
 fn say(text: &str) {
     let invoked = std::env::args_os().next().unwrap_or_default();
-    write(&format!("{}: {text}\n", speaker(&invoked)));
+    // A text may have several lines; a name that holds the end of one is seldom.
+    let lines: Vec<_> = text.split('\n').map(printable).collect();
+    write(&format!("{}: {}\n", speaker(&invoked), lines.join("\n")));
 }
 
 /// The name that messages begin with: that of the command, as the user called it.

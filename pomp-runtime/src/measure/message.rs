@@ -4,6 +4,8 @@
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use profile::printable::printable;
+
 static QUIET: AtomicBool = AtomicBool::new(false);
 
 /// Says nothing from now on.
@@ -15,6 +17,7 @@ pub(crate) fn silence() {
 pub(crate) fn say(text: &str) {
     if !QUIET.load(Ordering::Relaxed) {
         // One write, so that lines of several processes do not mix.
-        let _ = std::io::stderr().write_all(format!("romp: {text}\n").as_bytes());
+        let line = format!("romp: {}\n", printable(text));
+        let _ = std::io::stderr().write_all(line.as_bytes());
     }
 }

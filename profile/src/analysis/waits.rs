@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use super::Share;
 use crate::model::{Bucket, Contention, Profile};
 use crate::order;
+use crate::printable::printable;
 use crate::region_kind::PseudoRegion;
 
 /// Instances of a barrier from which a pattern can be told from chance.
@@ -258,6 +259,7 @@ pub(crate) fn contended(profile: &Profile, thread_time_ns: u64) -> Vec<Contended
         .iter()
         .map(|guard| {
             let mut guard = guard.clone();
+            guard.name = printable(&guard.name).into_owned();
             let (regions, threads) = (profile.regions.len(), profile.threads.len());
             guard.sites.retain(|site| site.region < regions);
             for site in &mut guard.sites {

@@ -324,9 +324,9 @@ fn name(label: &Label) -> String {
 
 /// `LOOP in main`.
 fn described(report: &Report<'_>, region: usize) -> String {
-    let Region { function, .. } = &report.profile.regions[region];
-    let name = name(&report.labels[region]);
-    match function {
+    let label = &report.labels[region];
+    let name = name(label);
+    match &label.function {
         Some(function) => format!("{name} in {function}"),
         None => name,
     }

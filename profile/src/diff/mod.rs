@@ -18,8 +18,9 @@ use serde::{Serialize, Serializer};
 use crate::analysis::Report;
 use crate::columns::Quantity;
 use crate::identity::{Pair, pairs};
-use crate::model::Profile;
+use crate::model::{Profile, Region};
 use crate::overheads::Category;
+use crate::printable::printable;
 use crate::region_kind::RegionKind;
 use crate::units::{Nanoseconds, Percent, UnitError};
 
@@ -274,18 +275,23 @@ fn place(old: &Analysed<'_>, new: &Analysed<'_>, pair: Pair) -> Option<Place> {
         .map(|before| &old.report.profile.regions[before]);
     Some(Place {
         kind: region.kind,
-        file: region.file.clone(),
+        file: shown.report.labels[index].file.clone(),
         short_file: shown.report.labels[index].short_file.clone(),
         line: region.begin[0],
         line_before: was.map(|was| was.begin[0]),
-        function: region.function.clone(),
-        name: region.name.clone(),
-        directive: region.directive.clone(),
+        function: shown.report.labels[index].function.clone(),
+        name: shown.report.labels[index].name.clone(),
+        directive: directive(region),
         directive_before: was
             .filter(|was| was.directive != region.directive)
-            .and_then(|was| was.directive.clone()),
+            .and_then(directive),
         status,
     })
+}
+
+fn directive(region: &Region) -> Option<String> {
+    let directive = region.directive.as_deref();
+    directive.map(|text| printable(text).into_owned())
 }
 
 fn notes(old: &Analysed<'_>, new: &Analysed<'_>) -> Vec<String> {
@@ -338,7 +344,7 @@ impl<'p> Analysed<'p> {
     fn side(&self) -> Side {
         let run = &self.report.profile.run;
         Side {
-            application: run.application.clone(),
+            application: printable(&run.application).into_owned(),
             start: run.start.clone(),
             duration_ns: run.duration_ns,
             threads: self.report.overheads.threads,

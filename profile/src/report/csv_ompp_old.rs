@@ -21,6 +21,7 @@ use super::csv::{seconds, section};
 use super::general_facts;
 use crate::analysis::{Label, Processor, Report, Table, processor};
 use crate::columns::Quantity;
+use crate::printable::is_command;
 use crate::region_kind::RegionKind;
 
 /// Words by which the reader tells constructs apart, wherever they stand.
@@ -306,7 +307,7 @@ fn harmless(text: &str) -> String {
         .chars()
         .map(|c| match c {
             ',' | ';' | ' ' | '(' | ')' | '-' | '\'' | '[' | ']' => '_',
-            c if c.is_control() => '_',
+            c if is_command(c) => '_',
             c => c,
         })
         .collect();

@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 
 use crate::analysis::{Label, Report};
+use crate::printable::is_command;
 use crate::region_kind::RegionKind;
 
 /// Writes the stacks.
@@ -44,5 +45,5 @@ fn region(label: &Label) -> String {
 
 /// Text without the separators of stacks and lines.
 fn frame(text: &str) -> String {
-    text.replace(|c: char| c == ';' || c.is_control(), "_")
+    text.replace(|c: char| c == ';' || is_command(c), "_")
 }
