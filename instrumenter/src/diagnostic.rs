@@ -32,6 +32,7 @@ impl Diagnostic {
     /// Renders it with `file:line:column` and the source line.
     #[must_use]
     pub fn render(&self, name: &str, text: &[u8], color: bool) -> String {
+        let name = profile::printable::printable(name);
         let (shown, range) = window(text, &self.range);
         let first_line = text[..shown.start]
             .iter()
@@ -45,7 +46,7 @@ impl Diagnostic {
             Severity::Warning => Level::WARNING,
         };
         let snippet = Snippet::source(source)
-            .path(&*profile::printable::printable(name))
+            .path(&*name)
             .line_start(first_line)
             .annotation(AnnotationKind::Primary.span(range));
         let mut group = level.primary_title(&self.message).element(snippet);

@@ -73,6 +73,7 @@ fn full() -> Profile {
     profile.run.counters = vec!["cycles".to_owned()];
     profile.run.formulas = vec!["a=cycles/2".to_owned()];
     profile.run.processors = 2;
+    profile.run.parallel_ns = Some(7);
     profile.run.rank = Some(0);
     profile.ranks = vec![profile.run.clone()];
     for thread in &mut profile.threads {
