@@ -50,6 +50,16 @@ fn literals_are_found_in_every_spelling() {
 }
 
 #[test]
+fn a_run_begins_with_the_process_and_not_with_the_first_construct() {
+    for compiler in fortran_compilers() {
+        let run = Program::build(compiler, "late.f90", &[]).run(&[], &[]);
+        assert_eq!(run.stdout(), "done\n");
+        let duration = run.profile().run.duration_ns;
+        assert!(duration >= 300_000_000, "{duration} ns");
+    }
+}
+
+#[test]
 fn teams_forked_at_once_from_one_line_stand_in_their_places() {
     for compiler in fortran_compilers() {
         let program = Program::build(compiler, "nested.f90", &["-Wextra", "-pedantic"]);

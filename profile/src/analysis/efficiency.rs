@@ -12,7 +12,9 @@
 //! balance tells what an even spread of work would win, and the rest what is lost
 //! although the busiest thread is never idle for lack of it: waiting in turns,
 //! contention, the runtime, serial parts. Where teams change their size the second
-//! quotient can exceed one; then it is one, and load balance is the whole.
+//! quotient can exceed one; then it is one, and load balance is the whole. Where
+//! more threads follow each other than were at work at once, load is balanced as
+//! far as one can tell.
 //!
 //! - Of a **parallel region**: the members of its teams, from fork to join, but
 //!   not while they are those that have forked a nested team.
@@ -198,7 +200,8 @@ fn efficiency(
     let useful_ns = useful_ns.min(time_ns);
     let quotient = |a: f64, b: f64| if b == 0.0 { 0.0 } else { a / b };
     let total = quotient(useful_ns as f64, time_ns as f64);
-    let rest = quotient(largest as f64 * threads as f64, time_ns as f64).min(1.0);
+    let rest = quotient(largest as f64 * threads as f64, time_ns as f64);
+    let rest = rest.max(total).min(1.0);
     Efficiency {
         total,
         load_balance: quotient(total, rest).min(1.0),

@@ -48,12 +48,13 @@ impl Barrier {
 
     /// How the barrier of a region is known that ran, as far as its record says.
     pub(super) fn of(region: &Region) -> Self {
-        use RegionKind::{Scope, Sections, Single};
+        use RegionKind::{GenericLoop, Loop, Scope, Sections, Single, Workshare};
         match (&region.unsplit, region.kind) {
             (None, _) => Self::Measured,
             (Some(_), Single | Scope | Sections) => Self::Estimated,
             (Some(_), kind) if kind.is_parallel() => Self::Estimated,
-            (Some(_), _) => Self::Hidden,
+            (Some(_), Loop | Workshare | GenericLoop) => Self::Hidden,
+            (Some(_), _) => Self::Measured,
         }
     }
 }
@@ -69,6 +70,7 @@ pub(super) fn complete(tree: &mut Tree<'_>, profile: &Profile) {
     for here in 0..tree.nodes.len() {
         let region = &profile.regions[tree.nodes[here].region];
         let barrier = Barrier::of(region);
+        tree.nodes[here].barrier = barrier;
         let rows = match region.kind {
             kind if kind.is_parallel() => of_teams(tree, here, barrier, &forkers),
             RegionKind::Sections if barrier == Barrier::Estimated => of_sections(tree, here),
@@ -78,7 +80,6 @@ pub(super) fn complete(tree: &mut Tree<'_>, profile: &Profile) {
         if let Some(rows) = rows {
             tree.nodes[here].rows = Cow::Owned(rows);
         }
-        tree.nodes[here].barrier = barrier;
     }
 }
 
