@@ -22,7 +22,8 @@
 //! - `unsafe` stands only in `sources`, for a collector's messages and callbacks
 //!   (`requests`, `session`), in `measure` where memory is per thread
 //!   (`shared`, `thread`) or is taken for the end (`allocator`), and where the
-//!   system is asked (`beginning`, `clock`, `dynamic`, `facts`, `fork`, `life_cycle`, `signals`, `still`),
+//!   system is asked (`beginning`, `clock`, `dynamic`, `facts`, `fork`, `life_cycle`,
+//!   `signals`, `still`),
 //!   and in `system`, for what Rust's library asks it.
 
 #![deny(clippy::unwrap_used, clippy::expect_used)]

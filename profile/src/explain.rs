@@ -27,7 +27,8 @@ const TERMS: &[(&str, &str)] = &[
     ),
     (
         "Total",
-        "The thread time of a region's teams, from fork to join.",
+        "The thread time of a region's teams, from fork to join, but that of threads which have \
+         forked a nested team.",
     ),
     (
         "Ovhds",
@@ -50,9 +51,14 @@ const TERMS: &[(&str, &str)] = &[
     ),
     ("Useful", "Thread time that was no overhead."),
     (
+        "Waits",
+        "What a thread lost at constructs inside: waiting at barriers, critical sections and the \
+         like, and what the OpenMP library took there.",
+    ),
+    (
         "Work",
-        "POMPROF's work of a thread: its time without barrier and runtime; tasks executed \
-         while waiting are work.",
+        "POMPROF's work of a thread, without its waits at constructs inside: its useful time. \
+         Tasks executed while waiting are work.",
     ),
     (
         "Imbal %",

@@ -109,10 +109,9 @@ impl Facts<'_> {
         if let Some(untold) = self.untold().filter(|_| overheads.untold.ns > others) {
             return untold;
         }
-        if let Some(small) = self.small_teams() {
-            if overheads.small_teams.ns > others {
-                return small;
-            }
+        let is_most = overheads.small_teams.ns > others;
+        if let Some(small) = self.small_teams().filter(|_| is_most) {
+            return small;
         }
         let of = format!("{} of {}", time(lost.ns), time(overheads.thread_time_ns));
         if overheads.untold.percent < NEGLIGIBLE
