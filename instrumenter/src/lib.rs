@@ -11,7 +11,7 @@
 //! Invariants, as absences: a front end never sees a probe; `plan` names no
 //! language; `spell` decides nothing; `edit` knows bytes and order only.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod cli;
 pub mod diagnostic;

@@ -206,7 +206,7 @@ impl Invocation {
         let given = self.command;
         let mut command = Command::new("/usr/bin/env");
         command
-            .arg("--default-signal=INT,TERM")
+            .arg("--default-signal=HUP,INT,TERM")
             .arg(given.get_program())
             .args(given.get_args());
         for (name, value) in given.get_envs() {
