@@ -19,6 +19,7 @@ pub mod edit;
 pub mod find;
 pub mod list;
 mod markers;
+pub mod names;
 pub mod nest;
 pub mod openmp;
 pub mod plan;
@@ -141,7 +142,7 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     let mut warnings = warnings(source, &plan, &found.lines);
     warnings.extend(defect.map(|defect| {
         diagnostic::file_error(
-            source.name.as_ref(),
+            names::shown(&source.name).as_ref(),
             &format!("not instrumented: {defect}"),
             "this is a defect of romp; please report it with this file",
         )
@@ -203,7 +204,7 @@ fn warnings(source: &Source, plan: &Plan, lines: &LineMap) -> Vec<String> {
                 range: listed.offset..listed.offset + 1,
                 help: Some("it runs as written and is missing in the profile".into()),
             }
-            .render(&source.name, &source.text, color)
+            .render(&names::shown(&source.name), &source.text, color)
         })
         .collect()
 }

@@ -7,6 +7,7 @@ use profile::descriptor::{Descriptor, SourceLines};
 use super::split::Split;
 use super::{Mark, Planner, Region};
 use crate::find::{Branch, Closing, Extent, FoundCall, FoundDirective, Function};
+use crate::names;
 use crate::nest::Construct;
 use crate::openmp::parse::joined;
 use crate::openmp::recipes::{self, SHARE_WITH_PARALLEL};
@@ -146,7 +147,7 @@ impl Planner<'_> {
         SourceLines {
             file: first
                 .as_ref()
-                .map(|line| line.file.clone())
+                .map(|line| names::shown(&line.file))
                 .unwrap_or_default(),
             first: first.map_or(0, |line| line.line),
             last: last.map_or(0, |line| line.line),

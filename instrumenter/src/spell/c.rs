@@ -16,6 +16,7 @@ use std::fmt::Write as _;
 use super::c_chunks::{self as chunks, LoopWords};
 use super::{Api, Group, Speller, Step, Surroundings, steps};
 use crate::edit::{EditSet, Order};
+use crate::names;
 use crate::openmp::events::{BARRIER_LEAVE, MEMBER, TASK, TASK_EXECUTION, TEAM, USER};
 use crate::openmp::{Event, Language};
 use crate::plan::{
@@ -591,7 +592,7 @@ fn declaration(event: Event, shape: Shape) -> String {
 /// A string literal.
 pub(super) fn quoted(text: &str) -> String {
     let mut literal = String::from("\"");
-    for byte in text.bytes() {
+    for byte in names::bytes(text).iter().copied() {
         match byte {
             b'"' | b'\\' => literal.extend(['\\', char::from(byte)]),
             // `??` would start a trigraph.

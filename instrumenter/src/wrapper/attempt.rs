@@ -337,7 +337,7 @@ fn blame(rejected: &[&Unit]) -> &'static str {
 }
 
 fn not_measured(unit: &Unit, why: &str) -> String {
-    format!("{} is not measured: {why}", unit.name)
+    format!("{} is not measured: {why}", unit.shown_name())
 }
 
 fn renamed(units: &[&Unit]) -> Vec<Renamed> {

@@ -93,7 +93,10 @@ impl Build<'_> {
             Preprocess::Always => "ROMP_PREPROCESS=always".to_owned(),
             Preprocess::Auto | Preprocess::Never => shortfall::reason(compiler, self.line, unit)?,
         };
-        message::note(settings, &format!("{} is preprocessed: {why}", unit.name));
+        message::note(
+            settings,
+            &format!("{} is preprocessed: {why}", unit.shown_name()),
+        );
         match preprocessed::make(&self.runner, self.line, unit, &self.how) {
             Shown::Text(mut made) => {
                 unit.warnings = std::mem::take(&mut made.warnings);

@@ -146,7 +146,7 @@ pub(crate) fn make(
         return Shown::NoMore;
     };
     let source = Source {
-        name: unit.name.clone(),
+        name: unit.text_name(),
         language: unit.language,
         text,
         layout: Layout {

@@ -76,7 +76,7 @@ impl Text {
     /// written anew.
     pub(crate) fn instrumented(unit: &Unit, text: &[u8], preprocessed_by_compiler: bool) -> Self {
         let source = Source {
-            name: unit.name.clone(),
+            name: unit.text_name(),
             language: unit.language,
             text: text.to_owned(),
             layout: Layout {

@@ -25,11 +25,15 @@ use super::preprocessed;
 use super::said::Text;
 use super::scratch::Scratch;
 use super::settings::{DISABLE, Preprocess, Settings};
+use crate::names;
 use crate::openmp;
 use crate::plan::Outcome;
 use crate::source::{Absent, Layout};
 use crate::spell::Api;
 use crate::{Disabled, Instrumented, Options, Source};
+
+/// What stands for standard input where a source is named.
+const STDIN: &str = "<stdin>";
 
 /// How the compiler gets the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +63,7 @@ pub(crate) struct Unit {
     /// Its place among the command's arguments.
     pub(crate) index: usize,
     /// Its name as given on the command line.
-    pub(crate) name: String,
+    pub(crate) name: OsString,
     pub(crate) language: openmp::Language,
     pub(crate) layout: Layout,
     pub(crate) original: Vec<u8>,
@@ -92,9 +96,9 @@ impl Unit {
         };
         let given = argument.name();
         let (name, original) = if given == "-" {
-            ("<stdin>".to_owned(), read_stdin())
+            (STDIN.into(), read_stdin())
         } else {
-            (given.to_str()?.to_owned(), std::fs::read(given).ok()?)
+            (given.to_owned(), std::fs::read(given).ok()?)
         };
         let mut unit = Self {
             index,
@@ -120,7 +124,7 @@ impl Unit {
     /// the compiler, it may stand where macros that are not defined would have to be.
     fn instrument(&mut self, line: &CommandLine, how: &Instrumenting<'_>) {
         let mut source = Source {
-            name: self.name.clone(),
+            name: self.text_name(),
             language: self.language,
             text: self.original.clone(),
             layout: self.layout,
@@ -163,7 +167,17 @@ impl Unit {
     }
 
     pub(crate) fn is_stdin(&self) -> bool {
-        self.name == "<stdin>"
+        self.name == STDIN
+    }
+
+    /// Its name as part of a text.
+    pub(crate) fn text_name(&self) -> String {
+        names::text(self.name.as_bytes())
+    }
+
+    /// Its name for people.
+    pub(crate) fn shown_name(&self) -> std::borrow::Cow<'_, str> {
+        self.name.to_string_lossy()
     }
 
     /// Puts the text where the compiler will read it.
@@ -181,21 +195,23 @@ impl Unit {
             let path = scratch.write(name, &self.text)?;
             match compiler.family.substitution {
                 // The flag's own syntax ends a name at a semicolon.
-                Substitution::RemapFile if !self.name.contains(';') => Route::Remapped(path),
+                Substitution::RemapFile if !self.name.as_bytes().contains(&b';') => {
+                    Route::Remapped(path)
+                }
                 _ => Route::TemporaryFile(path),
             }
         };
         self.is_here = matches!(route, Route::TemporaryFile(_))
             && compiler.family.shows_file
             && self.language != openmp::Language::Fortran
-            && !self.name.contains('/');
+            && !self.name.as_bytes().contains(&b'/');
         self.route = Some(route);
         Ok(())
     }
 
     /// The directory in which the compiler looks first for quoted headers.
     pub(crate) fn directory(&self) -> &Path {
-        directory(OsStr::new(&self.name))
+        directory(&self.name)
     }
 
     /// The names to hide from the user: of a temporary file, and of the current
@@ -206,11 +222,11 @@ impl Unit {
         };
         let here = Renamed {
             from: [HERE, "/"].concat().into(),
-            to: String::new(),
+            to: Vec::new(),
         };
         let source = Renamed {
             from: path.clone(),
-            to: self.name.clone(),
+            to: self.name.as_bytes().to_vec(),
         };
         let here = self.is_here.then_some(here);
         std::iter::once(source).chain(here).collect()
@@ -379,7 +395,7 @@ fn replace_input(arguments: &mut [Argument], index: usize, path: &Path) {
     }
 }
 
-pub(crate) fn remap_flags(name: &str, path: &Path) -> Vec<OsString> {
+pub(crate) fn remap_flags(name: &OsStr, path: &Path) -> Vec<OsString> {
     let mut pair = OsString::from(name);
     pair.push(";");
     pair.push(path);

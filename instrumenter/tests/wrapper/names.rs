@@ -1,6 +1,10 @@
 //! Everything that names a file names the user's.
 
-use crate::support::{COMPILERS, PROGRAM, Project, function};
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::process::Command;
+
+use crate::support::{COMPILERS, PROGRAM, Project, ROMPFC, function};
 
 #[test]
 fn the_source_knows_its_own_name() {
@@ -250,4 +254,116 @@ fn kept_texts_stand_beside_the_output() {
     let call = project.rompcc("gcc", "-fopenmp -c src/a.c -o obj/a.o");
     call.env("ROMP_KEEP", "1").quietly();
     assert!(project.read("obj/a.c.romp").contains("#line 1 \"src/a.c\""));
+}
+
+/// A name in Latin-1.
+fn latin(name: &str) -> OsString {
+    let bytes = name
+        .chars()
+        .map(|character| u8::try_from(character).unwrap());
+    OsString::from_vec(bytes.collect())
+}
+
+#[test]
+fn a_name_is_bytes() {
+    let header = "static inline int two(void) {\n#pragma omp barrier\n  return 2;\n}\n";
+    let source = |include: &str| {
+        let text = format!("{include}{}", function("f", "__LINE__"));
+        text.into_bytes()
+    };
+    let sources: [(&str, Vec<u8>); 3] = [
+        ("plainly.c", source("")),
+        (
+            "with a header.c",
+            [b"#include \"h\xe9.h\"\n", &*source("")].concat(),
+        ),
+        (
+            "with a line.c",
+            [b"#line 7 \"other\xe9.c\"\n", &*source("")].concat(),
+        ),
+    ];
+    for compiler in COMPILERS {
+        for (name, text) in &sources {
+            let [plain, measured] = ["1", "0"].map(|off| {
+                let project = Project::new(&[]);
+                let folder = project.directory().join(latin("d\u{e9}"));
+                std::fs::create_dir(&folder).unwrap();
+                std::fs::write(folder.join(latin("h\u{e9}.h")), header).unwrap();
+                let name = latin(&format!("d\u{e9}/\u{e4}{name}"));
+                std::fs::write(project.directory().join(&name), text).unwrap();
+                let words = [
+                    b"-fopenmp -g -MMD -Wall -c '".as_slice(),
+                    name.as_bytes(),
+                    b"'",
+                ];
+                std::fs::write(project.path("words"), words.concat()).unwrap();
+                let object = latin("d\u{e9}/\u{f6}.o");
+                let call = project.rompcc(compiler, "@words -o").arg(&object);
+                let run = call.env("ROMP_OFF", off).env("ROMP_STRICT", "1").run();
+                assert_eq!(run.code, Some(0), "{run:?}");
+                let object = std::fs::read(project.directory().join(object)).unwrap();
+                let files = std::fs::read(folder.join(latin("\u{f6}.d"))).unwrap();
+                project.assert_clean();
+                (
+                    object,
+                    String::from_utf8_lossy(&files).into_owned(),
+                    run.stderr,
+                )
+            });
+            let calls = |object: &[u8]| object.windows(5).any(|part| part == b"POMP_");
+            assert!(!calls(&plain.0) && calls(&measured.0), "{compiler} {name}");
+            assert_eq!(words(&measured.1), words(&plain.1), "{compiler} {name}");
+            assert_eq!(measured.2, plain.2, "{compiler} {name}");
+        }
+    }
+}
+
+#[test]
+fn a_source_of_fortran_may_have_any_name() {
+    let source = "      program p\n      include 'h\u{e9}.inc'\n!$omp parallel\n!$omp end parallel\n\
+                  \x20     print '(a)', 'done'\n      end program\n";
+    let source = latin(source).into_vec();
+    for name in ["\u{e4}.f90", "\u{e4}.F90", "\u{e4}.f"] {
+        let project = Project::new(&[]);
+        let name = latin(name);
+        std::fs::write(project.directory().join(&name), &source).unwrap();
+        let included = "      integer :: i\n";
+        std::fs::write(project.directory().join(latin("h\u{e9}.inc")), included).unwrap();
+        let mut command = Command::new(ROMPFC);
+        command.args(["-fopenmp", "-Wall", "-o", "app"]).arg(&name);
+        let call = project.invocation(command).env("ROMP_STRICT", "1");
+        let run = call.run();
+        assert_eq!(run.code, Some(0), "{run:?}");
+        assert!(project.is_measured("app"), "{name:?}");
+        assert_eq!(project.execute("app"), "done\n");
+        project.assert_clean();
+    }
+}
+
+#[test]
+fn the_command_romp_takes_any_name() {
+    let project = Project::new(&[]);
+    let name = latin("\u{e4}.c");
+    let source = [b"#line 3 \"\xfc.c\"\n".as_slice(), PROGRAM.as_bytes()].concat();
+    std::fs::write(project.directory().join(&name), source).unwrap();
+    for words in [
+        &["list"][..],
+        &["list", "--format", "json"],
+        &["instrument", "--verify"],
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_romp"));
+        command.args(words).arg(&name);
+        let run = project.invocation(command).run();
+        assert_eq!(run.code, Some(0), "{run:?}");
+        let says = format!("{}{}", run.stdout, run.stderr);
+        assert!(says.contains("\u{FFFD}.c"), "{says}");
+    }
+    let out = latin("\u{f6}.c");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_romp"));
+    command.arg("instrument").arg(&name).arg("-o").arg(&out);
+    project.invocation(command).quietly();
+    let text = std::fs::read(project.directory().join(out)).unwrap();
+    let text = String::from_utf8_lossy(&text);
+    assert!(text.contains("#line 1 \"\\344.c\"\n"), "{text}");
+    assert!(text.contains(" \"\\374.c\"\n"), "{text}");
 }
