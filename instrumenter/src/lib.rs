@@ -66,6 +66,8 @@ pub struct Options {
     pub without_blocks: bool,
     /// The text says nothing of the source's lines, for tools that read it next.
     pub without_lines: bool,
+    /// How descriptors name files.
+    pub prefix_maps: names::PrefixMaps,
     /// Whose functions are called.
     pub api: Api,
 }

@@ -61,6 +61,37 @@ pub fn joined(directory: &Path, text: &str) -> std::path::PathBuf {
     directory.join(OsStr::from_bytes(&bytes(text)))
 }
 
+/// Replaces the begins of names of files, as `-ffile-prefix-map` has compilers do.
+#[derive(Clone, Debug, Default)]
+pub struct PrefixMaps {
+    /// What a name begins with, and what stands in its place; the last that fits counts.
+    maps: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl PrefixMaps {
+    /// Takes maps as they are written: `OLD=NEW`.
+    pub fn new<'m>(written: impl Iterator<Item = &'m OsStr>) -> Self {
+        let maps = written.filter_map(|map| {
+            let map = map.as_bytes();
+            let equals = map.iter().position(|byte| *byte == b'=')?;
+            Some((map[..equals].to_vec(), map[equals + 1..].to_vec()))
+        });
+        Self {
+            maps: maps.collect(),
+        }
+    }
+
+    /// The name that stands for another one.
+    #[must_use]
+    pub fn mapped<'n>(&self, name: &'n [u8]) -> Cow<'n, [u8]> {
+        let mut fitting = self.maps.iter().rev().filter_map(|(old, new)| {
+            let rest = name.strip_prefix(old.as_slice())?;
+            Some([new, rest].concat())
+        });
+        fitting.next().map_or(Cow::Borrowed(name), Cow::Owned)
+    }
+}
+
 fn stand_in(byte: u8) -> char {
     char::from_u32(FIRST + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER)
 }

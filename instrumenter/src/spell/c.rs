@@ -475,7 +475,9 @@ const STATIC: Accessor = Accessor {
 const EXTERNAL: Accessor = Accessor {
     prefix: "romp_rdx",
     storage: "extern",
-    attribute: "__attribute__((__visibility__(\"hidden\"), __no_instrument_function__))",
+    // Weak, for a source that a program has twice under one name.
+    attribute: "__attribute__((__weak__, __visibility__(\"hidden\"), \
+                __no_instrument_function__))",
 };
 
 impl Accessor {

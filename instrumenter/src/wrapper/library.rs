@@ -97,7 +97,8 @@ fn found_at_run_time(library: &Path) -> Option<OsString> {
 /// none if the list is not there, or the compiler would take it apart.
 fn exporting(library: &Path) -> Option<OsString> {
     let list = library.with_file_name(EXPORTS);
-    list.is_file().then(|| for_the_linker("-Wl,--dynamic-list=", &list))?
+    list.is_file()
+        .then(|| for_the_linker("-Wl,--dynamic-list=", &list))?
 }
 
 /// A flag for the linker with a path; none if the compiler would take it apart.

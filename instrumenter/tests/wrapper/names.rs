@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::Command;
 
-use crate::support::{COMPILERS, PROGRAM, Project, ROMPFC, function};
+use crate::support::{COMPILERS, PROGRAM, Project, ROMPCC, ROMPFC, function};
 
 #[test]
 fn the_source_knows_its_own_name() {
@@ -366,4 +366,99 @@ fn the_command_romp_takes_any_name() {
     let text = String::from_utf8_lossy(&text);
     assert!(text.contains("#line 1 \"\\344.c\"\n"), "{text}");
     assert!(text.contains(" \"\\374.c\"\n"), "{text}");
+}
+
+/// The object of a source that a command makes in a directory of its own.
+fn object_in(folder: &str, wrapper: &str, compiler: &str, text: &str, output: &str) -> Vec<u8> {
+    let directives = "!$omp parallel\n!$omp end parallel\n";
+    let fortran = format!("subroutine s\n{directives}end subroutine\n");
+    let header =
+        "static inline const char *h(void) {\n#pragma omp barrier\n  return __FILE__;\n}\n";
+    let source = "const char *f(void) {\n#pragma omp parallel\n  { }\n  return __FILE__;\n}\n";
+    let both = format!("#include \"h.h\"\n{source}const char *g(void) {{ return h(); }}\n");
+    let project = Project::new(&[]);
+    let at = |name: &str| format!("{folder}/{name}");
+    for (name, text) in [
+        ("a.c", source),
+        ("a.cc", source),
+        ("b.c", &both),
+        ("b.cc", &both),
+        ("f.f90", &fortran),
+        ("inc/h.h", header),
+    ] {
+        project.write(&at(name), text);
+    }
+    let folder = project.path(folder);
+    let text = text.replace('@', folder.to_str().unwrap());
+    let mut command = Command::new(wrapper);
+    command.args(text.split(' ')).args(["-o", output]);
+    let mut call = project.invocation(command).env("ROMP_STRICT", "1");
+    for variable in ["ROMP_CC", "ROMP_FC"] {
+        call = call.env(variable, compiler);
+    }
+    call.command.current_dir(&folder);
+    call.quietly();
+    assert!(project.is_measured(&at(output)), "{compiler} {text}");
+    std::fs::read(folder.join(output)).unwrap()
+}
+
+#[test]
+fn an_object_does_not_say_where_it_was_built() {
+    let compilers = [
+        (ROMPCC, "gcc", &["a.c", "b.c"][..]),
+        (ROMPCC, "clang", &["a.c", "b.c"]),
+        (ROMPCC, "g++", &["a.cc", "b.cc"]),
+        (ROMPCC, "clang++", &["a.cc", "b.cc"]),
+        (ROMPFC, "gfortran", &["f.f90"]),
+    ];
+    for (wrapper, compiler, sources) in compilers {
+        for source in sources {
+            for flags in [
+                format!("-Iinc -c {source}"),
+                format!("-g -O2 -ffile-prefix-map=@=/x -Iinc -c {source}"),
+                format!("-fdebug-prefix-map=@=. -g -Iinc -c {source}"),
+                format!("-ffile-prefix-map=@=. -I@/inc -c @/{source}"),
+            ] {
+                // What the compiler makes of the last two is not the same everywhere.
+                if flags.contains("-c @") && wrapper == ROMPFC {
+                    continue;
+                }
+                let text = format!("-fopenmp {flags}");
+                let first = object_in("one", wrapper, compiler, &text, "x.o");
+                let second = object_in("two/deep", wrapper, compiler, &text, "other.o");
+                assert!(first == second, "{compiler} {text}");
+            }
+        }
+    }
+}
+
+/// As in builds that call themselves in each directory.
+#[test]
+fn a_program_may_have_a_source_twice() {
+    let source = "#include \"name.h\"\ninline int twice(int n) {\n#pragma omp barrier\n  \
+                  return 2 * n;\n}\nint NAME(int n) {\n#pragma omp parallel\n  { }\n  \
+                  return twice(n);\n}\n";
+    let main = "#include <stdio.h>\nint f(int), g(int);\nint twice(int n) { return 2 * n; }\n\
+                int main(void) { printf(\"%d\\n\", f(1) + g(2)); return 0; }\n";
+    for compiler in COMPILERS {
+        for optimised in ["-O0", "-O2"] {
+            let project = Project::new(&[
+                ("f/u.c", source),
+                ("f/name.h", "#define NAME f\n"),
+                ("g/u.c", source),
+                ("g/name.h", "#define NAME g\n"),
+                ("main.c", main),
+            ]);
+            for folder in ["f", "g"] {
+                let text = format!("-fopenmp {optimised} -c u.c -o ../{folder}.o");
+                let mut call = project.rompcc(compiler, &text);
+                call.command.current_dir(project.path(folder));
+                call.quietly();
+                assert!(project.is_measured(&format!("{folder}.o")), "{compiler}");
+            }
+            let text = "-fopenmp main.c f.o g.o -o app";
+            project.rompcc(compiler, text).quietly();
+            assert_eq!(project.execute("app"), "6\n", "{compiler}");
+        }
+    }
 }
