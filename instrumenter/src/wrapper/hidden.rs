@@ -116,6 +116,12 @@ pub(crate) fn governs_oddly(line: &CommandLine, unit: &Unit, by_macros: bool) ->
         || (by_macros && governs_statements(headers))
 }
 
+/// Whether a condition or a loop may govern an empty statement on its line.
+pub(crate) fn governs_nothing(line: &CommandLine, unit: &Unit) -> bool {
+    let mut files = unit.headers(line).files();
+    files.any(governed::may_be_empty)
+}
+
 /// Whether GCC may warn, in the source or in a header of the user's, that an `else`
 /// dangles, and what is put around a directive hides it.
 pub(crate) fn hides_dangling_else(line: &CommandLine, unit: &Unit) -> bool {
