@@ -66,6 +66,9 @@ pub struct Options {
     pub without_blocks: bool,
     /// The text says nothing of the source's lines, for tools that read it next.
     pub without_lines: bool,
+    /// What is added is of a file of its own for debug information and coverage, where it
+    /// else is of the user's lines.
+    pub apart: bool,
     /// How descriptors name files.
     pub prefix_maps: names::PrefixMaps,
     /// Whose functions are called.
@@ -129,6 +132,7 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
         explicit_interfaces: options.explicit_interfaces,
         whole_statements: options.whole_statements,
         without_lines: options.without_lines,
+        apart: options.apart,
     };
     let begin = front_end.text_begin(&source.text);
     let mut speller = speller(&plan, around, source, options.api);

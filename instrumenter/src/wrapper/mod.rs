@@ -7,7 +7,7 @@
 //!    it with instrumented sources.
 //! 4. `build`: make the new texts (`unit`) in a temporary directory
 //!    (`scratch`), compile them or fall back (`attempt`), in one command or
-//!    several (`split`); `dependencies`, `database` and `headers`
+//!    several (`split`); `dependencies`, `database`, `coverage` and `headers`
 //!    keep the temporary files out of the user's sight.
 //!    `layout` says how lines of Fortran are laid out.
 //! 5. `hidden` and `preprocessed`: where the source as it is does not show all
@@ -32,6 +32,7 @@ mod attempt;
 mod build;
 mod classify;
 mod compilers;
+mod coverage;
 mod database;
 mod dependencies;
 mod fault;

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use super::classify::{Argument, CommandLine, Language, Role};
 use super::compilers::{Compiler, FILE_MAP, MACRO_MAP, Substitution};
+use super::coverage;
 use super::dependencies::Renamed;
 use super::flags::{Meaning, PrefixMap};
 use super::fortran_text;
@@ -273,6 +274,7 @@ pub(crate) fn instrumented(
         without_blocks: !layout::has_blocks(line),
         whole_statements: how.compiler.family.whole_statements,
         without_lines: false,
+        apart: coverage::is_asked(line),
         api: Api::Pomp,
     };
     let instrument = how.instrument;
