@@ -218,7 +218,7 @@ mod tests {
     fn name(text: &str, unit: usize) -> Vec<u8> {
         let mut bytes = text.as_bytes().to_vec();
         bytes.push(0);
-        while bytes.len() % unit != 0 {
+        while !bytes.len().is_multiple_of(unit) {
             bytes.push(0);
         }
         let length = u32::try_from(bytes.len() / unit).unwrap();
