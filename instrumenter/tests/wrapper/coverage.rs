@@ -2,13 +2,13 @@
 
 use std::process::Command;
 
-use crate::support::{Project, ROMPCC, ROMPFC, function};
+use crate::support::{self, Project, function};
 
 /// The files that gcov shows of a program, and their lines: executed, or not.
-fn covered(wrapper: &str, compiler: &str, source: (&str, &str), off: &str) -> Vec<String> {
+fn covered(name: &str, compiler: &str, source: (&str, &str), off: &str) -> Vec<String> {
     let header = "static inline int h(int n) {\n#pragma omp critical\n  n++;\n  return n;\n}\n";
     let project = Project::new(&[source, ("h.h", header)]);
-    let mut command = Command::new(wrapper);
+    let mut command = support::wrapper(name);
     command.args(["-fopenmp", "--coverage", "-c", source.0, "-o", "x.o"]);
     let mut call = project.invocation(command).env("ROMP_OFF", off);
     for variable in ["ROMP_CC", "ROMP_FC"] {
@@ -16,7 +16,7 @@ fn covered(wrapper: &str, compiler: &str, source: (&str, &str), off: &str) -> Ve
     }
     call.quietly();
     assert_eq!(project.is_measured("x.o"), off == "0");
-    let mut command = Command::new(wrapper);
+    let mut command = support::wrapper(name);
     command.args(["-fopenmp", "--coverage", "x.o", "-o", "app"]);
     let mut call = project.invocation(command);
     for variable in ["ROMP_CC", "ROMP_FC"] {
@@ -93,13 +93,13 @@ program p
   end if
 end program
 ";
-    for (wrapper, compiler, source) in [
-        (ROMPCC, "gcc", ("a.c", c)),
-        (ROMPCC, "g++", ("a.cc", c)),
-        (ROMPFC, "gfortran", ("f.f90", fortran)),
+    for (name, compiler, source) in [
+        ("rompcc", "gcc", ("a.c", c)),
+        ("rompcc", "g++", ("a.cc", c)),
+        ("rompfc", "gfortran", ("f.f90", fortran)),
     ] {
-        let plain = covered(wrapper, compiler, source, "1");
-        let measured = covered(wrapper, compiler, source, "0");
+        let plain = covered(name, compiler, source, "1");
+        let measured = covered(name, compiler, source, "0");
         assert!(plain.iter().any(|line| line.starts_with("not executed")));
         assert_eq!(measured, plain, "{compiler}");
     }

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::support::{PROGRAM, Project, fake, function, rompfc};

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::Command;
 
-use crate::support::{COMPILERS, PROGRAM, Project, ROMPCC, ROMPFC, function};
+use crate::support::{COMPILERS, PROGRAM, Project, function, rompfc, wrapper};
 
 #[test]
 fn the_source_knows_its_own_name() {
@@ -329,7 +329,7 @@ fn a_source_of_fortran_may_have_any_name() {
         std::fs::write(project.directory().join(&name), &source).unwrap();
         let included = "      integer :: i\n";
         std::fs::write(project.directory().join(latin("h\u{e9}.inc")), included).unwrap();
-        let mut command = Command::new(ROMPFC);
+        let mut command = rompfc();
         command.args(["-fopenmp", "-Wall", "-o", "app"]).arg(&name);
         let call = project.invocation(command).env("ROMP_STRICT", "1");
         let run = call.run();
@@ -369,7 +369,7 @@ fn the_command_romp_takes_any_name() {
 }
 
 /// The object of a source that a command makes in a directory of its own.
-fn object_in(folder: &str, wrapper: &str, compiler: &str, text: &str, output: &str) -> Vec<u8> {
+fn object_in(folder: &str, name: &str, compiler: &str, text: &str, output: &str) -> Vec<u8> {
     let directives = "!$omp parallel\n!$omp end parallel\n";
     let fortran = format!("subroutine s\n{directives}end subroutine\n");
     let header =
@@ -390,7 +390,7 @@ fn object_in(folder: &str, wrapper: &str, compiler: &str, text: &str, output: &s
     }
     let folder = project.path(folder);
     let text = text.replace('@', folder.to_str().unwrap());
-    let mut command = Command::new(wrapper);
+    let mut command = wrapper(name);
     command.args(text.split(' ')).args(["-o", output]);
     let mut call = project.invocation(command).env("ROMP_STRICT", "1");
     for variable in ["ROMP_CC", "ROMP_FC"] {
@@ -405,13 +405,13 @@ fn object_in(folder: &str, wrapper: &str, compiler: &str, text: &str, output: &s
 #[test]
 fn an_object_does_not_say_where_it_was_built() {
     let compilers = [
-        (ROMPCC, "gcc", &["a.c", "b.c"][..]),
-        (ROMPCC, "clang", &["a.c", "b.c"]),
-        (ROMPCC, "g++", &["a.cc", "b.cc"]),
-        (ROMPCC, "clang++", &["a.cc", "b.cc"]),
-        (ROMPFC, "gfortran", &["f.f90"]),
+        ("rompcc", "gcc", &["a.c", "b.c"][..]),
+        ("rompcc", "clang", &["a.c", "b.c"]),
+        ("rompcc", "g++", &["a.cc", "b.cc"]),
+        ("rompcc", "clang++", &["a.cc", "b.cc"]),
+        ("rompfc", "gfortran", &["f.f90"]),
     ];
-    for (wrapper, compiler, sources) in compilers {
+    for (name, compiler, sources) in compilers {
         for source in sources {
             for flags in [
                 format!("-Iinc -c {source}"),
@@ -420,12 +420,12 @@ fn an_object_does_not_say_where_it_was_built() {
                 format!("-ffile-prefix-map=@=. -I@/inc -c @/{source}"),
             ] {
                 // What the compiler makes of the last two is not the same everywhere.
-                if flags.contains("-c @") && wrapper == ROMPFC {
+                if flags.contains("-c @") && name == "rompfc" {
                     continue;
                 }
                 let text = format!("-fopenmp {flags}");
-                let first = object_in("one", wrapper, compiler, &text, "x.o");
-                let second = object_in("two/deep", wrapper, compiler, &text, "other.o");
+                let first = object_in("one", name, compiler, &text, "x.o");
+                let second = object_in("two/deep", name, compiler, &text, "other.o");
                 assert!(first == second, "{compiler} {text}");
             }
         }
