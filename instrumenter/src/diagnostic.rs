@@ -5,6 +5,7 @@ use std::path::Path;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use crate::find::lines::Presumed;
+use crate::names;
 
 /// How serious a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +104,9 @@ pub fn error_at(line: Option<Presumed>, message: &str) -> String {
 
 fn said_of(line: Option<Presumed>, severity: &str, message: &str) -> String {
     match line {
-        Some(Presumed { file, line }) => format!("{file}:{line}: {severity}: {message}"),
+        Some(Presumed { file, line }) => {
+            format!("{}:{line}: {severity}: {message}", names::shown(&file))
+        }
         None => format!("{severity}: {message}"),
     }
 }

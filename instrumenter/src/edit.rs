@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use crate::names;
+
 /// Where an insertion stands among others at the same offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Order {
@@ -135,7 +137,7 @@ impl EditSet {
                 .text
                 .extend_from_slice(&original[from..edit.range.start]);
             let start = applied.text.len();
-            applied.text.extend_from_slice(edit.text.as_bytes());
+            applied.text.extend_from_slice(&names::bytes(&edit.text));
             applied.edits.push(AppliedEdit {
                 new: start..applied.text.len(),
                 removed: original[edit.range.clone()].to_vec(),

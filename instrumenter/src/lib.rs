@@ -11,7 +11,7 @@
 //! Invariants, as absences: a front end never sees a probe; `plan` names no
 //! language; `spell` decides nothing; `edit` knows bytes and order only.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod cli;
 pub mod diagnostic;
@@ -19,6 +19,7 @@ pub mod edit;
 pub mod find;
 pub mod list;
 mod markers;
+pub mod names;
 pub mod nest;
 pub mod openmp;
 pub mod plan;
@@ -65,6 +66,11 @@ pub struct Options {
     pub without_blocks: bool,
     /// The text says nothing of the source's lines, for tools that read it next.
     pub without_lines: bool,
+    /// What is added is of a file of its own for debug information and coverage, where it
+    /// else is of the user's lines.
+    pub apart: bool,
+    /// How descriptors name files.
+    pub prefix_maps: names::PrefixMaps,
     /// Whose functions are called.
     pub api: Api,
 }
@@ -126,6 +132,7 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
         explicit_interfaces: options.explicit_interfaces,
         whole_statements: options.whole_statements,
         without_lines: options.without_lines,
+        apart: options.apart,
     };
     let begin = front_end.text_begin(&source.text);
     let mut speller = speller(&plan, around, source, options.api);
@@ -141,7 +148,7 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     let mut warnings = warnings(source, &plan, &found.lines);
     warnings.extend(defect.map(|defect| {
         diagnostic::file_error(
-            source.name.as_ref(),
+            names::shown(&source.name).as_ref(),
             &format!("not instrumented: {defect}"),
             "this is a defect of romp; please report it with this file",
         )
@@ -203,7 +210,7 @@ fn warnings(source: &Source, plan: &Plan, lines: &LineMap) -> Vec<String> {
                 range: listed.offset..listed.offset + 1,
                 help: Some("it runs as written and is missing in the profile".into()),
             }
-            .render(&source.name, &source.text, color)
+            .render(&names::shown(&source.name), &source.text, color)
         })
         .collect()
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::find::{Hidden, front_end};
 use crate::plan::{Listed, Outcome};
-use crate::{Instrumented, Source};
+use crate::{Instrumented, Source, names};
 
 /// The listing of one file.
 #[derive(Debug, Serialize)]
@@ -62,13 +62,13 @@ pub struct Entry {
 /// The listing of a source that was instrumented.
 #[must_use]
 pub fn listing(source: &Source, result: &Instrumented) -> FileListing {
-    let name = &source.name;
+    let name = names::shown(&source.name);
     let entry = |listed: &Listed| {
         let line = result.lines.presumed(listed.offset);
         Entry {
             file: line
                 .as_ref()
-                .map_or_else(|| name.clone(), |line| line.file.clone()),
+                .map_or_else(|| name.clone(), |line| names::shown(&line.file)),
             line: line.map_or(0, |line| line.line),
             column: result.lines.column(listed.offset),
             construct: listed.construct.clone(),
@@ -93,7 +93,7 @@ pub fn hidden(source: &Source, result: &Instrumented) -> Vec<HiddenEntry> {
         let line = result.lines.presumed(hidden.offset);
         HiddenEntry {
             line: line.as_ref().map_or(0, |line| line.line),
-            file: line.map_or_else(|| source.name.clone(), |line| line.file),
+            file: names::shown(&line.map_or_else(|| source.name.clone(), |line| line.file)),
             reason: hidden.reason,
         }
     };

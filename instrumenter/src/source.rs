@@ -12,7 +12,8 @@ pub type Absent = BTreeSet<String>;
 #[derive(Clone, Debug)]
 pub struct Source {
     /// The name that the instrumented text gives in `#line`, so what the
-    /// compiler will put in diagnostics, debug information and `__FILE__`.
+    /// compiler will put in diagnostics, debug information and `__FILE__`; as
+    /// [`crate::names`] makes it.
     pub name: String,
     /// The language that it is written in.
     pub language: Language,

@@ -11,7 +11,7 @@ use crate::diagnostic::file_error;
 use crate::list::{HiddenEntry, hidden};
 use crate::spell::Api;
 use crate::verify::verify;
-use crate::{Instrumented, Options, Source, instrument};
+use crate::{Instrumented, Options, Source, instrument, names};
 
 /// Arguments of `romp instrument`.
 #[derive(Debug, Args)]
@@ -115,9 +115,14 @@ fn one(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
 fn check(source: &Source, result: &Instrumented) -> Result<(), Failure> {
     verify(source, result).map_err(|defect| {
         let help = "this is a defect of romp; please report it with this file";
-        Failure::from(file_error(source.name.as_ref(), &defect.to_string(), help))
+        Failure::from(file_error(
+            names::shown(&source.name).as_ref(),
+            &defect.to_string(),
+            help,
+        ))
     })?;
-    eprintln!("{}: verified, {} regions", source.name, result.instrumented);
+    let name = names::shown(&source.name);
+    eprintln!("{name}: verified, {} regions", result.instrumented);
     Ok(())
 }
 

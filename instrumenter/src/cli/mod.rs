@@ -147,7 +147,7 @@ fn end(result: Result<(), Failure>) -> ExitCode {
 
 /// Reads a source file, or standard input for `-`.
 fn read_source(path: &std::path::Path) -> Result<crate::Source, Failure> {
-    let name = path.display().to_string();
+    let name = crate::names::of_path(path);
     let text = match name.as_str() {
         "-" => std::io::read_to_string(std::io::stdin()).map(String::into_bytes),
         _ => std::fs::read(path),

@@ -15,5 +15,5 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
-    ExitCode::from(crate::wrapper::wrap(&arguments.command, arguments.dry_run))
+    crate::wrapper::wrap(&arguments.command, arguments.dry_run)
 }

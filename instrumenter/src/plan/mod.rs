@@ -18,6 +18,7 @@ use crate::edit::Order;
 use crate::find::{
     Closing, Found, FoundCall, FoundDirective, Function, InSequence, LoopNest, LoopReader, Position,
 };
+use crate::names::PrefixMaps;
 use crate::nest::Nesting;
 use crate::openmp::api::RoutineRow;
 use crate::openmp::parse::Word;
@@ -220,6 +221,7 @@ pub fn plan(
         nesting,
         disabled: &options.disabled,
         host_only: options.host_only,
+        prefix_maps: &options.prefix_maps,
         depends_on_device: Cell::new(false),
         api: options.api,
         loops,
@@ -256,6 +258,8 @@ struct Planner<'a> {
     disabled: &'a Disabled,
     /// No code is made for a device.
     host_only: bool,
+    /// How descriptors name files.
+    prefix_maps: &'a PrefixMaps,
     /// Whether that mattered.
     depends_on_device: Cell<bool>,
     /// What the interface can be told.

@@ -7,6 +7,7 @@ use profile::descriptor::{Descriptor, SourceLines};
 use super::split::Split;
 use super::{Mark, Planner, Region};
 use crate::find::{Branch, Closing, Extent, FoundCall, FoundDirective, Function};
+use crate::names;
 use crate::nest::Construct;
 use crate::openmp::parse::joined;
 use crate::openmp::recipes::{self, SHARE_WITH_PARALLEL};
@@ -139,6 +140,13 @@ impl Planner<'_> {
         self.plan.regions.len() - 1
     }
 
+    /// The name of a file for a descriptor.
+    fn named(&self, file: &str) -> String {
+        let file = names::bytes(file);
+        let mapped = self.prefix_maps.mapped(&file);
+        String::from_utf8_lossy(&mapped).into_owned()
+    }
+
     /// The lines from one offset to another, as the compiler counts them.
     pub(super) fn lines(&self, from: usize, to: usize) -> SourceLines {
         let line = |at: usize| self.found.lines.presumed(at);
@@ -146,7 +154,7 @@ impl Planner<'_> {
         SourceLines {
             file: first
                 .as_ref()
-                .map(|line| line.file.clone())
+                .map(|line| self.named(&line.file))
                 .unwrap_or_default(),
             first: first.map_or(0, |line| line.line),
             last: last.map_or(0, |line| line.line),

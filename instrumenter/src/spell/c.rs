@@ -14,8 +14,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::c_chunks::{self as chunks, LoopWords};
-use super::{Api, Group, Speller, Step, Surroundings, steps};
+use super::{Api, Group, OWN_FILE, OWN_LINE, Speller, Step, Surroundings, steps};
 use crate::edit::{EditSet, Order};
+use crate::names;
 use crate::openmp::events::{BARRIER_LEAVE, MEMBER, TASK, TASK_EXECUTION, TEAM, USER};
 use crate::openmp::{Event, Language};
 use crate::plan::{
@@ -86,6 +87,15 @@ impl<'a> CSpeller<'a> {
         match self.dialect.calls_types {
             true => format!("int({number})"),
             false => format!("(int)({number})"),
+        }
+    }
+
+    /// What keeps functions of ours out of profiles and coverage. Compilers that are too
+    /// old for it know it by no name, so it stands only where it matters.
+    fn uncounted(&self) -> &'static str {
+        match self.around.apart {
+            true => " __attribute__((__no_profile_instrument_function__))",
+            false => "",
         }
     }
 
@@ -308,12 +318,16 @@ impl Speller for CSpeller<'_> {
         // compilers that compare the lines of neighbours (misleading
         // indentation) and for line counts of coverage.
         let line = self.line(group.at);
-        let before = if group.line_start {
-            String::new()
-        } else {
-            format!("\n{line}")
+        let own = match self.around.apart {
+            true => self.line_text(OWN_LINE, OWN_FILE),
+            false => line.clone(),
         };
-        format!("{before}{}{line}", numbered(&text, &line))
+        let before = match group.line_start {
+            true if self.around.apart => own.clone(),
+            true => String::new(),
+            false => format!("\n{own}"),
+        };
+        format!("{before}{}{line}", numbered(&text, &own))
     }
 
     /// Only what changes is touched, so that the rest stays as it was written.
@@ -369,8 +383,9 @@ impl Speller for CSpeller<'_> {
             } = accessor;
             let _ = writeln!(
                 text,
-                "{storage} struct ompregdescr *{prefix}_{}(int) {attribute};",
-                self.around.unique
+                "{storage} struct ompregdescr *{prefix}_{}(int) {attribute}{};",
+                self.around.unique,
+                self.uncounted()
             );
         }
         let line = self.line_text(1, self.around.name);
@@ -383,7 +398,7 @@ impl Speller for CSpeller<'_> {
         }
         let unique = self.around.unique;
         let count = self.plan.regions.len();
-        let line = self.line_text(1, "<romp>");
+        let line = self.line_text(1, OWN_FILE);
         let mut text = format!(
             "\n{line}\
              #pragma GCC diagnostic push\n\
@@ -419,10 +434,11 @@ impl Speller for CSpeller<'_> {
         let _ = write!(
             text,
             "static void romp_register_{unique}(void) __attribute__((__constructor__(101), \
-             __no_instrument_function__));\n\
+             __no_instrument_function__)){};\n\
              static void romp_register_{unique}(void) {{ POMP_Register_table({INTERFACE_VERSION}u, \
              sizeof romp_table_{unique}[0], {table}, {count}u); }}\n\
-             #pragma GCC diagnostic pop\n"
+             #pragma GCC diagnostic pop\n",
+            self.uncounted()
         );
         text
     }
@@ -474,7 +490,9 @@ const STATIC: Accessor = Accessor {
 const EXTERNAL: Accessor = Accessor {
     prefix: "romp_rdx",
     storage: "extern",
-    attribute: "__attribute__((__visibility__(\"hidden\"), __no_instrument_function__))",
+    // Weak, for a source that a program has twice under one name.
+    attribute: "__attribute__((__weak__, __visibility__(\"hidden\"), \
+                __no_instrument_function__))",
 };
 
 impl Accessor {
@@ -591,7 +609,7 @@ fn declaration(event: Event, shape: Shape) -> String {
 /// A string literal.
 pub(super) fn quoted(text: &str) -> String {
     let mut literal = String::from("\"");
-    for byte in text.bytes() {
+    for byte in names::bytes(text).iter().copied() {
         match byte {
             b'"' | b'\\' => literal.extend(['\\', char::from(byte)]),
             // `??` would start a trigraph.

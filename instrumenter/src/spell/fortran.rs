@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 use super::fortran_chunks::LoopWords;
 use super::fortran_lines::{Argument, Declaration, Lines};
-use super::{Api, Group, Speller, Step, Surroundings, steps};
+use super::{Api, Group, OWN_FILE, OWN_LINE, Speller, Step, Surroundings, steps};
 use crate::edit::{EditSet, Order};
 use crate::openmp::Event;
 use crate::openmp::events::{BARRIER_LEAVE, MEMBER, TASK, TASK_EXECUTION, TEAM, USER};
@@ -298,7 +298,10 @@ impl Speller for FortranSpeller<'_> {
         for insertion in &group.insertions {
             // What closes a construct belongs to its last line.
             let closes = matches!(insertion.order, Order::Close { .. });
-            lines.belong_to(self.marker(group.at.saturating_sub(usize::from(closes))));
+            lines.belong_to(match self.around.apart {
+                true => self.marker_text(OWN_LINE, OWN_FILE),
+                false => self.marker(group.at.saturating_sub(usize::from(closes))),
+            });
             self.insertion(insertion, &mut lines);
         }
         let text = lines.text();

@@ -90,7 +90,7 @@ type Same<'u> = Box<dyn FnMut(&str) -> bool + 'u>;
 /// unit's source; none if that can't be told.
 fn sameness<'u>(family: &'u Family, unit: &'u Unit) -> Option<Same<'u>> {
     if let Some(made) = &unit.preprocessed {
-        let mut compared = made.source.as_ref()?.compared();
+        let mut compared = made.source.as_ref()?.beside(&made.text);
         return Some(Box::new(move |messages| {
             compared.says_the_same(messages.as_bytes())
         }));

@@ -19,8 +19,8 @@ use super::scratch::Scratch;
 use super::settings::Settings;
 use super::unit::{Unit, substituted};
 use super::{
-    aside, database, headers, library, lost, message, outputs, preprocessed, response, shortfall,
-    steps,
+    aside, coverage, database, headers, library, lost, message, outputs, preprocessed, response,
+    shortfall, steps,
 };
 
 /// Why a source can't be compiled from a temporary file.
@@ -215,6 +215,10 @@ impl Job<'_> {
             let text = format!("cannot put the source's name into a dependency file: {error}");
             message::warning(self.runner.settings, &text);
         }
+        if let Err(error) = coverage::correct(line, units) {
+            let text = format!("cannot take lines that were added out of coverage: {error}");
+            message::warning(self.runner.settings, &text);
+        }
         if let Err(error) = database::correct(line, units) {
             let text = format!("cannot correct the compilation database: {error}");
             message::warning(self.runner.settings, &text);
@@ -337,7 +341,7 @@ fn blame(rejected: &[&Unit]) -> &'static str {
 }
 
 fn not_measured(unit: &Unit, why: &str) -> String {
-    format!("{} is not measured: {why}", unit.name)
+    format!("{} is not measured: {why}", unit.shown_name())
 }
 
 fn renamed(units: &[&Unit]) -> Vec<Renamed> {

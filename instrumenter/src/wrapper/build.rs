@@ -15,7 +15,7 @@ use super::run::{Output, Runner};
 use super::scratch::Scratch;
 use super::settings::Preprocess;
 use super::unit::{Instrumenting, Unit};
-use super::{library, message, outputs, preprocessed, shortfall, split, steps};
+use super::{coverage, library, message, outputs, preprocessed, shortfall, split, steps};
 
 /// Why a source is not measured that the instrumenter can't stand.
 const DEFECT: &str =
@@ -54,6 +54,13 @@ impl Build<'_> {
             .find(|unit| unit.is_stdin())
             .map(|unit| unit.original.clone());
         units.retain(|unit| unit.changed() || unit.preprocessed.is_some());
+        if coverage::is_mapped(self.line) {
+            let all: Vec<&Unit> = units.iter().collect();
+            if let Some(code) = leave_out(self.runner.settings, &all, coverage::MAPPED) {
+                return code;
+            }
+            units.clear();
+        }
         if units.is_empty() {
             return self.untouched(stdin.as_deref());
         }
@@ -93,7 +100,10 @@ impl Build<'_> {
             Preprocess::Always => "ROMP_PREPROCESS=always".to_owned(),
             Preprocess::Auto | Preprocess::Never => shortfall::reason(compiler, self.line, unit)?,
         };
-        message::note(settings, &format!("{} is preprocessed: {why}", unit.name));
+        message::note(
+            settings,
+            &format!("{} is preprocessed: {why}", unit.shown_name()),
+        );
         match preprocessed::make(&self.runner, self.line, unit, &self.how) {
             Shown::Text(mut made) => {
                 unit.warnings = std::mem::take(&mut made.warnings);

@@ -32,6 +32,9 @@ pub(crate) enum Substitution {
 /// That of GCC 8 and Clang 10, which also concerns `__FILE__`.
 pub(crate) const FILE_MAP: &str = "-ffile-prefix-map=";
 
+/// What of it concerns macros alone.
+pub(crate) const MACRO_MAP: &str = "-fmacro-prefix-map=";
+
 /// The same, and that of the compilers before.
 const BOTH_MAPS: &[&str] = &[FILE_MAP, "-fdebug-prefix-map="];
 const OLD_MAP: &[&str] = &["-fdebug-prefix-map="];

@@ -38,7 +38,7 @@ fn corrected(mut text: Vec<u8>, units: &[&Unit]) -> Vec<u8> {
 }
 
 fn of_unit(unit: &Unit) -> Vec<Replacement> {
-    let name = json(OsStr::new(&unit.name));
+    let name = json(&unit.name);
     match &unit.route {
         None | Some(Route::StandardInput) => Vec::new(),
         Some(Route::Remapped(path)) => {

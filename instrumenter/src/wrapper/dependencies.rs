@@ -13,7 +13,7 @@ use super::flags::Meaning;
 #[derive(Clone, Debug)]
 pub(crate) struct Renamed {
     pub(crate) from: PathBuf,
-    pub(crate) to: String,
+    pub(crate) to: Vec<u8>,
 }
 
 /// Replaces one text by another wherever it stands.
@@ -40,13 +40,21 @@ pub(crate) fn replace(text: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
 pub(crate) fn rename_in(mut text: Vec<u8>, renamed: &[Renamed]) -> Vec<u8> {
     for Renamed { from, to } in renamed {
         let from = from.as_os_str().as_bytes();
-        let prerequisite = to.trim_start_matches("./").as_bytes();
+        let prerequisite = prerequisite(to);
         if quoted(from) != from {
             text = replace(text, &quoted(from), &quoted(prerequisite));
         }
-        text = replace(text, from, to.as_bytes());
+        text = replace(text, from, to);
     }
     text
+}
+
+/// A name as GCC writes it into a dependency file: `./a.c` as `a.c`.
+fn prerequisite(mut name: &[u8]) -> &[u8] {
+    while let Some(rest) = name.strip_prefix(b"./") {
+        name = rest;
+    }
+    name
 }
 
 /// Corrects the dependency files of a command that has succeeded.
@@ -67,8 +75,7 @@ fn correct_file(file: &Path, renamed: &[Renamed]) -> std::io::Result<()> {
     let old = std::fs::read(file)?;
     let mut new = old.clone();
     for Renamed { from, to } in renamed {
-        // Like GCC, which writes `./a.c` as `a.c`.
-        let to = quoted(to.trim_start_matches("./").as_bytes());
+        let to = quoted(prerequisite(to));
         new = replace(new, &quoted(from.as_os_str().as_bytes()), &to);
     }
     if new == old {

@@ -58,8 +58,10 @@ pub(crate) enum Meaning {
     ForcedInclude,
     /// `-I-`: the directory of the including file is not searched.
     NoCurrentDirectory,
-    /// Replaces a prefix of file names in the object.
-    PrefixMap,
+    /// Replaces a prefix of file names in the object, wherever one kind of them stands.
+    PrefixMap(PrefixMap),
+    /// Names the directory of the compilation in debug information.
+    CompilationDirectory,
     /// A library to link.
     Library,
     /// Concerns only the linker; the value may hold flags of the linker.
@@ -89,6 +91,19 @@ pub(crate) enum Meaning {
     FixedLineLength(usize),
     /// Whether Fortran sources are preprocessed, whatever their names say.
     Preprocesses(bool),
+}
+
+/// Which names of files a flag replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PrefixMap {
+    /// All.
+    All,
+    /// Those of debug information.
+    Debug,
+    /// Those that macros make, as `__FILE__`.
+    Macro,
+    /// Those of profiles and coverage.
+    Profile,
 }
 
 impl Meaning {
@@ -284,8 +299,34 @@ const GCC_ROWS: &[Row] = &[
     row("-imacros", JoinedOrSeparate, M::ForcedInclude),
     row("--imacros", Separate, M::ForcedInclude),
     row("--imacros=", Joined, M::ForcedInclude),
-    row("-ffile-prefix-map=", Joined, M::PrefixMap),
-    row("-fdebug-prefix-map=", Joined, M::PrefixMap),
+    row("-ffile-prefix-map=", Joined, M::PrefixMap(PrefixMap::All)),
+    row(
+        "-fdebug-prefix-map=",
+        Joined,
+        M::PrefixMap(PrefixMap::Debug),
+    ),
+    row(
+        "-fmacro-prefix-map=",
+        Joined,
+        M::PrefixMap(PrefixMap::Macro),
+    ),
+    row(
+        "-fprofile-prefix-map=",
+        Joined,
+        M::PrefixMap(PrefixMap::Profile),
+    ),
+    row(
+        "-fcoverage-prefix-map=",
+        Joined,
+        M::PrefixMap(PrefixMap::Profile),
+    ),
+    row("-fdebug-compilation-dir=", Joined, M::CompilationDirectory),
+    row(
+        "-fcoverage-compilation-dir=",
+        Joined,
+        M::CompilationDirectory,
+    ),
+    row("-ffile-compilation-dir=", Joined, M::CompilationDirectory),
     row("-D", JoinedOrSeparate, M::Nothing),
     row("--define-macro", Separate, M::Nothing),
     row("-U", JoinedOrSeparate, M::Nothing),

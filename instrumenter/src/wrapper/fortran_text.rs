@@ -10,6 +10,7 @@ use super::hidden::{Search, first_file};
 use super::unit::Unit;
 use crate::Source;
 use crate::find::fortran::{jumps, scan};
+use crate::names;
 use crate::openmp::Language;
 
 /// What a source does not show, in words.
@@ -21,7 +22,7 @@ pub(crate) fn hidden(line: &CommandLine, unit: &Unit) -> Option<String> {
     };
     if unit.layout.preprocessed_by_compiler {
         let macros = scan::hidden_in_macros(&unit.original).into_iter().next();
-        let macros = macros.map(|hidden| hidden.in_file(&unit.name, &unit.original));
+        let macros = macros.map(|hidden| hidden.in_file(&unit.shown_name(), &unit.original));
         if macros.is_some() || words.iter().any(defined) {
             return macros.or(Some("a macro makes directives".into()));
         }
@@ -69,7 +70,7 @@ pub(crate) fn whole(
         let file = places.find(name)?;
         let text = std::fs::read(&file).ok()?;
         let name = file.strip_prefix(".").unwrap_or(&file);
-        Some((name.to_str()?.to_owned(), text))
+        Some((names::of_path(name), text))
     };
     let expanded = |text: &[u8]| {
         let mut source = source(unit, text);
@@ -81,7 +82,7 @@ pub(crate) fn whole(
         return Some(expanded(&text).unwrap_or(text));
     }
     let mut text = Vec::new();
-    scan::marker(&unit.name, 1, &mut text);
+    scan::marker(&unit.text_name(), 1, &mut text);
     text.extend(expanded(&unit.original)?);
     Some(text)
 }
@@ -89,7 +90,7 @@ pub(crate) fn whole(
 /// A part of a unit as a source of its own.
 fn source(unit: &Unit, text: &[u8]) -> Source {
     Source {
-        name: unit.name.clone(),
+        name: unit.text_name(),
         language: Language::Fortran,
         text: text.to_owned(),
         layout: unit.layout,

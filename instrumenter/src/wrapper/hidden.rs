@@ -8,6 +8,7 @@
 //! and no more.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::absent::Macros;
@@ -21,6 +22,7 @@ use crate::find::Hidden;
 use crate::find::c::file::{File, IsAbsent};
 use crate::find::c::governed::{self, Statements};
 use crate::find::c::scan::{self, Include};
+use crate::names;
 use crate::openmp::Language;
 use crate::source::Absent;
 
@@ -114,6 +116,12 @@ pub(crate) fn governs_oddly(line: &CommandLine, unit: &Unit, by_macros: bool) ->
         || (by_macros && governs_statements(headers))
 }
 
+/// Whether a condition or a loop may govern an empty statement on its line.
+pub(crate) fn governs_nothing(line: &CommandLine, unit: &Unit) -> bool {
+    let mut files = unit.headers(line).files();
+    files.any(governed::may_be_empty)
+}
+
 /// Whether GCC may warn, in the source or in a header of the user's, that an `else`
 /// dangles, and what is put around a directive hides it.
 pub(crate) fn hides_dangling_else(line: &CommandLine, unit: &Unit) -> bool {
@@ -203,7 +211,7 @@ impl Search {
     pub(crate) fn new(line: &CommandLine, unit: &Unit) -> Self {
         let mut search = Self::empty(line);
         for name in line.values(Meaning::ForcedInclude) {
-            search.queue_quoted(Path::new("."), &name.to_string_lossy());
+            search.queue_quoted(Path::new("."), &names::text(name.as_bytes()));
         }
         search.queue_included(unit.directory(), &unit.original);
         search
@@ -300,7 +308,7 @@ impl Search {
 }
 
 pub(crate) fn first_file(mut places: impl Iterator<Item = PathBuf>, name: &str) -> Option<PathBuf> {
-    places.find_map(|place| Some(place.join(name)).filter(|file| file.is_file()))
+    places.find_map(|place| Some(names::joined(&place, name)).filter(|file| file.is_file()))
 }
 
 fn spelled(argument: &Argument, flag: &str) -> bool {

@@ -90,17 +90,21 @@ fn needed_beside(library: &Path, executable: bool) -> Vec<OsString> {
 fn found_at_run_time(library: &Path) -> Option<OsString> {
     let is_shared = library.extension().is_some_and(|suffix| suffix == "so");
     let directory = library.parent()?.canonicalize().ok()?;
-    let name = directory.to_str()?;
-    (is_shared && !name.contains(',')).then(|| format!("-Wl,-rpath,{name}").into())
+    is_shared.then(|| for_the_linker("-Wl,-rpath,", &directory))?
 }
 
 /// The word that has an executable export what tools look for in it at run time;
 /// none if the list is not there, or the compiler would take it apart.
 fn exporting(library: &Path) -> Option<OsString> {
     let list = library.with_file_name(EXPORTS);
-    let name = list.to_str()?;
-    let is_word = list.is_file() && !name.contains(',');
-    is_word.then(|| format!("-Wl,--dynamic-list={name}").into())
+    list.is_file()
+        .then(|| for_the_linker("-Wl,--dynamic-list=", &list))?
+}
+
+/// A flag for the linker with a path; none if the compiler would take it apart.
+fn for_the_linker(flag: &str, path: &Path) -> Option<OsString> {
+    let is_word = !path.as_os_str().as_encoded_bytes().contains(&b',');
+    is_word.then(|| [flag.as_ref(), path.as_os_str()].join(OsStr::new("")))
 }
 
 #[cfg(test)]

@@ -85,9 +85,13 @@ pub(crate) fn nothing_is_lost(
     {
         return false;
     }
-    let of_else = job.runner.compiler.family.shows_file && OF_ELSE.iter().any(|flag| asked(flag));
+    let family = job.runner.compiler.family;
+    // Clang warns of empty statements though no flag asks for it.
+    let of_empty = !family.shows_file;
+    let of_else = family.shows_file && OF_ELSE.iter().any(|flag| asked(flag));
     let concerned = |unit: &&&Unit| match unit.preprocessed {
         _ if of_else && hidden::hides_dangling_else(line, unit) => true,
+        _ if of_empty && hidden::governs_nothing(line, unit) => true,
         Some(_) => {
             lost.contains(&false) || (!lost.is_empty() && hidden::governs_oddly(line, unit, true))
         }

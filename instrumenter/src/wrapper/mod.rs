@@ -7,7 +7,7 @@
 //!    it with instrumented sources.
 //! 4. `build`: make the new texts (`unit`) in a temporary directory
 //!    (`scratch`), compile them or fall back (`attempt`), in one command or
-//!    several (`split`); `dependencies`, `database` and `headers`
+//!    several (`split`); `dependencies`, `database`, `coverage` and `headers`
 //!    keep the temporary files out of the user's sight.
 //!    `layout` says how lines of Fortran are laid out.
 //! 5. `hidden` and `preprocessed`: where the source as it is does not show all
@@ -16,7 +16,8 @@
 //!    `aside` and `system_macros`: whether the compiler's messages are those about the source.
 //! 6. `run`: the only place that starts a compiler.
 //! 7. `functions`: what makes the compiler call us at each function.
-//! 8. `fault`: what an instrumenter may do wrong, for test builds.
+//! 8. `inherited`: the compiler begins and ends as it would without us.
+//! 9. `fault`: what an instrumenter may do wrong, for test builds.
 //!
 //! Invariants: no shell; an argument that no table knows is handed on in its
 //! place; nothing but `unit` calls the instrumenter; trouble of ours never
@@ -31,6 +32,7 @@ mod attempt;
 mod build;
 mod classify;
 mod compilers;
+mod coverage;
 mod database;
 mod dependencies;
 mod fault;
@@ -39,6 +41,8 @@ mod fortran_text;
 mod functions;
 mod headers;
 mod hidden;
+#[allow(unsafe_code, reason = "signals")]
+mod inherited;
 mod layout;
 pub(crate) mod library;
 mod lost;
@@ -62,6 +66,7 @@ mod unit;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
+use std::process::ExitCode;
 
 use build::Build;
 use classify::CommandLine;
@@ -85,21 +90,21 @@ pub fn is_invoked() -> bool {
 
 /// What the commands run: the compiler whose name they carry, or are given.
 #[must_use]
-pub fn main() -> std::process::ExitCode {
+pub fn main() -> ExitCode {
     let mut words = std::env::args_os();
     let invoked = words.next().unwrap_or_else(|| OsString::from("rompcc"));
     let arguments: Vec<OsString> = words.collect();
     if clean_if_asked(&arguments) {
-        return std::process::ExitCode::SUCCESS;
+        return ExitCode::SUCCESS;
     }
-    std::process::ExitCode::from(run(&invoked, &arguments))
+    run(&invoked, &arguments)
 }
 
 /// Behaves as the compiler that stands behind the name `invoked`, or as the one
 /// that the first argument names (`rompcc mpicc ...`); returns the status to
 /// exit with, if the compiler did not take our place.
 #[must_use]
-pub fn run(invoked: &OsStr, arguments: &[OsString]) -> u8 {
+pub fn run(invoked: &OsStr, arguments: &[OsString]) -> ExitCode {
     let mut settings = Settings::from_environment();
     let (own, arguments): (Vec<_>, Vec<_>) =
         arguments.iter().cloned().partition(|word| word == CHUNKS);
@@ -117,12 +122,12 @@ const CHUNKS: &str = "--chunks";
 /// Behaves as the compiler that the command names (`romp wrap mpicc ...`). A dry
 /// run prints the commands and runs none.
 #[must_use]
-pub fn wrap(command: &[OsString], dry_run: bool) -> u8 {
+pub fn wrap(command: &[OsString], dry_run: bool) -> ExitCode {
     let mut settings = Settings::from_environment();
     settings.dry_run = dry_run;
     let Some((compiler, arguments)) = Compiler::given(command) else {
         message::error("there is no compiler in the command; say romp wrap COMPILER ARGUMENTS");
-        return 2;
+        return ExitCode::from(2);
     };
     as_compiler(&compiler, &settings, arguments)
 }
@@ -131,7 +136,13 @@ fn is_nested() -> bool {
     std::env::var_os(run::NESTED).is_some()
 }
 
-fn as_compiler(compiler: &Compiler, settings: &Settings, arguments: &[OsString]) -> u8 {
+/// Ends as the compiler does.
+fn as_compiler(compiler: &Compiler, settings: &Settings, arguments: &[OsString]) -> ExitCode {
+    inherited::prepare();
+    inherited::end(code_of(compiler, settings, arguments))
+}
+
+fn code_of(compiler: &Compiler, settings: &Settings, arguments: &[OsString]) -> u8 {
     let runner = Runner { compiler, settings };
     // A nested call compiles what the outer one has already instrumented.
     let transparent = settings.off || is_nested();

@@ -1,6 +1,6 @@
 //! The files that a command makes, as far as we have to know them.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::classify::{CommandLine, Stage};
@@ -38,7 +38,7 @@ pub(crate) fn object(line: &CommandLine, index: usize) -> PathBuf {
 }
 
 /// The compilers' choice for a source: its base name, in the current directory.
-pub(crate) fn default_name(source: &std::ffi::OsStr, extension: &str) -> PathBuf {
+pub(crate) fn default_name(source: &OsStr, extension: &str) -> PathBuf {
     let base = Path::new(source).file_name().unwrap_or_default();
     Path::new(base).with_extension(extension)
 }
@@ -47,9 +47,9 @@ pub(crate) fn default_name(source: &std::ffi::OsStr, extension: &str) -> PathBuf
 /// and named after it, `obj/a.o` gives `obj/a.c.romp`; a program's name stands
 /// before the source's. The extension is not `.c`, so that a build that takes
 /// every `*.c` doesn't take the copies.
-pub(crate) fn kept(line: &CommandLine, source: &str) -> PathBuf {
+pub(crate) fn kept(line: &CommandLine, source: &OsStr) -> PathBuf {
     let source = Path::new(source);
-    let extension = source.extension().unwrap_or(std::ffi::OsStr::new("c"));
+    let extension = source.extension().unwrap_or(OsStr::new("c"));
     let mut name = OsString::new();
     let output = line.output().map(Path::new);
     match (output, line.stage()) {
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn kept_texts_do_not_clash() {
-        let kept = |text, source| kept(&classified(text), source);
+        let kept = |text, source| kept(&classified(text), OsStr::new(source));
         assert_eq!(
             kept("-c src/a.c -o obj/a1.o", "src/a.c"),
             Path::new("obj/a1.c.romp")

@@ -146,7 +146,7 @@ pub(crate) fn make(
         return Shown::NoMore;
     };
     let source = Source {
-        name: unit.name.clone(),
+        name: unit.text_name(),
         language: unit.language,
         text,
         layout: Layout {
@@ -334,7 +334,7 @@ pub(crate) fn is_about_source(family: &Family, unit: &Unit, said: &Outcome) -> b
         }
         Some(made) => {
             let mut source = made.source.iter();
-            source.any(|text| text.says_the_same(&said.stderr))
+            source.any(|text| text.beside(&made.text).says_the_same(&said.stderr))
         }
         None if unit.is_stdin() => true,
         None => Text::instrumented(unit, &unit.text, true).keeps_places(&said.stderr),

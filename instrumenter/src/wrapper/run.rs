@@ -11,6 +11,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use super::classify::CommandLine;
 use super::compilers::Compiler;
 use super::flags::Meaning;
+use super::inherited::{self, Forwarding};
 use super::message;
 use super::settings::Settings;
 
@@ -40,9 +41,10 @@ impl Outcome {
         self.status.success()
     }
 
-    /// The status to end with. A process that dies by a signal can't be
-    /// imitated in safe Rust: the shell's number for it is used.
+    /// The status to end with; of a signal, the shell's number, which
+    /// [`inherited::end`] makes the same end of.
     pub(crate) fn code(&self) -> u8 {
+        inherited::ended_by(self.status.signal());
         let signal = self.status.signal().map(|signal| 128 + signal);
         let code = self.status.code().or(signal).unwrap_or(1);
         u8::try_from(code).unwrap_or(1)
@@ -90,6 +92,7 @@ impl Runner<'_> {
         if self.settings.dry_run {
             return 0;
         }
+        inherited::hand_on(&mut command, [false; 3]);
         let error = command.exec();
         self.not_started(&error)
     }
@@ -106,14 +109,20 @@ impl Runner<'_> {
         if self.settings.dry_run {
             return Ok(Outcome::default());
         }
+        let held_back = output == Output::HeldBack;
         if input.is_some() {
             command.stdin(Stdio::piped());
         }
-        if output == Output::HeldBack {
+        if held_back {
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
         }
+        inherited::hand_on(&mut command, [input.is_some(), held_back, held_back]);
+        let forwarding = Forwarding::begin();
         let child = command.spawn().map_err(|error| self.not_started(&error))?;
-        finish(child, input).map_err(|error| self.not_started(&error))
+        forwarding.to(child.id());
+        let ended = finish(child, input);
+        forwarding.end();
+        ended.map_err(|error| self.not_started(&error))
     }
 
     /// Whether the compiler said nothing about a source.

@@ -6,7 +6,7 @@
 //! from saying it. Messages of another form count as different, which costs another
 //! look at the source and no more.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::unit::Unit;
 use crate::Source;
@@ -46,6 +46,8 @@ struct Made<'a> {
     /// Its begin: a system's macro ends a line, with a marker.
     text: &'a [u8],
     is_whole: bool,
+    /// The compiler has read it so: columns are those of the source.
+    is_compiled: bool,
 }
 
 /// A text that a preprocessor made.
@@ -76,7 +78,7 @@ impl Text {
     /// written anew.
     pub(crate) fn instrumented(unit: &Unit, text: &[u8], preprocessed_by_compiler: bool) -> Self {
         let source = Source {
-            name: unit.name.clone(),
+            name: unit.text_name(),
             language: unit.language,
             text: text.to_owned(),
             layout: Layout {
@@ -116,15 +118,21 @@ impl Text {
 
     /// The text beside its source.
     pub(crate) fn compared(&self) -> Compared<'_> {
+        self.beside(&self.text)
+    }
+
+    /// The text beside its source, where the compiler has read what was made of the text.
+    pub(crate) fn beside(&self, compiled: &[u8]) -> Compared<'_> {
         Compared {
             text: self,
-            made: self.by_place(),
+            made: self.by_place(compiled),
             files: HashMap::new(),
         }
     }
 
     /// Its lines by where they come from: those that differ, where several come from one.
-    fn by_place(&self) -> HashMap<(String, u32), Vec<Made<'_>>> {
+    fn by_place(&self, compiled: &[u8]) -> HashMap<(String, u32), Vec<Made<'_>>> {
+        let compiled: HashSet<&[u8]> = compiled.split(|byte| *byte == b'\n').collect();
         let lines = self.text.split(|byte| *byte == b'\n').scan(0, |at, line| {
             let begin = *at;
             *at += line.len() + 1;
@@ -143,6 +151,7 @@ impl Text {
                 let new = Made {
                     text,
                     is_whole: part.len() == 1,
+                    is_compiled: compiled.contains(text),
                 };
                 let known = made.entry((place.file.clone(), place.line)).or_default();
                 if !known.contains(&new) {
@@ -196,6 +205,7 @@ impl Compared<'_> {
                 && written.is_some_and(|written| lines.any(|line| line == written));
         };
         match (self.text.shows, made.as_slice()) {
+            (Shows::Files | Shows::Text, [made]) if !made.is_compiled => false,
             (Shows::Files, [made]) if place.column == WHOLE_LINE => has_same_words(written, *made),
             (Shows::Files, [made]) => is_same(written, *made, place.column),
             (Shows::Text, [made]) => made.is_whole && made.text == written,

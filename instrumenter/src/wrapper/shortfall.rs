@@ -30,7 +30,10 @@ pub(crate) fn sentence(unit: &Unit, unseen: &str, obstacle: &str) -> String {
         true => "measured only as it stands",
         false => "not measured",
     };
-    format!("{} is {measured}: {unseen}, and {obstacle}", unit.name)
+    format!(
+        "{} is {measured}: {unseen}, and {obstacle}",
+        unit.shown_name()
+    )
 }
 
 /// Says what is missing; with `ROMP_STRICT` that is the end.

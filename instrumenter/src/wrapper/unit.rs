@@ -14,9 +14,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::classify::{Argument, CommandLine, Language, Role};
-use super::compilers::{Compiler, FILE_MAP, Substitution};
+use super::compilers::{Compiler, FILE_MAP, MACRO_MAP, Substitution};
+use super::coverage;
 use super::dependencies::Renamed;
-use super::flags::Meaning;
+use super::flags::{Meaning, PrefixMap};
 use super::fortran_text;
 use super::hidden::{self, Headers};
 use super::layout;
@@ -25,11 +26,16 @@ use super::preprocessed;
 use super::said::Text;
 use super::scratch::Scratch;
 use super::settings::{DISABLE, Preprocess, Settings};
+use crate::find::front_end;
+use crate::names::{self, PrefixMaps};
 use crate::openmp;
 use crate::plan::Outcome;
 use crate::source::{Absent, Layout};
 use crate::spell::Api;
 use crate::{Disabled, Instrumented, Options, Source};
+
+/// What stands for standard input where a source is named.
+const STDIN: &str = "<stdin>";
 
 /// How the compiler gets the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +65,7 @@ pub(crate) struct Unit {
     /// Its place among the command's arguments.
     pub(crate) index: usize,
     /// Its name as given on the command line.
-    pub(crate) name: String,
+    pub(crate) name: OsString,
     pub(crate) language: openmp::Language,
     pub(crate) layout: Layout,
     pub(crate) original: Vec<u8>,
@@ -92,9 +98,9 @@ impl Unit {
         };
         let given = argument.name();
         let (name, original) = if given == "-" {
-            ("<stdin>".to_owned(), read_stdin())
+            (STDIN.into(), read_stdin())
         } else {
-            (given.to_str()?.to_owned(), std::fs::read(given).ok()?)
+            (given.to_owned(), std::fs::read(given).ok()?)
         };
         let mut unit = Self {
             index,
@@ -120,7 +126,7 @@ impl Unit {
     /// the compiler, it may stand where macros that are not defined would have to be.
     fn instrument(&mut self, line: &CommandLine, how: &Instrumenting<'_>) {
         let mut source = Source {
-            name: self.name.clone(),
+            name: self.text_name(),
             language: self.language,
             text: self.original.clone(),
             layout: self.layout,
@@ -163,7 +169,17 @@ impl Unit {
     }
 
     pub(crate) fn is_stdin(&self) -> bool {
-        self.name == "<stdin>"
+        self.name == STDIN
+    }
+
+    /// Its name as part of a text.
+    pub(crate) fn text_name(&self) -> String {
+        names::text(self.name.as_bytes())
+    }
+
+    /// Its name for people.
+    pub(crate) fn shown_name(&self) -> std::borrow::Cow<'_, str> {
+        self.name.to_string_lossy()
     }
 
     /// Puts the text where the compiler will read it.
@@ -181,21 +197,23 @@ impl Unit {
             let path = scratch.write(name, &self.text)?;
             match compiler.family.substitution {
                 // The flag's own syntax ends a name at a semicolon.
-                Substitution::RemapFile if !self.name.contains(';') => Route::Remapped(path),
+                Substitution::RemapFile if !self.name.as_bytes().contains(&b';') => {
+                    Route::Remapped(path)
+                }
                 _ => Route::TemporaryFile(path),
             }
         };
         self.is_here = matches!(route, Route::TemporaryFile(_))
             && compiler.family.shows_file
             && self.language != openmp::Language::Fortran
-            && !self.name.contains('/');
+            && !self.name.as_bytes().contains(&b'/');
         self.route = Some(route);
         Ok(())
     }
 
     /// The directory in which the compiler looks first for quoted headers.
     pub(crate) fn directory(&self) -> &Path {
-        directory(OsStr::new(&self.name))
+        directory(&self.name)
     }
 
     /// The names to hide from the user: of a temporary file, and of the current
@@ -206,11 +224,11 @@ impl Unit {
         };
         let here = Renamed {
             from: [HERE, "/"].concat().into(),
-            to: String::new(),
+            to: Vec::new(),
         };
         let source = Renamed {
             from: path.clone(),
-            to: self.name.clone(),
+            to: self.name.as_bytes().to_vec(),
         };
         let here = self.is_here.then_some(here);
         std::iter::once(source).chain(here).collect()
@@ -243,7 +261,8 @@ pub(crate) fn instrumented(
     may_change: bool,
 ) -> Result<Instrumented, Defect> {
     let mut options = Options {
-        unique: unique(line, index),
+        unique: unique(line, index, source),
+        prefix_maps: named_in_objects(line),
         disabled: Disabled {
             groups: how.settings.disabled.clone(),
             by: DISABLE,
@@ -255,6 +274,7 @@ pub(crate) fn instrumented(
         without_blocks: !layout::has_blocks(line),
         whole_statements: how.compiler.family.whole_statements,
         without_lines: false,
+        apart: coverage::is_asked(line),
         api: Api::Pomp,
     };
     let instrument = how.instrument;
@@ -311,6 +331,9 @@ pub(crate) fn substituted(
     let mut before = Vec::new();
     let mut after = Vec::new();
     let mut line = line.clone();
+    let maps = |line: &CommandLine, unit: &Unit, path: &Path| {
+        prefix_map.map_or_else(Vec::new, |flag| mapped(flag, line, unit, path))
+    };
     for unit in units {
         match &unit.route {
             None | Some(Route::StandardInput) => {}
@@ -318,7 +341,7 @@ pub(crate) fn substituted(
                 if unit.language == openmp::Language::Fortran {
                     replace_input(&mut line.arguments, unit.index, path);
                     before.extend(searched_first(unit));
-                    after.extend(prefix_map.map(|flag| mapped(flag, &line, unit, path)));
+                    after.extend(maps(&line, unit, path));
                     after.push(fortran_text::NOT_AGAIN.into());
                     continue;
                 }
@@ -338,7 +361,7 @@ pub(crate) fn substituted(
                 if !line.has(Meaning::NoCurrentDirectory) && !before.ends_with(&searched) {
                     before.extend(searched);
                 }
-                after.extend(prefix_map.map(|flag| mapped(flag, &line, unit, path)));
+                after.extend(maps(&line, unit, path));
                 after.extend(here.then(|| [FILE_MAP, HERE, "/="].concat().into()));
             }
         }
@@ -379,7 +402,7 @@ fn replace_input(arguments: &mut [Argument], index: usize, path: &Path) {
     }
 }
 
-pub(crate) fn remap_flags(name: &str, path: &Path) -> Vec<OsString> {
+pub(crate) fn remap_flags(name: &OsStr, path: &Path) -> Vec<OsString> {
     let mut pair = OsString::from(name);
     pair.push(";");
     pair.push(path);
@@ -393,46 +416,70 @@ pub(crate) fn remap_flags(name: &str, path: &Path) -> Vec<OsString> {
 
 /// Names the user's file in debug information and `__BASE_FILE__`, which don't
 /// follow `#line`. The compiler maps a name only once, so the user's own maps
-/// are applied here.
-fn mapped(flag: &str, line: &CommandLine, unit: &Unit, path: &Path) -> OsString {
-    let mut flag = OsString::from(flag);
-    flag.push(path);
-    flag.push("=");
-    let name = unit.name.as_bytes();
-    let renamed = line.values(Meaning::PrefixMap).rev().find_map(|map| {
-        let map = map.as_bytes();
-        let equals = map.iter().position(|byte| *byte == b'=')?;
-        let rest = name.strip_prefix(map.get(..equals)?)?;
-        Some([map.get(equals + 1..)?, rest].concat())
-    });
-    flag.push(OsStr::from_bytes(renamed.as_deref().unwrap_or(name)));
-    flag
+/// are applied here, and those of the two kinds of names may differ.
+fn mapped(flag: &str, line: &CommandLine, unit: &Unit, path: &Path) -> Vec<OsString> {
+    let word = |flag: &str, kind| {
+        let maps = prefix_maps(line, &[PrefixMap::All, kind]);
+        let name = maps.mapped(unit.name.as_bytes());
+        let parts = [flag.as_bytes(), path.as_os_str().as_bytes(), b"=", &name];
+        OsStr::from_bytes(&parts.concat()).to_owned()
+    };
+    let mut words = vec![word(flag, PrefixMap::Debug)];
+    if flag == FILE_MAP && line.has(Meaning::PrefixMap(PrefixMap::Macro)) {
+        words.push(word(MACRO_MAP, PrefixMap::Macro));
+    }
+    words
 }
 
-/// A name that no other translation unit of the program has: the same source
-/// may be compiled for several outputs and with several sets of flags. The
-/// same command in the same place gives the same name, so builds stay
-/// reproducible.
-fn unique(line: &CommandLine, index: usize) -> String {
-    let absolute = |path: &OsStr| std::path::absolute(path).unwrap_or_else(|_| path.into());
+/// The maps of a command that are of these kinds.
+fn prefix_maps(line: &CommandLine, kinds: &[PrefixMap]) -> PrefixMaps {
+    PrefixMaps::new(line.flags().filter_map(|(meaning, value)| match meaning {
+        Meaning::PrefixMap(kind) if kinds.contains(&kind) => Some(value),
+        _ => None,
+    }))
+}
+
+/// How descriptors name files: as the compiler names them in the object.
+fn named_in_objects(line: &CommandLine) -> PrefixMaps {
+    prefix_maps(line, &[PrefixMap::All, PrefixMap::Macro, PrefixMap::Debug])
+}
+
+/// A name for what a translation unit defines. It is made of what the unit is, not of
+/// where it is built, so that builds are reproducible: of the text, the source's name in
+/// the object and the macros of the command. A program may have several units of one
+/// name; what others see of them is weak, and means the same in each.
+fn unique(line: &CommandLine, index: usize, source: &Source) -> String {
     let mut hash = Fnv::new();
-    hash.add(absolute(line.output().unwrap_or(OsStr::new("."))).as_os_str());
-    hash.add(absolute(line.arguments[index].name()).as_os_str());
+    let preprocessed = front_end(source.language).is_preprocessed(&source.text);
+    let lines = source.text.split(|byte| *byte == b'\n');
+    // Line markers have names of directories in them.
+    lines
+        .filter(|line| !(preprocessed && is_marker(line)))
+        .for_each(|line| hash.add(line));
+    let maps = named_in_objects(line);
+    hash.add(&maps.mapped(&names::bytes(&source.name)));
     // A command may name a source twice.
+    let name = line.arguments[index].name();
     let before = line.arguments[..index].iter().filter(|a| a.is_source());
-    hash.add(OsStr::new(&before.count().to_string()));
-    for word in line.words().iter().filter(|word| !names_no_variant(word)) {
-        hash.add(word);
+    let before = before.filter(|argument| argument.name() == name).count();
+    hash.add(before.to_string().as_bytes());
+    let macros = line.arguments.iter().filter(|argument| defines(argument));
+    for word in macros.flat_map(|argument| &argument.words) {
+        hash.add(&maps.mapped(word.as_bytes()));
     }
     format!("{:016x}", hash.0)
 }
 
-/// Flags that don't tell two objects of one program apart: the compiler uses a
-/// profile under the names that it was made with, and may be asked for other
-/// warnings then.
-fn names_no_variant(word: &OsStr) -> bool {
-    let starts = |with: &[u8]| word.as_bytes().starts_with(with);
-    starts(b"-fprofile-") || (starts(b"-W") && !starts(b"-Wp,"))
+fn is_marker(line: &[u8]) -> bool {
+    let number = line.strip_prefix(b"# ").or(line.strip_prefix(b"#line "));
+    number.is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_digit))
+}
+
+/// Whether an argument may define macros, by which conditionals choose.
+fn defines(argument: &Argument) -> bool {
+    const DEFINING: [&[u8]; 5] = [b"-D", b"-U", b"-Wp,", b"-include", b"-imacros"];
+    let word = argument.name().as_bytes();
+    DEFINING.iter().any(|flag| word.starts_with(flag))
 }
 
 /// FNV-1a: the same on every machine and with every version of Rust.
@@ -443,9 +490,9 @@ impl Fnv {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    fn add(&mut self, word: &OsStr) {
-        // The zero keeps words apart: none contains one.
-        for byte in word.as_bytes().iter().chain(&[0]) {
+    fn add(&mut self, word: &[u8]) {
+        // The zero keeps words apart: hardly one contains one.
+        for byte in word.iter().chain(&[0]) {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         }
     }

@@ -53,6 +53,9 @@ fn a_temporary_file_stands_in_the_place_of_the_source() {
 fn the_user_s_prefix_maps_hold_for_the_name() {
     let text = "-ffile-prefix-map=/home/u=. -fdebug-prefix-map=/x=y -c /home/u/a.c";
     assert!(command(text, Route::TemporaryFile, FILE_MAP).ends_with("=/t/a.c=./a.c"));
+    let text = "-fdebug-prefix-map=/home/u=D -fmacro-prefix-map=/home/u=M -c /home/u/a.c";
+    let expected = "-ffile-prefix-map=/t/a.c=D/a.c -fmacro-prefix-map=/t/a.c=M/a.c";
+    assert!(command(text, Route::TemporaryFile, FILE_MAP).ends_with(expected));
 }
 
 #[test]
@@ -63,31 +66,65 @@ fn a_remapped_file_leaves_the_command_as_it_is() {
     );
 }
 
+/// The name that a command's source gets.
+fn name_in(command: &str, text: &str) -> String {
+    let line = classified(command);
+    let index = line.arguments.iter().position(Argument::is_source).unwrap();
+    let source = Source {
+        name: line.arguments[index].name().to_str().unwrap().into(),
+        language: openmp::Language::C,
+        text: text.into(),
+        layout: Layout::FREE,
+        absent: Absent::new(),
+    };
+    unique(&line, index, &source)
+}
+
 #[test]
 fn translation_units_get_names_of_their_own() {
-    let name = |text: &str| {
-        let line = classified(text);
-        let index = line.arguments.iter().position(Argument::is_source).unwrap();
-        unique(&line, index)
-    };
     let names = [
-        name("-c a.c"),
-        name("-c b.c"),
-        name("-c a.c -DX"),
-        name("-c a.c -o b.o"),
-        name("-c a.c -o c.o"),
+        name_in("-c a.c", "f"),
+        name_in("-c b.c", "f"),
+        name_in("-c a.c", "g"),
+        name_in("-c a.c -DX", "f"),
+        name_in("-c a.c -Wp,-DX", "f"),
+        name_in("-c a.c -include x.h", "f"),
     ];
     for (at, first) in names.iter().enumerate() {
         assert!(first.bytes().all(|byte| byte.is_ascii_alphanumeric()));
         assert!(!names[at + 1..].contains(first), "{first}");
     }
-    assert_eq!(name("-c a.c"), name("-c a.c"));
-    // GCC and Clang look a function's profile up by its name.
+}
+
+#[test]
+fn a_name_does_not_say_where_a_unit_is_built() {
+    for (first, second) in [
+        ("-c a.c -o b.o", "-c a.c -o c.o"),
+        ("-c a.c -I/home/u -MD -MF x", "-c a.c -I/home/v"),
+        // GCC and Clang look a function's profile up by its name.
+        (
+            "-fprofile-generate -c a.c",
+            "-fprofile-use -Wno-missing-profile -c a.c",
+        ),
+        (
+            "-ffile-prefix-map=/u=. -c /u/a.c",
+            "-ffile-prefix-map=/v/w=. -c /v/w/a.c",
+        ),
+        ("-fdebug-prefix-map=/u=. -c /u/a.c -DX=1", "-c ./a.c -DX=1"),
+        ("-c b.c a.c", "-c b.c"),
+    ] {
+        assert_eq!(name_in(first, "f"), name_in(second, "f"), "{first}");
+    }
+    let marked = |name: &str| format!("# 1 \"{name}\"\nint f;\n# 2 \"{name}\" 2\n");
+    let command = "-c a.c";
     assert_eq!(
-        name("-fprofile-generate -c a.c"),
-        name("-fprofile-use -Wno-missing-profile -c a.c")
+        name_in(command, &marked("/u")),
+        name_in(command, &marked("/v"))
     );
-    assert_ne!(name("-c a.c"), name("-c a.c -Wp,-DX"));
+    assert_ne!(
+        name_in(command, "#line 2 \"a\"\n"),
+        name_in(command, "#line 2 \"b\"\n")
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use crate::support::{COMPILERS, PROGRAM, Project, Run, fake, library};
+use crate::support::{COMPILERS, PROGRAM, Project, ROMPCC, Run, fake, library};
 
 /// The arguments that a fake compiler gets.
 fn recorded(project: &Project, text: &str) -> Vec<String> {
@@ -120,7 +120,87 @@ fn a_signal_is_passed_on() {
             .run()
     };
     assert_eq!(die("-c a.c").signal, Some(15));
-    assert_eq!(die("-fopenmp -c a.c").code, Some(128 + 15));
+    assert_eq!(die("-fopenmp -c a.c").signal, Some(15));
+    assert_eq!(die("-fopenmp a.c -o app").signal, Some(15));
+    project.assert_clean();
+}
+
+/// A shell command, in which `"$@"` calls a compiler.
+fn in_shell(project: &Project, text: &str, call: &[&str]) -> Run {
+    let mut command = Command::new("sh");
+    command.args(["-c", text, "sh"]).args(call);
+    let call = project.invocation(command).env("RECORD", "record");
+    call.env("ROMP_CC", fake("record-inherited")).run()
+}
+
+#[test]
+fn the_compiler_begins_with_the_signals_and_streams_that_we_got() {
+    let project = Project::new(&[("a.c", PROGRAM), ("plain.c", "int x;\n")]);
+    let compiler = fake("record-inherited");
+    for text in [
+        "exec \"$@\"",
+        "exec env --ignore-signal=PIPE \"$@\"",
+        "exec env --ignore-signal=CHLD \"$@\"",
+        "exec env --ignore-signal=HUP,INT,QUIT,TERM,XFSZ,PIPE,CHLD \"$@\"",
+        "exec env --block-signal=INT,TERM,CHLD \"$@\"",
+        "exec \"$@\" <&-",
+        "exec \"$@\" 7<a.c >&-",
+        "exec \"$@\" <&- 2>&-",
+        "umask 77; ulimit -n 50; exec \"$@\"",
+    ] {
+        for words in [["-c", "plain.c"], ["-fopenmp", "a.c"]] {
+            let state = |program: &str| {
+                let _ = std::fs::remove_file(project.path("record"));
+                let run = in_shell(&project, text, &[&[program], words.as_slice()].concat());
+                assert_eq!(run.code, Some(0), "{text}: {run:?}");
+                project.read("record")
+            };
+            let held_back = words[0] == "-fopenmp";
+            let of_interest = |state: String| {
+                let lines = state.lines().map(str::to_owned);
+                // These are pipes where messages are held back.
+                let outputs = ["1", "2"];
+                let kept = lines.filter(|line| !held_back || !outputs.contains(&line.as_str()));
+                kept.collect::<Vec<_>>()
+            };
+            let expected = of_interest(state(&compiler));
+            assert_eq!(of_interest(state(ROMPCC)), expected, "{text} {words:?}");
+        }
+    }
+    project.assert_clean();
+}
+
+#[test]
+fn a_parent_that_waits_for_no_child_makes_no_difference() {
+    let project = Project::new(&[("a.c", PROGRAM)]);
+    // Clang itself can't wait for a linker then.
+    for (compiler, text, result) in [
+        ("gcc", "-fopenmp -Wall a.c -o app", "app"),
+        ("gcc", "-fopenmp -c a.c -o x.o", "x.o"),
+        ("clang", "-fopenmp -c a.c -o y.o", "y.o"),
+    ] {
+        let mut command = Command::new("env");
+        command.args(["--ignore-signal=CHLD", ROMPCC]);
+        command.args(text.split(' '));
+        let call = project.invocation(command);
+        call.env("ROMP_CC", compiler).quietly();
+        assert!(project.is_measured(result), "{compiler} {text}");
+    }
+    project.assert_clean();
+}
+
+#[test]
+fn what_may_not_be_written_does_not_end_us() {
+    let project = Project::new(&[("a.c", PROGRAM)]);
+    let mut command = Command::new("sh");
+    let text = "ulimit -f 0; exec \"$@\"";
+    command.args(["-c", text, "sh", ROMPCC, "-fopenmp", "-c", "a.c"]);
+    let run = project.invocation(command).env("ROMP_CC", "true").run();
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(
+        run.stderr.contains("cannot write temporary files"),
+        "{run:?}"
+    );
     project.assert_clean();
 }
 

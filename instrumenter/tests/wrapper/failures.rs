@@ -1,6 +1,8 @@
 //! Trouble of ours does not become the user's.
 
-use std::process::Command;
+use std::collections::HashMap;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::support::{PROGRAM, Project, fake, function, rompfc};
@@ -183,21 +185,27 @@ fn a_place_for_temporary_files_that_is_not_there_is_no_reason_to_fail() {
 
 #[test]
 fn nothing_is_left_when_a_build_is_killed() {
-    for signal in ["INT", "TERM", "KILL"] {
+    for signal in ["HUP", "INT", "TERM", "KILL"] {
         let project = Project::new(&[("a.c", PROGRAM)]);
         let record = project.path("record");
         let call = project
             .rompcc(&fake("wait"), "-fopenmp -c a.c")
             .env("RECORD", &record);
         let mut child = call.start();
-        wait_until(|| record.exists());
+        wait_until(|| std::fs::read(&record).is_ok_and(|text| text.ends_with(b"\n")));
         assert_ne!(project.temporary().read_dir().unwrap().count(), 0);
         let kill = std::process::Command::new("kill")
             .args(["-s", signal, &child.id().to_string()])
             .status();
         assert!(kill.unwrap().success());
-        assert!(!child.wait().unwrap().success());
+        let status = child.wait().unwrap();
+        let number = HashMap::from([("HUP", 1), ("INT", 2), ("KILL", 9), ("TERM", 15)])[signal];
+        assert_eq!(status.signal(), Some(number));
         wait_until(|| project.temporary().read_dir().unwrap().count() == 0);
+        // The compiler does not go on alone.
+        let compiler = project.read("record");
+        let compiler = Path::new("/proc").join(compiler.trim());
+        assert!(signal == "KILL" || !compiler.exists(), "{signal}");
     }
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails where its set-up does")]
 
 mod as_the_compiler;
+mod coverage;
 mod failures;
 mod fortran;
 mod fortran_text;

@@ -80,3 +80,60 @@ void f(int a) {
         assert_eq!(commands, 1, "{compiler}");
     }
 }
+
+/// Clang compares the number of a line with the one that `#line` gave it.
+#[test]
+fn statements_that_are_empty_are_warned_of() {
+    let source = "\
+#include <omp.h>
+int main(void) {
+  omp_lock_t l;
+  int n = 0;
+  omp_init_lock(&l);
+#pragma omp parallel
+  {
+    while (!omp_test_lock(&l)) ; omp_unset_lock(&l);
+    if (n);
+  }
+  AGAIN
+  return n;
+}
+";
+    for compiler in COMPILERS {
+        for macros in [
+            "#define AGAIN\n",
+            "#define AGAIN _Pragma(\"omp barrier\")\n",
+        ] {
+            for flags in ["-O0", "-Wextra"] {
+                let (plain, _) = said(compiler, flags, &format!("{macros}{source}"));
+                let warns = plain.contains("empty-body");
+                assert!(warns || *compiler == "gcc", "{compiler}: {plain}");
+            }
+        }
+    }
+}
+
+/// Calls that are redirected have other columns, and so has what follows them.
+#[test]
+fn columns_behind_a_call_of_a_lock_routine_are_the_user_s() {
+    let source = "\
+#include <omp.h>
+#define ADD(a, b) do { unsigned t_ = (b); _Pragma(\"omp atomic\") a += t_; } while (0)
+omp_nest_lock_t l;
+unsigned v;
+int main(void) {
+  unsigned g = 3;
+#pragma omp parallel
+  {
+    ADD(v, g);
+    omp_set_nest_lock(&l); v += (g+1u^5u); omp_unset_nest_lock(&l); int unused;
+  }
+  return 0;
+}
+";
+    for compiler in COMPILERS {
+        let (plain, _) = said(compiler, "-Wall -Wextra", source);
+        let column = ":10:";
+        assert!(plain.contains(column), "{compiler}: {plain}");
+    }
+}

@@ -11,11 +11,16 @@ use tempfile::TempDir;
 
 pub(crate) const ROMPCC: &str = env!("CARGO_BIN_EXE_rompcc");
 
+/// The wrapper under one of its names.
+pub(crate) fn wrapper(name: &str) -> Command {
+    let mut command = Command::new(ROMPCC);
+    command.arg0(name);
+    command
+}
+
 /// `rompfc`: the same program under another name.
 pub(crate) fn rompfc() -> Command {
-    let mut command = Command::new(ROMPCC);
-    command.arg0("rompfc");
-    command
+    wrapper("rompfc")
 }
 
 /// The real compilers that everything has to work with.
@@ -206,7 +211,7 @@ impl Invocation {
         let given = self.command;
         let mut command = Command::new("/usr/bin/env");
         command
-            .arg("--default-signal=INT,TERM")
+            .arg("--default-signal=HUP,INT,TERM")
             .arg(given.get_program())
             .args(given.get_args());
         for (name, value) in given.get_envs() {

@@ -108,13 +108,21 @@ fn skip_splices(text: &[u8], mut at: usize) -> usize {
 
 /// A text with its splices removed.
 pub(super) fn unspliced(text: &[u8]) -> Cow<'_, str> {
+    match unspliced_bytes(text) {
+        Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
+        Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+    }
+}
+
+/// The same, whatever the bytes are.
+pub(super) fn unspliced_bytes(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.contains(&b'\\') {
-        return String::from_utf8_lossy(text);
+        return Cow::Borrowed(text);
     }
     let mut cursor = Cursor::new(text, 0);
     let mut bytes = Vec::with_capacity(text.len());
     while let Some(byte) = cursor.bump() {
         bytes.push(byte);
     }
-    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
+    Cow::Owned(bytes)
 }

@@ -22,6 +22,23 @@ pub fn may_mislead(file: &File) -> bool {
     any_token(file, |reader, at| reader.misleads(at))
 }
 
+/// Whether a condition or a loop may govern an empty statement on its own line: Clang
+/// compares the line's number in the text with the one that `#line` gave it.
+#[must_use]
+pub fn may_be_empty(file: &File) -> bool {
+    let tokens = &file.lexed().code;
+    let brackets = Brackets::new(tokens);
+    // Behind the braces of a `do` stands its own `while`.
+    let is_do = |at: &usize| file.text()[tokens[*at].range()] == *b"do";
+    let ends = (0..tokens.len()).filter(is_do);
+    let ends: HashSet<usize> = ends
+        .filter_map(|at| Some(brackets.closing(at + 1)? + 1))
+        .collect();
+    any_token(file, |reader, at| {
+        Some(!ends.contains(&at) && reader.is_empty(at)?)
+    })
+}
+
 /// Whether a condition without braces may govern a directive behind which an `else`
 /// follows a condition: GCC warns that it may be taken for the outer one's, and
 /// what is put around a directive hides that.
@@ -77,6 +94,19 @@ impl Reader<'_> {
         let column = |token: &Token| indentation(self.text, token.start());
         let indented = column(next) > column(&self.tokens[guard]);
         Some(block || same_line || (indented && self.lines_up(body, column(next))))
+    }
+
+    /// Whether the token at `guard` governs an empty statement on the line of its head.
+    fn is_empty(&self, guard: usize) -> Option<bool> {
+        if !matches!(self.word(guard), b"if" | b"for" | b"while" | b"switch") {
+            return Some(false);
+        }
+        let body = self.head_end(guard + 1)?;
+        let same_line = self
+            .tokens
+            .get(body)
+            .is_some_and(|token| token.line_start().is_none());
+        Some(same_line && self.is(body, b';'))
     }
 
     /// Whether the token at `guard` is such a condition; `pragmas` are offsets, in order.
@@ -424,6 +454,22 @@ mod tests {
             "if (a)\n    b();\n  c();\n",
         ] {
             assert!(!may_mislead(&file(source)), "{source}");
+        }
+    }
+
+    #[test]
+    fn empty_statements_on_the_line_of_their_head_are_found() {
+        for source in [
+            "while (!f()) ; g();",
+            "if (a);",
+            "for (;;) ;\n",
+            "do b(); while (a);",
+            "if (a) { }\n while (b);",
+        ] {
+            assert!(may_be_empty(&file(source)), "{source}");
+        }
+        for source in ["while (a)\n  ;\n", "do { b(); } while (a);", "if (a) b();"] {
+            assert!(!may_be_empty(&file(source)), "{source}");
         }
     }
 

@@ -1,9 +1,11 @@
 //! `#line` and the line markers of preprocessed text.
 
+use super::cursor::unspliced_bytes;
 use super::groups::{Groups, word};
 use super::lexer::{PreprocessorLine, TokenKind};
 use crate::find::fortran::marks::plain_name;
 use crate::find::lines::LineMap;
+use crate::names;
 
 /// The line map of a text.
 pub(in crate::find) fn line_map(
@@ -52,28 +54,27 @@ fn parse(text: &[u8], line: &PreprocessorLine) -> Parsed {
     };
     match line.tokens.get(operands + 1) {
         None => Parsed::Line(None, number),
-        Some(token) if token.kind == TokenKind::Literal => {
-            match unquoted(&word(text, line, operands + 1)) {
-                Some(file) => Parsed::Line(Some(file), number),
-                None => Parsed::Unreadable,
-            }
-        }
+        Some(token) if token.kind == TokenKind::Literal => match unquoted(&text[token.range()]) {
+            Some(file) => Parsed::Line(Some(file), number),
+            None => Parsed::Unreadable,
+        },
         Some(_) => Parsed::Unreadable,
     }
 }
 
 fn by_flang(text: &[u8], line: &PreprocessorLine) -> Option<Parsed> {
     let number = word(text, line, 2).parse().ok()?;
-    let file = unquoted(&word(text, line, 1))?;
+    let file = unquoted(&text[line.tokens.get(1)?.range()])?;
     Some(Parsed::Line(Some(plain_name(&file).to_owned()), number))
 }
 
 /// The content of a string literal that has no escapes but `\\`, `\"` and the
 /// octal ones with which GCC writes what is not ASCII.
-fn unquoted(literal: &str) -> Option<String> {
-    let content = literal.strip_prefix('"')?.strip_suffix('"')?;
+fn unquoted(literal: &[u8]) -> Option<String> {
+    let literal = unspliced_bytes(literal);
+    let content = literal.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     let mut plain = Vec::with_capacity(content.len());
-    let mut bytes = content.bytes();
+    let mut bytes = content.iter().copied();
     while let Some(byte) = bytes.next() {
         if byte != b'\\' {
             plain.push(byte);
@@ -84,7 +85,7 @@ fn unquoted(literal: &str) -> Option<String> {
             first => plain.push(octal([first, bytes.next()?, bytes.next()?])?),
         }
     }
-    String::from_utf8(plain).ok()
+    Some(names::text(&plain))
 }
 
 fn octal(digits: [u8; 3]) -> Option<u8> {

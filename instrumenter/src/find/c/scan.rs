@@ -12,6 +12,7 @@ use super::groups::{hides_braces, word};
 use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind, lex};
 use super::{calls, directives, is_word, text_of};
 use crate::find::Hidden;
+use crate::names;
 use crate::openmp::{Association, api};
 
 /// What a file includes.
@@ -37,7 +38,7 @@ fn included(operand: &[u8]) -> Option<Include> {
     let operand = operand.trim_ascii_start();
     let until = |close: u8| {
         let name = operand[1..].split(|byte| *byte == close).next();
-        String::from_utf8_lossy(name.unwrap_or_default()).into_owned()
+        names::text(name.unwrap_or_default())
     };
     match operand.first()? {
         b'"' => Some(Include::Quoted(until(b'"'))),

@@ -8,6 +8,7 @@
 //! Quotes in names stand as they are. Flang reads both forms.
 
 use super::scan;
+use crate::names;
 
 /// Flang's text with the line markers of everyone else; any other text as it is.
 #[must_use]
@@ -43,12 +44,12 @@ impl Mark {
     fn read(text: &[u8]) -> Option<Self> {
         let rest = text.strip_prefix(b"#line ")?;
         let line = rest.split(|byte| *byte == b'\n').next()?;
-        let line = std::str::from_utf8(line).ok()?;
+        let line = names::text(line);
         let (file, number) = match line.strip_prefix('"') {
             Some(named) => named
                 .rsplit_once("\" ")
                 .map(|(file, number)| (Some(plain_name(file).to_owned()), number))?,
-            None => (None, line),
+            None => (None, line.as_str()),
         };
         let line = number.parse().ok()?;
         Some(Self { file, line })

@@ -8,6 +8,7 @@ use super::tokens::TokenKind;
 use super::{Finder, calls, logical_lines};
 use crate::find::Hidden;
 use crate::find::c::line_directives;
+use crate::names;
 use crate::openmp::{Association, api};
 use crate::source::Source;
 
@@ -41,7 +42,7 @@ pub fn include_lines(source: &Source) -> Vec<IncludeLine> {
         let name = Some(line.text(name)).filter(|_| includes && name.kind == TokenKind::Text)?;
         Some(IncludeLine {
             range: line.range.start..line.after,
-            file: String::from_utf8_lossy(name.get(1..name.len() - 1)?).into_owned(),
+            file: names::text(name.get(1..name.len() - 1)?),
         })
     })
     .collect()
@@ -98,7 +99,7 @@ fn expand(source: &Source, read: &Reader<'_>, depth: &mut usize, out: &mut Vec<u
 /// A line marker.
 pub fn marker(file: &str, line: u32, out: &mut Vec<u8>) {
     let file = file.replace('\\', "\\\\").replace('"', "\\\"");
-    out.extend(format!("# {line} \"{file}\"\n").bytes());
+    out.extend(&*names::bytes(&format!("# {line} \"{file}\"\n")));
 }
 
 /// What the macros of a text keep from everyone who does not expand them.

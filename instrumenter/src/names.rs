@@ -1,0 +1,124 @@
+//! Names of files as text. A name is bytes, and everything that we compose is text, so a
+//! byte that is part of no character stands as a character of its own: one of the last
+//! that are for private use. These themselves are taken apart into bytes, so that every
+//! name has one text, and every text that was made of a name leads back to it.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The character that stands for the byte 0. Only bytes from 0x80 on are ever needed.
+const FIRST: u32 = 0x0010_FF00;
+
+/// The text of a name.
+#[must_use]
+pub fn text(name: &[u8]) -> String {
+    let mut text = String::with_capacity(name.len());
+    for chunk in name.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match byte_of(character) {
+                None => text.push(character),
+                Some(_) => text.extend(character.encode_utf8(&mut [0; 4]).bytes().map(stand_in)),
+            }
+        }
+        text.extend(chunk.invalid().iter().copied().map(stand_in));
+    }
+    text
+}
+
+/// The text of a path.
+#[must_use]
+pub fn of_path(path: &Path) -> String {
+    text(path.as_os_str().as_bytes())
+}
+
+/// The name whose text this is.
+#[must_use]
+pub fn bytes(text: &str) -> Cow<'_, [u8]> {
+    if !text.chars().any(|character| byte_of(character).is_some()) {
+        return Cow::Borrowed(text.as_bytes());
+    }
+    let mut name = Vec::with_capacity(text.len());
+    for character in text.chars() {
+        match byte_of(character) {
+            None => name.extend(character.encode_utf8(&mut [0; 4]).bytes()),
+            Some(byte) => name.push(byte),
+        }
+    }
+    Cow::Owned(name)
+}
+
+/// The same for a place that takes only characters, and for people.
+#[must_use]
+pub fn shown(text: &str) -> String {
+    String::from_utf8_lossy(&bytes(text)).into_owned()
+}
+
+/// The path whose text this is, in a directory.
+#[must_use]
+pub fn joined(directory: &Path, text: &str) -> std::path::PathBuf {
+    directory.join(OsStr::from_bytes(&bytes(text)))
+}
+
+/// Replaces the begins of names of files, as `-ffile-prefix-map` has compilers do.
+#[derive(Clone, Debug, Default)]
+pub struct PrefixMaps {
+    /// What a name begins with, and what stands in its place; the last that fits counts.
+    maps: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl PrefixMaps {
+    /// Takes maps as they are written: `OLD=NEW`.
+    pub fn new<'m>(written: impl Iterator<Item = &'m OsStr>) -> Self {
+        let maps = written.filter_map(|map| {
+            let map = map.as_bytes();
+            let equals = map.iter().position(|byte| *byte == b'=')?;
+            Some((map[..equals].to_vec(), map[equals + 1..].to_vec()))
+        });
+        Self {
+            maps: maps.collect(),
+        }
+    }
+
+    /// The name that stands for another one.
+    #[must_use]
+    pub fn mapped<'n>(&self, name: &'n [u8]) -> Cow<'n, [u8]> {
+        let mut fitting = self.maps.iter().rev().filter_map(|(old, new)| {
+            let rest = name.strip_prefix(old.as_slice())?;
+            Some([new, rest].concat())
+        });
+        fitting.next().map_or(Cow::Borrowed(name), Cow::Owned)
+    }
+}
+
+fn stand_in(byte: u8) -> char {
+    char::from_u32(FIRST + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+fn byte_of(character: char) -> Option<u8> {
+    let offset = u32::from(character).checked_sub(FIRST)?;
+    u8::try_from(offset).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_has_a_text_that_leads_back() {
+        let ambiguous = "\u{10FFE9}".as_bytes();
+        for name in [
+            b"a.c",
+            "ä.c".as_bytes(),
+            b"\xe9\xff/a.c",
+            ambiguous,
+            b"\xf4\x8f",
+        ] {
+            assert_eq!(&*bytes(&text(name)), name);
+        }
+        assert_ne!(text(ambiguous), text(b"\xe9"));
+        assert_eq!(text(b"a b.c"), "a b.c");
+        assert_eq!(shown(&text(b"caf\xe9.c")), "caf\u{FFFD}.c");
+    }
+}

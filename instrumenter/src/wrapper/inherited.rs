@@ -1,0 +1,227 @@
+//! What a process inherits besides words and variables: dispositions of signals, and
+//! which standard streams are open. The compiler gets it as we got it, though Rust's
+//! runtime ignores SIGPIPE and opens closed streams before `main`, and waiting for a
+//! compiler takes a SIGCHLD that is not ignored. The other way round, a signal to us is
+//! one to the compiler that runs, and we end by the signal that ended it.
+//!
+//! The only module of the crate with `unsafe`: the standard library has no signals.
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
+
+/// Signals whose disposition is changed in our process, by us or by Rust's runtime, and
+/// that an `exec` would keep ignored.
+const CHANGED: [i32; 2] = [libc::SIGPIPE, libc::SIGCHLD];
+
+/// Signals by which a user or a build ends a command.
+const ENDING: [i32; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
+
+/// The standard streams.
+const STREAMS: std::ops::Range<i32> = 0..3;
+
+/// Which of [`CHANGED`] were ignored when the process began: bit by bit.
+static IGNORED: AtomicU8 = AtomicU8::new(0);
+
+/// Which of [`STREAMS`] were closed when the process began: bit by bit.
+static CLOSED: AtomicU8 = AtomicU8::new(0);
+
+/// The process that a signal is handed on to.
+static CHILD: AtomicI32 = AtomicI32::new(NONE);
+/// No child runs: a signal ends us.
+const NONE: i32 = 0;
+/// A child is about to run.
+const STARTING: i32 = -1;
+
+/// The signal that came since a child was begun; zero if none did.
+static CAME: AtomicI32 = AtomicI32::new(0);
+
+/// The signal that ended the last compiler; zero if it ended by itself.
+static ENDED_BY: AtomicI32 = AtomicI32::new(0);
+
+/// Runs before `main`, and so before Rust's runtime.
+#[used]
+#[cfg_attr(
+    target_vendor = "apple",
+    unsafe(link_section = "__DATA,__mod_init_func")
+)]
+#[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
+static NOTE: extern "C" fn() = note;
+
+extern "C" fn note() {
+    for (bit, signal) in CHANGED.into_iter().enumerate() {
+        if is_ignored(signal) {
+            IGNORED.fetch_or(1 << bit, Ordering::Relaxed);
+        }
+    }
+    for stream in STREAMS {
+        // SAFETY: `fcntl` asks for the flags of a descriptor, open or not.
+        if unsafe { libc::fcntl(stream, libc::F_GETFD) } < 0 {
+            CLOSED.fetch_or(1 << stream, Ordering::Relaxed);
+        }
+    }
+}
+
+fn is_ignored(signal: i32) -> bool {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: without a new action `sigaction` only writes the old one, and all bytes
+    // zero are one, should it fail.
+    unsafe {
+        libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr());
+        action.assume_init().sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// Sets the disposition of a signal; functions that are given can be called in a
+/// handler. Failing would leave things as they are.
+fn dispose(signal: i32, to: libc::sighandler_t) {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: all bytes zero are an action with an empty mask, of which two fields are
+    // set; `to` is one of the two constants or a handler of this module.
+    unsafe {
+        let filled = action.as_mut_ptr();
+        (*filled).sa_sigaction = to;
+        (*filled).sa_flags = libc::SA_RESTART;
+        libc::sigaction(signal, filled, std::ptr::null_mut());
+    }
+}
+
+/// Makes our process one that can wait for compilers. Handlers end with an `exec`, so
+/// that no compiler sees any of it but what [`hand_on`] undoes.
+pub(crate) fn prepare() {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if DONE.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    dispose(libc::SIGCHLD, libc::SIG_DFL);
+    for signal in ENDING {
+        if !is_ignored(signal) {
+            dispose(signal, forward as *const () as libc::sighandler_t);
+        }
+    }
+    // What is too large to be written is an error, which we can tell, not the end.
+    if !is_ignored(libc::SIGXFSZ) {
+        dispose(libc::SIGXFSZ, pass_over as *const () as libc::sighandler_t);
+    }
+}
+
+extern "C" fn pass_over(_: i32) {}
+
+/// Hands a signal on to the compiler that runs; without one it ends us.
+extern "C" fn forward(signal: i32) {
+    match CHILD.load(Ordering::SeqCst) {
+        NONE => by_default(signal),
+        child => {
+            CAME.store(signal, Ordering::SeqCst);
+            if child > 0 {
+                // SAFETY: `kill` may be called in a handler.
+                unsafe { libc::kill(child, signal) };
+            }
+        }
+    }
+}
+
+/// Does with a signal what happens to a process that does not handle it.
+fn by_default(signal: i32) {
+    dispose(signal, libc::SIG_DFL);
+    let mut set = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
+    // SAFETY: the functions may be called in a handler, and fill the set first.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        libc::sigaddset(set.as_mut_ptr(), signal);
+        libc::raise(signal);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, set.as_ptr(), std::ptr::null_mut());
+    }
+}
+
+/// While it lives, a signal to us is one to a child.
+pub(crate) struct Forwarding;
+
+impl Forwarding {
+    /// Begins before the child does, so that no signal ends us alone.
+    pub(crate) fn begin() -> Self {
+        CAME.store(0, Ordering::SeqCst);
+        CHILD.store(STARTING, Ordering::SeqCst);
+        Self
+    }
+
+    /// Names the child; it gets what came too early.
+    pub(crate) fn to(&self, child: u32) {
+        let child = i32::try_from(child).unwrap_or(STARTING);
+        CHILD.store(child, Ordering::SeqCst);
+        let came = CAME.load(Ordering::SeqCst);
+        if came != 0 && child > 0 {
+            // SAFETY: `kill` takes any two numbers; the child has not been waited for.
+            unsafe { libc::kill(child, came) };
+        }
+    }
+
+    /// The child has ended. A signal that it was handed ends us too: nothing else should
+    /// be tried.
+    pub(crate) fn end(self) {
+        drop(self);
+        let came = CAME.load(Ordering::SeqCst);
+        if came != 0 {
+            by_default(came);
+        }
+    }
+}
+
+impl Drop for Forwarding {
+    fn drop(&mut self) {
+        CHILD.store(NONE, Ordering::SeqCst);
+    }
+}
+
+/// Has a compiler begin as we began; `piped` are the streams that it gets from us.
+pub(crate) fn hand_on(command: &mut Command, piped: [bool; 3]) {
+    let ignored = IGNORED.load(Ordering::Relaxed);
+    let ours = piped.iter().zip(STREAMS).filter(|(piped, _)| **piped);
+    let ours = ours.fold(0, |bits, (_, stream)| bits | 1 << stream);
+    let closed = CLOSED.load(Ordering::Relaxed) & !ours;
+    // Asked for, this has our whole memory copied first.
+    if ignored == 0 && closed == 0 {
+        return;
+    }
+    let restore = move || restore(ignored, closed);
+    // SAFETY: what runs between `fork` and `exec` calls `sigaction` and `close` and
+    // touches no memory but its own.
+    unsafe { command.pre_exec(restore) };
+}
+
+fn restore(ignored: u8, closed: u8) -> io::Result<()> {
+    for (bit, signal) in CHANGED.into_iter().enumerate() {
+        if ignored & (1 << bit) != 0 {
+            dispose(signal, libc::SIG_IGN);
+        }
+    }
+    for stream in STREAMS {
+        if closed & (1 << stream) != 0 {
+            // SAFETY: in the new process nothing else uses the standard streams.
+            unsafe { libc::close(stream) };
+        }
+    }
+    Ok(())
+}
+
+/// Notes how a compiler ended.
+pub(crate) fn ended_by(signal: Option<i32>) {
+    ENDED_BY.store(signal.unwrap_or(0), Ordering::Relaxed);
+}
+
+/// Ends as the compiler did, if `code` is the number that shells have for its signal.
+pub(crate) fn end(code: u8) -> std::process::ExitCode {
+    let signal = ENDED_BY.load(Ordering::Relaxed);
+    if signal != 0 && i32::from(code) == 128 + signal {
+        // The compiler's memory is what is of interest.
+        let none = libc::rlimit {
+            rlim_cur: 0,
+            rlim_max: 0,
+        };
+        // SAFETY: it reads the structure.
+        unsafe { libc::setrlimit(libc::RLIMIT_CORE, &raw const none) };
+        by_default(signal);
+    }
+    std::process::ExitCode::from(code)
+}

@@ -1,0 +1,121 @@
+//! Coverage shows the user's files and lines.
+
+use std::process::Command;
+
+use crate::support::{self, Project, function};
+
+/// The files that gcov shows of a program, and their lines: executed, or not.
+fn covered(name: &str, compiler: &str, source: (&str, &str), off: &str) -> Vec<String> {
+    let header = "static inline int h(int n) {\n#pragma omp critical\n  n++;\n  return n;\n}\n";
+    let project = Project::new(&[source, ("h.h", header)]);
+    let mut command = support::wrapper(name);
+    command.args(["-fopenmp", "--coverage", "-c", source.0, "-o", "x.o"]);
+    let mut call = project.invocation(command).env("ROMP_OFF", off);
+    for variable in ["ROMP_CC", "ROMP_FC"] {
+        call = call.env(variable, compiler);
+    }
+    call.quietly();
+    assert_eq!(project.is_measured("x.o"), off == "0");
+    let mut command = support::wrapper(name);
+    command.args(["-fopenmp", "--coverage", "x.o", "-o", "app"]);
+    let mut call = project.invocation(command);
+    for variable in ["ROMP_CC", "ROMP_FC"] {
+        call = call.env(variable, compiler);
+    }
+    call.quietly();
+    project.execute("app");
+    let mut gcov = Command::new("gcov");
+    let gcov = gcov.args(["-t", "x.gcda"]).current_dir(project.directory());
+    let output = gcov.output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines = text.lines().filter_map(|line| {
+        let (count, rest) = line.split_once(':')?;
+        let word = match count.trim() {
+            "-" if rest.contains(":Source:") => "",
+            "-" => return None,
+            "#####" | "=====" => "not executed",
+            _ => "executed",
+        };
+        Some(format!("{word}:{rest}"))
+    });
+    lines.collect()
+}
+
+#[test]
+fn files_and_lines_are_those_of_the_plain_program() {
+    let c = "\
+#include <omp.h>
+#include \"h.h\"
+static int work(int n) {
+  int s = 0;
+#pragma omp parallel for reduction(+ : s)
+  for (int i = 0; i < n; i++)
+    s += i;
+  return s;
+}
+int main(int c, char **v) {
+  int t = 0;
+  omp_lock_t l;
+  omp_init_lock(&l);
+#pragma omp parallel num_threads(2)
+  {
+#pragma omp single
+    t = work(c + 10);
+#pragma omp sections
+    {
+      t++;
+#pragma omp section
+      work(3);
+    }
+  }
+#pragma omp for nowait
+  for (int i = 0; i < 4; i++)
+    if (i > c)
+      t++;
+  if (t < 0)
+    work(6);
+  return v == 0 || h(3) != 4;
+}
+";
+    let fortran = "\
+program p
+  integer :: i, s
+  s = 0
+!$omp parallel do reduction(+:s)
+  do i = 1, 10
+    s = s + i
+  end do
+!$omp critical
+  s = s + 1
+!$omp end critical
+  if (s < 0) then
+    print *, s
+  end if
+end program
+";
+    for (name, compiler, source) in [
+        ("rompcc", "gcc", ("a.c", c)),
+        ("rompcc", "g++", ("a.cc", c)),
+        ("rompfc", "gfortran", ("f.f90", fortran)),
+    ] {
+        let plain = covered(name, compiler, source, "1");
+        let measured = covered(name, compiler, source, "0");
+        assert!(plain.iter().any(|line| line.starts_with("not executed")));
+        assert_eq!(measured, plain, "{compiler}");
+    }
+}
+
+#[test]
+fn coverage_that_knows_no_line_directives_is_left_right() {
+    let project = Project::new(&[("a.c", &function("f", "1"))]);
+    let text = "-fopenmp -fprofile-instr-generate -fcoverage-mapping -c a.c";
+    let call = |strict| project.rompcc("clang", text).env("ROMP_STRICT", strict);
+    let run = call("0").run();
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let warnings = run
+        .stderr
+        .matches("a.c is not measured: -fcoverage-mapping");
+    assert_eq!(warnings.count(), 1, "{run:?}");
+    assert!(!project.is_measured("a.o"));
+    assert_eq!(call("1").run().code, Some(1));
+}
