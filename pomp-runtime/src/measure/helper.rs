@@ -89,34 +89,34 @@ pub(super) fn die_of(signal: libc::c_int) -> bool {
     ask(FINISH)
 }
 
-/// Has the last profile written, and waits for it. Callable from a signal
-/// handler: should the thread that it interrupted hold what the helper needs,
-/// the wait ends in time.
+/// Has the last profile written, and waits for it; false if there is no helper.
+/// Callable from a signal handler: should the thread that it interrupted hold what
+/// the helper needs, the wait ends in time.
 #[cfg(not(test))]
-pub(super) fn finish() {
-    ask_and_wait(FINISH, &FINISHED);
+pub(super) fn finish() -> bool {
+    ask_and_wait(FINISH, &FINISHED)
 }
 
 /// Has everything written that there is so far, and waits for it. As `finish`.
 #[cfg(all(target_arch = "x86_64", not(test)))]
-pub(super) fn dump_now() {
+pub(super) fn dump_now() -> bool {
     DUMPED.store(false, Ordering::Release);
-    ask_and_wait(DUMP_NOW, &DUMPED);
+    ask_and_wait(DUMP_NOW, &DUMPED)
 }
 
 #[cfg(not(test))]
-fn ask_and_wait(request: u32, done: &AtomicBool) {
+fn ask_and_wait(request: u32, done: &AtomicBool) -> bool {
     /// How long the program waits for the profile.
     const PATIENCE: Duration = Duration::from_secs(5);
     /// How often it looks.
     const LOOK: Duration = Duration::from_millis(1);
 
     let until = Instant::now() + PATIENCE;
-    if ask(request) {
-        while !done.load(Ordering::Acquire) && Instant::now() < until {
-            std::thread::sleep(LOOK);
-        }
+    let is_there = ask(request);
+    while is_there && !done.load(Ordering::Acquire) && Instant::now() < until {
+        std::thread::sleep(LOOK);
     }
+    is_there
 }
 
 /// Ends the helper, when it is done with what it does. Needed where the library

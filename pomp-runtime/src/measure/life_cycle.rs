@@ -19,7 +19,7 @@ use super::config::Config;
 use super::mutex::lock;
 use super::{
     allocator, annotations, at_end, clock, config, cost, counters, errno, facts, fork, helper,
-    memory, message, region, signals, silent, state, still, thread,
+    limits, memory, message, region, rights, signals, silent, state, stderr, still, thread,
 };
 use crate::sinks::merge::{self, Ending, Snapshot};
 use crate::sinks::trace;
@@ -81,6 +81,11 @@ pub(crate) fn ensure_started() -> bool {
 }
 
 fn start() -> bool {
+    if rights::are_lent() {
+        return false;
+    }
+    stderr::remember();
+    rights::remember();
     let (config, problems) = Config::from_environment();
     if config.quiet {
         message::silence();
@@ -139,7 +144,7 @@ pub(super) fn wanted_from_helper() -> Option<Wanted> {
         signals: config.signals,
     };
     let is_needed = wanted.signals || wanted.interval.is_some() || config.trace.is_some();
-    is_needed.then_some(wanted)
+    (is_needed && !limits::threads_are_scarce()).then_some(wanted)
 }
 
 /// The program ends measurement before it ends itself.
@@ -155,16 +160,16 @@ pub(crate) fn dump_now() {
 /// The program ends at once, without exit handlers.
 #[cfg(not(test))]
 pub(crate) fn finish_at_once() {
-    if is_own_process() && state::is_on_or_paused() {
-        helper::finish();
+    if is_own_process() && state::is_on_or_paused() && !helper::finish() {
+        finish_now();
     }
 }
 
 /// Another program is about to take the place of this one.
 #[cfg(all(target_arch = "x86_64", not(test)))]
 pub(crate) fn before_exec() {
-    if is_own_process() && state::is_on_or_paused() {
-        helper::dump_now();
+    if is_own_process() && state::is_on_or_paused() && !helper::dump_now() {
+        dump_now();
     }
 }
 
@@ -219,6 +224,10 @@ fn set_panic_hook() {
 
 /// Ends measurement and writes what was measured.
 pub(super) fn finish() {
+    signals::held_back(finish_undisturbed);
+}
+
+fn finish_undisturbed() {
     state::turn_off();
     let mut files = saved();
     let start = started().take();
@@ -246,9 +255,12 @@ pub(super) fn finish() {
 
 /// Writes what was measured so far, and goes on.
 pub(super) fn dump(saying: Saying) {
-    if !state::is_on_or_paused() || !is_own_process() {
-        return;
+    if state::is_on_or_paused() && is_own_process() {
+        signals::held_back(|| dump_undisturbed(saying));
     }
+}
+
+fn dump_undisturbed(saying: Saying) {
     let mut files = saved();
     let start = started().clone();
     let Some(start) = start else { return };
@@ -274,6 +286,9 @@ fn is_large() -> bool {
 /// Writes what was measured; none if there is nothing.
 fn write(start: &Start, is_last: bool, before: Option<&Saved>) -> Option<Result<Saved, String>> {
     let profile = profile(start, is_last)?;
+    if let Some(why) = rights::withheld() {
+        return Some(Err(why.to_owned()));
+    }
     let options = files_of(&start.config);
     let saved = match before {
         Some(before) => save_over(&profile, &options, before),

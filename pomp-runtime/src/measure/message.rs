@@ -1,8 +1,9 @@
 //! What the library tells the user: lines on stderr, before and after the run,
 //! never while it is measured.
 
-use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::stderr;
 
 static QUIET: AtomicBool = AtomicBool::new(false);
 
@@ -14,7 +15,6 @@ pub(crate) fn silence() {
 /// One line. Where it cannot be written, nobody can be told.
 pub(crate) fn say(text: &str) {
     if !QUIET.load(Ordering::Relaxed) {
-        // One write, so that lines of several processes do not mix.
-        let _ = std::io::stderr().write_all(format!("romp: {text}\n").as_bytes());
+        stderr::write(format!("romp: {text}\n").as_bytes());
     }
 }

@@ -19,6 +19,7 @@ use super::end::Finished;
 use super::pages::{self, Page};
 use super::{ON, paths};
 use crate::measure::mutex::lock;
+use crate::measure::own_file::OwnFile;
 use crate::measure::{clock, errno, message, region};
 
 /// Fewest slots of a file, whatever the limit: header, definitions, and pages.
@@ -42,7 +43,7 @@ pub(crate) struct Options {
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     options: Option<(Options, SaveOptions)>,
-    file: Option<(File, PathBuf)>,
+    file: Option<(OwnFile, PathBuf)>,
     /// Set when the system refused something.
     has_failed: bool,
     start: Pair,
@@ -119,6 +120,7 @@ pub(super) fn finish(dropped: u64, start: Pair, end: Pair) -> Option<Result<Fini
     writer.write_full();
     ON.store(false, Ordering::Relaxed);
     let (file, path) = writer.file.as_ref()?;
+    let not_whole = |why: String| Err(format!("the trace '{}' is not whole{why}", path.display()));
     let header = Header {
         is_complete: true,
         start,
@@ -126,19 +128,17 @@ pub(super) fn finish(dropped: u64, start: Pair, end: Pair) -> Option<Result<Fini
         dropped: dropped + writer.discarded,
         ..writer.header(end)
     };
-    let written = file.write_all_at(&header.to_bytes(), 0);
-    Some(match written {
-        Ok(()) if !writer.has_failed => Ok(Finished {
-            path: path.clone(),
-            dropped: header.dropped,
-            replaced: writer.replaced,
-        }),
-        Ok(()) => Err(format!("the trace '{}' is not whole", path.display())),
-        Err(error) => Err(format!(
-            "the trace '{}' is not whole: {error}",
-            path.display()
-        )),
-    })
+    Some(
+        match opened(file).and_then(|file| file.write_all_at(&header.to_bytes(), 0)) {
+            Ok(()) if !writer.has_failed => Ok(Finished {
+                path: path.clone(),
+                dropped: header.dropped,
+                replaced: writer.replaced,
+            }),
+            Ok(()) => not_whole(String::new()),
+            Err(error) => not_whole(format!(": {error}")),
+        },
+    )
 }
 
 /// The number of the trace's file, which the profile is to have too. The file
@@ -149,6 +149,11 @@ pub(crate) fn number() -> Option<u64> {
         let _ = writer.create();
     }
     NUMBER.load(Ordering::Relaxed).checked_sub(1)
+}
+
+fn opened(file: &OwnFile) -> io::Result<&File> {
+    file.get()
+        .ok_or_else(|| io::Error::other("the program has closed its file"))
 }
 
 impl Writer {
@@ -166,7 +171,7 @@ impl Writer {
         if let Some((file, _)) = &self.file {
             let header = self.header(Pair::from(clock::Pair::read()));
             // What cannot be written now is written at the end.
-            let _ = file.write_all_at(&header.to_bytes(), 0);
+            let _ = opened(file).and_then(|file| file.write_all_at(&header.to_bytes(), 0));
         }
     }
 
@@ -222,8 +227,13 @@ impl Writer {
                 return Ok(());
             };
             let (file, path, number) = save::reserve_trace(files)?;
+            // However the program ends: what is left is a trace.
+            let header = self.header(self.start);
+            file.write_all_at(&header.to_bytes(), 0).inspect_err(|_| {
+                let _ = std::fs::remove_file(&path);
+            })?;
             NUMBER.store(number + 1, Ordering::Relaxed);
-            self.file = Some((file, path));
+            self.file = Some((OwnFile::new(file), path));
         }
         Ok(())
     }
@@ -281,7 +291,7 @@ impl Writer {
 
     fn put(&self, slot: u64) -> io::Result<()> {
         match &self.file {
-            Some((file, _)) => file.write_all_at(&self.bytes, slot * SLOT_BYTES as u64),
+            Some((file, _)) => opened(file)?.write_all_at(&self.bytes, slot * SLOT_BYTES as u64),
             None => Ok(()),
         }
     }
