@@ -160,7 +160,9 @@ pub(crate) fn dump_now() {
 /// The program ends at once, without exit handlers.
 #[cfg(not(test))]
 pub(crate) fn finish_at_once() {
-    if is_own_process() && state::is_on_or_paused() && !helper::finish() {
+    let is_measured = is_own_process() && state::is_on_or_paused();
+    // What the helper has done, or must not do, is not done twice.
+    if is_measured && helper::finish() != helper::Answer::Late {
         finish_now();
     }
 }
@@ -168,7 +170,8 @@ pub(crate) fn finish_at_once() {
 /// Another program is about to take the place of this one.
 #[cfg(all(target_arch = "x86_64", not(test)))]
 pub(crate) fn before_exec() {
-    if is_own_process() && state::is_on_or_paused() && !helper::dump_now() {
+    let is_measured = is_own_process() && state::is_on_or_paused();
+    if is_measured && helper::dump_now() == helper::Answer::Nobody {
         dump_now();
     }
 }
@@ -176,14 +179,15 @@ pub(crate) fn before_exec() {
 /// The program ends; called once.
 pub(super) fn at_exit() {
     let finished = std::panic::catch_unwind(|| {
+        let has_finished = !is_own_process() || helper::finish_and_stop();
         if is_own_process() {
             finish();
-            helper::stop();
             signals::uninstall();
         }
         thread::unwatch();
+        has_finished
     });
-    if finished.is_err() {
+    if !finished.unwrap_or(false) {
         fail("an internal error prevented the profile from being written");
     }
 }
@@ -316,8 +320,9 @@ fn profile(start: &Start, is_last: bool) -> Option<Profile> {
     let (snapshot, end) = still::while_still(&threads, || {
         let end = clock::Pair::read();
         let snapshot = Snapshot::take(&threads, end.ticks);
-        if is_last {
-            trace::close(&threads, end.ticks);
+        match is_last {
+            true => trace::close(&threads, end.ticks),
+            false => trace::write_so_far(&threads),
         }
         (snapshot, end)
     });

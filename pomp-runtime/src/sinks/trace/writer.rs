@@ -20,6 +20,7 @@ use super::pages::{self, Page};
 use super::{ON, paths};
 use crate::measure::mutex::lock;
 use crate::measure::own_file::OwnFile;
+use crate::measure::thread::Thread;
 use crate::measure::{clock, errno, message, region};
 
 /// Fewest slots of a file, whatever the limit: header, definitions, and pages.
@@ -56,6 +57,8 @@ pub(crate) struct Writer {
     /// The next slot, and those with records, oldest first.
     next: u64,
     records: VecDeque<u64>,
+    /// Those of pages that may still get records.
+    unfinished: Vec<u64>,
     replaced: u64,
     /// Events in pages that were not written.
     discarded: u64,
@@ -114,6 +117,24 @@ pub(crate) fn write() {
     }
 }
 
+/// Writes what these threads, which stand still, have recorded so far. Should the program
+/// be killed, or another one take its place, that is in the trace.
+pub(super) fn write_unfinished(threads: &[&'static Thread]) {
+    let mut writer = locked();
+    let Some(writer) = writer.as_mut() else {
+        return;
+    };
+    writer.write_full();
+    // A page is not handed out again while the writer is locked.
+    let pages = threads.iter().filter_map(|thread| {
+        let page = thread.trace.page.get()?;
+        page.close(thread.trace.used.load(Ordering::Acquire));
+        Some(page)
+    });
+    writer.write_pages(pages);
+    writer.write_header();
+}
+
 /// Writes what is left. `dropped` are the events that the threads dropped.
 pub(super) fn finish(dropped: u64, start: Pair, end: Pair) -> Option<Result<Finished, String>> {
     let mut writer = locked().take()?;
@@ -159,15 +180,31 @@ fn opened(file: &OwnFile) -> io::Result<&File> {
 impl Writer {
     fn write_full(&mut self) {
         for page in pages::take_full() {
-            if self.has_failed {
+            let is_written = self.write_pages([page]);
+            if !is_written {
                 self.discarded += events(page);
-            } else if let Err(error) = self.write_page(page) {
-                self.has_failed = true;
-                self.discarded += events(page);
-                message::say(&format!("the trace ends here: {error}"));
             }
+            self.unfinished.retain(|slot| Some(*slot) != page.slot());
             page.give_back();
         }
+        self.write_header();
+    }
+
+    /// Whether there is room for all of them.
+    fn write_pages(&mut self, pages: impl IntoIterator<Item = &'static Page>) -> bool {
+        let mut is_written = true;
+        for page in pages {
+            is_written &= !self.has_failed
+                && self.write_page(page).unwrap_or_else(|error| {
+                    self.has_failed = true;
+                    message::say(&format!("the trace ends here: {error}"));
+                    false
+                });
+        }
+        is_written
+    }
+
+    fn write_header(&self) {
         if let Some((file, _)) = &self.file {
             let header = self.header(Pair::from(clock::Pair::read()));
             // What cannot be written now is written at the end.
@@ -187,18 +224,23 @@ impl Writer {
         }
     }
 
-    fn write_page(&mut self, page: &'static Page) -> io::Result<()> {
+    /// Writes a page where it stands already, or to a slot of its own. False if there is
+    /// none.
+    fn write_page(&mut self, page: &'static Page) -> io::Result<bool> {
         self.create()?;
         self.define()?;
-        let Some(slot) = self.slot_for_records() else {
-            self.discarded += events(page);
-            return Ok(());
+        let Some(slot) = page.slot().or_else(|| self.slot_for_records()) else {
+            return Ok(false);
         };
         self.bytes.clear();
         page.head().write(page.payload(), &mut self.bytes);
         self.put(slot)?;
-        self.records.push_back(slot);
-        Ok(())
+        if page.slot().is_none() {
+            page.stands_at(slot);
+            self.records.push_back(slot);
+            self.unfinished.push(slot);
+        }
+        Ok(true)
     }
 
     /// A slot for a page: a new one, or the oldest.
@@ -211,12 +253,11 @@ impl Writer {
             self.next += 1;
             return Some(self.next - 1);
         }
+        let is_finished = |slot: &u64| !self.unfinished.contains(slot);
+        let oldest = self.records.iter().position(is_finished);
         let oldest = self
             .records
-            .front()
-            .filter(|_| options.keeps_last)
-            .copied()?;
-        self.records.pop_front();
+            .remove(oldest.filter(|_| options.keeps_last)?)?;
         self.replaced += 1;
         Some(oldest)
     }
