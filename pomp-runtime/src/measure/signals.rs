@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use libc::{SIGINT, SIGTERM, SIGUSR1, SIGXCPU, c_int};
 
-use super::{errno, helper, thread};
+use super::{errno, fork, helper, thread};
 
 /// Signals after which the profile is written and the program dies.
 const DEADLY: [c_int; 3] = [SIGTERM, SIGINT, SIGXCPU];
@@ -72,7 +72,7 @@ extern "C" fn on_signal(signal: c_int) {
         let is_done = super::life_cycle::is_own_process()
             && match signal {
                 ASKING => helper::dump(),
-                _ => helper::die_of(signal) && (thread::is_inside() || !outlives_patience()),
+                _ => helper::die_of(signal) && (is_needed() || !outlives_patience()),
             };
         if !is_done {
             replace(signal, handler(), libc::SIG_DFL, 0);
@@ -80,6 +80,11 @@ extern "C" fn on_signal(signal: c_int) {
             unsafe { libc::raise(signal) };
         }
     });
+}
+
+/// Whether the helper waits for this thread, or may.
+fn is_needed() -> bool {
+    thread::is_inside() || fork::is_forking()
 }
 
 /// Waits for the death of the process. True should it not come.

@@ -13,6 +13,15 @@ pub struct Condition {
     pub is_basic: bool,
 }
 
+impl Condition {
+    /// Whether it changes what signals do, or nothing.
+    #[must_use]
+    pub fn is_about_signals(&self) -> bool {
+        let words = ["none", "all-ignored", "all-blocked"];
+        words.contains(&self.word) && self.output.is_none()
+    }
+}
+
 const fn row(word: &'static str, leaves_profile: bool, is_basic: bool) -> Condition {
     Condition {
         word,

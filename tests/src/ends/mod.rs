@@ -21,7 +21,7 @@ use conditions::Condition;
 use ways::Way;
 
 /// Time after which a run hangs: far longer than any takes.
-const SECONDS: &str = "60";
+const SECONDS: &str = "20";
 /// The status of `timeout` then.
 const HANGS: i32 = 124;
 /// The status of the launcher where the machine does not let it make a condition.
@@ -47,6 +47,8 @@ pub struct Summary {
     pub compared: usize,
     /// Conditions that this machine does not let us make.
     pub impossible: BTreeSet<&'static str>,
+    /// Plain programs that do not end in time: there is nothing to compare with.
+    pub hanging: BTreeSet<String>,
     /// What differed.
     pub failures: Vec<String>,
 }
@@ -118,6 +120,7 @@ pub fn compare_all(
             let part = thread.join().map_err(|_| "a thread panicked")??;
             all.compared += part.compared;
             all.impossible.extend(part.impossible);
+            all.hanging.extend(part.hanging);
             all.failures.extend(part.failures);
         }
         Ok(all)
@@ -188,16 +191,19 @@ impl Case<'_> {
             return Ok(());
         }
         if plain.end.status == Some(HANGS) {
-            return Err(format!("{} hangs by itself", self.name()));
+            summary.hanging.insert(self.name());
+            return Ok(());
         }
         for (mode, settings) in MODES {
             let measured = self.run("measured", settings)?;
             summary.compared += 1;
             let problems = self.problems(mode, &plain, &measured);
             let name = self.name();
-            summary
-                .failures
-                .extend(problems.map(|problem| format!("{name} ({mode}): {problem}")));
+            for problem in problems {
+                let problem = format!("{name} ({mode}): {problem}");
+                println!("{problem}");
+                summary.failures.push(problem);
+            }
         }
         Ok(())
     }

@@ -9,6 +9,9 @@ pub struct Way {
     pub due: usize,
     /// Whether a few runs, for every change, include it.
     pub is_basic: bool,
+    /// Whether it is a way of its own under every condition: other signals are like one
+    /// that is.
+    pub is_crossed: bool,
 }
 
 /// Ways that no signal is in: the word, the profiles that are due, and whether it is
@@ -72,6 +75,10 @@ const WRITTEN_AT: &[u32] = &[2, 15, 24];
 /// Signals that do nothing by default.
 const HARMLESS: &[u32] = &[17, 18, 23, 28];
 
+/// Those that are sent under every condition: of the three sorts above, and those of
+/// writing.
+const CROSSED: &[u32] = &[6, 13, 15, 17, 25];
+
 /// All ways.
 #[must_use]
 pub fn all() -> Vec<Way> {
@@ -79,6 +86,7 @@ pub fn all() -> Vec<Way> {
         word: (*word).to_owned(),
         due: *due,
         is_basic: *is_basic,
+        is_crossed: true,
     });
     plain.chain(with_signals()).collect()
 }
@@ -98,6 +106,7 @@ fn with_signals() -> impl Iterator<Item = Way> {
                 word: format!("{sender}:{signal}"),
                 due: usize::from(is_written),
                 is_basic: signal == 15 && *sender != "kill",
+                is_crossed: CROSSED.contains(&signal) && *sender != "kill",
             }
         })
     })
