@@ -8,6 +8,8 @@ mod programs;
 use std::os::unix::process::ExitStatusExt;
 
 use programs::{Program, Run, compilers, counts};
+use trace::read::Trace;
+use trace::stats::{differences, stats};
 
 const SIGINT: i32 = 2;
 const SIGKILL: i32 = 9;
@@ -126,6 +128,49 @@ fn the_profile_is_written_before_another_program_takes_the_place() {
     let options = ["-static", "-Wl,--no-warnings"];
     let program = Program::build(compilers()[0], "signals.c", &options);
     test("static", &program);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_trace_holds_what_was_before_another_program_took_the_place() {
+    let program = Program::build(compilers()[0], "signals.c", &[]);
+    for (way, is_complete) in [("execv", false), ("exec-fails", true)] {
+        let run = program.run(&[way], &[("ROMP_TRACE", "on")]);
+        let number = usize::from(is_complete);
+        let path = program.directory.path();
+        let trace = Trace::open(&path.join(format!("program.{number}.romp.trace"))).unwrap();
+        assert_eq!(trace.header.is_complete, is_complete, "{way}");
+        let stats = stats(&trace).unwrap();
+        assert_eq!(run.profiles.len(), 1, "{way}");
+        assert_eq!(differences(&trace, &stats, &run.profiles[0]), [], "{way}");
+        assert!(stats.events >= 10, "{way}: {}", stats.events);
+    }
+}
+
+#[test]
+fn a_program_with_rights_that_its_user_lacks_is_not_measured() {
+    const ASKED: [(&str, &str); 6] = [
+        ("ROMP_OUTPUT", "made"),
+        ("ROMP_TRACE", "on"),
+        ("ROMP_DUMP_INTERVAL", "0.001"),
+        ("ROMP_MEASURE", "on"),
+        ("ROMP_NO_SUCH_NAME", "1"),
+        ("ROMP_CLOCK", "no such clock"),
+    ];
+    each_compiler(|compiler, _| {
+        let program = Program::build(compiler, "lent.c", &[]);
+        let without = program.run(&[], &[("ROMP_MEASURE", "off")]);
+        assert_eq!(without.stderr(), "0\n");
+        if !programs::lend_rights(&program) {
+            return;
+        }
+        let run = program.run(&[], &ASKED);
+        assert_eq!(run.stderr(), "1\n", "{compiler}");
+        assert_eq!(run.stdout(), without.stdout(), "{compiler}");
+        assert_eq!(run.output.status.code(), Some(3), "{compiler}");
+        let files = std::fs::read_dir(program.directory.path()).unwrap();
+        assert_eq!(files.count(), 1, "{compiler}");
+    });
 }
 
 #[test]

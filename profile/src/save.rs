@@ -2,14 +2,18 @@
 //!
 //! It knows names and files, nothing of what the files say. `n` is the first
 //! number of which neither file exists. A file gets its final name only when
-//! it is whole: it is written under a temporary name in the same directory and
-//! then linked, which fails if the name is taken. So nothing is ever
-//! overwritten, and several processes that save at once get different numbers.
+//! it is whole: it is written without a name in the same directory (where the file
+//! system knows no such files, under a temporary one) and then linked, which fails if
+//! the name is taken. So nothing is ever overwritten, several processes that save at
+//! once get different numbers, and one that is killed leaves nothing behind.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, Write};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
 use crate::analysis::Report;
 use crate::model::Profile;
@@ -96,8 +100,8 @@ pub fn save_over(
     earlier: &Saved,
 ) -> Result<Saved, SaveError> {
     let (json, text, headline) = write(profile, options)?;
-    fs::rename(&json.path, &earlier.json)
-        .and_then(|()| fs::rename(&text.path, &earlier.text))
+    json.replace(&earlier.json)
+        .and_then(|()| text.replace(&earlier.text))
         .map_err(|source| refused(options, source))?;
     Ok(Saved {
         headline,
@@ -146,8 +150,7 @@ pub fn write_new(
     if is_taken(path) {
         return Err(taken());
     }
-    let directory = path.parent().filter(|parent| *parent != Path::new(""));
-    let file = Temporary::write(directory.unwrap_or(Path::new(".")), content)?;
+    let file = Temporary::write(directory_of(path), content)?;
     if file.publish(path)? {
         Ok(())
     } else {
@@ -205,7 +208,7 @@ pub fn reserve_trace(options: &SaveOptions) -> io::Result<(File, PathBuf, u64)> 
         }
         let trace = path(TRACE);
         match OpenOptions::new().write(true).create_new(true).open(&trace) {
-            Ok(file) => return Ok((file, trace, number)),
+            Ok(file) => return Ok((apart(file)?, trace, number)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
@@ -243,8 +246,16 @@ fn file_name(application: &str) -> String {
     }
 }
 
-/// A whole file under a temporary name, which goes when this is dropped.
-struct Temporary {
+/// A whole file that has no final name yet, and goes when this is dropped.
+enum Temporary {
+    /// Without any name, so that nothing stays however the process ends.
+    Unnamed(File),
+    /// Where the file system knows no such files.
+    Named(Named),
+}
+
+/// A file under a temporary name.
+struct Named {
     path: PathBuf,
 }
 
@@ -253,22 +264,113 @@ impl Temporary {
         directory: &Path,
         content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<Self> {
-        let (temporary, file) = Self::create(directory)?;
-        let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);
+        let (name, file) = match unnamed(directory) {
+            Some(file) => (None, file),
+            None => Named::create(directory).map(|(name, file)| (Some(name), file))?,
+        };
+        let file = apart(file)?;
+        let mut out = BufWriter::with_capacity(BUFFER_BYTES, &file);
         content(&mut out)?;
         out.flush()?;
-        Ok(temporary)
+        drop(out);
+        Ok(name.map_or(Self::Unnamed(file), Self::Named))
     }
 
-    /// Makes an empty file under a name of its own: processes differ by id
-    /// (or, across machines, by the check), threads by the counter.
+    /// Gives the file its final name; false if that name is taken.
+    fn publish(&self, path: &Path) -> io::Result<bool> {
+        match self {
+            Self::Named(named) => named.publish(path),
+            Self::Unnamed(file) => match link(file, path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+                Ok(()) => Ok(true),
+                Err(_) => Named::copy(file, directory_of(path))?.publish(path),
+            },
+        }
+    }
+
+    /// Puts the file in the place of another one, in one step. For that it needs a name.
+    fn replace(&self, path: &Path) -> io::Result<()> {
+        let named = match self {
+            Self::Named(named) => return fs::rename(&named.path, path),
+            Self::Unnamed(file) => Named::link(file, directory_of(path))?,
+        };
+        fs::rename(&named.path, path)
+    }
+}
+
+/// A file without a name, if there are such files in this directory, and they can be
+/// given one.
+fn unnamed(directory: &Path) -> Option<File> {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let file = rustix::fs::open(directory, flags, Mode::from_raw_mode(0o666)).ok()?;
+    fs::symlink_metadata(place_of(&file)).ok()?;
+    Some(File::from(file))
+}
+
+/// The number of an open file may be that of a closed stdout, which the program may
+/// still write to.
+fn apart(file: File) -> io::Result<File> {
+    const STANDARD: std::ops::RangeInclusive<i32> = 0..=2;
+    match STANDARD.contains(&file.as_raw_fd()) {
+        true => file.try_clone(),
+        false => Ok(file),
+    }
+}
+
+/// Where the system shows an open file.
+fn place_of(file: &impl AsRawFd) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+/// Gives a file without a name one.
+fn link(file: &File, path: &Path) -> io::Result<()> {
+    let place = place_of(file);
+    Ok(rustix::fs::linkat(
+        CWD,
+        place,
+        CWD,
+        path,
+        AtFlags::SYMLINK_FOLLOW,
+    )?)
+}
+
+/// The directory that a file is in.
+fn directory_of(path: &Path) -> &Path {
+    let directory = path.parent().filter(|parent| *parent != Path::new(""));
+    directory.unwrap_or(Path::new("."))
+}
+
+impl Named {
+    /// Makes an empty file under a name of its own.
     fn create(directory: &Path) -> io::Result<(Self, File)> {
+        Self::with(directory, |path| {
+            OpenOptions::new().write(true).create_new(true).open(path)
+        })
+    }
+
+    /// Gives a file without a name one of these.
+    fn link(file: &File, directory: &Path) -> io::Result<Self> {
+        Ok(Self::with(directory, |path| link(file, path))?.0)
+    }
+
+    /// Copies a file that cannot be linked.
+    fn copy(file: &File, directory: &Path) -> io::Result<Self> {
+        let (named, mut copy) = Self::create(directory)?;
+        let mut file = file;
+        file.rewind()?;
+        io::copy(&mut file, &mut copy)?;
+        Ok(named)
+    }
+
+    /// Makes something under a name of its own: processes differ by id (or, across
+    /// machines, by the check), threads by the counter.
+    fn with<R>(directory: &Path, make: impl Fn(&Path) -> io::Result<R>) -> io::Result<(Self, R)> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         loop {
             let serial = NEXT.fetch_add(1, Ordering::Relaxed);
             let path = directory.join(format!(".romp.{}.{serial}.tmp", std::process::id()));
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(file) => return Ok((Self { path }, file)),
+            match make(&path) {
+                Ok(made) => return Ok((Self { path }, made)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -299,7 +401,7 @@ impl Temporary {
     }
 }
 
-impl Drop for Temporary {
+impl Drop for Named {
     fn drop(&mut self) {
         // Already gone if it was renamed; nothing else can be done here.
         let _ = fs::remove_file(&self.path);
@@ -315,7 +417,8 @@ mod tests {
         let directory = std::env::temp_dir().join(format!("romp-links-{}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
         let publish = |name: &str| {
-            let whole = Temporary::write(&directory, |out| out.write_all(b"whole")).unwrap();
+            let (whole, mut file) = Named::create(&directory).unwrap();
+            file.write_all(b"whole").unwrap();
             whole.publish_without_links(&directory.join(name)).unwrap()
         };
         fs::write(directory.join("taken"), "the user's").unwrap();

@@ -44,6 +44,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod ends;
 pub mod fixture;
 pub mod fuzz;
 pub mod generate;

@@ -15,6 +15,8 @@ use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
+use super::limits;
+
 /// What a thread takes from a range for its small pieces.
 const SLAB: usize = 1 << 18;
 /// Pieces above this size are taken from the range, and given back to the system.
@@ -27,7 +29,6 @@ const SIZES: usize = 4 * (LARGE.ilog2() as usize - 3);
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
 
-/// Small enough where a limit is set on addresses.
 static WHILE_IT_RUNS: Range = Range::of(1 << 28);
 static AT_THE_END: Range = Range::of(1 << 36);
 static IS_ON: AtomicBool = AtomicBool::new(false);
@@ -45,7 +46,7 @@ pub(super) fn with_large_pages<R>(action: impl FnOnce() -> R) -> R {
     let range = AT_THE_END.begin();
     if let Some(begin) = range {
         // SAFETY: the range is ours. That the advice may be refused does no harm.
-        unsafe { libc::madvise(begin.cast(), AT_THE_END.size, libc::MADV_HUGEPAGE) };
+        unsafe { libc::madvise(begin.cast(), AT_THE_END.size(), libc::MADV_HUGEPAGE) };
         LEFT.set((ptr::null_mut(), 0));
     }
     IS_ON.store(range.is_some(), Ordering::Relaxed);
@@ -59,7 +60,8 @@ struct Range {
     /// Null until it is needed.
     begin: AtomicPtr<u8>,
     used: AtomicUsize,
-    size: usize,
+    /// May become smaller when it is reserved.
+    size: AtomicUsize,
 }
 
 /// Where a range begins that the system refused.
@@ -70,8 +72,12 @@ impl Range {
         Self {
             begin: AtomicPtr::new(ptr::null_mut()),
             used: AtomicUsize::new(0),
-            size,
+            size: AtomicUsize::new(size),
         }
+    }
+
+    fn size(&self) -> usize {
+        self.size.load(Ordering::Relaxed)
     }
 
     /// Reserves the range, unless that was done.
@@ -89,8 +95,10 @@ impl Range {
             libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
         );
+        let size = self.size().min(limits::addresses()).max(SLAB) / SLAB * SLAB;
+        self.size.store(size, Ordering::Relaxed);
         // SAFETY: new memory is asked for, wherever there is room.
-        let range = unsafe { libc::mmap(ptr::null_mut(), self.size, access, kind, -1, 0) };
+        let range = unsafe { libc::mmap(ptr::null_mut(), size, access, kind, -1, 0) };
         let (order, failed) = (Ordering::AcqRel, Ordering::Acquire);
         let first = self
             .begin
@@ -100,7 +108,7 @@ impl Range {
             Err(begin) => {
                 if range != REFUSED {
                     // SAFETY: another thread was faster: nobody knows of this one.
-                    unsafe { libc::munmap(range, self.size) };
+                    unsafe { libc::munmap(range, size) };
                 }
                 begin
             }
@@ -111,7 +119,7 @@ impl Range {
     fn take(&self, layout: Layout) -> Option<*mut u8> {
         let begin = self.begin()?;
         let size = layout.size().checked_next_multiple_of(PAGE)?;
-        let next = |used: usize| used.checked_add(size).filter(|end| *end <= self.size);
+        let next = |used: usize| used.checked_add(size).filter(|end| *end <= self.size());
         if layout.align() > PAGE {
             return None;
         }
@@ -126,12 +134,12 @@ impl Range {
     fn offset_of(&self, piece: *mut u8) -> Option<usize> {
         let begin = self.begin.load(Ordering::Relaxed);
         let offset = piece.addr().wrapping_sub(begin.addr());
-        (!begin.is_null() && begin != REFUSED.cast() && offset < self.size).then_some(offset)
+        (!begin.is_null() && begin != REFUSED.cast() && offset < self.size()).then_some(offset)
     }
 
     /// Makes the latest piece of the range longer or shorter where it stands.
     fn resize_large(&self, offset: usize, old: usize, new: usize) -> bool {
-        if new > self.size - PAGE - offset {
+        if new > self.size() - PAGE - offset {
             return false;
         }
         let end = |size: usize| offset + size.next_multiple_of(PAGE);

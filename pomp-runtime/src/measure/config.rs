@@ -9,7 +9,7 @@ use profile::environment::{self, Setting};
 use profile::units::Nanoseconds;
 
 use super::clock::ClockChoice;
-use super::{memory, silent};
+use super::{memory, rights, silent};
 use crate::sinks::trace;
 
 /// The application's name where nothing tells it.
@@ -50,10 +50,7 @@ impl Config {
     /// Also gives what is wrong with the environment, one sentence each.
     pub(crate) fn from_environment() -> (Self, Vec<String>) {
         let (settings, problems) = environment::read(std::env::vars_os());
-        (
-            Self::new(&settings, |name| std::env::var_os(name)),
-            problems,
-        )
+        (Self::new(&settings, variable), problems)
     }
 
     fn new(settings: &[Setting], get: impl Fn(&str) -> Option<OsString>) -> Self {
@@ -101,6 +98,12 @@ impl Config {
             rank: rank(get),
         }
     }
+}
+
+/// A variable of the environment, unless that is not to be trusted. All but the table
+/// is read here.
+pub(crate) fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|_| !rights::are_lent())
 }
 
 /// Formulas separated by commas; a report says what is wrong with one.

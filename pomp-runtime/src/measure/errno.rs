@@ -8,7 +8,7 @@ pub(crate) fn keep<R>(action: impl FnOnce() -> R) -> R {
     result
 }
 
-fn get() -> libc::c_int {
+pub(super) fn get() -> libc::c_int {
     // SAFETY: the place is the calling thread's own.
     unsafe { *libc::__errno_location() }
 }

@@ -5,7 +5,7 @@
 //! inside the library itself (a signal handler forks), the child is not
 //! measured.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
 use std::sync::MutexGuard;
 use std::thread::JoinHandle;
@@ -33,6 +33,13 @@ thread_local! {
     /// that threads can end in any way.
     static HELD: RefCell<ManuallyDrop<Option<Locks>>> =
         const { RefCell::new(ManuallyDrop::new(None)) };
+    /// Whether this thread holds any of it, or is about to.
+    static IS_FORKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the helper can do nothing before this thread goes on.
+pub(super) fn is_forking() -> bool {
+    IS_FORKING.get()
 }
 
 /// Has the functions below called at each `fork`.
@@ -45,6 +52,7 @@ unsafe extern "C" fn before() {
     if thread::is_inside() {
         return;
     }
+    IS_FORKING.set(true);
     let locks = Locks {
         helper: helper::handle(),
         _saved: life_cycle::saved(),
@@ -65,6 +73,7 @@ fn held() -> Option<Locks> {
 
 unsafe extern "C" fn in_parent() {
     drop(held());
+    IS_FORKING.set(false);
 }
 
 unsafe extern "C" fn in_child() {
@@ -74,6 +83,7 @@ unsafe extern "C" fn in_child() {
     helper::start_anew(&mut locks.helper);
     trace::start_anew(&mut locks.trace);
     drop(locks);
+    IS_FORKING.set(false);
     thread::start_anew();
     active::start_anew();
     pause::start_anew();

@@ -1,6 +1,7 @@
-//! A thread of our own that writes the profile when the program cannot: from a
-//! signal handler, where nothing may be allocated, and every so often; and the
-//! trace, page by page.
+//! A thread of our own that writes the profile: when the program cannot, as from a
+//! signal handler, where nothing may be allocated; every so often; and at the end, since
+//! the stack of the thread that ends the program may be small or used up. It also writes
+//! the trace, page by page.
 //!
 //! It is made when the program forks its first team, which is when the program
 //! has threads anyway. It blocks all signals, so that it takes none that is
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use super::mutex::lock;
 use super::shared::{Link, leak};
-use super::{errno, life_cycle, signals, thread};
+use super::{errno, life_cycle, rights, signals, thread};
 use crate::sinks::trace;
 
 const DUMP: u32 = 1;
@@ -85,50 +86,66 @@ pub(crate) fn write_trace() {
 
 /// Asks for the last profile, and then death by this signal. As `dump`.
 pub(super) fn die_of(signal: libc::c_int) -> bool {
-    DEADLY.store(signal, Ordering::Relaxed);
+    DEADLY.swap(signal, Ordering::SeqCst);
     ask(FINISH)
 }
 
-/// Has the last profile written, and waits for it. Callable from a signal
-/// handler: should the thread that it interrupted hold what the helper needs,
-/// the wait ends in time.
+/// What became of a request.
 #[cfg(not(test))]
-pub(super) fn finish() {
-    ask_and_wait(FINISH, &FINISHED);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// There is no helper.
+    Nobody,
+    Done,
+    /// The helper may be waiting for something that the calling thread holds.
+    Late,
+}
+
+/// Has the last profile written, and waits for it. Callable from a signal handler:
+/// should the thread that it interrupted hold what the helper needs, the wait ends in
+/// time.
+#[cfg(not(test))]
+pub(super) fn finish() -> Answer {
+    ask_and_wait(FINISH, &FINISHED)
 }
 
 /// Has everything written that there is so far, and waits for it. As `finish`.
 #[cfg(all(target_arch = "x86_64", not(test)))]
-pub(super) fn dump_now() {
+pub(super) fn dump_now() -> Answer {
     DUMPED.store(false, Ordering::Release);
-    ask_and_wait(DUMP_NOW, &DUMPED);
+    ask_and_wait(DUMP_NOW, &DUMPED)
 }
 
 #[cfg(not(test))]
-fn ask_and_wait(request: u32, done: &AtomicBool) {
+fn ask_and_wait(request: u32, done: &AtomicBool) -> Answer {
     /// How long the program waits for the profile.
     const PATIENCE: Duration = Duration::from_secs(5);
     /// How often it looks.
     const LOOK: Duration = Duration::from_millis(1);
 
     let until = Instant::now() + PATIENCE;
-    if ask(request) {
-        while !done.load(Ordering::Acquire) && Instant::now() < until {
-            std::thread::sleep(LOOK);
-        }
+    if !ask(request) {
+        return Answer::Nobody;
     }
+    while !done.load(Ordering::Acquire) {
+        if Instant::now() >= until {
+            return Answer::Late;
+        }
+        std::thread::sleep(LOOK);
+    }
+    Answer::Done
 }
 
-/// Ends the helper, when it is done with what it does. Needed where the library
-/// is unloaded before the program ends.
-pub(super) fn stop() {
+/// Has the last profile written, and ends the helper. False if it failed. Also needed
+/// where the library is unloaded before the program ends.
+pub(super) fn finish_and_stop() -> bool {
     let handle = handle().take();
-    if let Some(handle) = handle {
-        ask(STOP);
-        // A panic in it has been dealt with there.
-        let _ = handle.join();
+    handle.is_none_or(|handle| {
+        ask(FINISH | STOP);
+        let has_ended = handle.join().is_ok();
         HELPER.set(None);
-    }
+        has_ended
+    })
 }
 
 /// A forked child has no helper: threads are not inherited. Also takes what
@@ -164,12 +181,17 @@ fn work(interval: Option<Duration>) {
             trace::write();
         }
         if requests & FINISH != 0 {
-            life_cycle::finish();
+            // Else whoever asks for it does it, if it can.
+            if rights::withheld().is_none() {
+                life_cycle::finish();
+            }
             FINISHED.store(true, Ordering::Release);
-            signals::die(DEADLY.swap(0, Ordering::Relaxed));
+            signals::die(DEADLY.swap(0, Ordering::SeqCst));
         }
         if requests & STOP != 0 {
-            return;
+            // From now on signals are no longer ours; one may have come before.
+            HELPER.set(None);
+            return signals::die(DEADLY.swap(0, Ordering::SeqCst));
         }
         let is_due = next.is_some_and(|next| Instant::now() >= next);
         if requests & (DUMP | DUMP_NOW) != 0 {

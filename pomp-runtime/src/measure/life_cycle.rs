@@ -21,7 +21,7 @@ use super::config::Config;
 use super::mutex::lock;
 use super::{
     allocator, annotations, at_end, clock, config, cost, counters, errno, facts, fork, helper,
-    memory, message, region, signals, silent, state, still, thread,
+    limits, memory, message, region, rights, signals, silent, state, stderr, still, thread,
 };
 use crate::sinks::merge::{self, Ending, Snapshot};
 use crate::sinks::trace;
@@ -82,6 +82,11 @@ pub(crate) fn ensure_started() -> bool {
 }
 
 fn start() -> bool {
+    if rights::are_lent() {
+        return false;
+    }
+    stderr::remember();
+    rights::remember();
     let (config, problems) = Config::from_environment();
     if config.quiet {
         message::silence();
@@ -143,7 +148,7 @@ pub(super) fn wanted_from_helper() -> Option<Wanted> {
         signals: config.signals,
     };
     let is_needed = wanted.signals || wanted.interval.is_some() || config.trace.is_some();
-    is_needed.then_some(wanted)
+    (is_needed && !limits::threads_are_scarce()).then_some(wanted)
 }
 
 /// The program ends measurement before it ends itself.
@@ -159,30 +164,34 @@ pub(crate) fn dump_now() {
 /// The program ends at once, without exit handlers.
 #[cfg(not(test))]
 pub(crate) fn finish_at_once() {
-    if is_own_process() && state::is_on_or_paused() {
-        helper::finish();
+    let is_measured = is_own_process() && state::is_on_or_paused();
+    // What the helper has done, or must not do, is not done twice.
+    if is_measured && helper::finish() != helper::Answer::Late {
+        finish_now();
     }
 }
 
 /// Another program is about to take the place of this one.
 #[cfg(all(target_arch = "x86_64", not(test)))]
 pub(crate) fn before_exec() {
-    if is_own_process() && state::is_on_or_paused() {
-        helper::dump_now();
+    let is_measured = is_own_process() && state::is_on_or_paused();
+    if is_measured && helper::dump_now() == helper::Answer::Nobody {
+        dump_now();
     }
 }
 
 /// The program ends; called once.
 pub(super) fn at_exit() {
     let finished = std::panic::catch_unwind(|| {
+        let has_finished = !is_own_process() || helper::finish_and_stop();
         if is_own_process() {
             finish();
-            helper::stop();
             signals::uninstall();
         }
         thread::unwatch();
+        has_finished
     });
-    if finished.is_err() {
+    if !finished.unwrap_or(false) {
         fail("an internal error prevented the profile from being written");
     }
 }
@@ -222,6 +231,10 @@ fn set_panic_hook() {
 
 /// Ends measurement and writes what was measured.
 pub(super) fn finish() {
+    signals::held_back(finish_undisturbed);
+}
+
+fn finish_undisturbed() {
     state::turn_off();
     let mut files = saved();
     let start = started().take();
@@ -249,9 +262,12 @@ pub(super) fn finish() {
 
 /// Writes what was measured so far, and goes on.
 pub(super) fn dump(saying: Saying) {
-    if !state::is_on_or_paused() || !is_own_process() {
-        return;
+    if state::is_on_or_paused() && is_own_process() {
+        signals::held_back(|| dump_undisturbed(saying));
     }
+}
+
+fn dump_undisturbed(saying: Saying) {
     let mut files = saved();
     let start = started().clone();
     let Some(start) = start else { return };
@@ -277,6 +293,9 @@ fn is_large() -> bool {
 /// Writes what was measured; none if there is nothing.
 fn write(start: &Start, is_last: bool, before: Option<&Saved>) -> Option<Result<Saved, String>> {
     let profile = profile(start, is_last)?;
+    if let Some(why) = rights::withheld() {
+        return Some(Err(why.to_owned()));
+    }
     let options = files_of(&start.config);
     let saved = match before {
         Some(before) => save_over(&profile, &options, before),
@@ -304,8 +323,9 @@ fn profile(start: &Start, is_last: bool) -> Option<Profile> {
     let (snapshot, end) = still::while_still(&threads, || {
         let end = clock::Pair::read();
         let snapshot = Snapshot::take(&threads, end.ticks);
-        if is_last {
-            trace::close(&threads, end.ticks);
+        match is_last {
+            true => trace::close(&threads, end.ticks),
+            false => trace::write_so_far(&threads),
         }
         (snapshot, end)
     });

@@ -1,10 +1,11 @@
 //! What the library tells the user: lines on stderr, before and after the run,
 //! never while it is measured.
 
-use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use profile::printable::printable;
+
+use super::stderr;
 
 static QUIET: AtomicBool = AtomicBool::new(false);
 
@@ -16,8 +17,6 @@ pub(crate) fn silence() {
 /// One line. Where it cannot be written, nobody can be told.
 pub(crate) fn say(text: &str) {
     if !QUIET.load(Ordering::Relaxed) {
-        // One write, so that lines of several processes do not mix.
-        let line = format!("romp: {}\n", printable(text));
-        let _ = std::io::stderr().write_all(line.as_bytes());
+        stderr::write(format!("romp: {}\n", printable(text)).as_bytes());
     }
 }

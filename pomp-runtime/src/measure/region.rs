@@ -12,6 +12,7 @@ use profile::functions::{self, Filter};
 use profile::group::{self, Groups};
 use profile::region_kind::RegionKind;
 
+use super::config;
 use super::errno;
 use super::forkers::Forkers;
 use super::mutex::lock;
@@ -200,8 +201,8 @@ pub(super) fn unregistered(descriptor: Descriptor) -> Option<&'static Region> {
 fn disabled() -> &'static Groups {
     static DISABLED: OnceLock<Groups> = OnceLock::new();
     DISABLED.get_or_init(|| {
-        let list = std::env::var("ROMP_DISABLE").unwrap_or_default();
-        Groups::parse(&list).unwrap_or_default()
+        let list = config::variable("ROMP_DISABLE").unwrap_or_default();
+        Groups::parse(&list.to_string_lossy()).unwrap_or_default()
     })
 }
 
@@ -222,8 +223,10 @@ fn is_wanted(descriptor: &Descriptor) -> bool {
     };
     let symbol = code.symbol.as_deref().unwrap_or_default();
     let name = descriptor.name.as_deref().unwrap_or_default();
-    let filter =
-        FILTER.get_or_init(|| Filter::parse(&std::env::var("ROMP_FUNCTIONS").unwrap_or_default()));
+    let filter = FILTER.get_or_init(|| {
+        let list = config::variable("ROMP_FUNCTIONS").unwrap_or_default();
+        Filter::parse(&list.to_string_lossy())
+    });
     !functions::is_outlined(symbol) && filter.wants(&[name, symbol])
 }
 

@@ -4,19 +4,25 @@
 //! Only signals for which the program has the default action are handled, and
 //! it may install handlers of its own at any time: then ours is gone. A deadly
 //! one is handled once; the second one kills at once. The handler does nothing
-//! but wake the helper, so the program goes on for the moment that it takes to
-//! write the profile, and then dies of the signal.
+//! but wake the helper and wait: the profile is written, and the program dies of the
+//! signal. What stands behind its `raise` is not reached, as without us. Only a thread
+//! that is inside the library leaves it first, and goes on till then.
+//!
+//! What we write raises none: see [`held_back`].
 
 use std::mem::MaybeUninit;
+use std::time::{Duration, Instant};
 
 use libc::{SIGINT, SIGTERM, SIGUSR1, SIGXCPU, c_int};
 
-use super::{errno, helper};
+use super::{errno, fork, helper, thread};
 
 /// Signals after which the profile is written and the program dies.
 const DEADLY: [c_int; 3] = [SIGTERM, SIGINT, SIGXCPU];
 /// The signal after which it is written and the program goes on.
 const ASKING: c_int = SIGUSR1;
+/// How long a thread that got a deadly signal waits for the profile.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Handles the signals for which the program has the default action.
 pub(super) fn install() {
@@ -25,7 +31,7 @@ pub(super) fn install() {
             signal,
             libc::SIG_DFL,
             handler(),
-            libc::SA_RESTART | libc::SA_RESETHAND,
+            libc::SA_RESTART | libc::SA_RESETHAND | libc::SA_NODEFER,
         );
     }
     replace(ASKING, libc::SIG_DFL, handler(), libc::SA_RESTART);
@@ -66,10 +72,9 @@ extern "C" fn on_signal(signal: c_int) {
         let is_done = super::life_cycle::is_own_process()
             && match signal {
                 ASKING => helper::dump(),
-                _ => helper::die_of(signal),
+                _ => helper::die_of(signal) && (is_needed() || !outlives_patience()),
             };
         if !is_done {
-            // It is blocked while it is handled, and so comes after that.
             replace(signal, handler(), libc::SIG_DFL, 0);
             // SAFETY: what the signal does is what it would have done.
             unsafe { libc::raise(signal) };
@@ -77,18 +82,29 @@ extern "C" fn on_signal(signal: c_int) {
     });
 }
 
+/// Whether the helper waits for this thread, or may.
+fn is_needed() -> bool {
+    thread::is_inside() || fork::is_forking()
+}
+
+/// Waits for the death of the process. True should it not come.
+fn outlives_patience() -> bool {
+    let until = Instant::now() + PATIENCE;
+    while let Some(left) = until.checked_duration_since(Instant::now()) {
+        std::thread::sleep(left);
+    }
+    true
+}
+
 /// Ends the process by the default action of a signal; 0 is none.
 pub(super) fn die(signal: c_int) {
     if signal == 0 {
         return;
     }
-    // SAFETY: the set is initialised by the first call, and the signal is one
-    // that this thread may raise.
+    let only = set_of(&[signal]);
+    // SAFETY: the set is initialised, and the signal is one that this thread may raise.
     unsafe {
-        let mut only = MaybeUninit::<libc::sigset_t>::uninit();
-        libc::sigemptyset(only.as_mut_ptr());
-        libc::sigaddset(only.as_mut_ptr(), signal);
-        libc::pthread_sigmask(libc::SIG_UNBLOCK, only.as_ptr(), std::ptr::null_mut());
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const only, std::ptr::null_mut());
         libc::raise(signal);
     }
 }
@@ -107,4 +123,67 @@ pub(super) fn with_all_blocked<R>(action: impl FnOnce() -> R) -> R {
     // SAFETY: the set is what the call above has stored.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
     result
+}
+
+/// Signals that the system sends a thread for what it writes: to a pipe that nobody
+/// reads, behind the limit of a file's size, to the terminal from the background. The
+/// last one is not sent where it is blocked.
+const OF_WRITING: [c_int; 3] = [libc::SIGPIPE, libc::SIGXFSZ, libc::SIGTTOU];
+
+/// Runs `action`, which writes, so that none of these signals reaches the program:
+/// they are blocked in this thread, and what the system sent for our writing is taken
+/// back. What the program has pending, and what others send it meanwhile, stays.
+pub(super) fn held_back<R>(action: impl FnOnce() -> R) -> R {
+    let of_writing = set_of(&OF_WRITING);
+    let (mut before, mut pending) = (set_of(&[]), set_of(&[]));
+    // SAFETY: the sets are initialised, and the places valid.
+    unsafe {
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const of_writing, &raw mut before);
+        libc::sigpending(&raw mut pending);
+    }
+    let result = action();
+    for signal in OF_WRITING {
+        // SAFETY: as above.
+        if unsafe { libc::sigismember(&raw const pending, signal) } == 0 {
+            take_back(signal);
+        }
+    }
+    // SAFETY: the set is what the first call has stored.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
+    result
+}
+
+/// Takes a pending signal back if the system sent it for what this thread wrote.
+fn take_back(signal: c_int) {
+    let (only, now) = (
+        set_of(&[signal]),
+        libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        },
+    );
+    let mut about = MaybeUninit::<libc::siginfo_t>::zeroed();
+    // SAFETY: the places are valid, and all zeros is a valid `siginfo_t`.
+    unsafe {
+        let taken = libc::sigtimedwait(&raw const only, about.as_mut_ptr(), &raw const now);
+        let mut about = about.assume_init();
+        let own = libc::getpid();
+        // So it says who sent a signal for what was written.
+        let is_ours = about.si_code == libc::SI_USER && about.si_pid() == own;
+        if taken == signal && !is_ours {
+            libc::syscall(libc::SYS_rt_sigqueueinfo, own, signal, &raw mut about);
+        }
+    }
+}
+
+fn set_of(signals: &[c_int]) -> libc::sigset_t {
+    let mut set = MaybeUninit::<libc::sigset_t>::zeroed();
+    // SAFETY: the set is initialised by the first call, and these are signals.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        for signal in signals {
+            libc::sigaddset(set.as_mut_ptr(), *signal);
+        }
+        set.assume_init()
+    }
 }

@@ -1,8 +1,11 @@
-//! Ends of the process that run no exit handlers: `_exit` and `_Exit`.
+//! Ends of the process that run no exit handlers: `_exit`, `_Exit`, and `daemon`,
+//! whose caller goes on as a child while the process itself ends so.
 //!
-//! Both are defined weakly, so that a definition of the program's own is taken
+//! All are defined weakly, so that a definition of the program's own is taken
 //! instead; where the C library is a shared one, calls from the program's own
-//! code come here first.
+//! code come here first. Ends that no function tells of leave what was written before
+//! (`ROMP_DUMP_INTERVAL`): `SIGKILL`, signals that are errors of the program, and the
+//! system call itself.
 
 use std::ffi::c_int;
 
@@ -22,7 +25,60 @@ pub(super) extern "C" fn romp_end_process(status: c_int) -> ! {
     }
 }
 
+/// The C library's `daemon`, whose end of the parent comes here: what was done before is
+/// in the profile of the parent, what is done after in the child's, as with `fork`.
+#[unsafe(no_mangle)]
+extern "C" fn romp_daemon(keeps_directory: c_int, keeps_files: c_int) -> c_int {
+    // SAFETY: the calls take numbers and a constant.
+    unsafe {
+        match libc::fork() {
+            -1 => return -1,
+            0 => {}
+            _ => romp_end_process(0),
+        }
+        if libc::setsid() == -1 {
+            return -1;
+        }
+        if keeps_directory == 0 {
+            libc::chdir(c"/".as_ptr());
+        }
+    }
+    match keeps_files {
+        0 => use_null_device(),
+        _ => 0,
+    }
+}
+
+/// Standard input and output lead nowhere, if there is such a place.
+fn use_null_device() -> c_int {
+    /// Of the device: 1 and 3.
+    const NUMBER: libc::dev_t = libc::makedev(1, 3);
+    let mut about = std::mem::MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: the places are valid, and all zeros is a valid `stat`.
+    unsafe {
+        let file = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
+        if file == -1 || libc::fstat(file, about.as_mut_ptr()) == -1 {
+            libc::close(file);
+            return -1;
+        }
+        let about = about.assume_init();
+        if about.st_mode & libc::S_IFMT != libc::S_IFCHR || about.st_rdev != NUMBER {
+            libc::close(file);
+            *libc::__errno_location() = libc::ENODEV;
+            return -1;
+        }
+        for standard in libc::STDIN_FILENO..=libc::STDERR_FILENO {
+            libc::dup2(file, standard);
+        }
+        if file > libc::STDERR_FILENO {
+            libc::close(file);
+        }
+    }
+    0
+}
+
 super::weak::define_weakly! {
+    "daemon" => "romp_daemon",
     "_exit" => "romp_end_process",
     "_Exit" => "romp_end_process",
 }

@@ -35,6 +35,13 @@ pub(crate) fn close(threads: &[&'static Thread], at: u64) {
     }
 }
 
+/// Writes what all threads, which stand still, have recorded; they go on afterwards.
+pub(crate) fn write_so_far(threads: &[&'static Thread]) {
+    if ON.load(Ordering::Relaxed) {
+        writer::write_unfinished(threads);
+    }
+}
+
 /// Completes the file: none if nothing was traced.
 pub(crate) fn finish(
     threads: &[&'static Thread],

@@ -19,7 +19,7 @@ use trace::record::{Op, TICKS_LIMIT, head, timed};
 
 use crate::measure::shared::{Link, Word};
 use crate::measure::thread::Thread;
-pub(crate) use end::{Finished, close, finish};
+pub(crate) use end::{Finished, close, finish, write_so_far};
 pub(crate) use hooks::{LockRecord, LoopRecord};
 use pages::Page;
 pub(crate) use writer::{Options, Writer, locked, number, prepare, start_anew, write};

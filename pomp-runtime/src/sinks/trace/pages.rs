@@ -28,6 +28,8 @@ pub(super) struct Page {
     base: Word,
     dropped: Word,
     used: AtomicUsize,
+    /// Where in the file the page stands as it was, before it is full; 0 if it does not.
+    slot: Word,
     words: &'static [std::sync::atomic::AtomicU64],
 }
 
@@ -96,6 +98,7 @@ fn make() -> Option<&'static Page> {
         base: Word::new(0),
         dropped: Word::new(0),
         used: AtomicUsize::new(0),
+        slot: Word::new(0),
         words,
     })
 }
@@ -141,9 +144,20 @@ impl Page {
         self.sequence.set(sequence);
         self.base.set(base);
         self.dropped.set(dropped);
+        self.slot.set(0);
     }
 
-    /// It is full, with so many words.
+    /// Where it stands in the file already; for the writer alone.
+    pub(super) fn slot(&self) -> Option<u64> {
+        Some(self.slot.get()).filter(|slot| *slot != 0)
+    }
+
+    /// It stands there now; for the writer alone.
+    pub(super) fn stands_at(&self, slot: u64) {
+        self.slot.set(slot);
+    }
+
+    /// It is full, or is written as it is, with so many words.
     pub(super) fn close(&self, used: usize) {
         self.used.store(used.min(PAYLOAD_WORDS), Ordering::Relaxed);
     }

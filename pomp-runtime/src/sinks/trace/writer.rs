@@ -19,6 +19,8 @@ use super::end::Finished;
 use super::pages::{self, Page};
 use super::{ON, paths};
 use crate::measure::mutex::lock;
+use crate::measure::own_file::OwnFile;
+use crate::measure::thread::Thread;
 use crate::measure::{clock, errno, message, region};
 
 /// Fewest slots of a file, whatever the limit: header, definitions, and pages.
@@ -42,7 +44,7 @@ pub(crate) struct Options {
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     options: Option<(Options, SaveOptions)>,
-    file: Option<(File, PathBuf)>,
+    file: Option<(OwnFile, PathBuf)>,
     /// Set when the system refused something.
     has_failed: bool,
     start: Pair,
@@ -55,6 +57,8 @@ pub(crate) struct Writer {
     /// The next slot, and those with records, oldest first.
     next: u64,
     records: VecDeque<u64>,
+    /// Those of pages that may still get records.
+    unfinished: Vec<u64>,
     replaced: u64,
     /// Events in pages that were not written.
     discarded: u64,
@@ -113,12 +117,31 @@ pub(crate) fn write() {
     }
 }
 
+/// Writes what these threads, which stand still, have recorded so far. Should the program
+/// be killed, or another one take its place, that is in the trace.
+pub(super) fn write_unfinished(threads: &[&'static Thread]) {
+    let mut writer = locked();
+    let Some(writer) = writer.as_mut() else {
+        return;
+    };
+    writer.write_full();
+    // A page is not handed out again while the writer is locked.
+    let pages = threads.iter().filter_map(|thread| {
+        let page = thread.trace.page.get()?;
+        page.close(thread.trace.used.load(Ordering::Acquire));
+        Some(page)
+    });
+    writer.write_pages(pages);
+    writer.write_header();
+}
+
 /// Writes what is left. `dropped` are the events that the threads dropped.
 pub(super) fn finish(dropped: u64, start: Pair, end: Pair) -> Option<Result<Finished, String>> {
     let mut writer = locked().take()?;
     writer.write_full();
     ON.store(false, Ordering::Relaxed);
     let (file, path) = writer.file.as_ref()?;
+    let not_whole = |why: String| Err(format!("the trace '{}' is not whole{why}", path.display()));
     let header = Header {
         is_complete: true,
         start,
@@ -126,19 +149,17 @@ pub(super) fn finish(dropped: u64, start: Pair, end: Pair) -> Option<Result<Fini
         dropped: dropped + writer.discarded,
         ..writer.header(end)
     };
-    let written = file.write_all_at(&header.to_bytes(), 0);
-    Some(match written {
-        Ok(()) if !writer.has_failed => Ok(Finished {
-            path: path.clone(),
-            dropped: header.dropped,
-            replaced: writer.replaced,
-        }),
-        Ok(()) => Err(format!("the trace '{}' is not whole", path.display())),
-        Err(error) => Err(format!(
-            "the trace '{}' is not whole: {error}",
-            path.display()
-        )),
-    })
+    Some(
+        match opened(file).and_then(|file| file.write_all_at(&header.to_bytes(), 0)) {
+            Ok(()) if !writer.has_failed => Ok(Finished {
+                path: path.clone(),
+                dropped: header.dropped,
+                replaced: writer.replaced,
+            }),
+            Ok(()) => not_whole(String::new()),
+            Err(error) => not_whole(format!(": {error}")),
+        },
+    )
 }
 
 /// The number of the trace's file, which the profile is to have too. The file
@@ -151,22 +172,43 @@ pub(crate) fn number() -> Option<u64> {
     NUMBER.load(Ordering::Relaxed).checked_sub(1)
 }
 
+fn opened(file: &OwnFile) -> io::Result<&File> {
+    file.get()
+        .ok_or_else(|| io::Error::other("the program has closed its file"))
+}
+
 impl Writer {
     fn write_full(&mut self) {
         for page in pages::take_full() {
-            if self.has_failed {
+            let is_written = self.write_pages([page]);
+            if !is_written {
                 self.discarded += events(page);
-            } else if let Err(error) = self.write_page(page) {
-                self.has_failed = true;
-                self.discarded += events(page);
-                message::say(&format!("the trace ends here: {error}"));
             }
+            self.unfinished.retain(|slot| Some(*slot) != page.slot());
             page.give_back();
         }
+        self.write_header();
+    }
+
+    /// Whether there is room for all of them.
+    fn write_pages(&mut self, pages: impl IntoIterator<Item = &'static Page>) -> bool {
+        let mut is_written = true;
+        for page in pages {
+            is_written &= !self.has_failed
+                && self.write_page(page).unwrap_or_else(|error| {
+                    self.has_failed = true;
+                    message::say(&format!("the trace ends here: {error}"));
+                    false
+                });
+        }
+        is_written
+    }
+
+    fn write_header(&self) {
         if let Some((file, _)) = &self.file {
             let header = self.header(Pair::from(clock::Pair::read()));
             // What cannot be written now is written at the end.
-            let _ = file.write_all_at(&header.to_bytes(), 0);
+            let _ = opened(file).and_then(|file| file.write_all_at(&header.to_bytes(), 0));
         }
     }
 
@@ -182,18 +224,23 @@ impl Writer {
         }
     }
 
-    fn write_page(&mut self, page: &'static Page) -> io::Result<()> {
+    /// Writes a page where it stands already, or to a slot of its own. False if there is
+    /// none.
+    fn write_page(&mut self, page: &'static Page) -> io::Result<bool> {
         self.create()?;
         self.define()?;
-        let Some(slot) = self.slot_for_records() else {
-            self.discarded += events(page);
-            return Ok(());
+        let Some(slot) = page.slot().or_else(|| self.slot_for_records()) else {
+            return Ok(false);
         };
         self.bytes.clear();
         page.head().write(page.payload(), &mut self.bytes);
         self.put(slot)?;
-        self.records.push_back(slot);
-        Ok(())
+        if page.slot().is_none() {
+            page.stands_at(slot);
+            self.records.push_back(slot);
+            self.unfinished.push(slot);
+        }
+        Ok(true)
     }
 
     /// A slot for a page: a new one, or the oldest.
@@ -206,12 +253,11 @@ impl Writer {
             self.next += 1;
             return Some(self.next - 1);
         }
+        let is_finished = |slot: &u64| !self.unfinished.contains(slot);
+        let oldest = self.records.iter().position(is_finished);
         let oldest = self
             .records
-            .front()
-            .filter(|_| options.keeps_last)
-            .copied()?;
-        self.records.pop_front();
+            .remove(oldest.filter(|_| options.keeps_last)?)?;
         self.replaced += 1;
         Some(oldest)
     }
@@ -222,8 +268,13 @@ impl Writer {
                 return Ok(());
             };
             let (file, path, number) = save::reserve_trace(files)?;
+            // However the program ends: what is left is a trace.
+            let header = self.header(self.start);
+            file.write_all_at(&header.to_bytes(), 0).inspect_err(|_| {
+                let _ = std::fs::remove_file(&path);
+            })?;
             NUMBER.store(number + 1, Ordering::Relaxed);
-            self.file = Some((file, path));
+            self.file = Some((OwnFile::new(file), path));
         }
         Ok(())
     }
@@ -281,7 +332,7 @@ impl Writer {
 
     fn put(&self, slot: u64) -> io::Result<()> {
         match &self.file {
-            Some((file, _)) => file.write_all_at(&self.bytes, slot * SLOT_BYTES as u64),
+            Some((file, _)) => opened(file)?.write_all_at(&self.bytes, slot * SLOT_BYTES as u64),
             None => Ok(()),
         }
     }
