@@ -274,6 +274,26 @@ impl Directive {
         self.clauses.iter().find(|clause| clause.name == name)
     }
 
+    /// How many loops it governs, if it combines several constructs: others are never
+    /// split, so that nobody asks.
+    #[must_use]
+    pub fn associated_loops(&self) -> usize {
+        if self.rows.len() < 2 || self.association() != Association::LoopNest {
+            return 0;
+        }
+        let number = |name: &str| {
+            let words = &self.clause(name)?.argument.as_ref()?.words;
+            // A number that is not known here is that of all there are.
+            let known = match words.as_slice() {
+                [number] => number.text.parse().ok(),
+                _ => None,
+            };
+            Some(known.unwrap_or(usize::MAX))
+        };
+        let numbers = ["collapse", "ordered"].into_iter().filter_map(number);
+        numbers.max().unwrap_or(1)
+    }
+
     /// The directives that a metadirective may stand for, as far as they are
     /// understood.
     pub fn variants(&self) -> impl Iterator<Item = Directive> + '_ {

@@ -320,7 +320,7 @@ impl Planner<'_> {
         // A section without a directive is no part of its construct's.
         let split = match construct.implicit_section {
             true => Ok(None),
-            false => split::split(directive, self.found.traits),
+            false => split::split(directive, &found.loop_variables, self.found.traits),
         };
         let outcome = self.outcome(index, found, directive, &split);
         if self.api.must_know_threads() && outcome::has_untold_threads(directive, &outcome) {
