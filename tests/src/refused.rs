@@ -204,7 +204,9 @@ fn accepts(compiler: &str, source: &Path) -> Outcome<Result<(), String>> {
         () if compiler.contains("clang") => &["-Werror=extra-tokens"],
         () => &["-Werror=unknown-pragmas"],
     });
+    let t = std::time::Instant::now();
     let output = command.arg(source).output();
+    eprintln!("TIME {compiler} {:?}", t.elapsed());
     let output = output.map_err(|error| format!("{compiler}: {error}"))?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     Ok(match output.status.success() {

@@ -245,7 +245,7 @@ fn at_the_end() -> Vec<Case> {
     all.flat_map(with).collect()
 }
 
-fn instrumented(language: Language, text: String) -> Vec<u8> {
+fn instrumented(language: Language, text: String, unknown: &BTreeSet<String>) -> Vec<u8> {
     let name = match language {
         Language::C => "cases.c",
         Language::Cxx => "cases.cpp",
@@ -261,16 +261,29 @@ fn instrumented(language: Language, text: String) -> Vec<u8> {
     let options = Options {
         unique: "u".into(),
         host_only: true,
+        unknown: unknown.clone(),
         ..Options::default()
     };
     instrument(&source, &options).applied.text
+}
+
+/// The names that a compiler does not know.
+fn unknown(compiler: &str, language: Language, cases: &[Case]) -> BTreeSet<String> {
+    let names: BTreeSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+    let bare: Vec<Case> = names.iter().map(|name| Case::new(name, "")).collect();
+    let text = |chosen: &BTreeSet<usize>| source(language, &bare, chosen).into_bytes();
+    let unknown = refused(compiler, language, bare.len(), text).unwrap();
+    unknown.iter().map(|number| bare[*number].name.clone()).collect()
 }
 
 /// What is wrong with some cases.
 fn differences(compiler: &str, language: Language, cases: &[Case]) -> Vec<String> {
     let text = |chosen: &BTreeSet<usize>| source(language, cases, chosen).into_bytes();
     let plain = refused(compiler, language, cases.len(), text).unwrap();
-    let text = |chosen: &BTreeSet<usize>| instrumented(language, source(language, cases, chosen));
+    let unknown = unknown(compiler, language, cases);
+    let text = |chosen: &BTreeSet<usize>| {
+        instrumented(language, source(language, cases, chosen), &unknown)
+    };
     let ours = refused(compiler, language, cases.len(), text).unwrap();
     eprintln!("{compiler}: {} cases, {} refused", cases.len(), plain.len());
     let say = |what: &str, number: &usize| format!("{what}: {}", cases[*number].text());

@@ -119,14 +119,19 @@ pub const FORBIDDEN_BEHIND: &[(Leaf, &str)] = &[
 ];
 
 /// The clauses that say whose a variable is: no variable may be in two of them, but for
-/// one that is both firstprivate and lastprivate (OpenMP 5.2, 5.4).
+/// one that is both firstprivate and lastprivate (OpenMP 5.2, 5.4). Of `nontemporal` only
+/// some compilers say so.
 #[rustfmt::skip]
 pub const DATA_SHARING: &[&str] = &[
-    "firstprivate", "in_reduction", "lastprivate", "linear", "private", "reduction", "shared",
+    "firstprivate", "in_reduction", "lastprivate", "linear", "nontemporal", "private",
+    "reduction", "shared",
 ];
 
+/// The clauses that may follow the name in the directive that ends a construct.
+pub const AT_THE_END: &[&str] = &["copyprivate", "nowait"];
+
 /// Those of them that may list the variable of a loop that the directive governs.
-pub const OF_LOOP_VARIABLES: &[&str] = &["lastprivate", "linear", "private"];
+pub const OF_LOOP_VARIABLES: &[&str] = &["lastprivate", "linear", "nontemporal", "private"];
 
 /// Clauses of directives that are never split, which need no row.
 #[rustfmt::skip]

@@ -21,7 +21,8 @@ use crate::find::{
 use crate::nest::Nesting;
 use crate::openmp::api::RoutineRow;
 use crate::openmp::parse::Word;
-use crate::openmp::{Directive, Event};
+use crate::openmp::recipes::{self, ImplicitBarrier};
+use crate::openmp::{Association, Directive, Event};
 use crate::spell::Api;
 use crate::{Disabled, Options};
 
@@ -46,6 +47,17 @@ pub struct Plan {
     pub unchunked: BTreeMap<usize, String>,
     /// Whether anything depends on what `Options::host_only` says.
     pub depends_on_device: bool,
+    /// The directives that are written anew and that not every compiler knows.
+    pub asked: BTreeSet<Asked>,
+}
+
+/// A directive that the compiler is asked whether it knows.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Asked {
+    /// Its name.
+    pub name: String,
+    /// Whether it governs a loop, not a block.
+    pub is_loop: bool,
 }
 
 /// A region and what its descriptor's accessor needs to know.
@@ -220,6 +232,7 @@ pub fn plan(
         nesting,
         disabled: &options.disabled,
         host_only: options.host_only,
+        unknown: &options.unknown,
         depends_on_device: Cell::new(false),
         api: options.api,
         loops,
@@ -258,6 +271,8 @@ struct Planner<'a> {
     host_only: bool,
     /// Whether that mattered.
     depends_on_device: Cell<bool>,
+    /// Directives that the compiler does not know.
+    unknown: &'a BTreeSet<String>,
     /// What the interface can be told.
     api: Api,
     /// Reads the loops whose chunks can be traced, if that is wanted.
@@ -327,9 +342,25 @@ impl Planner<'_> {
             self.untold.insert(index);
         }
         if let Outcome::Instrumented { unsplit } = &outcome {
+            self.ask(directive, &split, unsplit.is_none());
             self.place(construct, found, directive, split, unsplit.as_deref());
         }
         outcome
+    }
+
+    /// Notes that a directive is written anew, unless every compiler knows it.
+    fn ask(&mut self, directive: &Directive, split: &split::SplitResult, is_separate: bool) {
+        let has_barrier = directive.leaves().any(|leaf| {
+            let recipe = recipes::find(leaf);
+            recipe.is_some_and(|recipe| recipe.barrier == ImplicitBarrier::Outside)
+        });
+        let is_anew = matches!(split, Ok(Some(_))) || has_barrier && is_separate;
+        if is_anew && !directive.is_known_to_all() {
+            self.plan.asked.insert(Asked {
+                name: directive.name(),
+                is_loop: directive.association() == Association::LoopNest,
+            });
+        }
     }
 
     /// One directive may end alternatives in the branches of a conditional. It is changed

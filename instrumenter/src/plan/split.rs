@@ -111,9 +111,13 @@ fn forbidden_reason(directive: &Directive) -> Option<String> {
         let mut forbidden = clauses::FORBIDDEN_BEHIND.iter();
         forbidden.any(|(leaf, name)| *leaf == first && *name == clause.name)
     };
-    let clause = directive.clauses.iter().find(is_forbidden)?;
-    let name = directive.name();
-    Some(format!("{name} may not have the clause {}", clause.text()))
+    let is_misplaced = |clause: &&Clause| {
+        let name = clause.name.as_str();
+        clause.range.start > directive.range.end && !clauses::AT_THE_END.contains(&name)
+    };
+    let mut all = directive.clauses.iter();
+    let clause = all.find(|clause| is_forbidden(clause) || is_misplaced(clause))?;
+    Some(format!("the clause {} may not be there", clause.text()))
 }
 
 /// A variable of which the clauses say what they may not say.

@@ -39,6 +39,7 @@ mod fortran_text;
 mod functions;
 mod headers;
 mod hidden;
+mod known;
 mod layout;
 pub(crate) mod library;
 mod lost;
@@ -66,6 +67,7 @@ use std::path::Path;
 use build::Build;
 use classify::CommandLine;
 use compilers::Compiler;
+use known::Known;
 use offload::Offload;
 use run::{Output, Runner};
 use settings::Settings;
@@ -186,6 +188,7 @@ fn with_library(
     let how = Instrumenting {
         instrument: fault::instrumenter(),
         offload: &Offload::new(*runner, line),
+        known: &Known::new(*runner, line),
         settings: runner.settings,
         compiler: runner.compiler,
     };
