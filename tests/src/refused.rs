@@ -39,6 +39,20 @@ impl Case {
         }
     }
 
+    /// The lines of its directives.
+    #[must_use]
+    pub fn lines(&self, language: Language) -> Vec<String> {
+        let Self { name, clauses, end } = self;
+        match language {
+            Language::Fortran => {
+                let own = format!("!$omp {name} {clauses}");
+                let end = end.as_ref().map(|end| format!("!$omp end {name} {end}"));
+                std::iter::once(own).chain(end).collect()
+            }
+            _ => vec![format!("#pragma omp {name} {clauses}")],
+        }
+    }
+
     /// As it is written.
     #[must_use]
     pub fn text(&self) -> String {
@@ -194,7 +208,13 @@ fn accepts(compiler: &str, source: &Path) -> Outcome<Result<(), String>> {
         () if compiler.contains("clang") => &["-ferror-limit=0", "-fsyntax-only"],
         () if compiler.contains("flang") => &["-fsyntax-only"],
         // GCC looks for some errors only when it makes code.
-        () => &["-fmax-errors=0", "-fno-diagnostics-show-caret", "-S", "-o", "/dev/null"],
+        () => &[
+            "-fmax-errors=0",
+            "-fno-diagnostics-show-caret",
+            "-S",
+            "-o",
+            "/dev/null",
+        ],
     };
     let mut command = Command::new(compiler);
     command.env("LC_ALL", "C").arg("-fopenmp").args(flags);
@@ -204,9 +224,7 @@ fn accepts(compiler: &str, source: &Path) -> Outcome<Result<(), String>> {
         () if compiler.contains("clang") => &["-Werror=extra-tokens"],
         () => &["-Werror=unknown-pragmas"],
     });
-    let t = std::time::Instant::now();
     let output = command.arg(source).output();
-    eprintln!("TIME {compiler} {:?}", t.elapsed());
     let output = output.map_err(|error| format!("{compiler}: {error}"))?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     Ok(match output.status.success() {

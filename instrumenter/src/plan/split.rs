@@ -502,7 +502,11 @@ mod tests {
             "teams loop",
         ] {
             let directive = parse(&words(text), DIRECTIVES, Language::C).unwrap();
-            assert_eq!(split(&directive, &[], Traits::default()), Ok(None), "{text}");
+            assert_eq!(
+                split(&directive, &[], Traits::default()),
+                Ok(None),
+                "{text}"
+            );
         }
     }
 

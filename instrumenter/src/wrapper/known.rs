@@ -65,7 +65,9 @@ impl<'a> Known<'a> {
         }
         let source = ["-fsyntax-only", "-x", value_of_x(language), "-"];
         words.extend(source.map(OsString::from));
-        let outcome = self.runner.run(&words, Some(program.as_bytes()), Output::HeldBack);
+        let outcome = self
+            .runner
+            .run(&words, Some(program.as_bytes()), Output::HeldBack);
         // In doubt it does: what it then refuses is not measured.
         outcome.is_ok_and(|outcome| outcome.success())
     }
@@ -75,7 +77,10 @@ impl<'a> Known<'a> {
         const BEGINS: &[&str] = &["-fopenmp", "-std=", "-ansi", "-B", "--target=", "--gcc-"];
         let mut words: Vec<OsString> = Vec::new();
         for argument in &self.line.arguments {
-            let is_meant = matches!(argument.role, Role::Known(Meaning::OpenMp(_) | Meaning::FrontEnd, _));
+            let is_meant = matches!(
+                argument.role,
+                Role::Known(Meaning::OpenMp(_) | Meaning::FrontEnd, _)
+            );
             for word in &argument.words {
                 let is_value = words.last().is_some_and(|last| last == "-B");
                 let begins = || {

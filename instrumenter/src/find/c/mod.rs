@@ -290,9 +290,7 @@ impl<'s> Finder<'s> {
             _ => Extent::None,
         };
         let loop_variables = match (&directive, &extent) {
-            (Ok(directive), Extent::Body(body)) => {
-                self.loop_variables(directive, body.range.start)
-            }
+            (Ok(directive), Extent::Body(body)) => self.loop_variables(directive, body.range.start),
             _ => Vec::new(),
         };
         let alone = directive
