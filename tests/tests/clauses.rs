@@ -348,16 +348,13 @@ fn likely(language: Language) -> Vec<Case> {
     cases
 }
 
-/// Everything.
+/// Every clause of OpenMP, every pair of those that a directive which is split may have,
+/// and every sequence of names.
 fn possible(language: Language) -> Vec<Case> {
-    let names = CLAUSES
-        .iter()
-        .map(|row| row.name)
-        .chain(OF_WHOLE.iter().copied());
-    let all = clauses(names.clone());
-    let first: Vec<String> = names
-        .map(|name| format!("{name}{}", arguments(name)[0]))
-        .collect();
+    let of_parts = || CLAUSES.iter().map(|row| row.name);
+    let all = clauses(of_parts().chain(OF_WHOLE.iter().copied()));
+    let first = of_parts().map(|name| format!("{name}{}", arguments(name)[0]));
+    let first: Vec<String> = first.collect();
     let mut cases = single(language, WHOLE, &all);
     cases.extend(single(language, SPLIT, &all));
     cases.extend(pairs_on(language, &first));

@@ -34,6 +34,9 @@ impl<'a> Known<'a> {
 
     /// Those that the compiler does not know.
     pub(crate) fn unknown(&self, language: Language, asked: &BTreeSet<Asked>) -> BTreeSet<String> {
+        if asked.is_empty() || asked.len() > 1 && self.accepts(language, asked) {
+            return BTreeSet::new();
+        }
         let unknown = asked.iter().filter(|asked| !self.knows(language, asked));
         unknown.map(|asked| asked.name.clone()).collect()
     }
@@ -47,17 +50,21 @@ impl<'a> Known<'a> {
                 is_loop: false,
             };
             // A compiler that refuses every program tells nothing.
-            let knows = self.accepts(language, asked) || !self.accepts(language, &control);
+            let knows = self.accepts(language, [asked]) || !self.accepts(language, [&control]);
             self.answers.borrow_mut().insert(key, knows);
             knows
         })
     }
 
-    fn accepts(&self, language: Language, asked: &Asked) -> bool {
-        let program = match language {
-            Language::Fortran => in_fortran(asked),
-            _ => in_c(asked),
+    fn accepts<'d>(&self, language: Language, asked: impl IntoIterator<Item = &'d Asked>) -> bool {
+        let spell = match language {
+            Language::Fortran => in_fortran,
+            _ => in_c,
         };
+        let programs = asked.into_iter().enumerate();
+        let program: String = programs
+            .map(|(number, asked)| spell(number, asked))
+            .collect();
         let mut words = self.words();
         if language != Language::Fortran {
             // GCC passes over directives that it does not know, Clang over words.
@@ -104,20 +111,23 @@ fn value_of_x(language: Language) -> &'static str {
     }
 }
 
-fn in_c(asked: &Asked) -> String {
+fn in_c(number: usize, asked: &Asked) -> String {
     let body = match asked.is_loop {
         true => "for (i = 0; i < 1; i++) ;",
         false => "{ }",
     };
     let name = &asked.name;
-    format!("void f(void);\nvoid f(void) {{ int i = 0; (void)i;\n#pragma omp {name}\n{body}\n}}\n")
+    format!("void f{number}(void) {{ int i = 0; (void)i;\n#pragma omp {name}\n{body}\n}}\n")
 }
 
-fn in_fortran(asked: &Asked) -> String {
+fn in_fortran(number: usize, asked: &Asked) -> String {
     let body = match asked.is_loop {
         true => "do i = 1, 1\nend do\n",
         false => "",
     };
     let name = &asked.name;
-    format!("subroutine f\ninteger :: i\n!$omp {name}\n{body}!$omp end {name}\nend subroutine\n")
+    format!(
+        "subroutine f{number}\ninteger :: i\n!$omp {name}\n{body}!$omp end {name}\n\
+         end subroutine\n"
+    )
 }

@@ -6,6 +6,7 @@ mod as_the_compiler;
 mod failures;
 mod fortran;
 mod fortran_text;
+mod known;
 mod messages;
 mod names;
 mod offload;
