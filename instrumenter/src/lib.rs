@@ -28,6 +28,7 @@ pub mod spell;
 pub mod verify;
 pub mod wrapper;
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
 
 use diagnostic::{Diagnostic, Severity};
@@ -53,6 +54,9 @@ pub struct Options {
     /// No code is made for a device: what `target` governs runs on the host and
     /// is instrumented.
     pub host_only: bool,
+    /// Directives that the compiler does not know, of those that a plan without any says
+    /// it should be asked about.
+    pub unknown: BTreeSet<String>,
     /// The chunks of loops can be traced.
     pub chunks: bool,
     /// The user wants to be told of calls without an explicit interface, so

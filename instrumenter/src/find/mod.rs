@@ -202,6 +202,8 @@ pub struct FoundDirective {
     pub function: Option<Function>,
     /// The conditional branches around it, outermost first.
     pub branches: Vec<Branch>,
+    /// The variables of the loops that it governs, if it combines several constructs.
+    pub loop_variables: Vec<String>,
     /// Its place among others in one text that leaves no room between them.
     pub sequence: Option<InSequence>,
 }

@@ -110,6 +110,29 @@ pub const CLAUSES: &[ClauseRow] = &[
     keyed("hasUntied", row("untied", &[Taskloop], Only)),
 ];
 
+/// Clauses that a directive may not have whose first leaf construct this is, although
+/// another one permits them (OpenMP 5.2, 17.3).
+#[rustfmt::skip]
+pub const FORBIDDEN_BEHIND: &[(Leaf, &str)] = &[
+    (Parallel, "in_reduction"),
+    (Parallel, "nowait"),
+];
+
+/// The clauses that say whose a variable is: no variable may be in two of them, but for
+/// one that is both firstprivate and lastprivate (OpenMP 5.2, 5.4). Of `nontemporal` only
+/// some compilers say so.
+#[rustfmt::skip]
+pub const DATA_SHARING: &[&str] = &[
+    "firstprivate", "in_reduction", "lastprivate", "linear", "nontemporal", "private",
+    "reduction", "shared",
+];
+
+/// The clauses that may follow the name in the directive that ends a construct.
+pub const AT_THE_END: &[&str] = &["copyprivate", "nowait"];
+
+/// Those of them that may list the variable of a loop that the directive governs.
+pub const OF_LOOP_VARIABLES: &[&str] = &["lastprivate", "linear", "nontemporal", "private"];
+
 /// Clauses of directives that are never split, which need no row.
 #[rustfmt::skip]
 pub const OF_WHOLE: &[&str] = &[

@@ -274,6 +274,36 @@ impl Directive {
         self.clauses.iter().find(|clause| clause.name == name)
     }
 
+    /// Whether every compiler of OpenMP knows it: one of OpenMP 4.5 or before. What the
+    /// combinations with `master`, `masked`, `taskloop` and `loop` are made of is older than they.
+    #[must_use]
+    pub fn is_known_to_all(&self) -> bool {
+        let newer = |leaf| !SINCE_LONG.contains(&leaf);
+        let combines = self.rows.len() > 1;
+        let is_old = |row: &&DirectiveRow| row.since < 50;
+        self.rows.iter().all(is_old) && !(combines && self.leaves().any(newer))
+    }
+
+    /// How many loops it governs, if it combines several constructs: others are never
+    /// split, so that nobody asks.
+    #[must_use]
+    pub fn associated_loops(&self) -> usize {
+        if self.rows.len() < 2 || self.association() != Association::LoopNest {
+            return 0;
+        }
+        let number = |name: &str| {
+            let words = &self.clause(name)?.argument.as_ref()?.words;
+            // A number that is not known here is that of all there are.
+            let known = match words.as_slice() {
+                [number] => number.text.parse().ok(),
+                _ => None,
+            };
+            Some(known.unwrap_or(usize::MAX))
+        };
+        let numbers = ["collapse", "ordered"].into_iter().filter_map(number);
+        numbers.max().unwrap_or(1)
+    }
+
     /// The directives that a metadirective may stand for, as far as they are
     /// understood.
     pub fn variants(&self) -> impl Iterator<Item = Directive> + '_ {
@@ -312,6 +342,15 @@ impl Directive {
             .map_or(Association::Unknown, |row| row.association)
     }
 }
+
+/// The leaf constructs that were combined with each other up to OpenMP 4.5.
+const SINCE_LONG: &[Leaf] = &[
+    Leaf::Parallel,
+    Leaf::Loop,
+    Leaf::Sections,
+    Leaf::Workshare,
+    Leaf::Simd,
+];
 
 /// Words as one line of text: single blanks where there was space between.
 #[must_use]

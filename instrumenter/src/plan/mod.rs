@@ -22,7 +22,8 @@ use crate::names::PrefixMaps;
 use crate::nest::Nesting;
 use crate::openmp::api::RoutineRow;
 use crate::openmp::parse::Word;
-use crate::openmp::{Directive, Event};
+use crate::openmp::recipes::{self, ImplicitBarrier};
+use crate::openmp::{Association, Directive, Event};
 use crate::spell::Api;
 use crate::{Disabled, Options};
 
@@ -47,6 +48,17 @@ pub struct Plan {
     pub unchunked: BTreeMap<usize, String>,
     /// Whether anything depends on what `Options::host_only` says.
     pub depends_on_device: bool,
+    /// The directives that are written anew and that not every compiler knows.
+    pub asked: BTreeSet<Asked>,
+}
+
+/// A directive that the compiler is asked whether it knows.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Asked {
+    /// Its name.
+    pub name: String,
+    /// Whether it governs a loop, not a block.
+    pub is_loop: bool,
 }
 
 /// A region and what its descriptor's accessor needs to know.
@@ -222,6 +234,7 @@ pub fn plan(
         disabled: &options.disabled,
         host_only: options.host_only,
         prefix_maps: &options.prefix_maps,
+        unknown: &options.unknown,
         depends_on_device: Cell::new(false),
         api: options.api,
         loops,
@@ -262,6 +275,8 @@ struct Planner<'a> {
     prefix_maps: &'a PrefixMaps,
     /// Whether that mattered.
     depends_on_device: Cell<bool>,
+    /// Directives that the compiler does not know.
+    unknown: &'a BTreeSet<String>,
     /// What the interface can be told.
     api: Api,
     /// Reads the loops whose chunks can be traced, if that is wanted.
@@ -324,16 +339,32 @@ impl Planner<'_> {
         // A section without a directive is no part of its construct's.
         let split = match construct.implicit_section {
             true => Ok(None),
-            false => split::split(directive, self.found.traits),
+            false => split::split(directive, &found.loop_variables, self.found.traits),
         };
         let outcome = self.outcome(index, found, directive, &split);
         if self.api.must_know_threads() && outcome::has_untold_threads(directive, &outcome) {
             self.untold.insert(index);
         }
         if let Outcome::Instrumented { unsplit } = &outcome {
+            self.ask(directive, &split, unsplit.is_none());
             self.place(construct, found, directive, split, unsplit.as_deref());
         }
         outcome
+    }
+
+    /// Notes that a directive is written anew, unless every compiler knows it.
+    fn ask(&mut self, directive: &Directive, split: &split::SplitResult, is_separate: bool) {
+        let has_barrier = directive.leaves().any(|leaf| {
+            let recipe = recipes::find(leaf);
+            recipe.is_some_and(|recipe| recipe.barrier == ImplicitBarrier::Outside)
+        });
+        let is_anew = matches!(split, Ok(Some(_))) || has_barrier && is_separate;
+        if is_anew && !directive.is_known_to_all() {
+            self.plan.asked.insert(Asked {
+                name: directive.name(),
+                is_loop: directive.association() == Association::LoopNest,
+            });
+        }
     }
 
     /// One directive may end alternatives in the branches of a conditional. It is changed

@@ -66,6 +66,9 @@ impl Planner<'_> {
         if found.is_dead() {
             return passed("it stands in a branch that is never compiled");
         }
+        if self.unknown.contains(&directive.name()) {
+            return passed("the compiler does not know it");
+        }
         if let Some(reason) = self.forbidden_by_surroundings(construct, found, directive) {
             return passed(reason);
         }

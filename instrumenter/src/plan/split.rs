@@ -36,13 +36,22 @@ pub(super) struct Unit {
 /// placed.
 pub(super) type SplitResult = Result<Option<Split>, String>;
 
-/// Splits a directive.
-pub(super) fn split(directive: &Directive, traits: Traits) -> SplitResult {
+/// Splits a directive that governs loops with these variables.
+///
+/// What a compiler refuses of a directive as it is written it may accept of its parts:
+/// where that may be so, the directive stays whole, and the compiler's error comes.
+pub(super) fn split(
+    directive: &Directive,
+    loop_variables: &[String],
+    traits: Traits,
+) -> SplitResult {
     let units = units(directive);
     if units.len() == 1 {
         return Ok(None);
     }
-    let reason = loop_variable_reason(directive)
+    let reason = forbidden_reason(directive)
+        .or_else(|| sharing_reason(directive, loop_variables, traits))
+        .or_else(|| loop_variable_reason(directive))
         .or_else(|| scan_reason(directive))
         .or_else(|| schedule_reason(directive))
         .or_else(|| lastprivate_reason(directive, traits))
@@ -93,6 +102,60 @@ pub(super) fn split(directive: &Directive, traits: Traits) -> SplitResult {
         .sort_by_cached_key(|item| (item.to_ascii_lowercase(), item.clone()));
     split.shared.dedup_by(|a, b| traits.same_name(a, b));
     Ok(Some(split))
+}
+
+/// A clause that no directive may have that begins as this one does.
+fn forbidden_reason(directive: &Directive) -> Option<String> {
+    let first = directive.leaves().next()?;
+    let is_forbidden = |clause: &&Clause| {
+        let mut forbidden = clauses::FORBIDDEN_BEHIND.iter();
+        forbidden.any(|(leaf, name)| *leaf == first && *name == clause.name)
+    };
+    let is_misplaced = |clause: &&Clause| {
+        let name = clause.name.as_str();
+        clause.range.start > directive.range.end && !clauses::AT_THE_END.contains(&name)
+    };
+    let mut all = directive.clauses.iter();
+    let clause = all.find(|clause| is_forbidden(clause) || is_misplaced(clause))?;
+    Some(format!("the clause {} may not be there", clause.text()))
+}
+
+/// A variable of which the clauses say what they may not say.
+fn sharing_reason(
+    directive: &Directive,
+    loop_variables: &[String],
+    traits: Traits,
+) -> Option<String> {
+    let mut seen: Vec<(&str, &str)> = Vec::new();
+    for clause in &directive.clauses {
+        let name = clause.name.as_str();
+        if !clauses::DATA_SHARING.contains(&name) {
+            continue;
+        }
+        let of_loops = clauses::OF_LOOP_VARIABLES.contains(&name);
+        for item in clause.list_items().unwrap_or_default() {
+            let is_loop_variable = |variable: &String| traits.same_name(variable, item);
+            if !of_loops && loop_variables.iter().any(is_loop_variable) {
+                return Some(format!("{} lists the loop variable", clause.text()));
+            }
+            let other = seen
+                .iter()
+                .find(|(other, seen)| traits.same_name(seen, item) && !go_together(other, name));
+            if other.is_some() {
+                return Some(format!("{item} is listed twice"));
+            }
+            seen.push((name, item));
+        }
+    }
+    None
+}
+
+/// Whether a variable may be in both clauses.
+fn go_together(one: &str, other: &str) -> bool {
+    matches!(
+        (one, other),
+        ("firstprivate", "lastprivate") | ("lastprivate", "firstprivate")
+    )
 }
 
 /// The loop variable of a simd or loop construct goes back to the variable
@@ -294,7 +357,7 @@ mod tests {
             folds_case: language == Language::Fortran,
             ..Traits::default()
         };
-        let split = split(&directive, traits)?.expect("it is a single unit");
+        let split = split(&directive, &[], traits)?.expect("it is a single unit");
         let mut first = text.to_owned();
         for range in split.removed.iter().rev() {
             first.replace_range(range.clone(), &" ".repeat(range.len()));
@@ -439,7 +502,11 @@ mod tests {
             "teams loop",
         ] {
             let directive = parse(&words(text), DIRECTIVES, Language::C).unwrap();
-            assert_eq!(split(&directive, Traits::default()), Ok(None), "{text}");
+            assert_eq!(
+                split(&directive, &[], Traits::default()),
+                Ok(None),
+                "{text}"
+            );
         }
     }
 

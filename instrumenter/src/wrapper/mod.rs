@@ -43,6 +43,7 @@ mod headers;
 mod hidden;
 #[allow(unsafe_code, reason = "signals")]
 mod inherited;
+mod known;
 mod layout;
 pub(crate) mod library;
 mod lost;
@@ -71,6 +72,7 @@ use std::process::ExitCode;
 use build::Build;
 use classify::CommandLine;
 use compilers::Compiler;
+use known::Known;
 use offload::Offload;
 use run::{Output, Runner};
 use settings::Settings;
@@ -206,6 +208,7 @@ fn with_library(
     let how = Instrumenting {
         instrument: fault::instrumenter(),
         offload: &Offload::new(*runner, line),
+        known: &Known::new(*runner, line),
         settings: runner.settings,
         compiler: runner.compiler,
     };

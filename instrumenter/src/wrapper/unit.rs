@@ -9,6 +9,7 @@
 //! | preprocessed file | its path in the place of the user's | line markers |
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ use super::dependencies::Renamed;
 use super::flags::{Meaning, PrefixMap};
 use super::fortran_text;
 use super::hidden::{self, Headers};
+use super::known::Known;
 use super::layout;
 use super::offload::Offload;
 use super::preprocessed;
@@ -243,6 +245,7 @@ pub(crate) type Instrument = fn(&Source, &Options) -> Instrumented;
 pub(crate) struct Instrumenting<'a> {
     pub(crate) instrument: Instrument,
     pub(crate) offload: &'a Offload<'a>,
+    pub(crate) known: &'a Known<'a>,
     pub(crate) settings: &'a Settings,
     pub(crate) compiler: &'a Compiler,
 }
@@ -270,6 +273,7 @@ pub(crate) fn instrumented(
         },
         chunks: how.settings.chunks,
         host_only: false,
+        unknown: BTreeSet::new(),
         explicit_interfaces: layout::wants_interfaces(line),
         without_blocks: !layout::has_blocks(line),
         whole_statements: how.compiler.family.whole_statements,
@@ -281,7 +285,11 @@ pub(crate) fn instrumented(
     let instrument = |options: &Options| {
         std::panic::catch_unwind(|| instrument(source, options)).map_err(|_| Defect)
     };
-    let made = instrument(&options)?;
+    let mut made = instrument(&options)?;
+    options.unknown = how.known.unknown(source.language, &made.plan.asked);
+    if !options.unknown.is_empty() {
+        made = instrument(&options)?;
+    }
     // Asking the compiler takes longer than instrumenting.
     if made.plan.depends_on_device && !may_change && how.offload.is_host_only() {
         options.host_only = true;

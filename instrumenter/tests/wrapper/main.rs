@@ -7,6 +7,7 @@ mod coverage;
 mod failures;
 mod fortran;
 mod fortran_text;
+mod known;
 mod messages;
 mod names;
 mod offload;

@@ -61,6 +61,30 @@ impl<'s> Loops<'s> {
     }
 }
 
+/// The variables of the loops that begin with a token, so many of them nested, whatever
+/// else their heads are.
+pub(super) fn variables(text: &[u8], tokens: &[Token], levels: usize) -> Vec<String> {
+    let is = |at: usize, mark: u8| tokens.get(at).is_some_and(|token| token.is(mark));
+    let mut variables = Vec::new();
+    let mut at = 0;
+    while variables.len() < levels && tokens.get(at).is_some_and(|t| is_word(text, t, "for")) {
+        let Some(end) = closing(tokens, at + 1) else {
+            break;
+        };
+        let sets = |at: &usize| is(*at, b'=') || is(*at, b':');
+        let name = (at + 2..end).find(sets).map(|at| &tokens[at - 1]);
+        let Some(name) = name.filter(|name| name.kind == TokenKind::Identifier) else {
+            break;
+        };
+        variables.push(text_of(text, name));
+        at = end + 1;
+        while is(at, b'{') {
+            at += 1;
+        }
+    }
+    variables
+}
+
 impl LoopReader for Loops<'_> {
     fn expression(&self, range: Range<usize>) -> Option<String> {
         let text = &self.text[range];
@@ -330,21 +354,25 @@ impl Loops<'_> {
         token.is_some_and(|token| token.kind == TokenKind::Punctuation(mark))
     }
 
-    /// The bracket that closes the one at an index.
     fn closing(&self, open: usize) -> Option<usize> {
-        let mut depth = 0usize;
-        for (index, token) in self.tokens.iter().enumerate().skip(open) {
-            match token.kind {
-                TokenKind::Punctuation(b'(' | b'{') => depth += 1,
-                TokenKind::Punctuation(b')' | b'}') => {
-                    depth = depth.checked_sub(1)?;
-                    if depth == 0 {
-                        return Some(index);
-                    }
-                }
-                _ => {}
-            }
-        }
-        None
+        closing(&self.tokens, open)
     }
+}
+
+/// The bracket that closes the one at an index.
+fn closing(tokens: &[Token], open: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    for (index, token) in tokens.iter().enumerate().skip(open) {
+        match token.kind {
+            TokenKind::Punctuation(b'(' | b'{') => depth += 1,
+            TokenKind::Punctuation(b')' | b'}') => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return Some(index);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }

@@ -37,7 +37,7 @@ use std::rc::Rc;
 use super::tree::SyntaxTree;
 use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Hidden, LoopReader, Traits};
 use crate::openmp::parse::joined;
-use crate::openmp::{Association, Language};
+use crate::openmp::{Association, Directive, Language};
 use crate::source::Source;
 use directives::Record;
 use groups::{Configuration, Groups};
@@ -289,6 +289,10 @@ impl<'s> Finder<'s> {
             }
             _ => Extent::None,
         };
+        let loop_variables = match (&directive, &extent) {
+            (Ok(directive), Extent::Body(body)) => self.loop_variables(directive, body.range.start),
+            _ => Vec::new(),
+        };
         let alone = directive
             .as_ref()
             .is_ok_and(|directive| directive.association() == Association::Standalone);
@@ -303,8 +307,16 @@ impl<'s> Finder<'s> {
             extent,
             function: view.function_at(self, record.range.start),
             branches: self.branches(record.range.start),
+            loop_variables,
             sequence: record.sequence.clone(),
         }
+    }
+
+    fn loop_variables(&self, directive: &Directive, begin: usize) -> Vec<String> {
+        let code = &self.lexed.code;
+        let first = code.partition_point(|token| token.start() < begin);
+        let levels = directive.associated_loops();
+        loops::variables(&self.source.text, &code[first..], levels)
     }
 
     fn branches(&self, offset: usize) -> Vec<Branch> {

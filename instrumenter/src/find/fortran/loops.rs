@@ -78,6 +78,26 @@ impl LoopReader for Finder<'_> {
     }
 }
 
+/// The variables of the loops that begin at an offset, so many of them nested, whatever
+/// else their heads are.
+pub(super) fn variables(view: &Rc<View>, begin: usize, levels: usize) -> Vec<String> {
+    if levels == 0 {
+        return Vec::new();
+    }
+    let starts = |statement: &Statement| statement.range.start < begin;
+    let first = view.statements.partition_point(starts);
+    let loops = view.statements.iter().zip(&view.line_of).skip(first);
+    let variable = |(statement, line): (&Statement, &usize)| {
+        let line = &view.lines[*line];
+        let is_loop = matches!(statement.kind, StatementKind::Do { .. });
+        let tokens = &line.tokens[statement.tokens.clone()];
+        let equals = tokens.iter().position(|token| line.text(token) == b"=")?;
+        let name = tokens[..equals].last().filter(|_| is_loop)?;
+        Some(String::from_utf8_lossy(line.text(name)).into_owned())
+    };
+    loops.map_while(variable).take(levels).collect()
+}
+
 /// Whether a conditional begins or goes on between a loop and its directive, which is
 /// then not in it.
 fn in_a_choice(text: &[u8], begin: usize) -> bool {

@@ -297,6 +297,12 @@ impl<'s> Finder<'s> {
                 Ok(directive)
             }
         };
+        let loop_variables = match (&directive, &extent) {
+            (Ok(directive), Extent::Body(body)) => {
+                loops::variables(&view, body.range.start, directive.associated_loops())
+            }
+            _ => Vec::new(),
+        };
         FoundDirective {
             directive,
             range: record.range.clone(),
@@ -309,6 +315,7 @@ impl<'s> Finder<'s> {
             extent,
             function: view.function_at(record.range.start),
             branches: self.branches(record.range.start),
+            loop_variables,
             sequence: None,
         }
     }
