@@ -1,4 +1,4 @@
-//! `romp trace FILE dump`
+//! `romp trace dump TRACE`
 
 use std::io::{self, Write};
 
@@ -12,7 +12,10 @@ use trace::replay::{Event, Instance, Listener, Open, Role, path, replay_merged};
 
 use super::{Failure, failure, print};
 
-/// Arguments of `romp trace FILE dump`.
+/// Regions that are open deeper are not indented further.
+const DEEPEST_INDENT: usize = 40;
+
+/// Arguments of `romp trace dump TRACE`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// How to write it
@@ -72,6 +75,7 @@ impl Listener for Dump<'_> {
         let written = match self.format {
             Format::Text => {
                 let depth = open.iter().filter(|open| open.role != Role::Base).count();
+                let depth = depth.min(DEEPEST_INDENT);
                 let region = region.unwrap_or_default();
                 let facts: Vec<String> = facts
                     .iter()

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 
 use profile::save::{self, SaveOptions};
 use trace::clock::Pair;
-use trace::layout::{Definition, Header, PAYLOAD_WORDS, SLOT_BYTES, SlotHead, SlotKind};
+use trace::layout::{Definition, HEADER_WORDS, Header, PAYLOAD_WORDS, SLOT_BYTES, SlotHead, SlotKind};
 use trace::record::{Op, Record};
 
 use super::end::Finished;
@@ -119,8 +119,10 @@ pub(super) fn finish(dropped: u64, start: Pair, end: Pair) -> Option<Result<Fini
     writer.write_full();
     ON.store(false, Ordering::Relaxed);
     let (file, path) = writer.file.as_ref()?;
+    let bytes = file.metadata().map_or(0, |data| data.len());
     let header = Header {
         is_complete: true,
+        bytes: bytes.max((HEADER_WORDS * 8) as u64),
         start,
         end,
         dropped: dropped + writer.discarded,
@@ -179,6 +181,7 @@ impl Writer {
             pid: std::process::id(),
             dropped: self.discarded,
             replaced: self.replaced,
+            bytes: 0,
         }
     }
 

@@ -22,7 +22,7 @@ pub(super) fn write(trace: &Trace, output: &Path) -> Result<(), Failure> {
         stream: 0,
         failed: Ok(()),
         is_first: true,
-        last: 0,
+        last: None,
         regions: HashMap::new(),
         threads: HashMap::new(),
     };
@@ -45,8 +45,8 @@ struct Chrome<'a> {
     stream: u64,
     failed: io::Result<()>,
     is_first: bool,
-    /// The path that the lane is named after.
-    last: u64,
+    /// The stream whose lane was named last.
+    last: Option<u64>,
     /// By region: its name, and on what its tasks depend, as members of objects.
     regions: HashMap<u32, Members>,
     /// By number of a path: the thread's name as text in JSON.
@@ -156,9 +156,9 @@ impl Members {
 
 impl Listener for Chrome<'_> {
     fn stream(&mut self, stream: u64) {
-        if self.is_first || stream + 1 != self.last {
+        if self.last != Some(stream) {
             self.stream = stream;
-            self.last = stream + 1;
+            self.last = Some(stream);
             let at = self.trace.header.start.ticks;
             self.object(
                 "M",
@@ -185,9 +185,10 @@ impl Listener for Chrome<'_> {
             Event::Create(task) => self.flow("s", time, ("task", *task)),
             Event::Executes(task) if *task != 0 => self.flow("f", time, ("task", *task)),
             Event::Chunk(chunk) => {
-                let last = (chunk.first + chunk.length).saturating_sub(1);
+                let last = chunk.last();
                 let (first, length) = (chunk.first, chunk.length);
-                let lasts = Micros(self.trace.ns(chunk.end) - self.trace.ns(chunk.start));
+                let (start, end) = (self.trace.ns(chunk.start), self.trace.ns(chunk.end));
+                let lasts = Micros(end.saturating_sub(start));
                 let members = format_args!(
                     ",\"dur\":{lasts},\"name\":\"iterations {first} to {last}\",\"cat\":\"chunk\",\
                      \"args\":{{\"first\":{first},\"iterations\":{length}}}"

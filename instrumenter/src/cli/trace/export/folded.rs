@@ -1,7 +1,8 @@
 //! Folded stacks: what flame graphs are made of. The thread stands below the
 //! regions that are open; a phase is a frame of its own.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::Write;
 use std::path::Path;
 
@@ -11,25 +12,19 @@ use trace::replay::{Event, Listener, Open, Role, path, replay_closed};
 use super::{Failure, create, failure, phase, region, written};
 
 pub(super) fn write(trace: &Trace, output: &Path) -> Result<(), Failure> {
-    let mut folded = Folded::default();
+    let mut folded = Folded::new(trace);
     for stream in trace.streams() {
         folded.since = None;
         replay_closed(trace, stream, &mut folded).map_err(failure)?;
     }
     let scale = trace.scale();
-    let mut lines: BTreeMap<String, u64> = BTreeMap::new();
-    for (stack, (_, ticks)) in folded
-        .all
-        .iter()
-        .enumerate()
-        .filter(|(_, (_, ticks))| *ticks > 0)
-    {
-        *lines.entry(folded.text(trace, stack)).or_default() += ticks;
-    }
     let mut out = create(output)?;
-    let result = lines
-        .iter()
-        .try_for_each(|(stack, ticks)| writeln!(out, "{stack} {}", scale.to_ns(*ticks)));
+    let stacks = folded.all.iter().enumerate();
+    let result = stacks
+        .filter(|(_, (_, ticks))| *ticks > 0)
+        .try_for_each(|(stack, (_, ticks))| {
+            writeln!(out, "{} {}", folded.text(stack), scale.to_ns(*ticks))
+        });
     written(output, result.and_then(|()| out.flush()))
 }
 
@@ -45,9 +40,16 @@ enum Frame {
 /// A stack: what it is made of but for its innermost frame, and that.
 type Stack = (Option<usize>, Frame);
 
+/// Stacks beyond these are not told apart: nobody looks at so many, and a file that was
+/// changed may have them without end.
+const MOST_STACKS: usize = 1 << 20;
+
 /// Stacks by number, so that an event makes no text.
-#[derive(Default)]
-struct Folded {
+struct Folded<'a> {
+    trace: &'a Trace,
+    /// By region: the first one of the same name, by which stacks are told apart.
+    same: HashMap<u32, u32>,
+    first: HashMap<String, u32>,
     numbers: HashMap<Stack, usize>,
     /// Per number: the stack, and its ticks.
     all: Vec<(Stack, u64)>,
@@ -55,12 +57,37 @@ struct Folded {
     since: Option<(usize, u64)>,
 }
 
-impl Folded {
-    fn number(&mut self, stack: Stack) -> usize {
-        *self.numbers.entry(stack).or_insert_with(|| {
-            self.all.push((stack, 0));
-            self.all.len() - 1
-        })
+impl<'a> Folded<'a> {
+    fn new(trace: &'a Trace) -> Self {
+        Self {
+            trace,
+            same: HashMap::new(),
+            first: HashMap::new(),
+            numbers: HashMap::new(),
+            all: Vec::new(),
+            since: None,
+        }
+    }
+
+    /// The number of a stack; none if there are too many.
+    fn number(&mut self, stack: Stack) -> Option<usize> {
+        let next = self.all.len();
+        match self.numbers.entry(stack) {
+            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Vacant(_) if next >= MOST_STACKS => None,
+            Entry::Vacant(new) => {
+                self.all.push((stack, 0));
+                Some(*new.insert(next))
+            }
+        }
+    }
+
+    fn frame(&mut self, open: &Open) -> Frame {
+        let same = self.same.entry(open.region).or_insert_with(|| {
+            let name = region(self.trace, open.region);
+            *self.first.entry(name).or_insert(open.region)
+        });
+        Frame::Region(*same, phase(open))
     }
 
     /// The number of the stack of open regions; none if there is no region.
@@ -70,25 +97,30 @@ impl Folded {
             .filter(|open| open.role != Role::Base)
             .peekable();
         regions.peek()?;
-        let mut stack = self.number((None, Frame::Thread(path(open))));
+        let mut stack = self.number((None, Frame::Thread(path(open))))?;
         for open in regions {
-            stack = self.number((Some(stack), Frame::Region(open.region, phase(open))));
+            let frame = self.frame(open);
+            // What is deeper than all that is told apart counts here.
+            let Some(inner) = self.number((Some(stack), frame)) else {
+                break;
+            };
+            stack = inner;
         }
         Some(stack)
     }
 
     /// A stack as it is written.
-    fn text(&self, trace: &Trace, stack: usize) -> String {
+    fn text(&self, stack: usize) -> String {
         let mut frames = Vec::new();
         let mut at = Some(stack);
         while let Some(number) = at {
             let ((around, frame), _) = self.all[number];
             frames.push(match frame {
-                Frame::Thread(path) => trace.thread(path),
+                Frame::Thread(path) => self.trace.thread(path),
                 // A region's name must not look like a separator.
                 Frame::Region(number, phase) => {
                     let phase = phase.map_or_else(String::new, |phase| format!(";{phase}"));
-                    region(trace, number).replace(';', ",") + &phase
+                    region(self.trace, number).replace(';', ",") + &phase
                 }
             });
             at = around;
@@ -98,10 +130,11 @@ impl Folded {
     }
 }
 
-impl Listener for Folded {
+impl Listener for Folded<'_> {
     fn event(&mut self, time: u64, open: &[Open], event: &Event) {
         if let Some((stack, since)) = self.since.take() {
-            self.all[stack].1 += time.saturating_sub(since);
+            let ticks = &mut self.all[stack].1;
+            *ticks = ticks.saturating_add(time.saturating_sub(since));
         }
         let stack = match (event, open.split_last()) {
             (Event::End { .. }, Some((_, around))) => self.stack(around),

@@ -1,4 +1,4 @@
-//! `romp trace FILE export`: one file a format, and a line in `EXPORTERS`.
+//! `romp trace export TRACE`: one file a format, and a line in `EXPORTERS`.
 
 mod chrome;
 mod folded;
@@ -45,7 +45,7 @@ const EXPORTERS: &[Exporter] = &[
     },
 ];
 
-/// Arguments of `romp trace FILE export`.
+/// Arguments of `romp trace export TRACE`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// What to write

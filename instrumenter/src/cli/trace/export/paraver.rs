@@ -190,7 +190,7 @@ impl Listener for Lane<'_> {
                 let region = now.iter().rev().find(|open| open.role != Role::Base);
                 self.event_line(REGION, region.map_or(0, |open| u64::from(open.region) + 1));
             }
-            Event::Chunk(chunk) => self.event_line(CHUNK, chunk.first + 1),
+            Event::Chunk(chunk) => self.event_line(CHUNK, chunk.first.saturating_add(1)),
             _ => {}
         }
     }
@@ -213,7 +213,7 @@ fn names(trace: &Trace, out: &mut dyn Write) -> io::Result<()> {
         out,
         "\nEVENT_TYPE\n0    {REGION}    OpenMP region\nVALUES\n0      none"
     )?;
-    for (number, known) in (0u32..).zip(&trace.regions) {
+    for (number, known) in (0u32..).zip(trace.regions()) {
         if known.is_some() {
             writeln!(out, "{}      {}", number + 1, region(trace, number))?;
         }
