@@ -49,6 +49,7 @@ pub mod fuzz;
 pub mod generate;
 pub mod invariants;
 pub mod project;
+pub mod random;
 pub mod run;
 pub mod shares;
 #[path = "../../profile/tests/sums/mod.rs"]
