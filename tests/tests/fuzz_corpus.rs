@@ -34,6 +34,16 @@ fn edits() {
     replay("edits");
 }
 
+#[test]
+fn profile() {
+    replay("profile");
+}
+
+#[test]
+fn trace() {
+    replay("trace");
+}
+
 /// The same seed gives the same inputs, and no target fails on its first ones.
 #[test]
 fn first_inputs() {

@@ -10,6 +10,7 @@
 //! stats      counts and times, as the profile of the same run has them
 //! check      what must be true of every trace
 //! depend     on what tasks depend, by the names in the source
+//! export     the formats of other tools
 //! analysis   iterations that cost more than others, when sets and tasks ran, and who
 //!            kept others waiting
 //! ```
@@ -24,6 +25,7 @@ pub mod analysis;
 pub mod check;
 pub mod clock;
 pub mod depend;
+pub mod export;
 pub mod layout;
 pub mod read;
 pub mod record;

@@ -243,7 +243,9 @@ impl Joins {
 
     /// The sum of the times of all teams that had this member.
     fn of(&self, member: u32) -> u64 {
-        let larger = self.0.partition_point(|(size, _)| *size > u64::from(member));
+        let larger = self
+            .0
+            .partition_point(|(size, _)| *size > u64::from(member));
         let last = larger.checked_sub(1).and_then(|last| self.0.get(last));
         last.map_or(0, |(_, sum)| *sum)
     }
@@ -320,7 +322,11 @@ fn named_of_trace(trace: &Trace, stats: &Stats) -> Named {
 /// Adds what may be any numbers.
 fn sum_up(sum: &mut (u64, u64, u64), count: u64, ns: u64) {
     let (known, spent, rows) = *sum;
-    *sum = (known.wrapping_add(count), spent.saturating_add(ns), rows + 1);
+    *sum = (
+        known.wrapping_add(count),
+        spent.saturating_add(ns),
+        rows + 1,
+    );
 }
 
 fn named_of_profile(profile: &Profile) -> Named {

@@ -13,8 +13,10 @@
 pub mod make;
 pub mod minimise;
 pub mod pool;
+pub mod saved;
 pub mod sources;
 pub mod supervise;
+pub mod trace;
 pub mod words;
 pub mod worker;
 
@@ -101,6 +103,24 @@ pub const TARGETS: &[Target] = &[
         make: None,
         variants: 1,
         check: sources::edit_engine,
+    },
+    Target {
+        name: "profile",
+        about: "Saved profiles, read, analysed, merged, compared and written",
+        seeds: &[],
+        words: saved::words,
+        make: Some(saved::make),
+        variants: saved::VARIANTS,
+        check: saved::profiles,
+    },
+    Target {
+        name: "trace",
+        about: "Traces, read, replayed, analysed and exported",
+        seeds: &[],
+        words: Vec::new,
+        make: Some(trace::make),
+        variants: trace::VARIANTS,
+        check: trace::traces,
     },
 ];
 

@@ -4,9 +4,10 @@ use std::io::{self, Write};
 
 use clap::Args;
 use trace::analysis::iterations::{Heavy, Loop, loops};
+use trace::export::region;
 use trace::read::Trace;
 
-use super::{Failure, export::region, failure, print};
+use super::{Failure, failure, print};
 
 /// Columns of a picture.
 const COLUMNS: usize = 64;

@@ -38,7 +38,9 @@ fn is_file(word: &OsString) -> bool {
         .to_str()
         .is_some_and(|word| Command::has_subcommand(word) || word == "help");
     let path = Path::new(word);
-    let is_named_so = path.extension().is_some_and(|extension| extension == "trace");
+    let is_named_so = path
+        .extension()
+        .is_some_and(|extension| extension == "trace");
     !is_command && !is_option(word) && (is_named_so || path.exists())
 }
 

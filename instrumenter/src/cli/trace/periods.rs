@@ -5,10 +5,11 @@ use std::io::{self, Write};
 use clap::Args;
 use serde_json::json;
 use trace::analysis::periods::{Executed, Period, periods};
+use trace::export::region;
 use trace::read::Trace;
 
 use super::dump::{Format, label, loop_instance};
-use super::{Failure, export::region, failure, print};
+use super::{Failure, failure, print};
 
 /// Arguments of `romp trace periods TRACE`.
 #[derive(Debug, Args)]

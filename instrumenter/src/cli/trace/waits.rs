@@ -4,9 +4,10 @@ use std::io::{self, Write};
 
 use trace::analysis::times::Times;
 use trace::analysis::waits::{Barrier, Name, Resource, WAITED, Where, waits};
+use trace::export::region;
 use trace::read::Trace;
 
-use super::{Failure, export::region, failure, print};
+use super::{Failure, failure, print};
 
 /// How many times the median wait makes one unusual.
 const ODD: u64 = 10;
@@ -121,7 +122,12 @@ fn resource(trace: &Trace, known: &Resource, out: &mut dyn Write) -> io::Result<
         (count + waits.count(), sum.saturating_add(waits.sum()))
     });
     if rest.0 > 0 {
-        writeln!(out, "  {} more waits of others: {} in all", rest.0, ms(trace, rest.1))?;
+        writeln!(
+            out,
+            "  {} more waits of others: {} in all",
+            rest.0,
+            ms(trace, rest.1)
+        )?;
     }
     writeln!(out)
 }

@@ -12,7 +12,9 @@ use std::time::SystemTime;
 
 use profile::save::{self, SaveOptions};
 use trace::clock::Pair;
-use trace::layout::{Definition, HEADER_WORDS, Header, PAYLOAD_WORDS, SLOT_BYTES, SlotHead, SlotKind};
+use trace::layout::{
+    Definition, HEADER_WORDS, Header, PAYLOAD_WORDS, SLOT_BYTES, SlotHead, SlotKind,
+};
 use trace::record::{Op, Record};
 
 use super::end::Finished;

@@ -4,28 +4,28 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::Write;
-use std::path::Path;
 
-use trace::read::Trace;
-use trace::replay::{Event, Listener, Open, Role, path, replay_closed};
+use super::{ExportError, phase, region};
+use crate::read::Trace;
+use crate::replay::{Event, Listener, Open, Role, path, replay_closed};
 
-use super::{Failure, create, failure, phase, region, written};
-
-pub(super) fn write(trace: &Trace, output: &Path) -> Result<(), Failure> {
+/// Writes a line for each stack that time was spent in.
+///
+/// # Errors
+/// If the trace cannot be read, or the export not written.
+pub fn folded(trace: &Trace, out: &mut dyn Write) -> Result<(), ExportError> {
     let mut folded = Folded::new(trace);
     for stream in trace.streams() {
         folded.since = None;
-        replay_closed(trace, stream, &mut folded).map_err(failure)?;
+        replay_closed(trace, stream, &mut folded)?;
     }
     let scale = trace.scale();
-    let mut out = create(output)?;
-    let stacks = folded.all.iter().enumerate();
-    let result = stacks
-        .filter(|(_, (_, ticks))| *ticks > 0)
-        .try_for_each(|(stack, (_, ticks))| {
-            writeln!(out, "{} {}", folded.text(stack), scale.to_ns(*ticks))
-        });
-    written(output, result.and_then(|()| out.flush()))
+    for (stack, (_, ticks)) in folded.all.iter().enumerate() {
+        if *ticks > 0 {
+            writeln!(out, "{} {}", folded.text(stack), scale.to_ns(*ticks))?;
+        }
+    }
+    Ok(())
 }
 
 /// A frame of a stack.

@@ -5,20 +5,22 @@
 use std::collections::HashMap;
 use std::fmt::{self, Arguments};
 use std::io::{self, Write};
-use std::path::Path;
 
-use serde_json::{Value, json};
-use trace::layout::label_parts;
-use trace::read::Trace;
-use trace::replay::{Event, Listener, Open, Role, path, replay_closed};
+use serde_json::json;
 
-use super::super::dump::depends;
-use super::{Failure, create, failure, phase, region, written};
+use super::{ExportError, depends_on, phase, region};
+use crate::layout::label_parts;
+use crate::read::Trace;
+use crate::replay::{Event, Listener, Open, Role, path, replay_closed};
 
-pub(super) fn write(trace: &Trace, output: &Path) -> Result<(), Failure> {
+/// Writes a trace for the Perfetto viewer.
+///
+/// # Errors
+/// If it cannot be read, or the export not written.
+pub fn chrome(trace: &Trace, out: &mut dyn Write) -> Result<(), ExportError> {
     let mut chrome = Chrome {
         trace,
-        out: create(output)?,
+        out,
         stream: 0,
         failed: Ok(()),
         is_first: true,
@@ -30,18 +32,17 @@ pub(super) fn write(trace: &Trace, output: &Path) -> Result<(), Failure> {
         "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":["
     ));
     for stream in trace.streams() {
-        replay_closed(trace, stream, &mut chrome).map_err(failure)?;
+        replay_closed(trace, stream, &mut chrome)?;
     }
     chrome.text(format_args!("]}}\n"));
-    let flushed = chrome.out.flush();
-    written(output, chrome.failed.and(flushed))
+    Ok(chrome.failed?)
 }
 
 /// There may be a thousand million events: objects are written piece by piece, and
 /// what is said of a region or a thread is made once.
 struct Chrome<'a> {
     trace: &'a Trace,
-    out: io::BufWriter<std::fs::File>,
+    out: &'a mut dyn Write,
     stream: u64,
     failed: io::Result<()>,
     is_first: bool,
@@ -145,11 +146,13 @@ impl Chrome<'_> {
 
 impl Members {
     fn of(trace: &Trace, number: u32) -> Self {
-        let depends = depends(trace, number);
-        let depends = depends.map(|depends: Value| format!(",\"depend\":{depends}"));
+        let depends = depends_on(trace, number);
         Self {
             name: json!(region(trace, number)).to_string(),
-            depends: depends.unwrap_or_default(),
+            depends: match depends.is_empty() {
+                true => String::new(),
+                false => format!(",\"depend\":{}", json!(depends)),
+            },
         }
     }
 }
