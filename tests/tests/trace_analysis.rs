@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use profile::model::{GuardKind, Profile};
 use profile::region_kind::PseudoRegion;
 use serde_json::Value;
 use tests::fixture::{Fixture, fixtures};
 use tests::run::{Build, build, run};
 use tests::toolchain::{Compiler, romp_bin_dir};
-use trace::analysis::waits::{Name, waits};
+use trace::analysis::waits::{Name, Waits, waits};
 use trace::read::Trace;
 use trace::stats::stats;
 
@@ -237,12 +238,13 @@ fn sets(trace: &Path) -> BTreeMap<String, Vec<(u64, u64)>> {
 type Last = BTreeMap<(String, bool, String), u64>;
 
 #[test]
-fn who_was_the_last_at_each_barrier_is_what_the_profile_says() {
+fn who_was_the_last_and_how_often_threads_waited_is_what_the_profile_says() {
     let bin = romp_bin_dir().unwrap();
     for name in [
         "c/barrier.c",
         "c/nested_constructs.c",
         "programs/critical_contention.c",
+        "c/locks.c",
     ] {
         let fixture = Fixture::read(name).unwrap();
         let compiler = Compiler::find("gcc").unwrap();
@@ -278,6 +280,8 @@ fn who_was_the_last_at_each_barrier_is_what_the_profile_says() {
         }
         assert_eq!(traced, profiled, "{name}");
 
+        assert_eq!(traced_waits(&trace, &waits), profiled_waits(&profile), "{name}");
+
         // Nobody waited longer for a critical than it took to get in.
         let entered: u64 = stats(&trace)
             .unwrap()
@@ -291,4 +295,36 @@ fn who_was_the_last_at_each_barrier_is_what_the_profile_says() {
         let waited: u64 = criticals.map(|(_, resource)| resource.waits.sum()).sum();
         assert!(waited <= entered, "{name}: {waited} {entered}");
     }
+}
+
+/// How often threads waited for criticals and locks, by the place where they asked.
+type Waited = BTreeMap<String, u64>;
+
+fn traced_waits(trace: &Trace, waits: &Waits) -> Waited {
+    let mut traced = Waited::new();
+    for resource in waits.resources.values() {
+        let mut all = 0;
+        for (((_, region), _), waits) in &resource.pairs {
+            let region = trace.region(*region).unwrap();
+            let place = format!("{}:{}", region.region_type, region.begin.first);
+            *traced.entry(place).or_default() += waits.count();
+            all += waits.count();
+        }
+        assert_eq!(all, resource.waits.count());
+    }
+    traced
+}
+
+fn profiled_waits(profile: &Profile) -> Waited {
+    let guards = profile.contention.iter();
+    let guards = guards.filter(|guard| guard.kind != GuardKind::Atomic);
+    let mut profiled = Waited::new();
+    for site in guards.flat_map(|guard| &guard.sites) {
+        let region = &profile.regions[site.region];
+        let place = format!("{}:{}", region.region_type, region.begin[0]);
+        if site.waited > 0 {
+            *profiled.entry(place).or_default() += site.waited;
+        }
+    }
+    profiled
 }
