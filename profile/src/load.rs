@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::analysis::Report;
 use crate::model::{Profile, SCHEMA, VERSION};
 use crate::region_kind::PseudoRegion;
 
@@ -65,6 +66,22 @@ pub enum LoadError {
         /// What is wrong.
         what: String,
     },
+}
+
+impl Profile {
+    /// Reads a saved profile.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn open(path: &Path) -> Result<Self, LoadError> {
+        load(path)
+    }
+
+    /// What it means.
+    #[must_use]
+    pub fn analyse(&self) -> Report<'_> {
+        Report::new(self)
+    }
 }
 
 /// What is read first, of any version.

@@ -280,7 +280,11 @@ fn who_was_the_last_and_how_often_threads_waited_is_what_the_profile_says() {
         }
         assert_eq!(traced, profiled, "{name}");
 
-        assert_eq!(traced_waits(&trace, &waits), profiled_waits(&profile), "{name}");
+        assert_eq!(
+            traced_waits(&trace, &waits),
+            profiled_waits(&profile),
+            "{name}"
+        );
 
         // Nobody waited longer for a critical than it took to get in.
         let entered: u64 = stats(&trace)

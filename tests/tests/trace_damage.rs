@@ -84,7 +84,10 @@ fn a_file_with_a_hole_of_any_size_is_read_in_no_time() {
     file.as_file().set_len(1 << 40).unwrap();
     let trace = Trace::open(file.path()).unwrap();
     assert!(!trace.is_complete());
-    assert_eq!(trace.torn(), (1 << 40) / SLOT_BYTES as u64 - 1 - slots(&kept()[0]));
+    assert_eq!(
+        trace.torn(),
+        (1 << 40) / SLOT_BYTES as u64 - 1 - slots(&kept()[0])
+    );
 }
 
 /// Slots behind the header.
@@ -159,7 +162,10 @@ fn what_a_killed_program_left_is_known_for_a_trace() {
         let ran = romp(&["trace", command, path.to_str().unwrap()]);
         let said = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
         assert_eq!(ran.status.code(), Some(status), "{said}");
-        assert!(said.contains("incomplete: the program was killed"), "{said}");
+        assert!(
+            said.contains("incomplete: the program was killed"),
+            "{said}"
+        );
     }
     let (_folder, path) = file(b"#include <stdio.h>\nint main(void) { return 0; }\n");
     let ran = romp(&["trace", "info", path.to_str().unwrap()]);
@@ -174,7 +180,10 @@ fn the_words_of_a_command_may_stand_in_either_order() {
     let expected = romp(&["trace", "dump", path, "-f", "json"]);
     assert!(expected.status.success() && !expected.stdout.is_empty());
     let other = romp(&["trace", path, "dump", "-f", "json"]);
-    assert_eq!((other.status.code(), other.stdout), (Some(0), expected.stdout));
+    assert_eq!(
+        (other.status.code(), other.stdout),
+        (Some(0), expected.stdout)
+    );
     let said = |words: &[&str]| {
         let ran = romp(words);
         assert_eq!(ran.status.code(), Some(2));

@@ -15,6 +15,25 @@
 //!            kept others waiting
 //! ```
 //!
+//! ```
+//! use trace::analysis::waits::waits;
+//! use trace::read::Trace;
+//!
+//! # let folder = std::env::temp_dir().join(format!("romp-doc-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder)?;
+//! # let path = folder.join("app.0.romp.trace");
+//! # let header = trace::layout::Header { is_complete: true, bytes: 128, ..Default::default() };
+//! # std::fs::write(&path, header.to_bytes())?;
+//! let trace = Trace::open(&path)?;
+//! println!("{}: {}", path.display(), trace.state());
+//! for (name, resource) in waits(&trace)?.resources {
+//!     println!("{name:?}: {} waits", resource.waits.count());
+//! }
+//! # assert!(trace.is_complete());
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! `docs/trace-format.md` describes the format for readers in other languages.
 //! Reading takes memory for one page and the open regions of one thread, however
 //! large the trace is. Nothing here knows the OpenMP runtime.

@@ -34,10 +34,30 @@ const WRITTEN: u64 = 2000;
 #[must_use]
 pub fn words() -> Vec<Vec<u8>> {
     let words = [
-        "null", "0", "-1", "1.5", "1e400", "18446744073709551615", "9223372036854775808",
-        "4294967295", "\"\"", "[]", "{}", "true", "\"thread\":", "\"region\":", "\"parent\":",
-        "\"rows\":", "\"main\":", "\"ns\":", "\"count\":", "\"path\":", "\"rank\":", "\\u0000",
-        "\\u001b", "\\n",
+        "null",
+        "0",
+        "-1",
+        "1.5",
+        "1e400",
+        "18446744073709551615",
+        "9223372036854775808",
+        "4294967295",
+        "\"\"",
+        "[]",
+        "{}",
+        "true",
+        "\"thread\":",
+        "\"region\":",
+        "\"parent\":",
+        "\"rows\":",
+        "\"main\":",
+        "\"ns\":",
+        "\"count\":",
+        "\"path\":",
+        "\"rank\":",
+        "\\u0000",
+        "\\u001b",
+        "\\n",
     ];
     words.iter().map(|word| word.as_bytes().to_vec()).collect()
 }
@@ -105,7 +125,9 @@ fn merged(profile: &Profile) {
 fn compared(profile: &Profile) {
     static OTHER: OnceLock<Option<Profile>> = OnceLock::new();
     let other = OTHER.get_or_init(|| {
-        let file = pool::files("fixtures/profiles", &["json"]).into_iter().next()?;
+        let file = pool::files("fixtures/profiles", &["json"])
+            .into_iter()
+            .next()?;
         parse(&file, &std::fs::read(&file).ok()?).ok()
     });
     let (folded, empty) = (fold(profile), Profile::default());
@@ -178,7 +200,10 @@ fn change(value: &mut Value, random: &mut Random) {
                     fields.insert(key, other.unwrap_or_default());
                 }
                 2 => drop(fields.insert(key, another(random))),
-                _ => fields.get_mut(&key).into_iter().for_each(|field| change(field, random)),
+                _ => fields
+                    .get_mut(&key)
+                    .into_iter()
+                    .for_each(|field| change(field, random)),
             }
         }
         Value::Array(values) if !values.is_empty() => {

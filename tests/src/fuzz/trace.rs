@@ -13,8 +13,7 @@ use trace::analysis::{iterations, periods, waits};
 use trace::check::check;
 use trace::export;
 use trace::layout::{
-    HEAD_WORDS, HEADER_WORDS, Header, MAGIC, PAYLOAD_WORDS, SLOT_BYTES, SlotHead, SlotKind,
-    VERSION,
+    HEAD_WORDS, HEADER_WORDS, Header, MAGIC, PAYLOAD_WORDS, SLOT_BYTES, SlotHead, SlotKind, VERSION,
 };
 use trace::read::{ReadError, Trace};
 use trace::record::{Op, Record};
@@ -240,7 +239,10 @@ pub fn make(random: &mut Random) -> Vec<u8> {
         let files = pool::files("fixtures/fuzz/trace", &[]).into_iter();
         let bytes = files.filter_map(|file| std::fs::read(file).ok());
         let header = Header::default().to_bytes();
-        bytes.chain([header]).map(|bytes| Parts::of(&bytes)).collect()
+        bytes
+            .chain([header])
+            .map(|bytes| Parts::of(&bytes))
+            .collect()
     });
     let mut parts = random.one_of(seeds).clone();
     for _ in 0..=random.power(5) {
