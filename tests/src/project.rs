@@ -296,8 +296,8 @@ pub fn breakable(tools: &Path, into: &Path) -> Outcome<()> {
     fs::create_dir(into).map_err(|e| e.to_string())?;
     for (link, tool) in [
         ("rompcc", "rompcc"),
-        ("rompcxx", "rompcxx"),
-        ("rompfc", "rompfc"),
+        ("rompcxx", "rompcc"),
+        ("rompfc", "rompcc"),
         ("romp", "romp"),
     ] {
         let tool = tools.join(tool);

@@ -1,9 +1,10 @@
 //! The compilers and our own tools. A missing one is a failure that says what to
 //! do, never a reason to pass over a test.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::SystemTime;
+use std::sync::OnceLock;
 use std::{env, fs};
 
 use crate::Outcome;
@@ -118,40 +119,64 @@ impl Compiler {
     }
 }
 
-/// The folder with `rompcc`, `romp` and `libpomp.a`: `ROMP_BIN_DIR`, or else
-/// `release` in the target directory that this test was built in.
+/// The folder with `rompcc`, `romp` and `libpomp.a`: `ROMP_BIN_DIR`, or else that of
+/// a build in the profile `quick`, which is made here or found to be up to date.
 ///
 /// # Errors
-/// If one of them is absent or, without `ROMP_BIN_DIR`, older than a source that
-/// it is built from.
+/// If a part is absent from `ROMP_BIN_DIR`, or the build fails.
 pub fn romp_bin_dir() -> Outcome<PathBuf> {
-    let named = env::var_os("ROMP_BIN_DIR").map(PathBuf::from);
-    let folder = match &named {
-        Some(folder) => folder.clone(),
-        None => target_dir()?.join("release"),
-    };
-    for tool in [
+    static FOLDER: OnceLock<Outcome<PathBuf>> = OnceLock::new();
+    FOLDER
+        .get_or_init(|| match env::var_os("ROMP_BIN_DIR") {
+            Some(folder) => complete(PathBuf::from(folder)),
+            None => quick_build(),
+        })
+        .clone()
+}
+
+/// The folder, if every command and library is in it.
+fn complete(folder: PathBuf) -> Outcome<PathBuf> {
+    let parts = [
         "romp",
         "rompcc",
         "rompcxx",
         "rompfc",
         "libpomp.a",
         "libpomp.so",
-    ] {
-        let path = folder.join(tool);
-        let fault = match modified(&path) {
-            None => Some("not there".to_owned()),
-            Some(built) if named.is_none() => newer_source(&path, built),
-            Some(_) => None,
-        };
-        if let Some(fault) = fault {
-            return Err(format!(
-                "{} is {fault}: run `cargo build --release`, or set ROMP_BIN_DIR to the folder to use",
-                path.display()
-            ));
+    ];
+    match parts.iter().find(|part| !folder.join(part).exists()) {
+        None => Ok(folder),
+        Some(part) => Err(format!(
+            "{} is not there: run `packaging/build`, or unset ROMP_BIN_DIR",
+            folder.join(part).display()
+        )),
+    }
+}
+
+/// One program serves under four names.
+fn quick_build() -> Outcome<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .current_dir(root)
+        .args(["build", "--quiet", "--profile", "quick", "--lib"])
+        .args(["--package", "instrumenter", "--bin", "romp"])
+        .args(["--package", "pomp-runtime", "--target-dir"])
+        .arg(target_dir()?)
+        .status()
+        .map_err(|e| format!("cargo can't be started: {e}"))?;
+    if !status.success() {
+        return Err(format!("the build of romp and libpomp failed: {status}"));
+    }
+    let folder = target_dir()?.join("quick");
+    for name in ["rompcc", "rompcxx", "rompfc"] {
+        match std::os::unix::fs::symlink("romp", folder.join(name)) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                return Err(format!("{name}: {error}"));
+            }
+            _ => {}
         }
     }
-    Ok(folder)
+    complete(folder)
 }
 
 /// The folder with `romp` and `rompcc` of the build that this test belongs to:
@@ -167,25 +192,6 @@ pub fn test_bin_dir() -> Outcome<PathBuf> {
         .ok_or_else(|| format!("{} is in no target directory", program.display()))
 }
 
-/// Whether a source changed after a tool was built, by cargo's list of the
-/// sources that it was built from.
-fn newer_source(tool: &Path, built: SystemTime) -> Option<String> {
-    let list = fs::read_to_string(tool.with_extension("d")).ok()?;
-    let sources = list
-        .lines()
-        .filter_map(|line| line.split_once(": "))
-        .flat_map(|(_, sources)| {
-            let words = sources.replace("\\ ", "\0");
-            words
-                .split(' ')
-                .map(|word| word.replace('\0', " "))
-                .collect::<Vec<_>>()
-        });
-    let mut newer =
-        sources.filter(|source| modified(Path::new(source)).is_some_and(|time| time > built));
-    newer.next().map(|source| format!("older than {source}"))
-}
-
 /// The target directory: this program is `<target>/<profile>/deps/<name>`.
 fn target_dir() -> Outcome<PathBuf> {
     let program = env::current_exe().map_err(|e| e.to_string())?;
@@ -193,10 +199,6 @@ fn target_dir() -> Outcome<PathBuf> {
     target
         .map(Path::to_owned)
         .ok_or_else(|| format!("{} is in no target directory", program.display()))
-}
-
-fn modified(path: &Path) -> Option<SystemTime> {
-    fs::metadata(path).ok()?.modified().ok()
 }
 
 #[cfg(test)]
@@ -212,26 +214,5 @@ mod tests {
     fn the_target_directory_holds_this_program() {
         let target = target_dir().unwrap();
         assert!(env::current_exe().unwrap().starts_with(&target));
-    }
-
-    #[test]
-    fn a_tool_older_than_its_sources_is_noticed() {
-        let folder = tempfile::tempdir().unwrap();
-        let tool = folder.path().join("tool");
-        let source = folder.path().join("a source.rs");
-        fs::write(&source, "").unwrap();
-        let list = format!(
-            "{}: {}\n",
-            tool.display(),
-            source.display().to_string().replace(' ', "\\ ")
-        );
-        fs::write(tool.with_extension("d"), list).unwrap();
-        let time = modified(&source).unwrap();
-        assert_eq!(newer_source(&tool, time), None);
-        assert!(
-            newer_source(&tool, SystemTime::UNIX_EPOCH)
-                .unwrap()
-                .contains("a source.rs")
-        );
     }
 }

@@ -34,7 +34,7 @@ fn library() -> &'static str {
     let listed = Command::new("/sbin/ldconfig").arg("-p").output().unwrap();
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
     let found = names.into_iter().find(|name| listed.contains(name));
-    found.unwrap_or_else(|| panic!("libotf2 is not installed: run .ci/setup"))
+    found.unwrap_or_else(|| panic!("libotf2 is not installed: run tests/setup"))
 }
 
 /// What otf2-print shows: entered regions, and the time to their ends. Also those

@@ -74,6 +74,15 @@ use unit::Instrumenting;
 
 pub use scratch::clean_if_asked;
 
+/// Whether this process was started under a name of the wrapper.
+#[must_use]
+pub fn is_invoked() -> bool {
+    let invoked = std::env::args_os().next().unwrap_or_default();
+    Path::new(&invoked)
+        .file_name()
+        .is_some_and(|name| compilers::is_own(&name.to_string_lossy()))
+}
+
 /// What the commands run: the compiler whose name they carry, or are given.
 #[must_use]
 pub fn main() -> std::process::ExitCode {

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::support::{PROGRAM, Project, ROMPFC, fake, function};
+use crate::support::{PROGRAM, Project, fake, function, rompfc};
 
 const REJECTED: &str = "rompcc: warning: a.c is not measured: the compiler rejected the \
                         instrumented text (ROMP_KEEP=1 keeps it)\n";
@@ -157,7 +157,7 @@ fn a_missing_compiler_is_named() {
     }
     project.assert_clean();
     let rompfc = |text: &str| {
-        let mut command = Command::new(ROMPFC);
+        let mut command = rompfc();
         command.args(text.split(' '));
         let call = project
             .invocation(command)

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{Invocation, Project, ROMPCC, ROMPFC, Run};
+use crate::support::{Invocation, Project, ROMPCC, Run};
 
 const MODULE: &str = "\
 module sums
@@ -67,7 +67,7 @@ fn project() -> Project {
 }
 
 fn rompfc(project: &Project, text: &str) -> Invocation {
-    let mut command = Command::new(ROMPFC);
+    let mut command = crate::support::rompfc();
     command.args(text.split_whitespace());
     project.invocation(command).env("ROMP_STRICT", "1")
 }

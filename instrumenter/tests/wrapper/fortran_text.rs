@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::process::Command;
 
-use crate::support::{Invocation, Project, ROMPFC, fake};
+use crate::support::{Invocation, Project, fake};
 
 const MAIN: &str = "\
 #define PARALLEL !$omp parallel
@@ -64,7 +64,7 @@ fn project() -> Project {
 }
 
 fn rompfc(project: &Project, text: &str) -> Invocation {
-    let mut command = Command::new(ROMPFC);
+    let mut command = crate::support::rompfc();
     command.args(text.split_whitespace());
     project.invocation(command)
 }

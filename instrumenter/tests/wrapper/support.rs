@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -10,7 +10,13 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 
 pub(crate) const ROMPCC: &str = env!("CARGO_BIN_EXE_rompcc");
-pub(crate) const ROMPFC: &str = env!("CARGO_BIN_EXE_rompfc");
+
+/// `rompfc`: the same program under another name.
+pub(crate) fn rompfc() -> Command {
+    let mut command = Command::new(ROMPCC);
+    command.arg0("rompfc");
+    command
+}
 
 /// The real compilers that everything has to work with.
 pub(crate) const COMPILERS: &[&str] = &["gcc", "clang"];
