@@ -6,6 +6,18 @@
 //! (how it looks). Invariants, as absences: nothing here knows how time was
 //! measured, nothing here knows a programming language, and no report writer
 //! computes what an analysis could.
+//!
+//! ```
+//! use profile::model::Profile;
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/profiles/imbalance.romp.json");
+//! # let path = std::path::Path::new(path);
+//! let profile = Profile::open(path)?;
+//! let report = profile.analyse();
+//! println!("{}", report.summary.headline);
+//! profile::report::text::write(&report, &mut std::io::stdout())?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

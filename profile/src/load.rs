@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::analysis::Report;
 use crate::model::{Profile, SCHEMA, VERSION};
+use crate::region_kind::PseudoRegion;
 
 /// Why a file could not be read as a saved profile.
 #[derive(Debug, thiserror::Error)]
@@ -66,6 +68,22 @@ pub enum LoadError {
     },
 }
 
+impl Profile {
+    /// Reads a saved profile.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn open(path: &Path) -> Result<Self, LoadError> {
+        load(path)
+    }
+
+    /// What it means.
+    #[must_use]
+    pub fn analyse(&self) -> Report<'_> {
+        Report::new(self)
+    }
+}
+
 /// What is read first, of any version.
 #[derive(Deserialize)]
 struct Header {
@@ -82,15 +100,24 @@ pub fn load(path: &Path) -> Result<Profile, LoadError> {
         path: path.to_owned(),
         source,
     })?;
-    check_header(path, &text)?;
+    parse(path, &text)
+}
+
+/// Reads a saved profile that is in memory; messages give it this name.
+///
+/// # Errors
+/// If it is not ours, is newer, or is damaged.
+pub fn parse(path: &Path, text: &[u8]) -> Result<Profile, LoadError> {
+    check_header(path, text)?;
     let damaged = |what| LoadError::Damaged {
         path: path.to_owned(),
         what,
     };
     let profile: Profile =
-        serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+        serde_json::from_slice(text).map_err(|error| damaged(error.to_string()))?;
     check_indices(&profile)
         .and_then(|()| check_waits(&profile))
+        .and_then(|()| check_sums(&profile))
         .map_err(damaged)?;
     Ok(profile)
 }
@@ -178,4 +205,55 @@ fn check_waits(profile: &Profile) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The sum of all times of a profile, and of all its counts, is less than this: 36 years of
+/// threads. So no analysis, which adds each number up a few times, comes to more than fits.
+const SUM: u128 = 1 << 60;
+
+fn check_sums(profile: &Profile) -> Result<(), String> {
+    let runs = profile.ranks.iter().chain([&profile.run]);
+    let runs = runs.flat_map(|run| {
+        [
+            run.duration_ns,
+            run.user_ns,
+            run.system_ns,
+            run.pair_cost_ps,
+        ]
+    });
+    let rows = || profile.nodes.iter().flat_map(|node| &node.rows);
+    let spans = || rows().flat_map(|row| PseudoRegion::ALL.map(|part| row.span(part)));
+    let waits = profile.contention.iter().flat_map(|guard| &guard.sites);
+    let holders = waits.clone().flat_map(|site| &site.holders);
+    let waits = waits.flat_map(|site| {
+        let times = [site.wait_ns, site.max_wait_ns, site.hold_ns];
+        times.into_iter().chain([site.acquisitions, site.waited])
+    });
+    let holders = holders.flat_map(|holder| [holder.waited, holder.wait_ns]);
+    let members = profile.contention.iter().map(|guard| guard.members);
+    let arrivals = profile.arrivals.iter();
+    let arrivals = arrivals.flat_map(|of| [of.last, of.late_ns, of.after_first_ns]);
+    let buckets = profile.distributions.iter().flat_map(|of| &of.histogram);
+    let buckets = buckets.map(|bucket| bucket.count);
+    for (what, sum) in [
+        ("times of its run", sum(runs)),
+        ("times", sum(spans().map(|span| span.ns))),
+        ("counts", sum(spans().map(|span| span.count))),
+        ("waits", sum(waits.chain(holders).chain(members))),
+        ("arrivals", sum(arrivals)),
+        ("distributions", sum(buckets)),
+    ] {
+        if sum >= SUM {
+            return Err(format!("its {what} add up to {sum}, which cannot be"));
+        }
+    }
+    let counters = rows().map(|row| row.counters().len());
+    match counters.max().unwrap_or_default() > profile.run.counters.len() {
+        true => Err("a row counts more than the run has counters".to_owned()),
+        false => Ok(()),
+    }
+}
+
+fn sum(numbers: impl Iterator<Item = u64>) -> u128 {
+    numbers.map(u128::from).sum()
 }

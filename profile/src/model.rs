@@ -252,7 +252,7 @@ impl Span {
 
 impl std::ops::AddAssign for Span {
     fn add_assign(&mut self, other: Self) {
-        self.count += other.count;
-        self.ns += other.ns;
+        self.count = self.count.saturating_add(other.count);
+        self.ns = self.ns.saturating_add(other.ns);
     }
 }

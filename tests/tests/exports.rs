@@ -26,8 +26,9 @@ fn exported(fixture: &str, format: &str, check: impl Fn(&Trace, &Path)) {
     let path = ran.profiles[0].with_extension("trace");
     let output: PathBuf = path.with_extension("exported");
     let status = Command::new(bin.join("romp"))
-        .args(["trace".as_ref(), path.as_os_str()])
-        .args(["export", "--format", format, "--output"])
+        .args(["trace", "export", "--format", format])
+        .arg(&path)
+        .arg("--output")
         .arg(&output)
         .status();
     assert!(status.unwrap().success());

@@ -19,8 +19,9 @@ type Spans = BTreeMap<String, (u64, u64)>;
 
 fn export(trace: &Path, folder: &Path, library: &str) -> Output {
     Command::new(romp_bin_dir().unwrap().join("romp"))
-        .args(["trace".as_ref(), trace.as_os_str()])
-        .args(["export", "--format", "otf2", "--output"])
+        .args(["trace", "export", "--format", "otf2"])
+        .arg(trace)
+        .arg("--output")
         .arg(folder)
         .env("ROMP_OTF2", library)
         .output()

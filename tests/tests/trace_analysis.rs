@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use profile::model::{GuardKind, Profile};
 use profile::region_kind::PseudoRegion;
 use serde_json::Value;
 use tests::fixture::{Fixture, fixtures};
 use tests::run::{Build, build, run};
 use tests::toolchain::{Compiler, romp_bin_dir};
-use trace::analysis::waits::{Name, waits};
+use trace::analysis::waits::{Name, Waits, waits};
 use trace::read::Trace;
 use trace::stats::stats;
 
@@ -66,9 +67,9 @@ fn ran(
 /// What `romp trace` says of a trace.
 fn said(trace: &Path, arguments: &[&str]) -> String {
     let said = Command::new(romp_bin_dir().unwrap().join("romp"))
-        .arg("trace")
+        .args(["trace", arguments[0]])
         .arg(trace)
-        .args(arguments)
+        .args(&arguments[1..])
         .output()
         .unwrap();
     assert!(said.status.success(), "{said:?}");
@@ -204,7 +205,7 @@ fn a_sparse_decomposition_shows_why_one_way_is_faster() {
         let barriers = |trace: &Path| {
             let waits = waits(&Trace::open(trace).unwrap()).unwrap();
             let barriers = waits.barriers.values();
-            barriers.map(|barrier| barrier.instances).sum::<u64>()
+            barriers.map(|barrier| barrier.waits.count()).sum::<u64>()
         };
         assert_eq!(barriers(&fixed), 3 * BLOCKS + 1);
         assert_eq!(barriers(&tasks), 2);
@@ -237,12 +238,13 @@ fn sets(trace: &Path) -> BTreeMap<String, Vec<(u64, u64)>> {
 type Last = BTreeMap<(String, bool, String), u64>;
 
 #[test]
-fn who_was_the_last_at_each_barrier_is_what_the_profile_says() {
+fn who_was_the_last_and_how_often_threads_waited_is_what_the_profile_says() {
     let bin = romp_bin_dir().unwrap();
     for name in [
         "c/barrier.c",
         "c/nested_constructs.c",
         "programs/critical_contention.c",
+        "c/locks.c",
     ] {
         let fixture = Fixture::read(name).unwrap();
         let compiler = Compiler::find("gcc").unwrap();
@@ -271,12 +273,18 @@ fn who_was_the_last_at_each_barrier_is_what_the_profile_says() {
         for ((region, is_implicit), barrier) in &waits.barriers {
             let region = trace.region(*region).unwrap();
             let place = format!("{}:{}", region.region_type, region.begin.first);
-            for (thread, (times, _)) in &barrier.last {
+            for (thread, waits) in &barrier.last {
                 let key = (place.clone(), *is_implicit, trace.thread(*thread));
-                *traced.entry(key).or_default() += times;
+                *traced.entry(key).or_default() += waits.count();
             }
         }
         assert_eq!(traced, profiled, "{name}");
+
+        assert_eq!(
+            traced_waits(&trace, &waits),
+            profiled_waits(&profile),
+            "{name}"
+        );
 
         // Nobody waited longer for a critical than it took to get in.
         let entered: u64 = stats(&trace)
@@ -288,7 +296,39 @@ fn who_was_the_last_at_each_barrier_is_what_the_profile_says() {
             .sum();
         let criticals = waits.resources.iter();
         let criticals = criticals.filter(|(name, _)| matches!(name, Name::Critical(_)));
-        let waited: u64 = criticals.map(|(_, resource)| resource.waited).sum();
+        let waited: u64 = criticals.map(|(_, resource)| resource.waits.sum()).sum();
         assert!(waited <= entered, "{name}: {waited} {entered}");
     }
+}
+
+/// How often threads waited for criticals and locks, by the place where they asked.
+type Waited = BTreeMap<String, u64>;
+
+fn traced_waits(trace: &Trace, waits: &Waits) -> Waited {
+    let mut traced = Waited::new();
+    for resource in waits.resources.values() {
+        let mut all = 0;
+        for (((_, region), _), waits) in &resource.pairs {
+            let region = trace.region(*region).unwrap();
+            let place = format!("{}:{}", region.region_type, region.begin.first);
+            *traced.entry(place).or_default() += waits.count();
+            all += waits.count();
+        }
+        assert_eq!(all, resource.waits.count());
+    }
+    traced
+}
+
+fn profiled_waits(profile: &Profile) -> Waited {
+    let guards = profile.contention.iter();
+    let guards = guards.filter(|guard| guard.kind != GuardKind::Atomic);
+    let mut profiled = Waited::new();
+    for site in guards.flat_map(|guard| &guard.sites) {
+        let region = &profile.regions[site.region];
+        let place = format!("{}:{}", region.region_type, region.begin[0]);
+        if site.waited > 0 {
+            *profiled.entry(place).or_default() += site.waited;
+        }
+    }
+    profiled
 }

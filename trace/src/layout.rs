@@ -56,6 +56,9 @@ pub struct Header {
     pub dropped: u64,
     /// Pages of records that later ones took the place of.
     pub replaced: u64,
+    /// Bytes of the whole file when measurement ended: a file that is shorter was cut.
+    /// 0 before.
+    pub bytes: u64,
 }
 
 impl Header {
@@ -74,6 +77,7 @@ impl Header {
         words[8] = u64::from(self.pid);
         words[9] = self.dropped;
         words[10] = self.replaced;
+        words[11] = self.bytes;
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
@@ -92,7 +96,7 @@ impl Header {
             ));
         }
         Ok(Self {
-            is_complete: words[2] != 0,
+            is_complete: words[2] == 1,
             start: Pair {
                 ticks: words[3],
                 ns: words[4],
@@ -105,6 +109,7 @@ impl Header {
             pid: words[8] as u32,
             dropped: words[9],
             replaced: words[10],
+            bytes: words[11],
         })
     }
 }
@@ -301,6 +306,7 @@ mod tests {
             pid: 6,
             dropped: 7,
             replaced: 8,
+            bytes: 9,
         };
         let mut read = <[u64; HEADER_WORDS]>::try_from(words(&header.to_bytes())).unwrap();
         assert_eq!(Header::read(&read), Ok(header));

@@ -10,8 +10,28 @@
 //! stats      counts and times, as the profile of the same run has them
 //! check      what must be true of every trace
 //! depend     on what tasks depend, by the names in the source
+//! export     the formats of other tools
 //! analysis   iterations that cost more than others, when sets and tasks ran, and who
 //!            kept others waiting
+//! ```
+//!
+//! ```
+//! use trace::analysis::waits::waits;
+//! use trace::read::Trace;
+//!
+//! # let folder = std::env::temp_dir().join(format!("romp-doc-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder)?;
+//! # let path = folder.join("app.0.romp.trace");
+//! # let header = trace::layout::Header { is_complete: true, bytes: 128, ..Default::default() };
+//! # std::fs::write(&path, header.to_bytes())?;
+//! let trace = Trace::open(&path)?;
+//! println!("{}: {}", path.display(), trace.state());
+//! for (name, resource) in waits(&trace)?.resources {
+//!     println!("{name:?}: {} waits", resource.waits.count());
+//! }
+//! # assert!(trace.is_complete());
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! `docs/trace-format.md` describes the format for readers in other languages.
@@ -24,6 +44,7 @@ pub mod analysis;
 pub mod check;
 pub mod clock;
 pub mod depend;
+pub mod export;
 pub mod layout;
 pub mod read;
 pub mod record;

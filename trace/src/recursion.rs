@@ -21,6 +21,10 @@ struct Way {
     until: u32,
 }
 
+/// More ways than these do not meet, nor does one seek more regions: those of a recursion
+/// are as many as the regions that call one another. What damage makes beyond is forgotten.
+const MOST: usize = 256;
+
 /// The times that wait for what is open, by its depth.
 #[derive(Debug, Default)]
 pub(crate) struct Recursion {
@@ -51,7 +55,8 @@ impl Recursion {
         };
         if is_again {
             // What waits here goes on above the one whose node this has.
-            let seeking = ways.into_iter().map(|(mut way, ticks)| {
+            let few = |(way, _): &(Way, u64)| way.seeks.len() < MOST;
+            let seeking = ways.into_iter().filter(few).map(|(mut way, ticks)| {
                 way.seeks.push(top.region);
                 (way, ticks)
             });
@@ -60,7 +65,8 @@ impl Recursion {
                 seeks: Vec::new(),
                 until: top.region,
             };
-            *ways.entry(own).or_default() += ticks;
+            let own = ways.entry(own).or_default();
+            *own = own.wrapping_add(ticks);
         }
         for (way, ticks) in ways {
             self.arrive(around, way, ticks, take);
@@ -92,8 +98,11 @@ impl Recursion {
         if self.waiting.len() <= depth {
             self.waiting.resize_with(depth + 1, BTreeMap::new);
         }
-        let waiting = self.waiting[depth].entry(way).or_default();
-        *waiting = waiting.wrapping_add(ticks);
+        let waiting = &mut self.waiting[depth];
+        if waiting.len() < MOST || waiting.contains_key(&way) {
+            let waiting = waiting.entry(way).or_default();
+            *waiting = waiting.wrapping_add(ticks);
+        }
     }
 }
 

@@ -93,6 +93,15 @@ pub struct Chunk {
     pub end: u64,
 }
 
+impl Chunk {
+    /// Number of its last iteration.
+    #[must_use]
+    pub fn last(&self) -> u64 {
+        let more = self.length.saturating_sub(1);
+        self.first.saturating_add(more)
+    }
+}
+
 /// What happens on a thread. The region that is meant is the innermost one that
 /// is open; when it opens it is open already, when it closes still.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,6 +201,7 @@ pub struct LoopInstance {
 
 /// What is wrong with a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fault {
     /// It names another region than the innermost one.
     WrongRegion {
@@ -206,6 +216,10 @@ pub enum Fault {
     BeforeBegin,
     /// The page says that other regions are open than were.
     OtherContext,
+    /// More regions are open than any program has, which is damage.
+    TooDeep,
+    /// So many words of a page are no records.
+    NoRecord(u64),
 }
 
 /// Takes what happens on a thread.
@@ -220,10 +234,15 @@ pub trait Listener {
     fn stream(&mut self, _stream: u64) {}
 }
 
+/// More regions than these are not open on a thread: what looks at all of them must end.
+const MOST_OPEN: usize = 1 << 14;
+
 /// What is open on a thread.
 #[derive(Debug, Default)]
 pub struct Replay {
     open: Vec<Open>,
+    /// Regions beyond those that may be open, which are not told of.
+    beyond: u64,
     /// What the page says is open, while that is read.
     context: Vec<Open>,
     /// Whether a page has been read.
@@ -357,7 +376,7 @@ impl Replay {
                 }
             }
             Item::Record { time, record } => {
-                if self.in_context && record.op == Op::Open {
+                if self.in_context && record.op == Op::Open && self.context.len() < MOST_OPEN {
                     let open = opened(&record);
                     // A base has nothing below it: another one is an event.
                     if open.role != Role::Base || self.context.is_empty() {
@@ -367,6 +386,10 @@ impl Replay {
                 self.settle(listener);
                 self.record(time, &record, listener);
                 self.time = time;
+            }
+            Item::Damaged { time, words } => {
+                self.settle(listener);
+                listener.fault(time, Fault::NoRecord(words));
             }
         }
     }
@@ -389,6 +412,7 @@ impl Replay {
             }
             return;
         }
+        self.beyond = 0;
         listener.event(self.time, &self.open, &Event::Missing(missing));
         let kept = self.open.iter().zip(&context);
         let kept = kept.take_while(|(open, now)| is_same(open, now)).count();
@@ -408,18 +432,23 @@ impl Replay {
 
     fn record(&mut self, time: u64, record: &Record, listener: &mut dyn Listener) {
         let [first, second, ..] = record.operands;
+        if self.beyond > 0 {
+            return self.count_beyond(record.op);
+        }
         match record.op {
             Op::Enter => self.begin(time, Role::Construct, record, 0, listener),
             Op::Task => {
                 self.begin(time, Role::Construct, record, first, listener);
-                listener.event(time, &self.open, &Event::Executes(second));
+                if self.beyond == 0 {
+                    listener.event(time, &self.open, &Event::Executes(second));
+                }
             }
             Op::Fork => self.begin(time, Role::Fork, record, first, listener),
             Op::Begin => self.begin(time, Role::Member, record, first, listener),
             Op::Turn => self.turn(time, record, listener),
             Op::Exit | Op::End => self.end(time, record, 0, listener),
             Op::Join => self.end(time, record, first, listener),
-            Op::Open => self.set_base(record),
+            Op::Open => self.set_base(time, record, listener),
             Op::Create => listener.event(time, &self.open, &Event::Create(first)),
             Op::LockSet
             | Op::LockRefused
@@ -428,11 +457,22 @@ impl Replay {
             | Op::LockUnset
             | Op::LockFree => self.lock(time, record, listener),
             Op::Loop => self.iterations(time, record, listener),
-            Op::Level => self.levels.push(level(record)),
+            // More than a loop can have are those of none.
+            Op::Level if self.levels.len() < MOST_LEVELS => self.levels.push(level(record)),
+            Op::Level => {}
             Op::Chunk => self.chunk(time, first, Some(second), listener),
             Op::NearChunk => self.near_chunk(time, record, listener),
             Op::LastChunk => self.chunk(time, first, None, listener),
             Op::Time => {}
+        }
+    }
+
+    /// Of what is open beyond the limit only the number is known.
+    fn count_beyond(&mut self, op: Op) {
+        match op {
+            Op::Enter | Op::Task | Op::Fork | Op::Begin => self.beyond += 1,
+            Op::Exit | Op::End | Op::Join => self.beyond -= 1,
+            _ => {}
         }
     }
 
@@ -444,6 +484,10 @@ impl Replay {
         label: u64,
         listener: &mut dyn Listener,
     ) {
+        if self.open.len() >= MOST_OPEN {
+            self.beyond = 1;
+            return listener.fault(time, Fault::TooDeep);
+        }
         let phase = record.pseudo_region();
         let fork = (role == Role::Member).then_some(record.operands[2]);
         let waits_since_fork = phase == PseudoRegion::Enter;
@@ -516,8 +560,11 @@ impl Replay {
     }
 
     /// An initial thread has its first event: it stands below all regions.
-    fn set_base(&mut self, record: &Record) {
+    fn set_base(&mut self, time: u64, record: &Record, listener: &mut dyn Listener) {
         let base = opened(record);
+        if base.role != Role::Base {
+            return listener.fault(time, Fault::OtherContext);
+        }
         match self.open.first_mut() {
             Some(first) if first.role == Role::Base => *first = base,
             _ => self.open.insert(0, base),
@@ -552,13 +599,14 @@ impl Replay {
             }
         }
         let inner_count = inner.iter().flatten().map(|level| level.count);
+        let inner_count = inner_count.fold(1u64, u64::saturating_mul);
         let instance = LoopInstance {
             instance: (label, number),
             outermost: Level {
                 lower: lower.cast_signed(),
                 upper: upper.cast_signed(),
                 step: step.cast_signed(),
-                count: count / inner_count.product::<u64>().max(1),
+                count: count / inner_count.max(1),
             },
             inner,
             how,

@@ -12,7 +12,7 @@ use profile::descriptor::Descriptor;
 use profile::model::Profile;
 use profile::region_kind::PseudoRegion;
 
-use crate::read::{ReadError, Trace};
+use crate::read::{ReadError, Trace, printable};
 use crate::record::Op;
 use crate::recursion::Recursion;
 use crate::replay::{Event, Listener, LockEvent, Open, Role, path, replay_closed};
@@ -28,7 +28,7 @@ pub struct Span {
 
 impl Span {
     fn add(&mut self, ticks: u64) {
-        self.count += 1;
+        self.count = self.count.wrapping_add(1);
         self.ticks = self.ticks.wrapping_add(ticks);
     }
 }
@@ -79,7 +79,7 @@ impl Listener for Stats {
     fn event(&mut self, time: u64, open: &[Open], event: &Event) {
         self.events += 1;
         if let Event::Missing(missing) = event {
-            self.missing += missing;
+            self.missing = self.missing.saturating_add(*missing);
         }
         let Some(top) = open.last() else { return };
         match event {
@@ -198,32 +198,23 @@ impl Stats {
     /// Adds the joins to the ends of the members, and sums up what a member
     /// consists of.
     fn settle(&mut self, trace: &Trace) {
-        let by_path: BTreeMap<&[u32], Option<u32>> = trace
-            .paths
-            .iter()
-            .zip(0..)
-            .map(|(path, number)| (path.as_slice(), Some(number)))
+        let joins = std::mem::take(&mut self.joins);
+        let joins: BTreeMap<Place, Joins> = joins
+            .into_iter()
+            .map(|(place, by_size)| (place, Joins::new(&by_size)))
             .collect();
         for ((thread, region), spans) in &mut self.spans {
-            let Some(path) = thread.and_then(|thread| trace.paths.get(thread as usize)) else {
-                continue;
-            };
-            let Some((member, forked)) = path.split_last() else {
+            let Some((fork, member)) = thread.and_then(|thread| trace.forked_by(thread)) else {
                 continue;
             };
             let is_member = spans[PseudoRegion::Main as usize] == Span::default()
                 && trace
                     .region(*region)
                     .is_some_and(|region| region.region_type.starts_with("parallel"));
-            let fork = by_path.get(forked).copied().flatten();
-            let joins = self.joins.get(&(fork, *region)).filter(|_| is_member);
+            let joins = joins.get(&(fork, *region)).filter(|_| is_member);
             let exit = &mut spans[PseudoRegion::Exit as usize];
-            for (_, join) in joins
-                .into_iter()
-                .flatten()
-                .filter(|(size, _)| **size > u64::from(*member))
-            {
-                exit.ticks = exit.ticks.wrapping_add(join.ticks);
+            if let Some(joins) = joins {
+                exit.ticks = exit.ticks.wrapping_add(joins.of(member));
             }
             if exit.ticks.cast_signed() < 0 {
                 exit.ticks = 0;
@@ -232,6 +223,31 @@ impl Stats {
         for spans in self.spans.values_mut() {
             sum_up_member(spans);
         }
+    }
+}
+
+/// The ends of the teams that a thread forked for a region: by size, from the largest
+/// down, the sum of their times and of those of larger teams.
+struct Joins(Vec<(u64, u64)>);
+
+impl Joins {
+    fn new(by_size: &BTreeMap<u64, Span>) -> Self {
+        let mut sum = 0u64;
+        let from_the_largest = by_size.iter().rev();
+        let sums = from_the_largest.map(|(size, join)| {
+            sum = sum.wrapping_add(join.ticks);
+            (*size, sum)
+        });
+        Self(sums.collect())
+    }
+
+    /// The sum of the times of all teams that had this member.
+    fn of(&self, member: u32) -> u64 {
+        let larger = self
+            .0
+            .partition_point(|(size, _)| *size > u64::from(member));
+        let last = larger.checked_sub(1).and_then(|last| self.0.get(last));
+        last.map_or(0, |(_, sum)| *sum)
     }
 }
 
@@ -297,10 +313,20 @@ fn named_of_trace(trace: &Trace, stats: &Stats) -> Named {
         let sums = named.entry((trace.thread(*thread), region)).or_default();
         for (sum, span) in sums.iter_mut().zip(spans) {
             let ns = scale.to_ns(span.ticks);
-            *sum = (sum.0 + span.count, sum.1 + ns, sum.2 + 1);
+            sum_up(sum, span.count, ns);
         }
     }
     named
+}
+
+/// Adds what may be any numbers.
+fn sum_up(sum: &mut (u64, u64, u64), count: u64, ns: u64) {
+    let (known, spent, rows) = *sum;
+    *sum = (
+        known.wrapping_add(count),
+        spent.saturating_add(ns),
+        rows + 1,
+    );
 }
 
 fn named_of_profile(profile: &Profile) -> Named {
@@ -311,12 +337,13 @@ fn named_of_profile(profile: &Profile) -> Named {
             "{} {}:{}:{}",
             region.region_type, region.file, region.begin[0], region.column
         );
+        let region = printable(region);
         for row in &node.rows {
             let thread = profile.threads[row.thread].to_string();
             let sums = named.entry((thread, region.clone())).or_default();
             for (sum, part) in sums.iter_mut().zip(PseudoRegion::ALL) {
                 let span = row.span(part);
-                *sum = (sum.0 + span.count, sum.1 + span.ns, sum.2 + 1);
+                sum_up(sum, span.count, span.ns);
             }
         }
     }

@@ -113,7 +113,15 @@ pub fn run() -> ExitCode {
     if crate::wrapper::clean_if_asked(&words) {
         return ExitCode::SUCCESS;
     }
-    let arguments = Arguments::parse();
+    let words = match trace::command_first(words) {
+        Ok(words) => words,
+        Err(message) => {
+            eprintln!("{message}");
+            return ExitCode::from(2);
+        }
+    };
+    let name = std::env::args_os().next().unwrap_or_else(|| "romp".into());
+    let arguments = Arguments::parse_from([name].into_iter().chain(words));
     let Some(command) = arguments.command else {
         return end(config::run(&arguments.config));
     };

@@ -18,7 +18,7 @@ use crate::sinks::profile::Node;
 
 /// Ticks from which on it is worth looking who had it: several times what an
 /// undisputed lock takes, less than the wake-up of a thread.
-pub(crate) const WAITED: u64 = 512;
+pub(crate) const WAITED: u64 = trace::analysis::waits::WAITED;
 
 /// How many times are kept.
 const KEPT: usize = 8;

@@ -155,6 +155,10 @@ fn rank_in_name(path: &Path) -> Option<u32> {
     parts.next()?.strip_prefix('r')?.parse().ok()
 }
 
+fn sum(ranks: &[Run], of: fn(&Run) -> u64) -> u64 {
+    ranks.iter().map(of).fold(0, u64::saturating_add)
+}
+
 /// The run of all ranks together.
 fn job(ranks: &[Run]) -> Run {
     let all = |of: fn(&Run) -> &String| {
@@ -170,11 +174,12 @@ fn job(ranks: &[Run]) -> Run {
         start: times(|run| &run.start).min().cloned().unwrap_or_default(),
         end: times(|run| &run.end).max().cloned().unwrap_or_default(),
         duration_ns: ranks.iter().map(|run| run.duration_ns).max().unwrap_or(0),
-        user_ns: ranks.iter().map(|run| run.user_ns).sum(),
-        system_ns: ranks.iter().map(|run| run.system_ns).sum(),
+        user_ns: sum(ranks, |run| run.user_ns),
+        system_ns: sum(ranks, |run| run.system_ns),
         // Each rank has its own.
         parallel_ns: None,
-        max_threads: ranks.iter().map(|run| run.max_threads).sum(),
+        max_threads: u32::try_from(sum(ranks, |run| u64::from(run.max_threads)))
+            .unwrap_or(u32::MAX),
         // Ranks may share a host, and have been given parts of it.
         processors: 0,
         host: all(|run| &run.host),

@@ -196,7 +196,7 @@ impl std::ops::AddAssign<&Row> for Row {
         let counters = &mut self.rest_mut().counters;
         counters.resize(counters.len().max(other.counters().len()), 0);
         for (mine, more) in counters.iter_mut().zip(other.counters()) {
-            *mine += more;
+            *mine = mine.saturating_add(*more);
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Dialect;
+use crate::random::Random;
 
 /// An object that counts what is done to it and its copies.
 const COUNTED: &str = "\
@@ -19,7 +20,7 @@ struct Counted {
 
 /// What is written so far.
 pub(super) struct Writer {
-    state: u64,
+    random: Random,
     pub(super) dialect: Dialect,
     /// Names of global variables, with their initial values.
     globals: Vec<(String, i64)>,
@@ -32,7 +33,7 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn new(seed: u64, dialect: Dialect) -> Self {
         Self {
-            state: seed.wrapping_mul(2).wrapping_add(1),
+            random: Random::new(seed),
             dialect,
             globals: Vec::new(),
             functions: Vec::new(),
@@ -40,22 +41,18 @@ impl Writer {
         }
     }
 
-    /// A number below `end` (splitmix64).
+    /// A number below `end`.
     pub(super) fn below(&mut self, end: u64) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % end
+        self.random.below(end)
     }
 
     /// True once in `times`.
     pub(super) fn once_in(&mut self, times: u64) -> bool {
-        self.below(times) == 0
+        self.random.once_in(times)
     }
 
     pub(super) fn one_of<'t>(&mut self, texts: &[&'t str]) -> &'t str {
-        texts[self.below(texts.len() as u64) as usize]
+        self.random.one_of::<&str>(texts)
     }
 
     /// A new number.

@@ -1,48 +1,28 @@
 //! What the iterations of a loop cost, by their numbers, over all its instances.
 //!
 //! A chunk's time is shared out evenly among its iterations: with chunks of one
-//! iteration the costs are exact. Memory is bounded, whatever the loops are: an
+//! iteration the costs are exact. What an iteration costs is the median over the loop's
+//! instances: what the operating system did once makes no iteration heavy. Memory is bounded, whatever the loops are: an
 //! iteration space that is too large for it is told in cells of several iterations.
 
 use std::collections::BTreeMap;
 
+pub use super::cell::Cell;
 use crate::read::{ReadError, Trace};
 use crate::replay::{Chunk, Event, Level, Listener, LoopInstance, Open, replay};
 
-/// Cells of a loop at most.
+/// Cells of a loop at most, and of each loop beyond so many.
 const CELLS: usize = 4096;
+const LARGE_LOOPS: usize = 128;
+const FEW_CELLS: usize = 64;
 /// How many times the cost of a usual iteration makes one heavy.
 const HEAVY: f64 = 2.0;
 /// Heavy ranges that are named at most.
 const NAMED: usize = 8;
 
-/// Some neighbouring iterations.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Cell {
-    /// How many iterations were executed here, in all instances.
-    pub executed: f64,
-    /// How long they took, in ticks.
-    pub ticks: f64,
-}
-
-impl Cell {
-    /// Ticks of one iteration.
-    #[must_use]
-    pub fn cost(&self) -> f64 {
-        match self.executed > 0.0 {
-            true => self.ticks / self.executed,
-            false => 0.0,
-        }
-    }
-
-    fn add(&mut self, other: Self) {
-        self.executed += other.executed;
-        self.ticks += other.ticks;
-    }
-}
-
 /// A loop in the source.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Loop {
     /// How often a team met it; the members that were seen, each a part of one.
     met: f64,
@@ -50,12 +30,16 @@ pub struct Loop {
     pub iterations: u64,
     /// Chunks of all instances.
     pub chunks: u64,
+    /// Iterations of the largest chunk: its time is shared out evenly among them.
+    pub largest_chunk: u64,
     /// The loops that it is made of, if all instances have the same.
     levels: Option<Vec<Level>>,
     /// Iterations in a cell.
     pub per_cell: u64,
     /// The cells, from the first iteration on.
     pub cells: Vec<Cell>,
+    /// How many there may be.
+    most_cells: usize,
 }
 
 /// Iterations that are more expensive than usual.
@@ -70,20 +54,48 @@ pub struct Heavy {
 }
 
 impl Loop {
+    /// One that is met when so many others are known.
+    fn new(others: usize) -> Self {
+        Self {
+            met: 0.0,
+            iterations: 0,
+            chunks: 0,
+            largest_chunk: 0,
+            levels: None,
+            per_cell: 1,
+            cells: Vec::new(),
+            most_cells: if others < LARGE_LOOPS {
+                CELLS
+            } else {
+                FEW_CELLS
+            },
+        }
+    }
+
     /// How often it was executed by a team.
     #[must_use]
     pub fn instances(&self) -> u64 {
         self.met.round() as u64
     }
 
-    /// All its iterations together.
+    /// Iterations that were executed, and the ticks that they took.
     #[must_use]
-    pub fn total(&self) -> Cell {
-        let mut total = Cell::default();
-        for cell in &self.cells {
-            total.add(*cell);
-        }
-        total
+    pub fn total(&self) -> (f64, f64) {
+        let sum = |of: fn(&Cell) -> f64| self.cells.iter().map(of).sum();
+        (sum(|cell| cell.executed), sum(|cell| cell.ticks))
+    }
+
+    /// The ticks that it would have taken if each iteration had cost its median. What it
+    /// took beyond fell on single executions.
+    #[must_use]
+    pub fn typical(&self) -> f64 {
+        self.cells.iter().map(Cell::typical).sum()
+    }
+
+    /// Ticks of an iteration, in the mean of all at their medians.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        self.typical() / f64::max(self.total().0, 1.0)
     }
 
     /// The values of the loop variables in an iteration, from the outside in; none if
@@ -107,18 +119,19 @@ impl Loop {
         let mut costs: Vec<f64> = self.executed().map(|(_, cell)| cell.cost()).collect();
         costs.sort_by(f64::total_cmp);
         let median = costs.get(costs.len() / 2).copied().unwrap_or_default();
-        let least = f64::max(HEAVY * median, self.total().cost());
+        let least = f64::max(HEAVY * median, self.mean());
         let mut heavy: Vec<Heavy> = Vec::new();
         for (at, cell) in self.executed().filter(|(_, cell)| cell.cost() > least) {
             let first = at as u64 * self.per_cell;
-            let last = (first + self.per_cell).min(self.iterations.max(first + 1)) - 1;
+            let end = first.saturating_add(self.per_cell).min(self.iterations);
+            let last = end.saturating_sub(1).max(first);
             match heavy.last_mut() {
                 Some(before)
                     if before.last + 1 == first
                         && (before.cell.cost() - cell.cost()).abs() <= cell.cost() * 0.01 =>
                 {
                     before.last = last;
-                    before.cell.add(*cell);
+                    before.cell.join(cell);
                 }
                 _ => heavy.push(Heavy {
                     first,
@@ -127,7 +140,7 @@ impl Loop {
                 }),
             }
         }
-        heavy.sort_by(|one, other| other.cell.ticks.total_cmp(&one.cell.ticks));
+        heavy.sort_by(|one, other| other.cell.typical().total_cmp(&one.cell.typical()));
         heavy.truncate(NAMED);
         heavy
     }
@@ -160,8 +173,7 @@ impl Loop {
         };
         self.met += 1.0 / f64::from(instance.how.team.max(1));
         self.iterations = self.iterations.max(instance.count);
-        self.per_cell = self.per_cell.max(1);
-        while self.iterations.div_ceil(self.per_cell) > CELLS as u64 {
+        while self.iterations.div_ceil(self.per_cell) > self.most_cells as u64 {
             self.coarsen();
         }
         let cells = self.iterations.div_ceil(self.per_cell) as usize;
@@ -173,27 +185,26 @@ impl Loop {
         self.per_cell *= 2;
         let pairs = self.cells.chunks(2).map(|pair| {
             let mut both = pair[0];
-            pair[1..].iter().for_each(|cell| both.add(*cell));
+            pair[1..].iter().for_each(|cell| both.join(cell));
             both
         });
         self.cells = pairs.collect();
     }
 
     fn executes(&mut self, chunk: &Chunk) {
-        self.chunks += 1;
+        self.chunks = self.chunks.saturating_add(1);
+        self.largest_chunk = self.largest_chunk.max(chunk.length);
         let each = chunk.end.saturating_sub(chunk.start) as f64 / chunk.length.max(1) as f64;
-        let end = chunk.first + chunk.length;
+        // What is beyond the loop has no cell.
+        let end = chunk.first.saturating_add(chunk.length);
+        let end = end.min(self.iterations);
         let mut at = chunk.first;
         while at < end {
-            let cell = at / self.per_cell.max(1);
-            let next = ((cell + 1) * self.per_cell).min(end);
+            let cell = at / self.per_cell;
+            let next = (cell + 1).saturating_mul(self.per_cell).min(end);
             let executed = (next - at) as f64;
-            match self.cells.get_mut(cell as usize) {
-                Some(cell) => cell.add(Cell {
-                    executed,
-                    ticks: executed * each,
-                }),
-                None => return,
+            if let Some(cell) = self.cells.get_mut(cell as usize) {
+                cell.execute(executed, executed * each);
             }
             at = next;
         }
@@ -216,7 +227,11 @@ impl Listener for Collector {
     fn event(&mut self, _time: u64, open: &[Open], event: &Event) {
         let Some(top) = open.last() else { return };
         match event {
-            Event::Loop(instance) => self.loops.entry(top.region).or_default().meet(instance),
+            Event::Loop(instance) => {
+                let others = self.loops.len();
+                let known = self.loops.entry(top.region);
+                known.or_insert_with(|| Loop::new(others)).meet(instance);
+            }
             Event::Chunk(chunk) => {
                 if let Some(known) = self.loops.get_mut(&top.region) {
                     known.executes(chunk);
@@ -276,7 +291,7 @@ mod tests {
 
     #[test]
     fn expensive_iterations_are_named_by_number_and_value() {
-        let mut known = Loop::default();
+        let mut known = Loop::new(0);
         for _ in 0..3 {
             known.meet(&instance(100));
             for at in 0..100 {
@@ -288,15 +303,44 @@ mod tests {
         assert_eq!(heavy, [(17, 17), (60, 60)]);
         assert_eq!(known.values(17), Some(vec![61]));
         assert_eq!(known.instances(), 3);
-        assert_eq!(known.total().executed, 300.0);
-        assert_eq!(known.total().ticks, 3.0 * (2.0 * 900.0 + 98.0 * 10.0));
+        let ticks = 3.0 * (2.0 * 900.0 + 98.0 * 10.0);
+        assert_eq!(known.total(), (300.0, ticks));
+        assert_eq!(known.typical(), ticks);
+    }
+
+    #[test]
+    fn an_iteration_that_was_interrupted_once_is_not_heavy() {
+        let mut known = Loop::new(0);
+        for instance_number in 0..3 {
+            known.meet(&instance(100));
+            for at in 0..100 {
+                let is_interrupted = (instance_number, at) == (1, 42);
+                let ticks = if is_interrupted { 1_000_000 } else { 10 };
+                known.executes(&chunk(at, 1, ticks));
+            }
+        }
+        assert_eq!(known.heavy(), []);
+        assert_eq!(known.typical(), 3000.0);
+        assert_eq!(known.total(), (300.0, 2990.0 + 1e6));
+    }
+
+    #[test]
+    fn numbers_that_no_loop_has_take_no_memory_and_no_time() {
+        let mut known = Loop::new(LARGE_LOOPS);
+        known.meet(&instance(u64::MAX));
+        for (first, length) in [(0, u64::MAX), (u64::MAX, u64::MAX), (u64::MAX - 1, 1)] {
+            known.executes(&chunk(first, length, 5));
+        }
+        assert!(known.cells.len() <= FEW_CELLS);
+        assert!(known.heavy().len() <= NAMED);
+        assert_eq!(known.values(u64::MAX - 1), None);
     }
 
     #[test]
     fn an_iteration_of_collapsed_loops_has_a_value_of_each_variable() {
         let mut found = instance(3 * 5);
         found.how.levels = 2;
-        let mut known = Loop::default();
+        let mut known = Loop::new(0);
         known.meet(&found);
         assert_eq!(known.values(7), None, "the inner loop is not known");
         found.outermost.count = 3;
@@ -306,7 +350,7 @@ mod tests {
             step: -2,
             count: 5,
         });
-        let mut known = Loop::default();
+        let mut known = Loop::new(0);
         known.meet(&found);
         assert_eq!(known.values(0), Some(vec![10, -1]));
         assert_eq!(known.values(7), Some(vec![13, -5]));
@@ -315,7 +359,7 @@ mod tests {
 
     #[test]
     fn the_iterations_of_one_chunk_are_named_together() {
-        let mut known = Loop::default();
+        let mut known = Loop::new(0);
         known.meet(&instance(16));
         for at in 0..4 {
             known.executes(&chunk(at * 4, 4, if at == 2 { 4000 } else { 40 }));
@@ -326,14 +370,15 @@ mod tests {
 
     #[test]
     fn a_large_loop_takes_bounded_memory_and_loses_nothing() {
-        let mut known = Loop::default();
+        let mut known = Loop::new(0);
         known.meet(&instance(10));
         known.executes(&chunk(0, 10, 100));
         known.meet(&instance(1_000_000));
         known.executes(&chunk(0, 1_000_000, 5_000_000));
         assert!(known.cells.len() <= CELLS);
-        assert!((known.total().executed - 1_000_010.0).abs() < 1e-3);
-        assert!((known.total().ticks - 5_000_100.0).abs() < 1e-3);
+        let (executed, ticks) = known.total();
+        assert!((executed - 1_000_010.0).abs() < 1e-3);
+        assert!((ticks - 5_000_100.0).abs() < 1e-3);
         assert_eq!(known.columns(64).len(), 64);
     }
 }

@@ -5,22 +5,27 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use profile::region_kind::{PseudoRegion, RegionKind};
 
+use super::times::Times;
 use crate::read::{ReadError, Trace};
 use crate::record::Op;
 use crate::replay::{Event, Listener, LockEvent, Open, Role, path, replay_merged};
+
+/// Ticks from which on a thread waited for a critical or a lock: several times what an
+/// undisputed lock takes, less than the wake-up of a thread. The library's profile counts
+/// waits from here on as well.
+pub const WAITED: u64 = 512;
 
 /// A thread, by the number of its path.
 pub type Thread = Option<u32>;
 
 /// A barrier in the source.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Barrier {
-    /// How often a team met it.
-    pub instances: u64,
-    /// What its threads waited for the last of them, in ticks.
-    pub waited: u64,
-    /// Per thread: how often it was the last, and what the others waited for it.
-    pub last: BTreeMap<Thread, (u64, u64)>,
+    /// What its threads waited for the last of them, each time that a team met it.
+    pub waits: Times,
+    /// Per thread: what the others waited for it, each time that it was the last.
+    pub last: BTreeMap<Thread, Times>,
     /// The instance with the longest wait: the wait, when the last thread came, and
     /// which it was. Ticks.
     pub worst: (u64, u64, Thread),
@@ -30,14 +35,17 @@ pub struct Barrier {
 pub type Where = (Thread, u32);
 
 /// Something that one thread at a time has.
+///
+/// A thread waited if it took more than [`WAITED`] to get it, and another thread had it
+/// meanwhile. Its wait, from asking to getting, counts with who had it when it asked, or
+/// else with who had it longest meanwhile. That is also how a profile counts.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Resource {
-    /// How often a thread had to wait for another one.
-    pub waits: u64,
-    /// How long, in ticks.
-    pub waited: u64,
-    /// By who waited, and who held it meanwhile: how often, and how long.
-    pub pairs: BTreeMap<(Where, Where), (u64, u64)>,
+    /// The waits of all threads.
+    pub waits: Times,
+    /// The same by who waited, and who had it.
+    pub pairs: BTreeMap<(Where, Where), Times>,
 }
 
 /// What identifies such a thing.
@@ -51,6 +59,7 @@ pub enum Name {
 
 /// What threads waited for.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Waits {
     /// Barriers by their region, and whether they are its implicit one.
     pub barriers: BTreeMap<(u32, bool), Barrier>,
@@ -63,8 +72,8 @@ pub struct Waits {
 /// # Errors
 /// If it cannot be read.
 pub fn waits(trace: &Trace) -> Result<Waits, ReadError> {
-    let kinds = trace.regions.iter().map(|region| {
-        let region = region.as_ref()?;
+    let kinds = trace.regions().map(|region| {
+        let region = region?;
         RegionKind::from_region_type(&region.region_type)
     });
     let mut watcher = Watcher {
@@ -108,6 +117,23 @@ struct Holders {
 const REMEMBERED: usize = 1024;
 /// Not given back yet.
 const STILL: u64 = u64::MAX;
+
+impl Holders {
+    /// Who, other than this thread, had it when it was asked for, or else longest from
+    /// then on.
+    fn holder(&self, thread: Thread, asked: u64, got: u64) -> Option<Where> {
+        let ended = self.spans.iter().rev().filter(|span| span.2 != STILL);
+        let meanwhile = ended.take_while(|(_, _, to)| *to > asked);
+        let others = meanwhile.filter(|(holder, ..)| holder.0 != thread);
+        let overlaps = others.filter_map(|(holder, from, to)| {
+            let overlap = got.min(*to).checked_sub(asked.max(*from))?;
+            let rank = if *from <= asked { u64::MAX } else { overlap };
+            (overlap > 0).then_some((rank, *holder))
+        });
+        let (_, holder) = overlaps.max_by_key(|(rank, _)| *rank)?;
+        Some(holder)
+    }
+}
 
 struct Watcher<'a> {
     trace: &'a Trace,
@@ -165,10 +191,8 @@ impl Watcher<'_> {
         let waited = u64::try_from(all.saturating_sub(arrivals.sum)).unwrap_or(u64::MAX);
         let barriers = &mut self.waits.barriers;
         let barrier = barriers.entry((top.region, is_implicit)).or_default();
-        barrier.instances += 1;
-        barrier.waited += waited;
-        let last = barrier.last.entry(arrivals.thread).or_default();
-        *last = (last.0 + 1, last.1 + waited);
+        barrier.waits.add(waited);
+        barrier.last.entry(arrivals.thread).or_default().add(waited);
         if waited > barrier.worst.0 {
             barrier.worst = (waited, arrivals.last, arrivals.thread);
         }
@@ -180,23 +204,16 @@ impl Watcher<'_> {
         is_critical.then(|| Name::Critical(name().unwrap_or_default()))
     }
 
-    /// It has waited since `start`, and has it now.
+    /// It has asked for it at `start`, and has it now.
     fn gets(&mut self, name: Name, who: Where, start: u64, time: u64) {
+        let waited = time.saturating_sub(start);
         let holders = self.holders.entry(name.clone()).or_default();
-        let mut waited = 0;
-        for (holder, from, to) in &holders.spans {
-            let overlap = time.min(*to).saturating_sub(start.max(*from));
-            if overlap > 0 && holder.0 != who.0 {
-                let resource = self.waits.resources.entry(name.clone()).or_default();
-                let pair = resource.pairs.entry((who, *holder)).or_default();
-                *pair = (pair.0 + 1, pair.1 + overlap);
-                waited += overlap;
-            }
-        }
-        if waited > 0 {
+        if waited > WAITED
+            && let Some(holder) = holders.holder(who.0, start, time)
+        {
             let resource = self.waits.resources.entry(name).or_default();
-            resource.waits += 1;
-            resource.waited += waited;
+            resource.waits.add(waited);
+            resource.pairs.entry((who, holder)).or_default().add(waited);
         }
         holders.spans.push_back((who, time, STILL));
         if holders.spans.len() > REMEMBERED {

@@ -116,7 +116,9 @@ impl Known {
                 is_static_chunk(first, length, count, size)
                     && member.is_none_or(|member| u64::from(member) == right)
             }
-            (Kind::Dynamic, size) => length == size.max(1) || first + length == count,
+            (Kind::Dynamic, size) => {
+                length == size.max(1) || first.checked_add(length) == Some(count)
+            }
             _ => true,
         }
     }
@@ -136,8 +138,8 @@ impl Listener for Checker<'_> {
                 found.instance
             }
             Event::Chunk(chunk) => {
-                let path = path(open).and_then(|path| self.trace.paths.get(path as usize));
-                let member = path.and_then(|path| path.last()).copied();
+                let step = path(open).and_then(|path| self.trace.forked_by(path));
+                let member = step.map(|(_, member)| member);
                 if let Some(known) = self.loops.get_mut(&chunk.instance) {
                     known.executes(chunk, member);
                 }
@@ -163,7 +165,7 @@ impl Checker<'_> {
     fn meets(&mut self, found: LoopInstance) {
         let known = self.loops.entry(found.instance);
         let known = known.or_insert_with(|| Known::new(found));
-        known.met += 1;
+        known.met = known.met.saturating_add(1);
         if known.instance != found {
             let name = name(found.instance);
             self.findings

@@ -17,6 +17,7 @@ const DESCRIBED: usize = 20;
 
 /// What was looked at, and what is wrong.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Findings {
     /// Events that were read.
     pub events: u64,
@@ -33,7 +34,7 @@ pub struct Findings {
 
 impl Findings {
     fn fault(&mut self, sentence: impl FnOnce() -> String) {
-        self.faults += 1;
+        self.faults = self.faults.saturating_add(1);
         if self.described.len() < DESCRIBED {
             self.described.push(sentence());
         }
@@ -55,7 +56,7 @@ struct Checker<'a> {
     is_whole: bool,
 }
 
-/// Checks a trace.
+/// Checks a trace. Of one that is not complete (see [`Trace::state`]) only what is there.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -68,7 +69,7 @@ pub fn check(trace: &Trace) -> Result<Findings, ReadError> {
         labels: [0; 3],
         tasks: BTreeMap::new(),
         has_loops: false,
-        is_whole: trace.header.is_complete,
+        is_whole: is_whole(trace),
     };
     for stream in trace.streams() {
         checker.stream = stream;
@@ -77,7 +78,7 @@ pub fn check(trace: &Trace) -> Result<Findings, ReadError> {
         let (rest, end) = replay(trace, stream, &mut checker)?;
         let open = rest.open().iter().filter(|open| open.role != Role::Base);
         let open = open.count();
-        if trace.header.is_complete && trace.header.dropped == 0 && open > 0 {
+        if is_whole(trace) && open > 0 {
             let place = checker.place(end);
             checker
                 .findings
@@ -89,6 +90,11 @@ pub fn check(trace: &Trace) -> Result<Findings, ReadError> {
         loops::check(trace, &mut checker.findings)?;
     }
     Ok(checker.findings)
+}
+
+/// Whether all events of the run are there: else nothing can be said of what is not.
+fn is_whole(trace: &Trace) -> bool {
+    trace.is_complete() && trace.header.dropped == 0 && trace.header.replaced == 0
 }
 
 impl Listener for Checker<'_> {
@@ -136,6 +142,8 @@ impl Listener for Checker<'_> {
             Fault::NothingOpen => "something ends that is not open".to_owned(),
             Fault::BeforeBegin => "something ends before it begins".to_owned(),
             Fault::OtherContext => "a page begins with other regions open".to_owned(),
+            Fault::TooDeep => "more regions are open than a program can have".to_owned(),
+            Fault::NoRecord(words) => format!("{words} words are no records"),
         };
         self.findings.fault(|| format!("{place}: {what}"));
     }

@@ -1,22 +1,33 @@
 //! Reading a trace: what it defines, and the records of each thread.
 
+mod definitions;
+mod source;
+mod state;
 mod stream;
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use profile::descriptor::Descriptor;
 
+use self::definitions::Definitions;
+use self::source::Source;
 use crate::clock::Scale;
-use crate::layout::{Definition, HEAD_WORDS, HEADER_WORDS, Header, SLOT_BYTES, SlotHead, SlotKind};
+use crate::layout::{HEAD_WORDS, HEADER_WORDS, Header, MAGIC, SLOT_BYTES, SlotHead, SlotKind};
+pub(crate) use definitions::printable;
+pub use state::State;
 pub use stream::{Item, Stream};
+
+/// After so many slots in a row that are none, the rest of the file is not looked at: it
+/// may be a hole of any size.
+const LARGEST_GAP: u64 = 1 << 12;
 
 /// Why a trace cannot be read.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReadError {
     /// The system refuses.
     #[error("cannot read '{}': {source}", path.display())]
@@ -26,8 +37,25 @@ pub enum ReadError {
         /// What the system said.
         source: io::Error,
     },
+    /// Nothing was written but the file's beginning.
+    #[error(
+        "'{}' ends before its first event ({bytes} bytes): the program was killed or replaced \
+         itself by exec before anything was written, or the file was cut; run the program to its \
+         end, or copy the file again",
+        path.display()
+    )]
+    Nothing {
+        /// The file.
+        path: PathBuf,
+        /// Its length.
+        bytes: u64,
+    },
     /// It is something else.
-    #[error("'{}' cannot be read: {why}", path.display())]
+    #[error(
+        "'{}' cannot be read: {why}; give the *.romp.trace file that a program leaves which runs \
+         with ROMP_TRACE=on",
+        path.display()
+    )]
     Format {
         /// The file.
         path: PathBuf,
@@ -47,17 +75,12 @@ struct Page {
 #[derive(Debug)]
 pub struct Trace {
     path: PathBuf,
-    file: File,
+    source: Source,
     /// What is known of the whole file.
     pub header: Header,
-    /// The regions, by number; none for numbers that are not defined.
-    pub regions: Vec<Option<Descriptor>>,
-    /// The threads' paths, by number.
-    pub paths: Vec<Vec<u32>>,
-    /// Facts about the run.
-    pub facts: BTreeMap<String, String>,
-    /// Slots that were being written when the program was killed.
-    pub torn: u64,
+    definitions: Definitions,
+    scale: Scale,
+    torn: u64,
     streams: BTreeMap<u64, Vec<Page>>,
     pages_read: AtomicU64,
 }
@@ -68,45 +91,58 @@ impl Trace {
     /// # Errors
     /// If it cannot be read or is no trace.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
-        let io = |source| ReadError::Io {
-            path: path.to_owned(),
-            source,
-        };
+        let io = |source| failed(path, source);
         let file = File::open(path).map_err(io)?;
-        let bytes = file.metadata().map_err(io)?.len();
-        let mut words = [0; HEADER_WORDS];
-        let is_short = bytes < (HEADER_WORDS * 8) as u64;
-        if !is_short {
-            read_words(&file, 0, &mut words).map_err(io)?;
+        let data = file.metadata().map_err(io)?;
+        if data.is_dir() {
+            return Err(failed(path, io::ErrorKind::IsADirectory.into()));
         }
-        let header = Header::read(&words).map_err(|why| ReadError::Format {
-            path: path.to_owned(),
-            why,
-        })?;
+        let bytes = data.len();
+        Self::new(path, Source::File { file, bytes })
+    }
+
+    /// Reads a trace that is in memory; messages give it this name.
+    ///
+    /// # Errors
+    /// If it is no trace.
+    pub fn from_bytes(name: &Path, bytes: Vec<u8>) -> Result<Self, ReadError> {
+        Self::new(name, Source::Memory(bytes))
+    }
+
+    fn new(path: &Path, source: Source) -> Result<Self, ReadError> {
+        let io = |source| failed(path, source);
+        let header = header(path, &source)?;
         let mut trace = Self {
             path: path.to_owned(),
-            file,
+            source,
             header,
-            regions: Vec::new(),
-            paths: Vec::new(),
-            facts: BTreeMap::new(),
+            definitions: Definitions::default(),
+            scale: Scale::between(header.start, header.end),
             torn: 0,
             streams: BTreeMap::new(),
             pages_read: AtomicU64::new(0),
         };
-        let definitions = trace.index(bytes).map_err(io)?;
-        trace.define(definitions).map_err(io)?;
+        let definitions = trace.index().map_err(io)?;
+        trace.define(&definitions).map_err(io)?;
         Ok(trace)
     }
 
     /// Finds all slots; gives those of the definitions.
-    fn index(&mut self, bytes: u64) -> io::Result<Vec<Page>> {
+    fn index(&mut self) -> io::Result<Vec<Page>> {
         let mut definitions = Vec::new();
-        for slot in 1..bytes.div_ceil(SLOT_BYTES as u64) {
-            let Some(page) = self.page(slot, bytes)? else {
+        let slots = self.source.bytes().div_ceil(SLOT_BYTES as u64);
+        let mut gap = 0;
+        for slot in 1..slots {
+            let Some(page) = self.page(slot)? else {
                 self.torn += 1;
+                gap += 1;
+                if gap == LARGEST_GAP {
+                    self.torn += slots - slot - 1;
+                    break;
+                }
                 continue;
             };
+            gap = 0;
             match page.head.kind {
                 SlotKind::Definitions => definitions.push(page),
                 SlotKind::Records => self.streams.entry(page.head.stream).or_default().push(page),
@@ -120,22 +156,22 @@ impl Trace {
     }
 
     /// A slot, if it is whole.
-    fn page(&self, slot: u64, bytes: u64) -> io::Result<Option<Page>> {
+    fn page(&self, slot: u64) -> io::Result<Option<Page>> {
         let at = slot * SLOT_BYTES as u64;
         let mut head = [0; HEAD_WORDS];
-        if at + (HEAD_WORDS * 8) as u64 > bytes {
+        if !self.source.has(at, HEAD_WORDS) {
             return Ok(None);
         }
-        read_words(&self.file, at, &mut head)?;
+        self.source.read(at, &mut head)?;
         let Some(head) = SlotHead::read(&head) else {
             return Ok(None);
         };
-        let end = at + ((HEAD_WORDS + head.used) * 8) as u64;
-        if end + 8 > bytes {
+        if !self.source.has(at, HEAD_WORDS + head.used + 1) {
             return Ok(None);
         }
         let mut last = [0];
-        read_words(&self.file, end, &mut last)?;
+        let end = at + ((HEAD_WORDS + head.used) * 8) as u64;
+        self.source.read(end, &mut last)?;
         Ok(head.ends_with(last[0]).then_some(Page { slot, head }))
     }
 
@@ -143,33 +179,49 @@ impl Trace {
         let from = words.len();
         words.resize(from + page.head.used, 0);
         let at = page.slot * SLOT_BYTES as u64 + (HEAD_WORDS * 8) as u64;
-        read_words(&self.file, at, &mut words[from..])
+        self.source.read(at, &mut words[from..])
     }
 
-    fn define(&mut self, pages: Vec<Page>) -> io::Result<()> {
+    /// Reads the definitions up to the first page that is missing.
+    fn define(&mut self, pages: &[Page]) -> io::Result<()> {
         let mut words = Vec::new();
-        for page in pages {
-            self.payload(&page, &mut words)?;
+        let numbered = pages.iter().zip(0..);
+        let known = numbered.take_while(|(page, number)| page.head.sequence == *number);
+        for (page, _) in known {
+            self.payload(page, &mut words)?;
         }
-        let mut rest = words.as_slice();
-        while let Some((definition, used)) = Definition::read(rest) {
-            rest = &rest[used..];
-            match definition {
-                Definition::Region(number, text) => {
-                    put(&mut self.regions, number, Descriptor::parse(&text).ok());
-                }
-                Definition::Path(number, parent, member) => {
-                    let parent = parent.and_then(|parent| self.paths.get(parent as usize));
-                    let mut path = parent.cloned().unwrap_or_default();
-                    path.push(member);
-                    put(&mut self.paths, number, path);
-                }
-                Definition::Fact(name, value) => {
-                    self.facts.insert(name, value);
-                }
-            }
+        self.definitions = Definitions::read(&words);
+        let words: usize = pages.iter().map(|page| page.head.used).sum::<usize>() - words.len();
+        self.definitions.unread += words as u64;
+        if self.facts().get("clock").map(String::as_str) == Some("monotonic") {
+            self.scale = Scale::one();
         }
         Ok(())
+    }
+
+    /// The name of its file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many bytes it has.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.source.bytes()
+    }
+
+    /// Pages that are none: they were being written when the program was killed, or the
+    /// file was changed.
+    #[must_use]
+    pub fn torn(&self) -> u64 {
+        self.torn
+    }
+
+    /// Facts about the run.
+    #[must_use]
+    pub fn facts(&self) -> &BTreeMap<String, String> {
+        &self.definitions.facts
     }
 
     /// The numbers of the streams: one for each thread block of the library,
@@ -200,58 +252,83 @@ impl Trace {
     /// Ticks to nanoseconds.
     #[must_use]
     pub fn scale(&self) -> Scale {
-        match self.facts.get("clock").map(String::as_str) {
-            Some("monotonic") => Scale::one(),
-            _ => Scale::between(self.header.start, self.header.end),
-        }
+        self.scale
     }
 
     /// A time as nanoseconds since the start of measurement.
     #[must_use]
     pub fn ns(&self, ticks: u64) -> u64 {
         let since = ticks.saturating_sub(self.header.start.ticks);
-        self.scale().to_ns(since)
+        self.scale.to_ns(since)
+    }
+
+    /// The regions, by number; none where a descriptor cannot be read.
+    pub fn regions(&self) -> impl Iterator<Item = Option<&Descriptor>> {
+        self.definitions.regions.iter().map(Option::as_ref)
     }
 
     /// The descriptor of a region.
     #[must_use]
     pub fn region(&self, number: u32) -> Option<&Descriptor> {
-        self.regions.get(number as usize)?.as_ref()
+        self.definitions.regions.get(number as usize)?.as_ref()
+    }
+
+    /// How many threads there are: paths, by which threads are named.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.definitions.paths()
+    }
+
+    /// The path of a thread, from the initial thread down.
+    #[must_use]
+    pub fn thread_path(&self, path: u32) -> Option<Vec<u32>> {
+        self.definitions.path(path)
+    }
+
+    /// The number of the path of the thread that forked a thread's team, if it is in one,
+    /// and the thread's number there.
+    #[must_use]
+    pub fn forked_by(&self, path: u32) -> Option<(Option<u32>, u32)> {
+        self.definitions.step(path)
     }
 
     /// A thread's path as it is written: `0->3->2`; `?` if it is not known.
     #[must_use]
     pub fn thread(&self, path: Option<u32>) -> String {
-        let path = path.and_then(|path| self.paths.get(path as usize));
-        let Some(path) = path.filter(|path| !path.is_empty()) else {
+        let Some(path) = path.and_then(|path| self.thread_path(path)) else {
             return "?".to_owned();
         };
         let numbers: Vec<String> = path.iter().map(u32::to_string).collect();
         numbers.join("->")
     }
-
-    fn failed(&self, source: io::Error) -> ReadError {
-        ReadError::Io {
-            path: self.path.clone(),
-            source,
-        }
-    }
 }
 
-fn put<T: Default>(items: &mut Vec<T>, number: u32, item: T) {
-    let number = number as usize;
-    if items.len() <= number {
-        items.resize_with(number + 1, T::default);
+/// The header, or why the file has none.
+fn header(path: &Path, source: &Source) -> Result<Header, ReadError> {
+    let path = || path.to_owned();
+    let mut bytes = [0; HEADER_WORDS * 8];
+    let given = bytes.len().min(source.bytes() as usize);
+    let read = source.read_bytes(0, &mut bytes[..given]);
+    read.map_err(|source| failed(&path(), source))?;
+    let magic = MAGIC.to_le_bytes();
+    let common = given.min(magic.len());
+    if given < bytes.len() && bytes[..common] == magic[..common] {
+        return Err(ReadError::Nothing {
+            path: path(),
+            bytes: source.bytes(),
+        });
     }
-    items[number] = item;
-}
-
-fn read_words(file: &File, at: u64, words: &mut [u64]) -> io::Result<()> {
-    let mut bytes = vec![0; words.len() * 8];
-    file.read_exact_at(&mut bytes, at)?;
-    let (read, _) = bytes.as_chunks::<8>();
-    for (word, bytes) in words.iter_mut().zip(read) {
+    let (words, _) = bytes.as_chunks::<8>();
+    let mut header = [0; HEADER_WORDS];
+    for (word, bytes) in header.iter_mut().zip(words) {
         *word = u64::from_le_bytes(*bytes);
     }
-    Ok(())
+    Header::read(&header).map_err(|why| ReadError::Format { path: path(), why })
+}
+
+fn failed(path: &Path, source: io::Error) -> ReadError {
+    ReadError::Io {
+        path: path.to_owned(),
+        source,
+    }
 }

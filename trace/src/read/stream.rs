@@ -23,6 +23,13 @@ pub enum Item {
         /// The record.
         record: Record,
     },
+    /// The rest of a page, so many words, is no record.
+    Damaged {
+        /// Ticks.
+        time: u64,
+        /// Words.
+        words: u64,
+    },
 }
 
 impl Item {
@@ -30,7 +37,9 @@ impl Item {
     #[must_use]
     pub fn time(&self) -> u64 {
         match self {
-            Self::Page { time, .. } | Self::Record { time, .. } => *time,
+            Self::Page { time, .. } | Self::Record { time, .. } | Self::Damaged { time, .. } => {
+                *time
+            }
         }
     }
 }
@@ -47,8 +56,6 @@ pub struct Stream<'a> {
     words: Vec<u64>,
     at: usize,
     time: u64,
-    /// Words that are no records.
-    pub damaged: u64,
 }
 
 impl<'a> Stream<'a> {
@@ -61,7 +68,6 @@ impl<'a> Stream<'a> {
             words: Vec::new(),
             at: 0,
             time: 0,
-            damaged: 0,
         }
     }
 
@@ -75,9 +81,10 @@ impl<'a> Stream<'a> {
                 return self.next_page();
             }
             let Some((record, used)) = Record::read(&self.words[self.at..]) else {
-                self.damaged += (self.words.len() - self.at) as u64;
+                let words = (self.words.len() - self.at) as u64;
                 self.at = self.words.len();
-                continue;
+                let time = self.time;
+                return Ok(Some(Item::Damaged { time, words }));
             };
             self.at += used;
             if record.op == Op::Time {
@@ -100,12 +107,12 @@ impl<'a> Stream<'a> {
         self.words.clear();
         self.at = 0;
         let read = self.trace.payload(page, &mut self.words);
-        read.map_err(|source| self.trace.failed(source))?;
+        read.map_err(|source| super::failed(&self.trace.path, source))?;
         self.trace.pages_read.fetch_add(1, Ordering::Relaxed);
         let head = &page.head;
         let missing = head.dropped.saturating_sub(self.dropped);
         let is_next = head.sequence == self.next;
-        self.next = head.sequence + 1;
+        self.next = head.sequence.wrapping_add(1);
         self.dropped = head.dropped;
         self.time = head.base;
         Ok(Some(Item::Page {

@@ -1,10 +1,10 @@
-//! `romp trace FILE dump`
+//! `romp trace dump TRACE`
 
 use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
-use trace::depend;
+use trace::export::depends_on;
 use trace::layout::label_parts;
 use trace::read::{ReadError, Trace};
 use trace::record::Op;
@@ -12,7 +12,10 @@ use trace::replay::{Event, Instance, Listener, Open, Role, path, replay_merged};
 
 use super::{Failure, failure, print};
 
-/// Arguments of `romp trace FILE dump`.
+/// Regions that are open deeper are not indented further.
+const DEEPEST_INDENT: usize = 40;
+
+/// Arguments of `romp trace dump TRACE`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// How to write it
@@ -72,6 +75,7 @@ impl Listener for Dump<'_> {
         let written = match self.format {
             Format::Text => {
                 let depth = open.iter().filter(|open| open.role != Role::Base).count();
+                let depth = depth.min(DEEPEST_INDENT);
                 let region = region.unwrap_or_default();
                 let facts: Vec<String> = facts
                     .iter()
@@ -156,8 +160,9 @@ impl Dump<'_> {
             }
             Event::Create(task) => {
                 fact("task", label(*task));
-                if let Some(depends) = top.and_then(|top| depends(self.trace, top.region)) {
-                    fact("depend", depends);
+                let depends = top.map(|top| depends_on(self.trace, top.region));
+                if let Some(depends) = depends.filter(|depends| !depends.is_empty()) {
+                    fact("depend", json!(depends));
                 }
                 "create"
             }
@@ -216,16 +221,6 @@ fn task_around(open: &[Open]) -> Option<u64> {
     let (_, around) = open.split_last()?;
     let task = around.iter().rev().find(|open| open.is_task())?;
     Some(task.label)
-}
-
-/// On what the tasks of a region depend, as `inout:a[i]`; none if on nothing.
-pub(super) fn depends(trace: &Trace, region: u32) -> Option<Value> {
-    let directive = trace.region(region)?.directive.as_deref()?;
-    let depends = depend::depends(directive).into_iter();
-    let depends: Vec<String> = depends
-        .map(|on| format!("{}:{}", on.kind, on.item))
-        .collect();
-    (!depends.is_empty()).then(|| json!(depends))
 }
 
 fn lock_name(op: Op) -> &'static str {

@@ -1,21 +1,15 @@
-//! `romp trace FILE info`
-
-use std::path::Path;
+//! `romp trace info TRACE`
 
 use trace::read::Trace;
 
 use super::{Failure, print};
 
-pub(super) fn run(path: &Path, trace: &Trace) -> Result<(), Failure> {
-    let bytes = std::fs::metadata(path).map_or(0, |data| data.len());
+pub(super) fn run(trace: &Trace) -> Result<(), Failure> {
     let header = &trace.header;
-    let state = match header.is_complete {
-        true => "complete",
-        false => "broken off: the program was killed, or still runs",
-    };
-    let regions = trace.regions.iter().flatten().count();
+    let (bytes, state) = (trace.bytes(), trace.state());
+    let regions = trace.regions().flatten().count();
     print(|out| {
-        for (name, value) in &trace.facts {
+        for (name, value) in trace.facts() {
             writeln!(out, "{name:<12} {value}")?;
         }
         writeln!(out, "{:<12} {}", "process", header.pid)?;
@@ -23,10 +17,10 @@ pub(super) fn run(path: &Path, trace: &Trace) -> Result<(), Failure> {
         writeln!(out, "{:<12} {} ns", "duration", trace.ns(header.end.ticks))?;
         writeln!(out, "{:<12} {bytes} bytes, {} pages", "size", trace.pages())?;
         writeln!(out, "{:<12} {}", "streams", trace.streams().count())?;
-        writeln!(out, "{:<12} {}", "threads", trace.paths.len())?;
+        writeln!(out, "{:<12} {}", "threads", trace.threads())?;
         writeln!(out, "{:<12} {regions}", "regions")?;
         writeln!(out, "{:<12} {} events", "dropped", header.dropped)?;
         writeln!(out, "{:<12} {} pages", "replaced", header.replaced)?;
-        writeln!(out, "{:<12} {} pages", "torn", trace.torn)
+        writeln!(out, "{:<12} {} pages", "torn", trace.torn())
     })
 }

@@ -1,19 +1,22 @@
-//! `romp trace FILE loops`
+//! `romp trace loops TRACE`
 
 use std::io::{self, Write};
 
 use clap::Args;
 use trace::analysis::iterations::{Heavy, Loop, loops};
+use trace::export::region;
 use trace::read::Trace;
 
-use super::{Failure, export::region, failure, print};
+use super::{Failure, failure, print};
 
 /// Columns of a picture.
 const COLUMNS: usize = 64;
+/// The share of a loop's time that may be beyond the medians without a word.
+const ONCE: f64 = 0.1;
 /// What a column is drawn with, from nothing to the highest.
 const HEIGHTS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Arguments of `romp trace FILE loops`.
+/// Arguments of `romp trace loops TRACE`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// A line for each iteration, or for a few neighbours, with tabs: region, first
@@ -85,16 +88,27 @@ fn values(known: &Loop, iteration: u64) -> Option<String> {
 }
 
 fn picture(trace: &Trace, name: &str, known: &Loop, out: &mut dyn Write) -> io::Result<()> {
-    let total = known.total();
+    let (executed, ticks) = known.total();
     writeln!(
         out,
-        "{name}\n  {} instances of up to {} iterations, {} chunks; {} in iterations, {} each",
+        "{name}\n  {} instances of up to {} iterations, {} chunks; {} in iterations, {} each in the median",
         known.instances(),
         known.iterations,
         known.chunks,
-        time(ns(trace, total.ticks)),
-        time(ns(trace, total.cost())),
+        time(ns(trace, ticks)),
+        time(ns(trace, known.mean())),
     )?;
+    writeln!(out, "  resolution: {}", resolution(trace, known))?;
+    let once = (ticks - known.typical()).max(0.0);
+    if once > ONCE * ticks && executed > known.iterations as f64 {
+        writeln!(
+            out,
+            "  {} ({:.0} %) beyond the medians, in single executions: first use of memory, or \
+             the operating system",
+            time(ns(trace, once)),
+            100.0 * once / ticks.max(1.0),
+        )?;
+    }
     let columns = known.columns(COLUMNS);
     let highest = columns.iter().copied().fold(0.0, f64::max);
     let drawn: String = columns.iter().map(|cost| column(*cost, highest)).collect();
@@ -103,10 +117,28 @@ fn picture(trace: &Trace, name: &str, known: &Loop, out: &mut dyn Write) -> io::
     for heavy in &heavy {
         writeln!(out, "  heavy: {}", described(trace, known, heavy))?;
     }
+    if known.instances() == 1 && !heavy.is_empty() {
+        writeln!(
+            out,
+            "  executed once: what the operating system did then is not told apart"
+        )?;
+    }
     if heavy.is_empty() {
         writeln!(out, "  no iteration costs twice as much as a usual one")?;
     }
     writeln!(out)
+}
+
+/// What is the finest that the trace tells of a loop: iterations, and time.
+fn resolution(trace: &Trace, known: &Loop) -> String {
+    let tick = time(ns(trace, 1.0));
+    match known.largest_chunk.max(known.per_cell) {
+        0 | 1 => format!("each iteration; the clock counts {tick}"),
+        of => format!(
+            "{of} iterations, over which the time of a chunk is spread evenly; the clock counts \
+             {tick}"
+        ),
+    }
 }
 
 fn column(cost: f64, highest: f64) -> char {
@@ -131,8 +163,8 @@ fn described(trace: &Trace, known: &Loop, heavy: &Heavy) -> String {
         };
         format!(" (loop {variable} {})", range(first, last))
     });
-    let share = 100.0 * heavy.cell.ticks / known.total().ticks.max(1.0);
-    let usual = known.total().cost().max(f64::MIN_POSITIVE);
+    let share = 100.0 * heavy.cell.typical() / known.typical().max(1.0);
+    let usual = known.mean().max(f64::MIN_POSITIVE);
     format!(
         "iteration {numbers}{}: {} each, {:.1} times the mean, {share:.1} % of the loop",
         values.unwrap_or_default(),

@@ -1,9 +1,10 @@
-//! `romp trace FILE ...`
+//! `romp trace COMMAND FILE`
 
 mod dump;
 mod export;
 mod info;
 mod loops;
+mod order;
 mod periods;
 mod progress;
 mod stats;
@@ -15,48 +16,81 @@ use clap::{Args, Subcommand};
 use trace::read::Trace;
 
 use super::{Failure, print};
+pub(super) use order::command_first;
 
 /// Arguments of `romp trace`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The trace, APP.N.romp.trace
-    file: PathBuf,
     #[command(subcommand)]
     command: Command,
+}
+
+/// A trace, and what a command wants to know besides.
+#[derive(Debug, Args)]
+struct Of<A: Args> {
+    /// The trace, APP.N.romp.trace
+    #[arg(value_name = "TRACE")]
+    file: PathBuf,
+    #[command(flatten)]
+    how: A,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// What the trace holds: its size, threads, regions, what is missing
-    Info,
+    Info(Of<Nothing>),
     /// Every event, in the order of time
-    Dump(dump::Arguments),
+    Dump(Of<dump::Arguments>),
     /// Write the trace in the format of another tool
-    Export(export::Arguments),
-    /// Hold the trace against what must be true of it; status 1 if it is not
-    Check,
+    Export(Of<export::Arguments>),
+    /// Hold the trace against what must be true of it; status 1 if it is not, or incomplete
+    Check(Of<Nothing>),
     /// Counts and times of each region and thread, as the profile has them
-    Stats(stats::Arguments),
+    Stats(Of<stats::Arguments>),
     /// What the iterations of each loop cost, with the heavy ones named (rompcc --chunks)
-    Loops(loops::Arguments),
+    Loops(Of<loops::Arguments>),
     /// When the iterations of each chunk, and each task, really ran
-    Periods(periods::Arguments),
+    Periods(Of<periods::Arguments>),
     /// Who came last to each barrier, and who held what others waited for
-    Waits,
+    Waits(Of<Nothing>),
 }
 
+/// A command that wants to know no more.
+#[derive(Debug, Args)]
+struct Nothing {}
+
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let trace = Trace::open(&arguments.file).map_err(failure)?;
     match &arguments.command {
-        Command::Info => info::run(&arguments.file, &trace),
-        Command::Dump(dump) => dump::run(&trace, dump),
-        Command::Export(export) => progress::shown(&trace, || export::run(&trace, export)),
-        Command::Check => progress::shown(&trace, || check(&trace)),
-        Command::Stats(stats) => stats::run(&trace, stats),
-        Command::Loops(loops) => loops::run(&trace, loops),
-        Command::Periods(periods) => periods::run(&trace, periods),
-        Command::Waits => waits::run(&trace),
+        Command::Info(of) => info::run(&open(&of.file)?),
+        Command::Dump(of) => dump::run(&opened(of)?, &of.how),
+        Command::Export(of) => {
+            let trace = opened(of)?;
+            progress::shown(&trace, || export::run(&trace, &of.how))
+        }
+        // Says itself what is incomplete: that is a fault.
+        Command::Check(of) => {
+            let trace = open(&of.file)?;
+            progress::shown(&trace, || check(&trace))
+        }
+        Command::Stats(of) => stats::run(&opened(of)?, &of.how),
+        Command::Loops(of) => loops::run(&opened(of)?, &of.how),
+        Command::Periods(of) => periods::run(&opened(of)?, &of.how),
+        Command::Waits(of) => waits::run(&opened(of)?),
     }
+}
+
+fn open(file: &std::path::Path) -> Result<Trace, Failure> {
+    Trace::open(file).map_err(failure)
+}
+
+/// Opens a trace, with a warning if it is not complete.
+fn opened<A: Args>(of: &Of<A>) -> Result<Trace, Failure> {
+    let trace = open(&of.file)?;
+    if !trace.is_complete() {
+        let state = trace.state();
+        eprintln!("warning: '{}' is {state}", of.file.display());
+    }
+    Ok(trace)
 }
 
 fn failure(error: impl std::fmt::Display) -> Failure {
@@ -74,13 +108,26 @@ fn check(trace: &Trace) -> Result<(), Failure> {
             findings.events, findings.loops, findings.predicted
         )
     })?;
-    if findings.faults == 0 {
-        return Ok(());
+    let mut problems = Vec::new();
+    if !trace.is_complete() {
+        problems.push(format!(
+            "error: '{}' is {}; what is there was checked",
+            trace.path().display(),
+            trace.state()
+        ));
     }
-    let mut message = format!("error: {} faults", findings.faults);
-    for fault in &findings.described {
-        message.push_str("\n  ");
-        message.push_str(fault);
+    if findings.faults > 0 {
+        let mut message = format!("error: {} faults", findings.faults);
+        for fault in &findings.described {
+            message.push_str("\n  ");
+            message.push_str(fault);
+        }
+        problems.push(message);
     }
-    Err(Failure { message })
+    match problems.is_empty() {
+        true => Ok(()),
+        false => Err(Failure {
+            message: problems.join("\n"),
+        }),
+    }
 }

@@ -1,16 +1,17 @@
-//! `romp trace FILE periods`
+//! `romp trace periods TRACE`
 
 use std::io::{self, Write};
 
 use clap::Args;
 use serde_json::json;
 use trace::analysis::periods::{Executed, Period, periods};
+use trace::export::region;
 use trace::read::Trace;
 
 use super::dump::{Format, label, loop_instance};
-use super::{Failure, export::region, failure, print};
+use super::{Failure, failure, print};
 
-/// Arguments of `romp trace FILE periods`.
+/// Arguments of `romp trace periods TRACE`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// How to write it
@@ -40,7 +41,10 @@ fn text(trace: &Trace, period: &Period, out: &mut dyn Write) -> io::Result<()> {
     let thread = trace.thread(period.thread);
     let what = match period.executed {
         Executed::Set { first, length, .. } => match length {
-            Some(length) => format!("iterations {first} to {}", (first + length).max(1) - 1),
+            Some(length) => {
+                let last = first.saturating_add(length.saturating_sub(1));
+                format!("iterations {first} to {last}")
+            }
             None => format!("iterations from {first}"),
         },
         // The creation is what a dump names; in Fortran it is not known.

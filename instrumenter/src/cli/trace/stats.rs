@@ -1,4 +1,4 @@
-//! `romp trace FILE stats`
+//! `romp trace stats TRACE`
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use trace::stats::{differences, stats};
 
 use super::{Failure, failure, print};
 
-/// Arguments of `romp trace FILE stats`.
+/// Arguments of `romp trace stats TRACE`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// Compare with the profile of the same run; status 1 if they differ

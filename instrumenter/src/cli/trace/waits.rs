@@ -1,22 +1,36 @@
-//! `romp trace FILE waits`
+//! `romp trace waits TRACE`
 
 use std::io::{self, Write};
 
-use trace::analysis::waits::{Barrier, Name, Resource, Where, waits};
+use trace::analysis::times::Times;
+use trace::analysis::waits::{Barrier, Name, Resource, WAITED, Where, waits};
+use trace::export::region;
 use trace::read::Trace;
 
-use super::{Failure, export::region, failure, print};
+use super::{Failure, failure, print};
 
+/// How many times the median wait makes one unusual.
+const ODD: u64 = 10;
 /// Lines for what a barrier or a lock is about.
 const LINES: usize = 5;
 
 pub(super) fn run(trace: &Trace) -> Result<(), Failure> {
     let waits = waits(trace).map_err(failure)?;
     let mut barriers: Vec<_> = waits.barriers.iter().collect();
-    barriers.sort_by_key(|(_, barrier)| std::cmp::Reverse(barrier.waited));
+    barriers.sort_by_key(|(_, barrier)| std::cmp::Reverse(barrier.waits.typical()));
     let mut resources: Vec<_> = waits.resources.iter().collect();
-    resources.sort_by_key(|(_, resource)| std::cmp::Reverse(resource.waited));
+    resources.sort_by_key(|(_, resource)| std::cmp::Reverse(resource.waits.typical()));
+    let scale = trace.scale();
     print(|out| {
+        if !resources.is_empty() {
+            // A tick may be a part of a nanosecond.
+            let least = scale.to_ns(WAITED);
+            writeln!(
+                out,
+                "criticals and locks: waits of more than {least} ns while another thread had it, \
+                 as in the profile\n"
+            )?;
+        }
         for ((number, is_implicit), known) in &barriers {
             let name = region(trace, *number);
             match is_implicit {
@@ -46,43 +60,73 @@ fn ms(trace: &Trace, ticks: u64) -> String {
     format!("{:.3} ms", trace.scale().to_ns(ticks) as f64 / 1e6)
 }
 
+/// How often, and how long: the median is not moved by what happened once.
+fn times(trace: &Trace, times: &Times) -> String {
+    let (median, sum) = (ms(trace, times.median()), ms(trace, times.sum()));
+    match times.count() {
+        1 => sum,
+        _ => format!("{median} in the median, {sum} in all"),
+    }
+}
+
 fn barrier(trace: &Trace, known: &Barrier, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "  {} times; its threads waited {} for the last one",
-        known.instances,
-        ms(trace, known.waited)
+        "  {} times; its threads waited for the last one: {}",
+        known.waits.count(),
+        times(trace, &known.waits)
     )?;
     let mut last: Vec<_> = known.last.iter().collect();
-    last.sort_by_key(|(_, (_, waited))| std::cmp::Reverse(*waited));
-    for (thread, (times, waited)) in last.into_iter().take(LINES) {
+    last.sort_by_key(|(_, waits)| std::cmp::Reverse(waits.typical()));
+    let more = last.len().saturating_sub(LINES);
+    for (thread, waits) in last.into_iter().take(LINES) {
         let thread = trace.thread(*thread);
-        let waited = ms(trace, *waited);
-        writeln!(out, "  last: {thread} {times} times, {waited}")?;
+        let (count, waits) = (waits.count(), times(trace, waits));
+        writeln!(out, "  last: {thread} {count} times, {waits}")?;
+    }
+    if more > 0 {
+        writeln!(out, "  last: {more} more threads")?;
     }
     let (waited, at, thread) = known.worst;
     let at = trace.ns(at) as f64 / 1e9;
+    let median = known.waits.median();
+    let once = match known.waits.count() > 2 && waited / ODD > median {
+        true => "; that is not usual here: the thread may have had no processor",
+        false => "",
+    };
     writeln!(
         out,
-        "  longest: {} until {} came, {at:.6} s after the start\n",
+        "  longest: {} until {} came, {at:.6} s after the start{once}\n",
         ms(trace, waited),
         trace.thread(thread)
     )
 }
 
 fn resource(trace: &Trace, known: &Resource, out: &mut dyn Write) -> io::Result<()> {
-    let waited = ms(trace, known.waited);
-    writeln!(out, "  {} waits, {waited}", known.waits)?;
+    let (count, all) = (known.waits.count(), times(trace, &known.waits));
+    writeln!(out, "  {count} waits: {all}")?;
     let mut pairs: Vec<_> = known.pairs.iter().collect();
-    pairs.sort_by_key(|(_, (_, waited))| std::cmp::Reverse(*waited));
+    pairs.sort_by_key(|(_, waits)| std::cmp::Reverse(waits.typical()));
     let place = |(thread, number): &Where| (trace.thread(*thread), region(trace, *number));
-    for ((waiter, holder), (times, waited)) in pairs.into_iter().take(LINES) {
+    for ((waiter, holder), waits) in pairs.iter().take(LINES) {
         let (waiter, at) = place(waiter);
         let (holder, there) = place(holder);
-        let waited = ms(trace, *waited);
+        let (count, waits) = (waits.count(), times(trace, waits));
         writeln!(
             out,
-            "  {waiter} waited {waited} ({times} times) at {at} while {holder} held it at {there}"
+            "  {waiter} waited {count} times at {at} while {holder} held it at {there}: {waits}"
+        )?;
+    }
+    let rest = pairs.iter().skip(LINES);
+    let rest = rest.fold((0, 0u64), |(count, sum), (_, waits)| {
+        (count + waits.count(), sum.saturating_add(waits.sum()))
+    });
+    if rest.0 > 0 {
+        writeln!(
+            out,
+            "  {} more waits of others: {} in all",
+            rest.0,
+            ms(trace, rest.1)
         )?;
     }
     writeln!(out)

@@ -12,7 +12,9 @@ use std::time::SystemTime;
 
 use profile::save::{self, SaveOptions};
 use trace::clock::Pair;
-use trace::layout::{Definition, Header, PAYLOAD_WORDS, SLOT_BYTES, SlotHead, SlotKind};
+use trace::layout::{
+    Definition, HEADER_WORDS, Header, PAYLOAD_WORDS, SLOT_BYTES, SlotHead, SlotKind,
+};
 use trace::record::{Op, Record};
 
 use super::end::Finished;
@@ -142,8 +144,10 @@ pub(super) fn finish(dropped: u64, start: Pair, end: Pair) -> Option<Result<Fini
     ON.store(false, Ordering::Relaxed);
     let (file, path) = writer.file.as_ref()?;
     let not_whole = |why: String| Err(format!("the trace '{}' is not whole{why}", path.display()));
+    let bytes = file.metadata().map_or(0, |data| data.len());
     let header = Header {
         is_complete: true,
+        bytes: bytes.max((HEADER_WORDS * 8) as u64),
         start,
         end,
         dropped: dropped + writer.discarded,
@@ -221,6 +225,7 @@ impl Writer {
             pid: std::process::id(),
             dropped: self.discarded,
             replaced: self.replaced,
+            bytes: 0,
         }
     }
 

@@ -1,16 +1,15 @@
-//! `romp trace FILE export`: one file a format, and a line in `EXPORTERS`.
+//! `romp trace export TRACE`: a line a format in `EXPORTERS`.
 
-mod chrome;
-mod folded;
 mod otf2;
-mod paraver;
 
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::PossibleValue;
+use trace::export::{self, ExportError};
 use trace::read::Trace;
-use trace::replay::Open;
 
 use super::{Failure, failure};
 
@@ -26,12 +25,12 @@ const EXPORTERS: &[Exporter] = &[
     Exporter {
         name: "chrome",
         about: "JSON for the Perfetto viewer (ui.perfetto.dev) and chrome://tracing",
-        write: chrome::write,
+        write: chrome,
     },
     Exporter {
         name: "folded",
         about: "stacks with their time in nanoseconds, for flame graphs",
-        write: folded::write,
+        write: folded,
     },
     Exporter {
         name: "otf2",
@@ -41,11 +40,11 @@ const EXPORTERS: &[Exporter] = &[
     Exporter {
         name: "paraver",
         about: "FILE.prv with FILE.pcf and FILE.row, for Paraver",
-        write: paraver::write,
+        write: paraver,
     },
 ];
 
-/// Arguments of `romp trace FILE export`.
+/// Arguments of `romp trace export TRACE`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// What to write
@@ -73,39 +72,33 @@ pub(super) fn run(trace: &Trace, arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// A new file, and what to say if it cannot be written.
-fn create(path: &Path) -> Result<std::io::BufWriter<std::fs::File>, Failure> {
-    let file = std::fs::File::create_new(path);
-    let file = file.map_err(|error| failure(format!("'{}': {error}", path.display())))?;
-    Ok(std::io::BufWriter::with_capacity(1 << 18, file))
+fn chrome(trace: &Trace, output: &Path) -> Result<(), Failure> {
+    into(output, |out| export::chrome(trace, out))
 }
 
-fn written(path: &Path, result: std::io::Result<()>) -> Result<(), Failure> {
-    result.map_err(|error| failure(format!("'{}': {error}", path.display())))
+fn folded(trace: &Trace, output: &Path) -> Result<(), Failure> {
+    into(output, |out| export::folded(trace, out))
 }
 
-/// A region as it is named in all formats.
-pub(super) fn region(trace: &Trace, number: u32) -> String {
-    let region = trace.region(number);
-    region.map_or_else(
-        || "?".to_owned(),
-        |region| {
-            format!(
-                "{} {}:{}",
-                region.region_type, region.begin.file, region.begin.first
-            )
-        },
-    )
+fn paraver(trace: &Trace, output: &Path) -> Result<(), Failure> {
+    let file = |extension| output.with_extension(extension);
+    into(&file("prv"), |out| export::paraver(trace, out))?;
+    into(&file("pcf"), |out| Ok(export::paraver_names(trace, out)?))?;
+    into(&file("row"), |out| Ok(export::paraver_threads(trace, out)?))
 }
 
-/// A phase as it is named; none for the region itself.
-fn phase(open: &Open) -> Option<&'static str> {
-    use profile::region_kind::PseudoRegion::{Body, Enter, Exit, Ibarr, Main, Seq};
-    match open.phase {
-        Main | Seq => None,
-        Enter => Some("enter"),
-        Body => Some("body"),
-        Ibarr => Some("implicit barrier"),
-        Exit => Some("exit"),
+/// Writes a new file.
+fn into(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>,
+) -> Result<(), Failure> {
+    let named = |error: &dyn std::fmt::Display| failure(format!("'{}': {error}", path.display()));
+    let file = File::create_new(path).map_err(|error| named(&error))?;
+    let mut out = BufWriter::with_capacity(1 << 18, file);
+    match write(&mut out) {
+        Ok(()) => out.flush().map_err(|error| named(&error)),
+        // Names the trace itself.
+        Err(ExportError::Read(error)) => Err(failure(error)),
+        Err(error) => Err(named(&error)),
     }
 }

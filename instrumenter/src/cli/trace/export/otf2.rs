@@ -7,11 +7,12 @@ use std::path::Path;
 
 use otf2::{Archive, Error, Events, Library, Location, Region, Role as Stands, Strings};
 use profile::region_kind::{PseudoRegion, RegionKind};
+use trace::export::{phase, region};
 use trace::layout::label_parts;
 use trace::read::Trace;
 use trace::replay::{Event, Listener, LockEvent, Open, Role, replay_closed};
 
-use super::{Failure, failure, phase, region};
+use super::{Failure, failure};
 
 /// The name under which Score-P puts an archive into its folder.
 const NAME: &str = "traces";

@@ -5,13 +5,12 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::io::{self, Write};
-use std::path::Path;
 
 use profile::region_kind::PseudoRegion;
-use trace::read::{ReadError, Trace};
-use trace::replay::{Event, Listener, Open, Role, Steps};
 
-use super::{Failure, create, failure, region, written};
+use super::{ExportError, region};
+use crate::read::{ReadError, Trace};
+use crate::replay::{Event, Listener, Open, Role, Steps};
 
 /// The type of the events that say which region is open; its value is the
 /// region's number plus one, 0 for none.
@@ -28,33 +27,20 @@ const STATES: &[(u32, &str, &str)] = &[
     (7, "Scheduling and Fork/Join", "{255,255,0}"),
 ];
 
-pub(super) fn write(trace: &Trace, output: &Path) -> Result<(), Failure> {
-    let streams: Vec<u64> = trace.streams().collect();
-    let prv = output.with_extension("prv");
-    let mut out = create(&prv)?;
-    let lines = lines(trace, &streams, &mut out).map_err(failure)?;
-    written(&prv, lines.and_then(|()| out.flush()))?;
-    let pcf = output.with_extension("pcf");
-    let mut out = create(&pcf)?;
-    written(&pcf, names(trace, &mut out).and_then(|()| out.flush()))?;
-    let row = output.with_extension("row");
-    let mut out = create(&row)?;
-    written(&row, rows(&streams, &mut out).and_then(|()| out.flush()))
-}
-
-/// Writes the records of all threads in the order of their begins, as Paraver wants
+/// Writes the records of all threads (`.prv`) in the order of their begins, as Paraver wants
 /// them. When a state ends is known at its end: each thread is read as far ahead as it
 /// takes.
-fn lines(trace: &Trace, streams: &[u64], out: &mut dyn Write) -> Result<io::Result<()>, ReadError> {
+///
+/// # Errors
+/// If the trace cannot be read, or the export not written.
+pub fn paraver(trace: &Trace, out: &mut dyn Write) -> Result<(), ExportError> {
+    let streams: Vec<u64> = trace.streams().collect();
     let end = trace.ns(trace.header.end.ticks);
     let threads = streams.len();
-    let header = writeln!(
+    writeln!(
         out,
         "#Paraver (01/01/2000 at 00:00):{end}_ns:1({threads}):1:1({threads}:1)"
-    );
-    if let Err(error) = header {
-        return Ok(Err(error));
-    }
+    )?;
     let lanes = streams.iter().map(|stream| Lane::new(trace, *stream));
     let mut lanes: Vec<(Lane<'_>, Steps<'_>)> = lanes.collect();
     let mut next = BinaryHeap::new();
@@ -63,14 +49,12 @@ fn lines(trace: &Trace, streams: &[u64], out: &mut dyn Write) -> Result<io::Resu
     }
     while let Some(Reverse((_, index))) = next.pop() {
         let (lane, steps) = &mut lanes[index];
-        if let Some(line) = lane.ready.pop_front()
-            && let Err(error) = line.write(index + 1, out)
-        {
-            return Ok(Err(error));
+        if let Some(line) = lane.ready.pop_front() {
+            line.write(index + 1, out)?;
         }
         next.extend(lane.read_ahead(steps)?.map(|at| Reverse((at, index))));
     }
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// A record of a thread.
@@ -154,8 +138,8 @@ impl<'a> Lane<'a> {
 }
 
 /// The state of a thread in its innermost region.
-fn state(open: &[Open]) -> u32 {
-    let Some(top) = open.last() else { return 0 };
+fn state(innermost: Option<Open>) -> u32 {
+    let Some(top) = innermost else { return 0 };
     let waits = matches!(
         top.phase,
         PseudoRegion::Ibarr | PseudoRegion::Enter | PseudoRegion::Exit
@@ -172,31 +156,34 @@ impl Listener for Lane<'_> {
     fn event(&mut self, time: u64, open: &[Open], event: &Event) {
         // What began before events that are missing is known from then on.
         let at = self.trace.ns(time).max(self.since);
-        let mut now = open.to_vec();
-        match event {
-            Event::End { .. } => {
-                now.pop();
-            }
-            Event::Turn(phase) => {
-                if let Some(top) = now.last_mut() {
-                    top.phase = *phase;
-                }
-            }
-            _ => {}
-        }
-        self.turn(at, state(&now));
+        let now = match (event, open.split_last()) {
+            (Event::End { .. }, Some((_, around))) => around,
+            _ => open,
+        };
+        let top = now.last().copied().map(|top| match event {
+            Event::Turn(phase) => Open {
+                phase: *phase,
+                ..top
+            },
+            _ => top,
+        });
+        self.turn(at, state(top));
         match event {
             Event::Begin { .. } | Event::End { .. } => {
                 let region = now.iter().rev().find(|open| open.role != Role::Base);
                 self.event_line(REGION, region.map_or(0, |open| u64::from(open.region) + 1));
             }
-            Event::Chunk(chunk) => self.event_line(CHUNK, chunk.first + 1),
+            Event::Chunk(chunk) => self.event_line(CHUNK, chunk.first.saturating_add(1)),
             _ => {}
         }
     }
 }
 
-fn names(trace: &Trace, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the names of states and events (`.pcf`).
+///
+/// # Errors
+/// If it cannot be written.
+pub fn paraver_names(trace: &Trace, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n"
@@ -213,7 +200,7 @@ fn names(trace: &Trace, out: &mut dyn Write) -> io::Result<()> {
         out,
         "\nEVENT_TYPE\n0    {REGION}    OpenMP region\nVALUES\n0      none"
     )?;
-    for (number, known) in (0u32..).zip(&trace.regions) {
+    for (number, known) in (0u32..).zip(trace.regions()) {
         if known.is_some() {
             writeln!(out, "{}      {}", number + 1, region(trace, number))?;
         }
@@ -224,9 +211,15 @@ fn names(trace: &Trace, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-fn rows(streams: &[u64], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "LEVEL THREAD SIZE {}", streams.len())?;
-    streams
-        .iter()
-        .try_for_each(|stream| writeln!(out, "stream {stream}"))
+/// Writes the names of the threads (`.row`).
+///
+/// # Errors
+/// If it cannot be written.
+pub fn paraver_threads(trace: &Trace, out: &mut dyn Write) -> io::Result<()> {
+    let streams = trace.streams();
+    writeln!(out, "LEVEL THREAD SIZE {}", trace.streams().count())?;
+    for stream in streams {
+        writeln!(out, "stream {stream}")?;
+    }
+    Ok(())
 }

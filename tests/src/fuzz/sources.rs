@@ -1,7 +1,4 @@
-//! What must be true of every input whatever, be it a program or not. The fuzz
-//! targets in `instrumenter/fuzz` call these functions with inputs that they
-//! make up; an ordinary test (`tests/fuzz_corpus.rs`) calls them with the inputs
-//! that were worth keeping, on any compiler of Rust.
+//! What must be true of every source text whatever, be it a program or not.
 
 use std::ops::Range;
 
@@ -9,78 +6,123 @@ use instrumenter::edit::{EditSet, Order};
 use instrumenter::find::front_end;
 use instrumenter::openmp::Language;
 use instrumenter::source::Layout;
+use instrumenter::spell::Api;
 use instrumenter::verify::{Defect, verify};
 use instrumenter::{Instrumented, Options, Source, instrument};
 
-/// Instruments any text as C and as C++, with and without code for a device.
-///
-/// # Panics
-/// If something is not as it must be.
-pub fn c_front_end(text: &[u8]) {
-    for language in [Language::C, Language::Cxx] {
-        let source = Source {
-            name: "input".into(),
-            language,
-            text: text.to_vec(),
-            layout: Layout::FREE,
-            absent: instrumenter::source::Absent::new(),
-        };
-        instrumented_and_checked(&source);
+/// A number taken apart into choices.
+struct Choices(u64);
+
+impl Choices {
+    /// The next choice, of so many.
+    fn of(&mut self, ways: u64) -> u64 {
+        let choice = self.0 % ways;
+        self.0 /= ways;
+        choice
+    }
+
+    fn yes(&mut self) -> bool {
+        self.of(2) == 1
     }
 }
 
-/// Instruments any text as Fortran in each source form, for compilers that run a
+/// How many ways there are to instrument C: the languages, and what [`options`] chooses.
+pub const C_VARIANTS: u64 = 2 * 2 * OPTIONS;
+/// How many ways there are to instrument Fortran.
+pub const FORTRAN_VARIANTS: u64 = 3 * 2 * 8 * OPTIONS;
+/// How many ways there are to choose what all languages have.
+const OPTIONS: u64 = 2 * 2 * 2 * 2;
+
+/// Options that all languages have.
+fn options(choices: &mut Choices) -> Options {
+    Options {
+        unique: "u".into(),
+        host_only: choices.yes(),
+        chunks: choices.yes(),
+        api: if choices.yes() { Api::Pomp2 } else { Api::Pomp },
+        without_lines: choices.yes(),
+        ..Options::default()
+    }
+}
+
+/// Instruments any text as C or as C++.
+///
+/// # Panics
+/// If something is not as it must be.
+pub fn c_front_end(text: &[u8], variant: u64) {
+    let mut choices = Choices(variant);
+    let options = options(&mut choices);
+    let language = [Language::C, Language::Cxx][choices.of(2) as usize];
+    let absent: &[&str] = if choices.yes() {
+        &["A", "OFFLOAD"]
+    } else {
+        &[]
+    };
+    let source = Source {
+        name: "input".into(),
+        language,
+        text: text.to_vec(),
+        layout: Layout::FREE,
+        absent: absent.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    instrumented_and_checked(&source, &options);
+}
+
+/// Instruments any text as Fortran in one of the source forms, for compilers that run a
 /// preprocessor over it and for those that don't.
 ///
 /// # Panics
 /// If something is not as it must be.
-pub fn fortran_front_end(text: &[u8]) {
+pub fn fortran_front_end(text: &[u8], variant: u64) {
     let wide = Layout {
         line_length: Some(132),
         ..Layout::FIXED
     };
-    for layout in [Layout::FREE, Layout::FIXED, wide] {
-        for preprocessed_by_compiler in [false, true] {
-            let source = Source {
-                name: "input".into(),
-                language: Language::Fortran,
-                text: text.to_vec(),
-                layout: Layout {
-                    preprocessed_by_compiler,
-                    ..layout
-                },
-                absent: instrumenter::source::Absent::new(),
-            };
-            instrumented_and_checked(&source);
-        }
-    }
+    let mut choices = Choices(variant);
+    let options = options(&mut choices);
+    let layout = [Layout::FREE, Layout::FIXED, wide][choices.of(3) as usize];
+    let source = Source {
+        name: "input".into(),
+        language: Language::Fortran,
+        text: text.to_vec(),
+        layout: Layout {
+            preprocessed_by_compiler: choices.yes(),
+            ..layout
+        },
+        absent: instrumenter::source::Absent::new(),
+    };
+    let options = Options {
+        explicit_interfaces: choices.yes(),
+        whole_statements: choices.yes(),
+        without_blocks: choices.yes(),
+        ..options
+    };
+    instrumented_and_checked(&source, &options);
 }
 
 /// Instruments a source and checks what every source has to stand.
 ///
 /// # Panics
 /// If something is not as it must be.
-pub fn instrumented_and_checked(source: &Source) {
+pub fn instrumented_and_checked(source: &Source, options: &Options) {
     let found = front_end(source.language).find(source);
-    for host_only in [false, true] {
-        let options = Options {
-            unique: "u".into(),
-            host_only,
-            ..Options::default()
-        };
-        let result = instrument(source, &options);
-        match verify(source, &result) {
-            // The grammar forgives much that is no Fortran, and then not everywhere.
-            Err(Defect::Syntax) if source.language == Language::Fortran => {}
-            verified => assert_eq!(verified, Ok(())),
-        }
-        assert!(no_defect(&result), "{:?}", result.warnings);
-        let listed = result.plan.listing.len();
-        assert_eq!(listed, found.directives.len() + found.calls.len());
-        if listed == 0 {
-            assert_eq!(result.text(), source.text, "edits without a directive");
-        }
+    let result = instrument(source, options);
+    match verify(source, &result) {
+        // The grammar forgives much that is no Fortran, and then not everywhere.
+        Err(Defect::Syntax) if source.language == Language::Fortran => {}
+        verified => assert_eq!(verified, Ok(())),
     }
+    assert!(no_defect(&result), "{:?}", result.warnings);
+    let listed = result.plan.listing.len();
+    assert_eq!(listed, found.directives.len() + found.calls.len());
+    if listed == 0 {
+        assert_eq!(result.text(), source.text, "edits without a directive");
+    }
+    let again = instrument(source, options);
+    assert!(
+        again.text() == result.text(),
+        "another text the second time"
+    );
 }
 
 fn no_defect(result: &Instrumented) -> bool {
@@ -93,7 +135,7 @@ fn no_defect(result: &Instrumented) -> bool {
 ///
 /// # Panics
 /// If something is not as it must be.
-pub fn edit_engine(data: &[u8]) {
+pub fn edit_engine(data: &[u8], _: u64) {
     let (text, rest) = data.split_at(data.len() / 2);
     tokens_are_in_order(text);
     let ranges = ranges(rest, text.len());

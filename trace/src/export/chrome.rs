@@ -5,24 +5,26 @@
 use std::collections::HashMap;
 use std::fmt::{self, Arguments};
 use std::io::{self, Write};
-use std::path::Path;
 
-use serde_json::{Value, json};
-use trace::layout::label_parts;
-use trace::read::Trace;
-use trace::replay::{Event, Listener, Open, Role, path, replay_closed};
+use serde_json::json;
 
-use super::super::dump::depends;
-use super::{Failure, create, failure, phase, region, written};
+use super::{ExportError, depends_on, phase, region};
+use crate::layout::label_parts;
+use crate::read::Trace;
+use crate::replay::{Event, Listener, Open, Role, path, replay_closed};
 
-pub(super) fn write(trace: &Trace, output: &Path) -> Result<(), Failure> {
+/// Writes a trace for the Perfetto viewer.
+///
+/// # Errors
+/// If it cannot be read, or the export not written.
+pub fn chrome(trace: &Trace, out: &mut dyn Write) -> Result<(), ExportError> {
     let mut chrome = Chrome {
         trace,
-        out: create(output)?,
+        out,
         stream: 0,
         failed: Ok(()),
         is_first: true,
-        last: 0,
+        last: None,
         regions: HashMap::new(),
         threads: HashMap::new(),
     };
@@ -30,23 +32,22 @@ pub(super) fn write(trace: &Trace, output: &Path) -> Result<(), Failure> {
         "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":["
     ));
     for stream in trace.streams() {
-        replay_closed(trace, stream, &mut chrome).map_err(failure)?;
+        replay_closed(trace, stream, &mut chrome)?;
     }
     chrome.text(format_args!("]}}\n"));
-    let flushed = chrome.out.flush();
-    written(output, chrome.failed.and(flushed))
+    Ok(chrome.failed?)
 }
 
 /// There may be a thousand million events: objects are written piece by piece, and
 /// what is said of a region or a thread is made once.
 struct Chrome<'a> {
     trace: &'a Trace,
-    out: io::BufWriter<std::fs::File>,
+    out: &'a mut dyn Write,
     stream: u64,
     failed: io::Result<()>,
     is_first: bool,
-    /// The path that the lane is named after.
-    last: u64,
+    /// The stream whose lane was named last.
+    last: Option<u64>,
     /// By region: its name, and on what its tasks depend, as members of objects.
     regions: HashMap<u32, Members>,
     /// By number of a path: the thread's name as text in JSON.
@@ -145,20 +146,22 @@ impl Chrome<'_> {
 
 impl Members {
     fn of(trace: &Trace, number: u32) -> Self {
-        let depends = depends(trace, number);
-        let depends = depends.map(|depends: Value| format!(",\"depend\":{depends}"));
+        let depends = depends_on(trace, number);
         Self {
             name: json!(region(trace, number)).to_string(),
-            depends: depends.unwrap_or_default(),
+            depends: match depends.is_empty() {
+                true => String::new(),
+                false => format!(",\"depend\":{}", json!(depends)),
+            },
         }
     }
 }
 
 impl Listener for Chrome<'_> {
     fn stream(&mut self, stream: u64) {
-        if self.is_first || stream + 1 != self.last {
+        if self.last != Some(stream) {
             self.stream = stream;
-            self.last = stream + 1;
+            self.last = Some(stream);
             let at = self.trace.header.start.ticks;
             self.object(
                 "M",
@@ -185,9 +188,10 @@ impl Listener for Chrome<'_> {
             Event::Create(task) => self.flow("s", time, ("task", *task)),
             Event::Executes(task) if *task != 0 => self.flow("f", time, ("task", *task)),
             Event::Chunk(chunk) => {
-                let last = (chunk.first + chunk.length).saturating_sub(1);
+                let last = chunk.last();
                 let (first, length) = (chunk.first, chunk.length);
-                let lasts = Micros(self.trace.ns(chunk.end) - self.trace.ns(chunk.start));
+                let (start, end) = (self.trace.ns(chunk.start), self.trace.ns(chunk.end));
+                let lasts = Micros(end.saturating_sub(start));
                 let members = format_args!(
                     ",\"dur\":{lasts},\"name\":\"iterations {first} to {last}\",\"cat\":\"chunk\",\
                      \"args\":{{\"first\":{first},\"iterations\":{length}}}"
