@@ -10,6 +10,7 @@ mod aloud;
 pub(crate) mod annotations;
 mod arrival;
 mod at_end;
+pub(crate) mod cancellation;
 pub(crate) mod chunks;
 pub(crate) mod clock;
 pub(crate) mod config;

@@ -139,26 +139,12 @@ pub(crate) fn all() -> Vec<&'static Thread> {
 
 /// Runs `action` on this thread's block, unless the thread is in the library
 /// already.
-#[inline(always)]
-pub(crate) fn with_current<R>(action: impl FnOnce(&'static Thread) -> R) -> Option<R> {
-    let thread = match CURRENT.get() {
+fn with_current<R>(action: impl FnOnce(&'static Thread) -> R) -> Option<R> {
+    match CURRENT.get() {
         Some(thread) => thread,
         None => attach()?,
-    };
-    if thread.busy.load(Ordering::Relaxed) {
-        return None;
     }
-    // A signal handler on this thread must see the mark before anything that
-    // `action` writes, and after it nothing half done.
-    thread.busy.store(true, Ordering::Relaxed);
-    compiler_fence(Ordering::SeqCst);
-    if thread.pauses() != pause::mark() && !thread.catch_up() {
-        thread.set_busy(false);
-        return None;
-    }
-    let result = action(thread);
-    thread.set_busy(false);
-    Some(result)
+    .enter(action)
 }
 
 /// Runs `action` with this thread marked as inside the library, so that events
@@ -178,7 +164,7 @@ pub(crate) fn inside<R>(action: impl FnOnce() -> R) -> Option<R> {
 /// Gives this thread a block.
 #[cold]
 #[inline(never)]
-fn attach() -> Option<&'static Thread> {
+pub(crate) fn attach() -> Option<&'static Thread> {
     let thread = errno::keep(|| inside(|| blocks().take()))??;
     CURRENT.set(Some(thread));
     Some(thread)
@@ -254,6 +240,26 @@ impl Thread {
         self.base.set(Some(base));
         self.top.set(Some(base));
         Some(())
+    }
+
+    /// Runs `action` on this block, which is this thread's own, unless the thread is in
+    /// the library already.
+    #[inline(always)]
+    pub(crate) fn enter<R>(&'static self, action: impl FnOnce(&'static Self) -> R) -> Option<R> {
+        if self.busy.load(Ordering::Relaxed) {
+            return None;
+        }
+        // A signal handler on this thread must see the mark before anything that
+        // `action` writes, and after it nothing half done.
+        self.busy.store(true, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        if self.pauses() != pause::mark() && !self.catch_up() {
+            self.set_busy(false);
+            return None;
+        }
+        let result = action(self);
+        self.set_busy(false);
+        Some(result)
     }
 
     /// Whether an event is being recorded.
