@@ -112,6 +112,7 @@ fn start() -> bool {
     *started() = Some(start);
     at_end::register();
     fork::watch();
+    thread::watch_main();
     true
 }
 

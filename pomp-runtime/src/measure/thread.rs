@@ -18,7 +18,7 @@ use super::mutex::lock;
 use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role, add_frames};
-use super::{clock, errno, omp, pause, state};
+use super::{clock, errno, helper, omp, pause, state};
 use crate::sinks::log::Log;
 use crate::sinks::profile::{CallTree, Node};
 use crate::sinks::trace::Stream;
@@ -105,8 +105,8 @@ pub(super) fn start_anew() {
     drop(blocks);
     LATEST.set(None);
     NEXT_INITIAL.store(1, Ordering::Relaxed);
-    thread_end::forget();
     CURRENT.set(None);
+    watch_main();
 }
 
 /// All blocks but one, without a lock.
@@ -191,8 +191,14 @@ impl Blocks {
     }
 }
 
-/// This thread ends: its block is free for another.
+/// This thread ends: its block, if it has one, is free for another.
 fn detach(thread: &'static Thread) {
+    if started_the_program() {
+        helper::main_has_ended();
+    }
+    if std::ptr::eq(thread, &raw const INSIDE) {
+        return;
+    }
     CURRENT.set(Some(&INSIDE));
     if state::is_on_or_paused() {
         if let Some(top) = thread.top().filter(|top| top.role() != Role::Base) {
@@ -342,13 +348,27 @@ impl Thread {
     }
 }
 
+/// This thread, by the system's number.
+pub(super) fn number() -> i32 {
+    // SAFETY: the call only asks.
+    unsafe { libc::gettid() }
+}
+
 /// Whether this is the thread that the process began with.
 pub(crate) fn started_the_program() -> bool {
-    // SAFETY: both calls only ask.
-    unsafe { libc::getpid() == libc::gettid() }
+    // SAFETY: the call only asks.
+    number() == unsafe { libc::getpid() }
 }
 
 pub(crate) use thread_end::unwatch;
+
+/// Has the end of the thread that started the program told, if it is this one.
+pub(super) fn watch_main() {
+    if started_the_program() {
+        thread_end::watch(CURRENT.get().unwrap_or(&INSIDE));
+        helper::main_is_watched();
+    }
+}
 
 /// Learning that a thread ends.
 mod thread_end {
@@ -360,7 +380,7 @@ mod thread_end {
     static KEY: AtomicU32 = AtomicU32::new(0);
     static HAS_KEY: AtomicBool = AtomicBool::new(false);
 
-    /// Called with the lock of all blocks held.
+    /// Called with the lock of all blocks held, or before there are threads.
     pub(super) fn watch(thread: &'static Thread) {
         if !HAS_KEY.load(Ordering::Acquire) {
             let mut key = 0;
@@ -387,16 +407,6 @@ mod thread_end {
         if HAS_KEY.swap(false, Ordering::AcqRel) {
             // SAFETY: the key was created and is deleted once.
             unsafe { libc::pthread_key_delete(KEY.load(Ordering::Relaxed)) };
-        }
-    }
-
-    /// This thread's end does not matter: its block is a parent's.
-    pub(super) fn forget() {
-        if HAS_KEY.load(Ordering::Acquire) {
-            // SAFETY: the key exists until `unwatch`.
-            unsafe {
-                libc::pthread_setspecific(KEY.load(Ordering::Relaxed), std::ptr::null());
-            }
         }
     }
 
