@@ -60,7 +60,7 @@ fn end_once(leave_another: fn()) {
         // A child in which the thread that ends measurement may not exist.
         return life_cycle::at_exit();
     }
-    let own = current();
+    let own = thread::number();
     match ENDING.compare_exchange(NOBODY, own, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {
             leave_another();
@@ -82,9 +82,4 @@ fn wait() {
     while ENDING.load(Ordering::Acquire) != DONE && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(1));
     }
-}
-
-fn current() -> i32 {
-    // SAFETY: the call takes and changes nothing.
-    unsafe { libc::gettid() }
 }

@@ -6,8 +6,12 @@
 //! It is made when the program forks its first team, which is when the program
 //! has threads anyway. It blocks all signals, so that it takes none that is
 //! meant for the program, and sleeps unless it is asked for something.
+//!
+//! A program whose `main` has called `pthread_exit` ends with its last thread, which
+//! must not be this one: then the helper looks now and then whether it is alone, and
+//! ends if it is. The C library does the rest, as it does for every last thread.
 
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
@@ -41,6 +45,16 @@ static LATEST: Mutex<Option<Thread>> = Mutex::new(None);
 
 static HANDLE: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
+/// The helper, by the system's number.
+static ITSELF: AtomicI32 = AtomicI32::new(0);
+
+/// What is known of the program's first thread: whether its end will be noticed, and
+/// whether it has come.
+static MAIN: AtomicU8 = AtomicU8::new(UNKNOWN);
+const UNKNOWN: u8 = 0;
+const WATCHED: u8 = 1;
+const ENDED: u8 = 2;
+
 /// Makes the helper, unless there is one. Called inside the library.
 #[cold]
 pub(crate) fn ensure() {
@@ -52,10 +66,14 @@ pub(crate) fn ensure() {
         return;
     };
     errno::keep(|| {
-        *handle = signals::with_all_blocked(|| {
+        *handle = signals::with_all_blocked(|signals| {
             std::thread::Builder::new()
                 .name("romp".to_owned())
-                .spawn(move || thread::inside(|| work(wanted.interval)).unwrap_or(()))
+                .spawn(move || {
+                    ITSELF.store(thread::number(), Ordering::Relaxed);
+                    thread::inside(|| work(wanted.interval));
+                    signals.apply();
+                })
                 .ok()
         });
         if let Some(handle) = &*handle {
@@ -140,12 +158,56 @@ fn ask_and_wait(request: u32, done: &AtomicBool) -> Answer {
 /// where the library is unloaded before the program ends.
 pub(super) fn finish_and_stop() -> bool {
     let handle = handle().take();
+    // The last thread of a program calls the exit handlers, and may be the helper.
+    let handle = handle.filter(|_| ITSELF.load(Ordering::Relaxed) != thread::number());
     handle.is_none_or(|handle| {
         ask(FINISH | STOP);
+        // A panic in it has been dealt with there.
         let has_ended = handle.join().is_ok();
         HELPER.set(None);
         has_ended
     })
+}
+
+/// The end of the program's first thread will be told.
+pub(super) fn main_is_watched() {
+    MAIN.store(WATCHED, Ordering::Release);
+}
+
+/// The program's first thread ends, and the program goes on.
+pub(super) fn main_has_ended() {
+    MAIN.store(ENDED, Ordering::Release);
+    ask(0);
+}
+
+/// After which time to look whether the helper is alone, if it can be.
+fn look() -> Option<Duration> {
+    match MAIN.load(Ordering::Acquire) {
+        WATCHED => None,
+        ENDED => Some(Duration::from_millis(5)),
+        _ => Some(Duration::from_millis(100)),
+    }
+}
+
+/// Whether no thread of the program is left. The first one stays as long as the
+/// process does, as a zombie.
+fn is_alone() -> bool {
+    let Ok(stat) = std::fs::read("/proc/self/stat") else {
+        // Nobody knows: the program must end in any case.
+        return MAIN.load(Ordering::Acquire) == ENDED;
+    };
+    let (state, threads) = main_and_threads(&String::from_utf8_lossy(&stat)).unwrap_or_default();
+    state == "Z" && threads <= 2
+}
+
+/// The state of a process' first thread, and the number of its threads.
+fn main_and_threads(stat: &str) -> Option<(String, u32)> {
+    // The program's name, which may have any character, stands in parentheses.
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let mut fields = fields.split(' ');
+    let state = fields.next()?.to_owned();
+    let threads = fields.nth(16)?.parse().ok()?;
+    Some((state, threads))
 }
 
 /// A forked child has no helper: threads are not inherited. Also takes what
@@ -170,10 +232,9 @@ fn ask(request: u32) -> bool {
 fn work(interval: Option<Duration>) {
     let mut next = interval.map(|interval| Instant::now() + interval);
     loop {
-        match next {
-            Some(next) => {
-                std::thread::park_timeout(next.saturating_duration_since(Instant::now()));
-            }
+        let until_next = next.map(|next| next.saturating_duration_since(Instant::now()));
+        match until_next.into_iter().chain(look()).min() {
+            Some(time) => std::thread::park_timeout(time),
             None => std::thread::park(),
         }
         let requests = REQUESTS.swap(0, Ordering::AcqRel);
@@ -193,6 +254,10 @@ fn work(interval: Option<Duration>) {
             HELPER.set(None);
             return signals::die(DEADLY.swap(0, Ordering::SeqCst));
         }
+        if look().is_some() && is_alone() {
+            // What a signal asks for from now on is the system's to do.
+            return HELPER.set(None);
+        }
         let is_due = next.is_some_and(|next| Instant::now() >= next);
         if requests & (DUMP | DUMP_NOW) != 0 {
             life_cycle::dump(life_cycle::Saying::Where);
@@ -203,5 +268,18 @@ fn work(interval: Option<Duration>) {
         if is_due {
             next = interval.map(|interval| Instant::now() + interval);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_of_a_process_is_read_whatever_its_name() {
+        let stat = "17 (a ) R 3) Z 1 17 17 0 -1 4 0 0 0 0 0 0 0 0 20 0 2 0 35 0";
+        assert_eq!(main_and_threads(stat), Some(("Z".to_owned(), 2)));
+        assert_eq!(main_and_threads("17 (a) Z 1"), None);
+        assert!(!is_alone());
     }
 }

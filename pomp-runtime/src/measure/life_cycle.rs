@@ -121,6 +121,7 @@ fn start() -> bool {
     *started() = Some(start);
     at_end::register();
     fork::watch();
+    thread::watch_main();
     true
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod annotations;
 mod arrival;
 mod at_end;
 mod beginning;
+pub(crate) mod cancellation;
 pub(crate) mod chunks;
 pub(crate) mod clock;
 pub(crate) mod config;

@@ -109,19 +109,32 @@ pub(super) fn die(signal: c_int) {
     }
 }
 
-/// Runs `action` with all signals blocked, for threads that it makes.
-pub(super) fn with_all_blocked<R>(action: impl FnOnce() -> R) -> R {
+/// Which signals a thread blocks.
+#[derive(Clone, Copy)]
+pub(super) struct Blocked(libc::sigset_t);
+
+impl Blocked {
+    /// Has this thread block them, and no others.
+    pub(super) fn apply(self) {
+        // SAFETY: the set is what the system has given.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut()) };
+    }
+}
+
+/// Runs `action` with all signals blocked, for threads that it makes. It is told which
+/// were blocked before.
+pub(super) fn with_all_blocked<R>(action: impl FnOnce(Blocked) -> R) -> R {
     let mut before = MaybeUninit::<libc::sigset_t>::zeroed();
     // SAFETY: the sets are valid places; all zeros is a set, should the call
     // fail.
-    unsafe {
+    let before = unsafe {
         let mut all = MaybeUninit::<libc::sigset_t>::uninit();
         libc::sigfillset(all.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
-    }
-    let result = action();
-    // SAFETY: the set is what the call above has stored.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
+        Blocked(before.assume_init())
+    };
+    let result = action(before);
+    before.apply();
     result
 }
 

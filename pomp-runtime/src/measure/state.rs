@@ -6,21 +6,39 @@
 //!
 //! Every state can become Off.
 //! ```
+//!
+//! On is one of two: a thread that may be cancelled at any instruction has each of
+//! its events recorded with cancellation held off (`cancellation`), for which the
+//! quick way into the library is closed to all.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 const NEW: u8 = 0;
 const STARTING: u8 = 1;
 const ON: u8 = 2;
 const OFF: u8 = 3;
 const PAUSED: u8 = 4;
+const ON_WITH_CARE: u8 = 5;
 
 static STATE: AtomicU8 = AtomicU8::new(NEW);
 
-/// Whether events are measured.
+/// Whether On is [`ON_WITH_CARE`].
+static CARE: AtomicBool = AtomicBool::new(false);
+
+/// Whether events are measured, and nothing else is to be done for them.
 #[inline(always)]
-pub(crate) fn is_on() -> bool {
+pub(crate) fn is_quick() -> bool {
     STATE.load(Ordering::Relaxed) == ON
+}
+
+/// Whether events are measured.
+pub(crate) fn is_on() -> bool {
+    matches!(STATE.load(Ordering::Relaxed), ON | ON_WITH_CARE)
+}
+
+/// Whether nothing is measured, nor will be.
+pub(crate) fn is_off() -> bool {
+    STATE.load(Ordering::Relaxed) == OFF
 }
 
 /// Whether nothing has happened yet.
@@ -32,17 +50,35 @@ pub(crate) fn is_new() -> bool {
 /// Whether events are measured, or will be when the program switches
 /// measurement on again.
 pub(crate) fn is_on_or_paused() -> bool {
-    matches!(STATE.load(Ordering::Relaxed), ON | PAUSED)
+    is_on() || STATE.load(Ordering::Relaxed) == PAUSED
 }
 
 /// Measures no more for a time.
 pub(super) fn pause() {
-    let _ = STATE.compare_exchange(ON, PAUSED, Ordering::AcqRel, Ordering::Relaxed);
+    change(ON, PAUSED);
+    change(ON_WITH_CARE, PAUSED);
 }
 
 /// Measures again.
 pub(super) fn resume() {
-    let _ = STATE.compare_exchange(PAUSED, ON, Ordering::AcqRel, Ordering::Relaxed);
+    change(PAUSED, ON);
+    take_care_if_asked();
+}
+
+/// Measures with care from now on.
+pub(super) fn take_care() {
+    CARE.store(true, Ordering::SeqCst);
+    take_care_if_asked();
+}
+
+fn take_care_if_asked() {
+    if CARE.load(Ordering::SeqCst) {
+        change(ON, ON_WITH_CARE);
+    }
+}
+
+fn change(from: u8, to: u8) {
+    let _ = STATE.compare_exchange(from, to, Ordering::SeqCst, Ordering::Relaxed);
 }
 
 /// Takes it upon this thread to start; false if another thread did.
@@ -61,7 +97,8 @@ pub(super) fn wait_for_start() {
 
 /// The start is done.
 pub(super) fn set_started(on: bool) {
-    STATE.store(if on { ON } else { OFF }, Ordering::Release);
+    STATE.store(if on { ON } else { OFF }, Ordering::SeqCst);
+    take_care_if_asked();
 }
 
 /// Measures no more, for good.

@@ -18,7 +18,7 @@ use super::mutex::lock;
 use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role, add_frames};
-use super::{clock, errno, omp, pause, state};
+use super::{clock, errno, helper, omp, pause, state};
 use crate::sinks::log::Log;
 use crate::sinks::profile::{CallTree, Node};
 use crate::sinks::trace::Stream;
@@ -108,8 +108,8 @@ pub(super) fn start_anew() {
     drop(blocks);
     LATEST.set(None);
     NEXT_INITIAL.store(1, Ordering::Relaxed);
-    thread_end::forget();
     CURRENT.set(None);
+    watch_main();
 }
 
 /// All blocks but one, without a lock.
@@ -142,26 +142,12 @@ pub(crate) fn all() -> Vec<&'static Thread> {
 
 /// Runs `action` on this thread's block, unless the thread is in the library
 /// already.
-#[inline(always)]
-pub(crate) fn with_current<R>(action: impl FnOnce(&'static Thread) -> R) -> Option<R> {
-    let thread = match CURRENT.get() {
+fn with_current<R>(action: impl FnOnce(&'static Thread) -> R) -> Option<R> {
+    match CURRENT.get() {
         Some(thread) => thread,
         None => attach()?,
-    };
-    if thread.busy.load(Ordering::Relaxed) {
-        return None;
     }
-    // A signal handler on this thread must see the mark before anything that
-    // `action` writes, and after it nothing half done.
-    thread.busy.store(true, Ordering::Relaxed);
-    compiler_fence(Ordering::SeqCst);
-    if thread.pauses() != pause::mark() && !thread.catch_up() {
-        thread.set_busy(false);
-        return None;
-    }
-    let result = action(thread);
-    thread.set_busy(false);
-    Some(result)
+    .enter(action)
 }
 
 /// Runs `action` with this thread marked as inside the library, so that events
@@ -181,7 +167,7 @@ pub(crate) fn inside<R>(action: impl FnOnce() -> R) -> Option<R> {
 /// Gives this thread a block.
 #[cold]
 #[inline(never)]
-fn attach() -> Option<&'static Thread> {
+pub(crate) fn attach() -> Option<&'static Thread> {
     let thread = errno::keep(|| inside(|| blocks().take()))??;
     CURRENT.set(Some(thread));
     Some(thread)
@@ -208,8 +194,14 @@ impl Blocks {
     }
 }
 
-/// This thread ends: its block is free for another.
+/// This thread ends: its block, if it has one, is free for another.
 fn detach(thread: &'static Thread) {
+    if started_the_program() {
+        helper::main_has_ended();
+    }
+    if std::ptr::eq(thread, &raw const INSIDE) {
+        return;
+    }
     CURRENT.set(Some(&INSIDE));
     if state::is_on_or_paused() {
         if let Some(top) = thread.top().filter(|top| top.role() != Role::Base) {
@@ -258,6 +250,26 @@ impl Thread {
         self.base.set(Some(base));
         self.top.set(Some(base));
         Some(())
+    }
+
+    /// Runs `action` on this block, which is this thread's own, unless the thread is in
+    /// the library already.
+    #[inline(always)]
+    pub(crate) fn enter<R>(&'static self, action: impl FnOnce(&'static Self) -> R) -> Option<R> {
+        if self.busy.load(Ordering::Relaxed) {
+            return None;
+        }
+        // A signal handler on this thread must see the mark before anything that
+        // `action` writes, and after it nothing half done.
+        self.busy.store(true, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        if self.pauses() != pause::mark() && !self.catch_up() {
+            self.set_busy(false);
+            return None;
+        }
+        let result = action(self);
+        self.set_busy(false);
+        Some(result)
     }
 
     /// Whether an event is being recorded.
@@ -341,13 +353,27 @@ impl Thread {
     }
 }
 
+/// This thread, by the system's number.
+pub(super) fn number() -> i32 {
+    // SAFETY: the call only asks.
+    unsafe { libc::gettid() }
+}
+
 /// Whether this is the thread that the process began with.
 pub(crate) fn started_the_program() -> bool {
-    // SAFETY: both calls only ask.
-    unsafe { libc::getpid() == libc::gettid() }
+    // SAFETY: the call only asks.
+    number() == unsafe { libc::getpid() }
 }
 
 pub(crate) use thread_end::unwatch;
+
+/// Has the end of the thread that started the program told, if it is this one.
+pub(super) fn watch_main() {
+    if started_the_program() {
+        thread_end::watch(CURRENT.get().unwrap_or(&INSIDE));
+        helper::main_is_watched();
+    }
+}
 
 /// Learning that a thread ends.
 mod thread_end {
@@ -359,7 +385,7 @@ mod thread_end {
     static KEY: AtomicU32 = AtomicU32::new(0);
     static HAS_KEY: AtomicBool = AtomicBool::new(false);
 
-    /// Called with the lock of all blocks held.
+    /// Called with the lock of all blocks held, or before there are threads.
     pub(super) fn watch(thread: &'static Thread) {
         if !HAS_KEY.load(Ordering::Acquire) {
             let mut key = 0;
@@ -386,16 +412,6 @@ mod thread_end {
         if HAS_KEY.swap(false, Ordering::AcqRel) {
             // SAFETY: the key was created and is deleted once.
             unsafe { libc::pthread_key_delete(KEY.load(Ordering::Relaxed)) };
-        }
-    }
-
-    /// This thread's end does not matter: its block is a parent's.
-    pub(super) fn forget() {
-        if HAS_KEY.load(Ordering::Acquire) {
-            // SAFETY: the key exists until `unwatch`.
-            unsafe {
-                libc::pthread_setspecific(KEY.load(Ordering::Relaxed), std::ptr::null());
-            }
         }
     }
 

@@ -1,76 +1,138 @@
 //! The boundary that every entry point passes: is measurement on, is the
 //! descriptor there and known, is the thread inside the library already; and a
 //! panic turns measurement off instead of unwinding into the program.
+//!
+//! An entry point itself has nothing that unwinding must see, and may be unwound: it
+//! is a function of the kind `C-unwind`, and all that it holds is `Copy`. What catches panics is called by it, at once
+//! on the quick way, and else with cancellation held off (`cancellation`).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::descriptor::{OmpRegDescr, region_of};
 use crate::measure::region::Region;
-use crate::measure::thread::{Thread, with_current};
-use crate::measure::{life_cycle, state};
+use crate::measure::thread::{self, Thread};
+use crate::measure::{cancellation, life_cycle, state};
 
 /// Runs `action` for an event of a region, if it is to be measured.
 ///
 /// # Safety
 /// `descriptor` is null or points to a descriptor.
 #[inline(always)]
-pub(super) unsafe fn event<R>(
+pub(super) unsafe fn event<R: Copy>(
     descriptor: *const OmpRegDescr,
-    action: impl FnOnce(&'static Thread, &'static Region) -> R,
+    action: impl FnOnce(&'static Thread, &'static Region) -> R + Copy,
 ) -> Option<R> {
     // SAFETY: as the caller promises.
-    event_of(|_| region_of(unsafe { descriptor.as_ref() }?), action)
+    event_of(move |_| region_of(unsafe { descriptor.as_ref() }?), action)
 }
 
 /// Runs `action` for an event of the region that `find` finds, if it is to be
-/// measured.
+/// measured. Also while the program has switched measurement off, when it says where
+/// the thread is.
 #[inline(always)]
-pub(super) fn event_of<R>(
-    find: impl FnOnce(&'static Thread) -> Option<&'static Region>,
-    action: impl FnOnce(&'static Thread, &'static Region) -> R,
+pub(super) fn event_of<R: Copy>(
+    find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
+    action: impl FnOnce(&'static Thread, &'static Region) -> R + Copy,
 ) -> Option<R> {
-    if !state::is_on() && !start() {
-        return None;
-    }
-    recorded(find, action)
+    on_thread(state::is_on_or_paused, move |thread| {
+        let region = find(thread).filter(|region| !region.off)?;
+        Some(action(thread, region))
+    })
 }
 
-/// As `event_of`, also while the program has switched measurement off.
+/// As `event_of`, of what happens within a moment: nothing while the program has
+/// switched measurement off.
 #[inline(always)]
-pub(super) fn lasting_event_of<R>(
-    find: impl FnOnce(&'static Thread) -> Option<&'static Region>,
-    action: impl FnOnce(&'static Thread, &'static Region) -> R,
+pub(super) fn passing_event_of<R: Copy>(
+    find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
+    action: impl FnOnce(&'static Thread, &'static Region) -> R + Copy,
 ) -> Option<R> {
-    if !state::is_on_or_paused() {
-        return None;
-    }
-    recorded(find, action)
-}
-
-#[inline(always)]
-fn recorded<R>(
-    find: impl FnOnce(&'static Thread) -> Option<&'static Region>,
-    action: impl FnOnce(&'static Thread, &'static Region) -> R,
-) -> Option<R> {
-    let measured = |thread| find(thread).filter(|region| !region.off);
-    caught(|| with_current(|thread| Some(action(thread, measured(thread)?)))?)
+    on_thread(state::is_on, move |thread| {
+        let region = find(thread).filter(|region| !region.off)?;
+        Some(action(thread, region))
+    })
 }
 
 /// What is done for an event. Interfaces of other tools pass it to one function each,
 /// since every program carries them, whether it uses them or not.
 pub(super) type Action = fn(&'static Thread, &'static Region);
 
-/// Runs `action` for an event of no region.
+/// Runs `action` for a passing event of no region.
 #[inline(always)]
-pub(super) fn thread_event<R>(action: impl FnOnce(&'static Thread) -> R) -> Option<R> {
-    if !state::is_on() {
+pub(super) fn thread_event<R: Copy>(
+    action: impl FnOnce(&'static Thread) -> R + Copy,
+) -> Option<R> {
+    on_thread(state::is_on, move |thread| Some(action(thread)))
+}
+
+#[inline(always)]
+fn on_thread<R: Copy>(
+    is_wanted: fn() -> bool,
+    action: impl FnOnce(&'static Thread) -> Option<R> + Copy,
+) -> Option<R> {
+    match thread::current().filter(|_| state::is_quick()) {
+        Some(thread) => recorded(thread, action),
+        None => carefully(is_wanted, action),
+    }
+}
+
+/// Catches what panics: this is what an entry point jumps to.
+#[inline(never)]
+fn recorded<R: Copy>(
+    thread: &'static Thread,
+    action: impl FnOnce(&'static Thread) -> Option<R> + Copy,
+) -> Option<R> {
+    or_fail(|| thread.enter(action)?)
+}
+
+/// The first event of the program or of this thread, or one that finds measurement
+/// off; and every one where threads may be cancelled at any instruction.
+#[cold]
+#[inline(never)]
+fn carefully<R: Copy>(
+    is_wanted: fn() -> bool,
+    action: impl FnOnce(&'static Thread) -> Option<R> + Copy,
+) -> Option<R> {
+    if state::is_off() {
         return None;
     }
-    caught(|| with_current(action))
+    let held = cancellation::hold();
+    let result = match attached(is_wanted) {
+        Some(thread) => recorded(thread, action),
+        None => None,
+    };
+    held.release();
+    result
+}
+
+/// This thread's block, if what is wanted is so.
+#[cold]
+#[inline(never)]
+fn attached(is_wanted: fn() -> bool) -> Option<&'static Thread> {
+    or_fail(|| {
+        if !life_cycle::ensure_started() || !is_wanted() {
+            return None;
+        }
+        thread::current().or_else(thread::attach)
+    })
 }
 
 /// Runs what a source does apart from events.
-pub(super) fn caught<R>(action: impl FnOnce() -> Option<R>) -> Option<R> {
+#[inline(always)]
+pub(super) fn caught<R: Copy>(action: impl FnOnce() -> Option<R> + Copy) -> Option<R> {
+    let held = cancellation::hold();
+    let result = done(action);
+    held.release();
+    result
+}
+
+#[inline(never)]
+fn done<R: Copy>(action: impl FnOnce() -> Option<R> + Copy) -> Option<R> {
+    or_fail(action)
+}
+
+#[inline(always)]
+fn or_fail<R>(action: impl FnOnce() -> Option<R> + Copy) -> Option<R> {
     match catch_unwind(AssertUnwindSafe(action)) {
         Ok(result) => result,
         Err(_) => {
@@ -78,10 +140,4 @@ pub(super) fn caught<R>(action: impl FnOnce() -> Option<R>) -> Option<R> {
             None
         }
     }
-}
-
-/// Measurement is not on: perhaps because this is the first event.
-#[inline(always)]
-fn start() -> bool {
-    state::is_new() && caught(|| Some(life_cycle::ensure_started())).unwrap_or(false)
 }

@@ -2,8 +2,8 @@
 
 use std::ffi::{c_char, c_long};
 
-use super::boundary::{event, event_of, thread_event};
-use super::descriptor::OmpRegDescr;
+use super::boundary::{passing_event_of, thread_event};
+use super::descriptor::{OmpRegDescr, region_of};
 use super::fortran::pompf;
 use super::literal::Literal;
 use trace::replay::MOST_LEVELS;
@@ -13,108 +13,116 @@ use crate::measure::clock::now;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
 
-/// The words of a loop; none without an address.
-///
-/// # Safety
-/// `words` is null or points to the words of a loop, the first of which says for
-/// how many levels there are words.
-unsafe fn words<'a>(words: *mut c_long) -> Option<Words<'a>> {
-    // SAFETY: as the caller promises.
-    unsafe {
-        let levels = usize::try_from(*words.as_ref()?).ok()?;
-        let count = FIRST_LEVEL + LEVEL * levels.clamp(1, MOST_LEVELS);
-        Some(Words(std::slice::from_raw_parts_mut(
-            words.cast::<i64>(),
-            count,
-        )))
+/// Where the program keeps the words of a loop.
+#[derive(Clone, Copy)]
+struct Place(*mut c_long);
+
+impl Place {
+    /// Runs `action` on the words, which are its own for so long; none without an
+    /// address.
+    ///
+    /// # Safety
+    /// The place is null or that of the words of a loop, the first of which says for
+    /// how many levels there are words. Nobody else uses them meanwhile.
+    #[inline(always)]
+    unsafe fn with<R>(self, action: impl FnOnce(&mut Words<'_>) -> R) -> Option<R> {
+        // SAFETY: as the caller promises. The words are not used behind the call.
+        unsafe {
+            let levels = usize::try_from(*self.0.as_ref()?).ok()?;
+            let count = FIRST_LEVEL + LEVEL * levels.clamp(1, MOST_LEVELS);
+            let words = std::slice::from_raw_parts_mut(self.0.cast::<i64>(), count);
+            Some(action(&mut Words(words)))
+        }
     }
 }
 
-/// The iterations of a loop begin on this thread. Gives a value that its
-/// innermost variable never has, and the step.
+/// The iterations of a loop begin on this thread, in the region that `find` finds.
+/// Gives a value that its innermost variable never has, and the step.
 ///
 /// # Safety
-/// As in `words`; the region's descriptor is given by `event`, as that needs it.
+/// As in [`Place::with`].
+#[inline(always)]
 unsafe fn begin(
-    loop_words: *mut c_long,
-    tell: impl FnOnce(&mut dyn FnMut(&'static Thread, &'static Region)),
+    place: Place,
+    find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
 ) -> (c_long, c_long) {
     // SAFETY: as the caller promises.
-    let Some(mut words) = (unsafe { words(loop_words) }) else {
+    let prepared = unsafe { place.with(|words| (words.prepare(), words.inner().1)) };
+    let Some(((count, never), step)) = prepared else {
         return (0, 0);
     };
-    let (count, never) = words.prepare();
-    tell(&mut |thread, region| thread.begin_chunks(region, &mut words, count, now()));
-    (never, words.inner().1)
+    passing_event_of(find, move |thread, region| {
+        // SAFETY: as the caller promises.
+        unsafe { place.with(|words| thread.begin_chunks(region, words, count, now())) };
+    });
+    (never, step)
 }
 
 /// The variables are not `next`, or the chunk is over. Gives the value at which
 /// to call again.
 ///
 /// # Safety
-/// As in `words`.
-unsafe fn turn(loop_words: *mut c_long, next: c_long) -> c_long {
+/// As in [`Place::with`].
+unsafe fn turn(place: Place, next: c_long) -> c_long {
+    let turned = |words: &mut Words<'_>| {
+        let chunk = words.are_traced().then(|| words.turn(next)).flatten();
+        (chunk, words.stop())
+    };
     // SAFETY: as the caller promises.
-    let Some(mut words) = (unsafe { words(loop_words) }) else {
+    let Some((chunk, stop)) = (unsafe { place.with(turned) }) else {
         return 0;
     };
-    if words.are_traced()
-        && let Some(chunk) = words.turn(next)
-    {
+    if let Some(chunk) = chunk {
         let at = now();
-        thread_event(|thread| thread.trace_chunk(chunk, at));
+        thread_event(move |thread| thread.trace_chunk(chunk, at));
     }
-    words.stop()
+    stop
 }
 
 /// This thread has no more iterations of the loop.
 ///
 /// # Safety
-/// As in `words`.
-unsafe fn end(loop_words: *mut c_long, next: c_long) {
+/// As in [`Place::with`].
+unsafe fn end(place: Place, next: c_long) {
+    let ended = |words: &mut Words<'_>| words.are_traced().then(|| words.last(next)).flatten();
     // SAFETY: as the caller promises.
-    let Some(words) = (unsafe { words(loop_words) }) else {
-        return;
-    };
-    if words.are_traced()
-        && let Some(length) = words.last(next)
-    {
+    if let Some(length) = unsafe { place.with(ended) }.flatten() {
         let at = now();
-        thread_event(|thread| thread.trace_last_chunk(length, at));
+        thread_event(move |thread| thread.trace_last_chunk(length, at));
     }
 }
 
 /// See `begin`.
 ///
 /// # Safety
-/// `descriptor` is null or points to a descriptor; `words` as in `words`.
+/// `descriptor` is null or points to a descriptor; `words` as in [`Place::with`].
 #[unsafe(no_mangle)]
-unsafe extern "C" fn POMP_Chunks_begin(
+unsafe extern "C-unwind" fn POMP_Chunks_begin(
     descriptor: *const OmpRegDescr,
     words: *mut c_long,
 ) -> c_long {
     // SAFETY: as the caller promises.
-    unsafe { begin(words, |tell| _ = event(descriptor, tell)).0 }
+    unsafe { begin(Place(words), move |_| region_of(descriptor.as_ref()?)).0 }
 }
 
 /// See `turn`.
 ///
 /// # Safety
-/// As in `words`.
+/// As in [`Place::with`].
 #[unsafe(no_mangle)]
-unsafe extern "C" fn POMP_Chunk_begin(words: *mut c_long, next: c_long) -> c_long {
+unsafe extern "C-unwind" fn POMP_Chunk_begin(words: *mut c_long, next: c_long) -> c_long {
     // SAFETY: as the caller promises.
-    unsafe { turn(words, next) }
+    unsafe { turn(Place(words), next) }
 }
 
 /// See `end`.
 ///
 /// # Safety
-/// As in `words`.
+/// As in [`Place::with`].
 #[unsafe(no_mangle)]
-unsafe extern "C" fn POMP_Chunks_end(words: *mut c_long, next: c_long) {
+unsafe extern "C-unwind" fn POMP_Chunks_end(words: *mut c_long, next: c_long) {
     // SAFETY: as the caller promises.
-    unsafe { end(words, next) }
+    unsafe { end(Place(words), next) }
 }
 
 pompf! {
@@ -126,9 +134,7 @@ pompf! {
         // SAFETY: a compiler passes the literal and its length, and variables.
         unsafe {
             let literal = Literal::new(text, length);
-            let (never, by) = begin(words, |tell| {
-                _ = event_of(|thread| literal.region(thread), tell);
-            });
+            let (never, by) = begin(Place(words), move |thread| literal.region(thread));
             (*next, *stop, *step) = (never, never, by);
         }
     }
@@ -138,7 +144,7 @@ pompf! {
     /// See `turn`; what C gets as a result is written to a variable.
     "chunk_begin"(words: *mut c_long, next: *const c_long, stop: *mut c_long) {
         // SAFETY: a compiler passes variables.
-        unsafe { *stop = turn(words, *next) }
+        unsafe { *stop = turn(Place(words), *next) }
     }
 }
 
@@ -146,6 +152,6 @@ pompf! {
     /// See `end`.
     "chunks_end"(words: *mut c_long, next: *const c_long) {
         // SAFETY: a compiler passes variables.
-        unsafe { end(words, *next) }
+        unsafe { end(Place(words), *next) }
     }
 }

@@ -11,7 +11,7 @@ use crate::sinks::collector::requests;
 /// # Safety
 /// `requests` is null or a buffer as the interface demands.
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn __omp_collector_api(requests: *mut c_void) -> c_int {
+pub(super) unsafe extern "C-unwind" fn __omp_collector_api(requests: *mut c_void) -> c_int {
     // SAFETY: as the caller promises.
     match caught(|| unsafe { requests::answer(requests.cast()) }.then_some(())) {
         Some(()) => 0,

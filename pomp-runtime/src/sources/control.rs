@@ -8,11 +8,11 @@ use crate::measure::{annotations, life_cycle, pause};
 
 /// The functions without arguments, to be linked with every program.
 #[cfg(not(test))]
-pub(super) const STEERING: [extern "C" fn(); 3] = [romp_start, romp_stop, romp_dump];
+pub(super) const STEERING: [extern "C-unwind" fn(); 3] = [romp_start, romp_stop, romp_dump];
 
 /// Measurement goes on.
 #[unsafe(no_mangle)]
-extern "C" fn romp_start() {
+extern "C-unwind" fn romp_start() {
     caught(|| {
         life_cycle::ensure_started();
         pause::switch_on();
@@ -22,7 +22,7 @@ extern "C" fn romp_start() {
 
 /// Measurement stops for a time.
 #[unsafe(no_mangle)]
-extern "C" fn romp_stop() {
+extern "C-unwind" fn romp_stop() {
     caught(|| {
         life_cycle::ensure_started();
         pause::switch_off();
@@ -32,7 +32,7 @@ extern "C" fn romp_stop() {
 
 /// The profile is written as it is now.
 #[unsafe(no_mangle)]
-extern "C" fn romp_dump() {
+extern "C-unwind" fn romp_dump() {
     caught(|| {
         life_cycle::dump_now();
         Some(())
@@ -44,7 +44,7 @@ extern "C" fn romp_dump() {
 /// # Safety
 /// Each of the two is null or a C string.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn romp_annotate(key: *const c_char, value: *const c_char) {
+unsafe extern "C-unwind" fn romp_annotate(key: *const c_char, value: *const c_char) {
     caught(|| {
         if life_cycle::ensure_started() {
             annotations::add(text(key)?, text(value).unwrap_or_default());

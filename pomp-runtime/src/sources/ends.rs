@@ -14,7 +14,7 @@ use crate::measure::life_cycle;
 
 /// Ends the process after the profile has been written.
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn romp_end_process(status: c_int) -> ! {
+pub(super) extern "C-unwind" fn romp_end_process(status: c_int) -> ! {
     caught(|| {
         life_cycle::finish_at_once();
         Some(())

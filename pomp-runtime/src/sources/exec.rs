@@ -124,7 +124,7 @@ lists! {
 
 /// Has the profile written. Gives the function that goes on.
 #[unsafe(no_mangle)]
-extern "C" fn romp_before_exec(number: usize) -> *const c_void {
+extern "C-unwind" fn romp_before_exec(number: usize) -> *const c_void {
     caught(|| {
         life_cycle::before_exec();
         Some(())
@@ -140,26 +140,26 @@ extern "C" fn romp_before_exec(number: usize) -> *const c_void {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn romp_execve(path: *const c_char, words: Words, environment: Words) -> c_int {
+unsafe extern "C-unwind" fn romp_execve(path: *const c_char, words: Words, environment: Words) -> c_int {
     // SAFETY: as the caller promises.
     unsafe { libc::syscall(libc::SYS_execve, path, words, environment) as c_int }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn romp_execv(path: *const c_char, words: Words) -> c_int {
+unsafe extern "C-unwind" fn romp_execv(path: *const c_char, words: Words) -> c_int {
     // SAFETY: as the caller promises.
     unsafe { romp_execve(path, words, environ) }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn romp_execvp(file: *const c_char, words: Words) -> c_int {
+unsafe extern "C-unwind" fn romp_execvp(file: *const c_char, words: Words) -> c_int {
     // SAFETY: as the caller promises.
     unsafe { romp_execvpe(file, words, environ) }
 }
 
 /// The environment stands behind the end of the words.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn romp_execv_then_environment(path: *const c_char, words: Words) -> c_int {
+unsafe extern "C-unwind" fn romp_execv_then_environment(path: *const c_char, words: Words) -> c_int {
     // SAFETY: the caller has ended the list with a null pointer, and put the
     // environment behind it.
     unsafe {
@@ -172,13 +172,13 @@ unsafe extern "C" fn romp_execv_then_environment(path: *const c_char, words: Wor
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn romp_fexecve(file: c_int, words: Words, environment: Words) -> c_int {
+unsafe extern "C-unwind" fn romp_fexecve(file: c_int, words: Words, environment: Words) -> c_int {
     // SAFETY: as the caller promises.
     unsafe { romp_execveat(file, c"".as_ptr(), words, environment, libc::AT_EMPTY_PATH) }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn romp_execveat(
+unsafe extern "C-unwind" fn romp_execveat(
     directory: c_int,
     path: *const c_char,
     words: Words,
@@ -201,7 +201,7 @@ unsafe extern "C" fn romp_execveat(
 
 /// Tries each directory of `PATH`, as the C library does.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn romp_execvpe(file: *const c_char, words: Words, environment: Words) -> c_int {
+unsafe extern "C-unwind" fn romp_execvpe(file: *const c_char, words: Words, environment: Words) -> c_int {
     // SAFETY: as the caller promises.
     unsafe {
         let name = CStr::from_ptr(file).to_bytes();

@@ -7,7 +7,7 @@
 
 use std::ffi::c_char;
 
-use super::boundary::{caught, event_of, lasting_event_of};
+use super::boundary::{caught, event_of};
 use super::literal::Literal;
 use super::pomp::{
     self, begin_announced, begin_created_task, begin_task, create_task, for_simple_events,
@@ -80,11 +80,11 @@ fn report_any(literal: Literal, event: Event) {
 
 /// Runs `action` for an event of a literal's region.
 #[inline(always)]
-fn event_at<R>(
+fn event_at<R: Copy>(
     literal: Literal,
-    action: impl FnOnce(&'static Thread, &'static Region) -> R,
+    action: impl FnOnce(&'static Thread, &'static Region) -> R + Copy,
 ) -> Option<R> {
-    event_of(|thread| literal.region(thread), action)
+    event_of(move |thread| literal.region(thread), action)
 }
 
 for_simple_events!(probes);
@@ -127,8 +127,8 @@ pompf! {
     "end"(text: *const c_char, length: usize) {
         // SAFETY: a compiler passes the literal and its length.
         let literal = unsafe { Literal::new(text, length) };
-        lasting_event_of(
-            |thread| literal.region(thread),
+        event_of(
+            move |thread| literal.region(thread),
             |thread, region| report(Event::UserEnd, thread, region),
         );
     }

@@ -32,7 +32,7 @@ macro_rules! routines {
                 // otherwise what the routine demands.
                 unsafe {
                     let literal = Literal::new(text, length);
-                    let call = begin(|thread| literal.region(thread));
+                    let call = begin(move |thread| literal.region(thread));
                     omp::$called_omp(lock $(, $hint)?);
                     called(call);
                 }
@@ -45,7 +45,7 @@ macro_rules! routines {
                 // SAFETY: as above.
                 unsafe {
                     let literal = Literal::new(text, length);
-                    let call = begin_wait(|thread| literal.region(thread), lock);
+                    let call = begin_wait(move |thread| literal.region(thread), lock);
                     omp::$set_omp(lock);
                     tried(call, lock, true);
                 }
@@ -58,7 +58,7 @@ macro_rules! routines {
                 // SAFETY: as above.
                 unsafe {
                     let literal = Literal::new(text, length);
-                    let set = release(|thread| literal.region(thread), lock);
+                    let set = release(move |thread| literal.region(thread), lock);
                     omp::$unset_omp(lock);
                     released(set);
                 }
@@ -71,9 +71,9 @@ macro_rules! routines {
         /// # Safety
         /// As the function demands.
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $test(lock: *mut c_void) -> i64 {
+        unsafe extern "C-unwind" fn $test(lock: *mut c_void) -> i64 {
             static ROUTINE: Routine = Routine::new($name);
-            let call = begin(|thread| thread.lock_site.get().or_else(|| ROUTINE.region()));
+            let call = begin(move |thread| thread.lock_site.get().or_else(|| ROUTINE.region()));
             // SAFETY: as the caller promises.
             let result = unsafe { omp::$test_omp(lock) };
             tried(call, lock, result != 0);
@@ -110,7 +110,7 @@ pompf! {
         // SAFETY: a compiler passes the literal and its length.
         let literal = unsafe { Literal::new(text, length) };
         event_of(
-            |thread| literal.region(thread),
+            move |thread| literal.region(thread),
             |thread, region| thread.lock_site.set(Some(region)),
         );
     }

@@ -33,11 +33,11 @@ use crate::measure::thread::Thread;
 
 /// A function begins.
 #[unsafe(no_mangle)]
-extern "C" fn romp_function_enter(function: *const c_void, call_site: *const c_void) {
+extern "C-unwind" fn romp_function_enter(function: *const c_void, call_site: *const c_void) {
     let here = 0_u8;
     let stack = std::hint::black_box(&raw const here).addr() as u64;
     event_of(
-        |thread| region_of(thread, function.addr()),
+        move |thread| region_of(thread, function.addr()),
         |thread, region| {
             let site = call_site.addr() as u64;
             thread.enter_function(
@@ -54,9 +54,9 @@ extern "C" fn romp_function_enter(function: *const c_void, call_site: *const c_v
 
 /// A function ends.
 #[unsafe(no_mangle)]
-extern "C" fn romp_function_exit(function: *const c_void, _call_site: *const c_void) {
+extern "C-unwind" fn romp_function_exit(function: *const c_void, _call_site: *const c_void) {
     event_of(
-        |thread| region_of(thread, function.addr()),
+        move |thread| region_of(thread, function.addr()),
         |thread, region| thread.report(Event::FunctionExit, region, now),
     );
 }

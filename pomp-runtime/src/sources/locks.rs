@@ -4,7 +4,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::boundary::{event_of, thread_event};
+use super::boundary::{passing_event_of, thread_event};
 use super::descriptor::{OmpRegDescr, region_of};
 use crate::measure::clock::now;
 use crate::measure::lock::{LockCall, Unset};
@@ -15,32 +15,32 @@ use crate::measure::thread::Thread;
 /// The call begins, at the region that `find` finds.
 #[inline(always)]
 pub(super) fn begin(
-    find: impl FnOnce(&'static Thread) -> Option<&'static Region>,
+    find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
 ) -> Option<LockCall> {
-    event_of(find, |thread, region| thread.lock_call(region, now))?
+    passing_event_of(find, |thread, region| thread.lock_call(region, now))?
 }
 
 /// A call that waits for a lock begins, at the region that `find` finds.
 #[inline(always)]
 pub(super) fn begin_wait(
-    find: impl FnOnce(&'static Thread) -> Option<&'static Region>,
+    find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
     lock: *mut c_void,
 ) -> Option<LockCall> {
     let action = |thread: &'static Thread, region| thread.lock_wait(region, lock.addr(), now);
-    event_of(find, action)?
+    passing_event_of(find, action)?
 }
 
 /// An unset call begins. Gives the call that set the lock, and the time.
 #[inline(always)]
 pub(super) fn release(
-    find: impl FnOnce(&'static Thread) -> Option<&'static Region>,
+    find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
     lock: *mut c_void,
 ) -> Option<(Unset, u64)> {
     let action = |thread: &'static Thread, _| {
         let at = now();
         thread.lock_release(lock.addr(), at).map(|set| (set, at))
     };
-    event_of(find, action)?
+    passing_event_of(find, action)?
 }
 
 /// A call that neither sets nor unsets has returned.
@@ -48,7 +48,7 @@ pub(super) fn release(
 pub(super) fn called(call: Option<LockCall>) {
     if let Some(call) = call {
         let at = now();
-        thread_event(|thread| thread.lock_called(call, at));
+        thread_event(move |thread| thread.lock_called(call, at));
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) fn called(call: Option<LockCall>) {
 pub(super) fn released(set: Option<(Unset, u64)>) {
     if let Some((set, start)) = set {
         let at = now();
-        thread_event(|thread| thread.lock_released(set, start, at));
+        thread_event(move |thread| thread.lock_released(set, start, at));
     }
 }
 
@@ -66,7 +66,7 @@ pub(super) fn released(set: Option<(Unset, u64)>) {
 pub(super) fn tried(call: Option<LockCall>, lock: *mut c_void, acquired: bool) {
     let Some(call) = call else { return };
     let at = now();
-    thread_event(|thread| match acquired {
+    thread_event(move |thread| match acquired {
         true => thread.lock_acquired(call, lock.addr(), at),
         false => thread.lock_refused(call, at),
     });
@@ -84,12 +84,12 @@ macro_rules! routines {
             /// # Safety
             /// As the routine demands; `descriptor` is null or a descriptor.
             #[unsafe(no_mangle)]
-            unsafe extern "C" fn $called(
+            unsafe extern "C-unwind" fn $called(
                 descriptor: *const OmpRegDescr, lock: *mut c_void $(, $hint: c_int)?
             ) {
                 // SAFETY: as the caller promises.
                 unsafe {
-                    let call = begin(|_| region_of(descriptor.as_ref()?));
+                    let call = begin(move |_| region_of(descriptor.as_ref()?));
                     omp::$called_omp(lock $(, $hint)?);
                     called(call);
                 }
@@ -101,10 +101,10 @@ macro_rules! routines {
         /// # Safety
         /// As the routine demands; `descriptor` is null or a descriptor.
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $set(descriptor: *const OmpRegDescr, lock: *mut c_void) {
+        unsafe extern "C-unwind" fn $set(descriptor: *const OmpRegDescr, lock: *mut c_void) {
             // SAFETY: as the caller promises.
             unsafe {
-                let call = begin_wait(|_| region_of(descriptor.as_ref()?), lock);
+                let call = begin_wait(move |_| region_of(descriptor.as_ref()?), lock);
                 omp::$set_omp(lock);
                 tried(call, lock, true);
             }
@@ -115,10 +115,10 @@ macro_rules! routines {
         /// # Safety
         /// As the routine demands; `descriptor` is null or a descriptor.
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $unset(descriptor: *const OmpRegDescr, lock: *mut c_void) {
+        unsafe extern "C-unwind" fn $unset(descriptor: *const OmpRegDescr, lock: *mut c_void) {
             // SAFETY: as the caller promises.
             unsafe {
-                let set = release(|_| region_of(descriptor.as_ref()?), lock);
+                let set = release(move |_| region_of(descriptor.as_ref()?), lock);
                 omp::$unset_omp(lock);
                 released(set);
             }
@@ -129,10 +129,10 @@ macro_rules! routines {
         /// # Safety
         /// As the routine demands; `descriptor` is null or a descriptor.
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $test(descriptor: *const OmpRegDescr, lock: *mut c_void) -> c_int {
+        unsafe extern "C-unwind" fn $test(descriptor: *const OmpRegDescr, lock: *mut c_void) -> c_int {
             // SAFETY: as the caller promises.
             unsafe {
-                let call = begin(|_| region_of(descriptor.as_ref()?));
+                let call = begin(move |_| region_of(descriptor.as_ref()?));
                 let result = omp::$test_omp(lock);
                 tried(call, lock, result != 0);
                 result

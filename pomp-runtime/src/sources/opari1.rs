@@ -9,7 +9,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
-use super::boundary::{Action, caught, event, event_of, lasting_event_of};
+use super::boundary::{Action, caught, event, event_of};
 use super::descriptor::{self, OmpRegDescr};
 use super::pomp::{begin_announced, begin_task, fork_announced, report_any, switch_off, switch_on};
 use super::spelling::subroutine;
@@ -113,7 +113,7 @@ unsafe fn described(descriptor: *const OmpRegDescr, action: Action) {
 #[inline(never)]
 unsafe fn numbered(number: *const c_int, action: Action) {
     // SAFETY: as the caller promises.
-    event_of(|_| unsafe { region_of(number) }, action);
+    event_of(move |_| unsafe { region_of(number) }, action);
 }
 
 /// Defines the functions that report an event.
@@ -124,7 +124,7 @@ macro_rules! probes {
         /// # Safety
         /// `descriptor` is null or points to a descriptor.
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $function(descriptor: *const OmpRegDescr) {
+        unsafe extern "C-unwind" fn $function(descriptor: *const OmpRegDescr) {
             // SAFETY: as the caller promises.
             unsafe { described(descriptor, $action) }
         }
@@ -193,10 +193,10 @@ probes! {
 /// # Safety
 /// `descriptor` is null or points to a descriptor.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pomp_end(descriptor: *const OmpRegDescr) {
-    lasting_event_of(
+unsafe extern "C-unwind" fn pomp_end(descriptor: *const OmpRegDescr) {
+    event_of(
         // SAFETY: as the caller promises.
-        |_| descriptor::region_of(unsafe { descriptor.as_ref() }?),
+        move |_| descriptor::region_of(unsafe { descriptor.as_ref() }?),
         event!(UserEnd),
     );
 }
@@ -205,7 +205,7 @@ subroutine! {
     /// As `pomp_end`.
     "pomp_", "end"(number: *const c_int) {
         // SAFETY: the number is the program's.
-        lasting_event_of(|_| unsafe { region_of(number) }, event!(UserEnd));
+        event_of(move |_| unsafe { region_of(number) }, event!(UserEnd));
     }
 }
 
@@ -214,7 +214,7 @@ macro_rules! controls {
     ($($function:ident, $fortran:literal => $action:path,)+) => {$(
         /// Does what it is named after.
         #[unsafe(no_mangle)]
-        extern "C" fn $function() {
+        extern "C-unwind" fn $function() {
             caught(|| {
                 $action();
                 Some(())

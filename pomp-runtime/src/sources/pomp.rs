@@ -9,7 +9,7 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use profile::region_kind::RegionKind;
 
-use super::boundary::{caught, event, lasting_event_of};
+use super::boundary::{caught, event, event_of};
 use super::descriptor::{OmpRegDescr, RompRegion, region_of, register_table};
 use crate::measure::clock::now;
 use crate::measure::event::Event;
@@ -27,7 +27,7 @@ macro_rules! probes {
         /// # Safety
         /// `descriptor` is null or points to a descriptor.
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $function(descriptor: *const OmpRegDescr) {
+        unsafe extern "C-unwind" fn $function(descriptor: *const OmpRegDescr) {
             // SAFETY: as the caller promises.
             unsafe { event(descriptor, |thread, region| report(Event::$event, thread, region)) };
         }
@@ -135,7 +135,7 @@ for_simple_events!(probes);
 /// # Safety
 /// `descriptor` is null or points to a descriptor.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn POMP_Task_begin(descriptor: *const OmpRegDescr) {
+unsafe extern "C-unwind" fn POMP_Task_begin(descriptor: *const OmpRegDescr) {
     // SAFETY: as the caller promises.
     unsafe { event(descriptor, begin_task) };
 }
@@ -145,7 +145,7 @@ unsafe extern "C" fn POMP_Task_begin(descriptor: *const OmpRegDescr) {
 /// # Safety
 /// `descriptor` is null or points to a descriptor.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn POMP_Task_create(descriptor: *const OmpRegDescr) -> *mut c_void {
+unsafe extern "C-unwind" fn POMP_Task_create(descriptor: *const OmpRegDescr) -> *mut c_void {
     // SAFETY: as the caller promises.
     let label = unsafe { event(descriptor, create_task) };
     std::ptr::without_provenance_mut(label.unwrap_or(0) as usize)
@@ -156,7 +156,7 @@ unsafe extern "C" fn POMP_Task_create(descriptor: *const OmpRegDescr) -> *mut c_
 /// # Safety
 /// `descriptor` is null or points to a descriptor.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn POMP_Task_execute(descriptor: *const OmpRegDescr, task: *mut c_void) {
+unsafe extern "C-unwind" fn POMP_Task_execute(descriptor: *const OmpRegDescr, task: *mut c_void) {
     let label = task.addr() as u64;
     let begin = |thread, region| begin_created_task(thread, region, label);
     // SAFETY: as the caller promises.
@@ -189,10 +189,10 @@ pub(super) fn begin_created_task(thread: &'static Thread, task: &'static Region,
 /// # Safety
 /// `descriptor` is null or points to a descriptor.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn POMP_End(descriptor: *const OmpRegDescr) {
-    lasting_event_of(
+unsafe extern "C-unwind" fn POMP_End(descriptor: *const OmpRegDescr) {
+    event_of(
         // SAFETY: as the caller promises.
-        |_| region_of(unsafe { descriptor.as_ref() }?),
+        move |_| region_of(unsafe { descriptor.as_ref() }?),
         |thread, region| report(Event::UserEnd, thread, region),
     );
 }
@@ -202,7 +202,7 @@ macro_rules! controls {
     ($($(#[$about:meta])* $function:ident => $action:expr,)+) => {$(
         $(#[$about])*
         #[unsafe(no_mangle)]
-        extern "C" fn $function() {
+        extern "C-unwind" fn $function() {
             caught(|| {
                 $action();
                 Some(())
@@ -238,7 +238,7 @@ pub(super) fn switch_off() {
 /// If version and entry size are those of the library, `table` is null or
 /// points to that many entries.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn POMP_Register_table(
+unsafe extern "C-unwind" fn POMP_Register_table(
     version: c_uint,
     entry_size: c_uint,
     table: *const RompRegion,
@@ -256,7 +256,7 @@ unsafe extern "C" fn POMP_Register_table(
 /// # Safety
 /// `descriptor` is null or points to a descriptor.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn POMP_Parallel_fork_team(descriptor: *const OmpRegDescr) -> *mut c_void {
+unsafe extern "C-unwind" fn POMP_Parallel_fork_team(descriptor: *const OmpRegDescr) -> *mut c_void {
     // SAFETY: as the caller promises.
     let team = unsafe { event(descriptor, |thread, region| thread.fork(region, now)) };
     team.flatten().map_or(std::ptr::null_mut(), |team| {
@@ -270,7 +270,7 @@ unsafe extern "C" fn POMP_Parallel_fork_team(descriptor: *const OmpRegDescr) -> 
 /// `descriptor` is null or points to a descriptor; `team` is null or comes from
 /// `POMP_Parallel_fork_team`.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn POMP_Parallel_begin_team(descriptor: *const OmpRegDescr, team: *const c_void) {
+unsafe extern "C-unwind" fn POMP_Parallel_begin_team(descriptor: *const OmpRegDescr, team: *const c_void) {
     // SAFETY: as the caller promises; teams are never freed.
     unsafe {
         let team: Option<&'static Team> = team.cast::<Team>().as_ref();
@@ -283,7 +283,7 @@ unsafe extern "C" fn POMP_Parallel_begin_team(descriptor: *const OmpRegDescr, te
 /// # Safety
 /// `descriptor` is null or points to a descriptor.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn POMP_Parallel_fork(descriptor: *const OmpRegDescr) {
+unsafe extern "C-unwind" fn POMP_Parallel_fork(descriptor: *const OmpRegDescr) {
     // SAFETY: as the caller promises.
     unsafe { event(descriptor, fork_announced) };
 }
@@ -298,7 +298,7 @@ pub(super) fn fork_announced(thread: &'static Thread, region: &'static Region) {
 /// # Safety
 /// `descriptor` is null or points to a descriptor.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn POMP_Parallel_begin(descriptor: *const OmpRegDescr) {
+unsafe extern "C-unwind" fn POMP_Parallel_begin(descriptor: *const OmpRegDescr) {
     // SAFETY: as the caller promises.
     unsafe { event(descriptor, begin_announced) };
 }
@@ -337,7 +337,7 @@ fn unsigned(number: c_int) -> u32 {
 /// # Safety
 /// `descriptor` is null or points to a descriptor.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn POMP_Parallel_end(descriptor: *const OmpRegDescr) {
+unsafe extern "C-unwind" fn POMP_Parallel_end(descriptor: *const OmpRegDescr) {
     // SAFETY: as the caller promises.
     unsafe {
         event(descriptor, |thread, region| {
@@ -352,7 +352,7 @@ unsafe extern "C" fn POMP_Parallel_end(descriptor: *const OmpRegDescr) {
 /// # Safety
 /// `descriptor` is null or points to a descriptor.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn POMP_Implicit_barrier_leave(descriptor: *const OmpRegDescr) {
+unsafe extern "C-unwind" fn POMP_Implicit_barrier_leave(descriptor: *const OmpRegDescr) {
     // SAFETY: as the caller promises.
     unsafe { event(descriptor, leave) };
 }
@@ -390,7 +390,7 @@ fn leave_another(kind: RegionKind, thread: &'static Thread, region: &'static Reg
 /// # Safety
 /// `descriptor` is null or points to a descriptor.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn POMP_Parallel_join(descriptor: *const OmpRegDescr) {
+unsafe extern "C-unwind" fn POMP_Parallel_join(descriptor: *const OmpRegDescr) {
     // SAFETY: as the caller promises.
     unsafe { event(descriptor, |thread, region| thread.join(region, now())) };
 }
@@ -399,9 +399,9 @@ unsafe extern "C" fn POMP_Parallel_join(descriptor: *const OmpRegDescr) {
 #[cfg(not(test))]
 #[used]
 static LINKED: (
-    [extern "C" fn(); 3],
-    extern "C" fn(c_int) -> !,
-    unsafe extern "C" fn(*mut c_void) -> c_int,
+    [extern "C-unwind" fn(); 3],
+    extern "C-unwind" fn(c_int) -> !,
+    unsafe extern "C-unwind" fn(*mut c_void) -> c_int,
 ) = (
     super::control::STEERING,
     super::ends::romp_end_process,

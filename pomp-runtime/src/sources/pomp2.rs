@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicI64, AtomicPtr, Ordering};
 
 use profile::descriptor::Descriptor;
 
-use super::boundary::{Action, caught, event_of, lasting_event_of};
+use super::boundary::{Action, caught, event_of};
 use super::pomp::{begin_announced, begin_task, fork_announced, report_any, switch_off};
 use super::spelling::subroutine;
 use crate::measure::clock::now;
@@ -93,7 +93,7 @@ unsafe fn reported(handle: *const Handle, text: *const c_char, length: usize, ac
         length => Text::Fortran(text, length),
     };
     // SAFETY: as the caller promises.
-    event_of(|_| unsafe { region_of(handle, text) }, action);
+    event_of(move |_| unsafe { region_of(handle, text) }, action);
 }
 
 /// # Safety
@@ -128,7 +128,7 @@ macro_rules! with_text {
         /// # Safety
         /// As [`region_of`].
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $function(
+        unsafe extern "C-unwind" fn $function(
             handle: *const Handle, $($ignored: Ignored,)* text: *const c_char,
         ) {
             let _ = ($($ignored,)*);
@@ -156,7 +156,7 @@ macro_rules! without_text {
         /// # Safety
         /// As [`region_of`].
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $function(handle: *const Handle $(, $ignored: Ignored)*) {
+        unsafe extern "C-unwind" fn $function(handle: *const Handle $(, $ignored: Ignored)*) {
             let _ = ($($ignored,)*);
             // SAFETY: as the caller promises.
             unsafe { reported(handle, std::ptr::null(), 0, $action) }
@@ -235,10 +235,10 @@ without_text! {
 /// # Safety
 /// As [`region_of`].
 #[unsafe(no_mangle)]
-unsafe extern "C" fn POMP2_End(handle: *const Handle) {
+unsafe extern "C-unwind" fn POMP2_End(handle: *const Handle) {
     // SAFETY: as the caller promises.
-    lasting_event_of(
-        |_| unsafe { region_of(handle, Text::None) },
+    event_of(
+        move |_| unsafe { region_of(handle, Text::None) },
         event!(UserEnd),
     );
 }
@@ -271,7 +271,7 @@ macro_rules! registering {
         /// # Safety
         /// As [`region_of`].
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $function(handle: *const Handle, text: *const c_char) {
+        unsafe extern "C-unwind" fn $function(handle: *const Handle, text: *const c_char) {
             // SAFETY: as the caller promises.
             unsafe { assigned(handle, Text::C(text)) }
         }
@@ -294,7 +294,7 @@ macro_rules! controls {
     ($($function:ident, $name:literal => $action:path,)+) => {$(
         /// Does what it is named after.
         #[unsafe(no_mangle)]
-        extern "C" fn $function() {
+        extern "C-unwind" fn $function() {
             caught(|| {
                 $action();
                 Some(())
@@ -316,7 +316,7 @@ static TASKS: AtomicI64 = AtomicI64::new(0);
 
 /// A handle for a task that no other has.
 #[unsafe(no_mangle)]
-extern "C" fn POMP2_Get_new_task_handle() -> i64 {
+extern "C-unwind" fn POMP2_Get_new_task_handle() -> i64 {
     TASKS.fetch_add(1, Ordering::Relaxed) + 1
 }
 
@@ -326,7 +326,7 @@ fortran! {
 
 /// What OPARI2 makes the number of threads of a `parallel` without the clause.
 #[unsafe(no_mangle)]
-extern "C" fn POMP2_Lib_get_max_threads() -> c_int {
+extern "C-unwind" fn POMP2_Lib_get_max_threads() -> c_int {
     omp::omp_get_max_threads()
 }
 

@@ -23,7 +23,7 @@ macro_rules! subroutine {
             /// # Safety
             /// The arguments are what a compiler for Fortran passes.
             #[unsafe(export_name = concat!($begin, $name, $end))]
-            unsafe extern "C" fn subroutine($($argument: $type),*) $(-> $result)? $body
+            unsafe extern "C-unwind" fn subroutine($($argument: $type),*) $(-> $result)? $body
         };
     };
 }

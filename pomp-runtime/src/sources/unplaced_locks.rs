@@ -29,7 +29,7 @@ macro_rules! routines {
         /// # Safety
         /// As the routine demands.
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $function(lock: *mut c_void) $(-> $result)? {
+        unsafe extern "C-unwind" fn $function(lock: *mut c_void) $(-> $result)? {
             // SAFETY: as the caller promises.
             $around(&$routine, lock, || unsafe { omp::$c(lock) })
         }
@@ -47,25 +47,25 @@ macro_rules! routines {
 }
 
 fn plain(routine: &'static Routine, _: *mut c_void, call: impl FnOnce()) {
-    let begun = begin(|_| routine.region());
+    let begun = begin(move |_| routine.region());
     call();
     called(begun);
 }
 
 fn setting(routine: &'static Routine, lock: *mut c_void, call: impl FnOnce()) {
-    let begun = begin_wait(|_| routine.region(), lock);
+    let begun = begin_wait(move |_| routine.region(), lock);
     call();
     tried(begun, lock, true);
 }
 
 fn unsetting(routine: &'static Routine, lock: *mut c_void, call: impl FnOnce()) {
-    let set = release(|_| routine.region(), lock);
+    let set = release(move |_| routine.region(), lock);
     call();
     released(set);
 }
 
 fn testing(routine: &'static Routine, lock: *mut c_void, call: impl FnOnce() -> c_int) -> c_int {
-    let begun = begin(|_| routine.region());
+    let begun = begin(move |_| routine.region());
     let result = call();
     tried(begun, lock, result != 0);
     result

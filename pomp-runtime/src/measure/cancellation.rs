@@ -1,0 +1,60 @@
+//! Cancellation of threads (`pthread_cancel`): what the library does for a thread is
+//! no place where that ends.
+//!
+//! The C library ends a thread by unwinding its stack. Code that catches panics, or
+//! holds a lock, cannot be unwound in this way: the process would be aborted, or
+//! others would wait for the lock for ever. A thread is cancelled where it calls the
+//! system, and, if it has asked for that, at any instruction. So whatever is more
+//! than an event on the quick way runs with cancellation held off; and from the first
+//! thread on that has asked for it no event takes the quick way. What lies between
+//! the program and the place where that is done has nothing that unwinding must see.
+
+use std::ffi::c_int;
+
+use super::state;
+
+unsafe extern "C-unwind" {
+    fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
+    fn pthread_setcanceltype(kind: c_int, before: *mut c_int) -> c_int;
+}
+
+/// As in `pthread.h` of Linux.
+const DISABLED: c_int = 1;
+const DEFERRED: c_int = 0;
+const ASYNCHRONOUS: c_int = 1;
+
+/// Cancellation is held off until this is released. Not by dropping it: the thread
+/// may end where it is released.
+#[must_use]
+pub(crate) struct Held {
+    state: c_int,
+    kind: c_int,
+}
+
+/// Holds cancellation off. The kind comes first: some versions of the C library obey a
+/// request that is under way as it is disabled.
+pub(crate) fn hold() -> Held {
+    let (mut state, mut kind) = (DISABLED, DEFERRED);
+    // SAFETY: the places are valid.
+    unsafe {
+        pthread_setcanceltype(DEFERRED, &raw mut kind);
+        pthread_setcancelstate(DISABLED, &raw mut state);
+    }
+    if kind == ASYNCHRONOUS {
+        state::take_care();
+    }
+    Held { state, kind }
+}
+
+impl Held {
+    /// Allows what was allowed before. A thread that is cancelled at any instruction
+    /// may end here.
+    pub(crate) fn release(self) {
+        let (mut disabled, mut deferred) = (DISABLED, DEFERRED);
+        // SAFETY: the places are valid, and the rest is what the calls in `hold` gave.
+        unsafe {
+            pthread_setcancelstate(self.state, &raw mut disabled);
+            pthread_setcanceltype(self.kind, &raw mut deferred);
+        }
+    }
+}
