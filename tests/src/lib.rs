@@ -47,6 +47,7 @@
 pub mod fixture;
 pub mod fuzz;
 pub mod generate;
+pub mod growth;
 pub mod invariants;
 pub mod project;
 pub mod random;
