@@ -1,12 +1,10 @@
 //! What the syntax tree says. tree-sitter sees only what the lexer lets it see;
-//! byte offsets stay those of the source.
+//! what it says is told in byte offsets of the source.
 
 use std::cell::{Cell, OnceCell};
 use std::ops::{ControlFlow, Range};
 
 use tree_sitter::{Node, ParseOptions, Parser, Point, Tree};
-
-use crate::source::LineIndex;
 
 /// Error recovery has no bound by design; past this the tokens decide. These are steps of
 /// the parser, so that the same text always gives the same tree: so many, and so many for
@@ -19,6 +17,7 @@ const STEPS_TOLD: usize = 100;
 /// The tree of one configuration.
 pub(in crate::find) struct SyntaxTree {
     tree: Option<Tree>,
+    shown: Shown,
     is_statement: fn(&str) -> bool,
     /// What is asked of it, gathered in one walk: a look from the root takes time in
     /// proportion to what stands in front.
@@ -59,8 +58,10 @@ impl SyntaxTree {
         grammar: &tree_sitter::Language,
         is_statement: fn(&str) -> bool,
     ) -> Self {
+        let shown = Shown::new(text, part, hidden);
         Self {
-            tree: parsed(text, part, hidden, grammar),
+            tree: shown.parsed(grammar),
+            shown,
             is_statement,
             nodes: OnceCell::new(),
         }
@@ -81,6 +82,11 @@ impl SyntaxTree {
         }
     }
 
+    /// Where a node stands in the text.
+    pub(in crate::find) fn range(&self, node: Node<'_>) -> Range<usize> {
+        self.shown.original(node.byte_range())
+    }
+
     fn nodes(&self) -> &Nodes {
         self.nodes.get_or_init(|| {
             let mut nodes = Nodes::default();
@@ -91,7 +97,7 @@ impl SyntaxTree {
                 ids.map(kind).collect()
             });
             self.walk(|node| {
-                let (start, end) = (node.start_byte(), node.end_byte());
+                let Range { start, end } = self.range(node);
                 if node.is_error() {
                     nodes.errors.push((start, end));
                 }
@@ -136,55 +142,76 @@ impl SyntaxTree {
     }
 }
 
-fn parsed(
-    text: &[u8],
-    part: Range<usize>,
-    hidden: &[Range<usize>],
-    grammar: &tree_sitter::Language,
-) -> Option<Tree> {
-    let shown = shown(text, &part, hidden);
-    let mut parser = Parser::new();
-    parser.set_language(grammar).ok()?;
-    parser.set_included_ranges(&shown).ok()?;
-    let bytes: usize = shown
-        .iter()
-        .map(|range| range.end_byte - range.start_byte)
-        .sum();
-    let mut left = (STEPS + STEPS_PER_BYTE * bytes) / STEPS_TOLD;
-    let mut within_limit = |_: &tree_sitter::ParseState| {
-        left = left.saturating_sub(1);
-        match left {
-            0 => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
-        }
-    };
-    let options = ParseOptions::new().progress_callback(&mut within_limit);
-    let mut read = |at: usize, _: Point| text.get(at..).unwrap_or_default();
-    parser.parse_with_options(&mut read, None, Some(options))
+/// What the parser reads: what is left of a text, in one piece. It could be given the
+/// text and what to read of it, but then takes time for all of the parts before each token.
+struct Shown {
+    bytes: Vec<u8>,
+    /// Where each part begins, here and in the text.
+    parts: Vec<(usize, usize)>,
 }
 
-/// What is left of a part of a text without `hidden`.
-fn shown(text: &[u8], part: &Range<usize>, hidden: &[Range<usize>]) -> Vec<tree_sitter::Range> {
-    // Lines are counted from the part's begin: nobody asks for them.
-    let index = LineIndex::new(&text[part.clone()]);
-    let point = |at: usize| Point {
-        row: index.line(at - part.start) as usize - 1,
-        column: index.column(at - part.start) as usize - 1,
-    };
-    let mut from = part.start;
-    let mut shown = Vec::with_capacity(hidden.len() + 1);
-    let end = std::iter::once(part.end..part.end);
-    for gap in hidden.iter().cloned().chain(end) {
-        let until = gap.start.min(part.end);
-        if until > from {
-            shown.push(tree_sitter::Range {
-                start_byte: from,
-                end_byte: until,
-                start_point: point(from),
-                end_point: point(until),
-            });
+impl Shown {
+    /// A part of a text without `hidden`.
+    fn new(text: &[u8], part: Range<usize>, hidden: &[Range<usize>]) -> Self {
+        let mut shown = Self {
+            bytes: Vec::with_capacity(part.len()),
+            parts: Vec::new(),
+        };
+        let mut from = part.start;
+        for gap in hidden.iter().cloned().chain([part.end..part.end]) {
+            let until = gap.start.min(part.end);
+            if until > from {
+                shown.parts.push((shown.bytes.len(), from));
+                shown.bytes.extend_from_slice(&text[from..until]);
+            }
+            from = from.max(gap.end);
         }
-        from = from.max(gap.end);
+        shown
     }
-    shown
+
+    /// Where what is shown stands in the text.
+    fn original(&self, range: Range<usize>) -> Range<usize> {
+        let offset = |at: usize| {
+            let begun = self.parts.partition_point(|(begin, _)| *begin <= at);
+            let part = begun.checked_sub(1).map(|last| self.parts[last]);
+            part.map_or(at, |(begin, original)| original + (at - begin))
+        };
+        let start = offset(range.start);
+        match range.is_empty() {
+            true => start..start,
+            false => start..offset(range.end - 1) + 1,
+        }
+    }
+
+    fn parsed(&self, grammar: &tree_sitter::Language) -> Option<Tree> {
+        let mut parser = Parser::new();
+        parser.set_language(grammar).ok()?;
+        let mut left = (STEPS + STEPS_PER_BYTE * self.bytes.len()) / STEPS_TOLD;
+        let mut within_limit = |_: &tree_sitter::ParseState| {
+            left = left.saturating_sub(1);
+            match left {
+                0 => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        };
+        let options = ParseOptions::new().progress_callback(&mut within_limit);
+        let mut read = |at: usize, _: Point| self.bytes.get(at..).unwrap_or_default();
+        parser.parse_with_options(&mut read, None, Some(options))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_is_found_again() {
+        let text = b"ab#line\ncd##e";
+        let shown = Shown::new(text, 1..text.len(), &[0..0, 2..7, 10..12]);
+        assert_eq!(shown.bytes, b"b\ncde");
+        assert_eq!(shown.original(0..1), 1..2);
+        assert_eq!(shown.original(1..4), 7..10);
+        assert_eq!(shown.original(3..5), 9..13);
+        assert_eq!(shown.original(5..5), 13..13);
+    }
 }

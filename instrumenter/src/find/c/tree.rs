@@ -31,8 +31,8 @@ impl PartTree {
         let definition = grammar.id_for_node_kind("function_definition", true);
         tree.walk(|node| {
             if node.kind_id() == definition {
-                functions.push(function(text, node));
-                ranges.push(node.byte_range());
+                functions.push(function(&tree, text, node));
+                ranges.push(tree.range(node));
             }
             true
         });
@@ -50,14 +50,14 @@ impl PartTree {
 }
 
 /// What a definition says of its function.
-fn function(text: &[u8], definition: Node<'_>) -> Option<Function> {
+fn function(tree: &SyntaxTree, text: &[u8], definition: Node<'_>) -> Option<Function> {
     let declarator = definition.child_by_field_name("declarator")?;
     let name = function_name(declarator)?;
     Some(Function {
-        name: String::from_utf8_lossy(&text[name.byte_range()]).into_owned(),
+        name: String::from_utf8_lossy(&text[tree.range(name)]).into_owned(),
         maybe_extern_inline: maybe_extern_inline(
             text,
-            definition.start_byte()..declarator.start_byte(),
+            tree.range(definition).start..tree.range(declarator).start,
         ),
     })
 }
