@@ -1,10 +1,11 @@
 //! Every problem that a user sees: where, what, what to do.
 
+use std::ops::Range;
 use std::path::Path;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
-use crate::find::lines::Presumed;
+use crate::find::lines::{LineMap, Presumed};
 use crate::names;
 
 /// How serious a diagnostic is.
@@ -24,22 +25,27 @@ pub struct Diagnostic {
     /// What is the matter, in one sentence without a final stop.
     pub message: String,
     /// The place: first and last byte.
-    pub range: std::ops::Range<usize>,
+    pub range: Range<usize>,
     /// What to do about it.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// Renders it with `file:line:column` and the source line.
+    /// Renders it with `file:line:column` and the source line, if that is not too long to
+    /// be shown.
     #[must_use]
-    pub fn render(&self, name: &str, text: &[u8], color: bool) -> String {
+    pub fn render(&self, name: &str, text: &[u8], lines: &LineMap, color: bool) -> String {
         let name = profile::printable::printable(name);
-        let (shown, range) = window(text, &self.range);
-        let first_line = text[..shown.start]
-            .iter()
-            .filter(|byte| **byte == b'\n')
-            .count()
-            + 1;
+        let first_line = lines.physical(self.range.start) as usize;
+        let Some((shown, range)) = window(text, lines, &self.range) else {
+            let column = lines.column(self.range.start);
+            let severity = match self.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            };
+            let message = &self.message;
+            return format!("{name}:{first_line}:{column}: {severity}: {message}");
+        };
         // Any bytes may stand in a source; offsets must survive.
         let source: String = text[shown].iter().map(|byte| printable(*byte)).collect();
         let level = match self.severity {
@@ -63,22 +69,22 @@ impl Diagnostic {
     }
 }
 
-/// The lines around a range, and the range within them.
+/// Longer lines are not shown.
+const LONGEST: usize = 4096;
+
+/// The line around a range, and the range within it.
 fn window(
     text: &[u8],
-    range: &std::ops::Range<usize>,
-) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
+    lines: &LineMap,
+    range: &Range<usize>,
+) -> Option<(Range<usize>, Range<usize>)> {
     let at = range.start.min(text.len());
-    let start = text[..at]
-        .iter()
-        .rposition(|byte| *byte == b'\n')
-        .map_or(0, |newline| newline + 1);
-    let line_end = text[at..]
-        .iter()
-        .position(|byte| *byte == b'\n')
-        .map_or(text.len(), |newline| at + newline);
-    let end = range.end.clamp(at, line_end);
-    (start..line_end, at - start..end - start)
+    let start = at - (lines.column(at) as usize - 1);
+    let most = &text[start..text.len().min(start + LONGEST)];
+    let length = memchr::memchr(b'\n', most);
+    let whole = start + most.len() == text.len();
+    let end = start + length.or_else(|| whole.then_some(most.len()))?;
+    (at <= end).then(|| (start..end, at - start..range.end.clamp(at, end) - start))
 }
 
 fn printable(byte: u8) -> char {

@@ -123,6 +123,7 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     if options.explicit_interfaces && source.language == Language::Fortran {
         found.declaring.push(0..source.text.len() + 1);
     }
+    nest::bound_depth(&mut found);
     let nesting = nest::nest(&found);
     // Only our own library knows of chunks.
     let chunks = options.chunks && options.api == Api::Pomp;
@@ -132,7 +133,7 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
         name: &source.name,
         unique: &options.unique,
         lines: &found.lines,
-        declaring: &found.declaring,
+        declaring: &nesting.declaring,
         explicit_interfaces: options.explicit_interfaces,
         whole_statements: options.whole_statements,
         without_lines: options.without_lines,
@@ -214,7 +215,7 @@ fn warnings(source: &Source, plan: &Plan, lines: &LineMap) -> Vec<String> {
                 range: listed.offset..listed.offset + 1,
                 help: Some("it runs as written and is missing in the profile".into()),
             }
-            .render(&names::shown(&source.name), &source.text, color)
+            .render(&names::shown(&source.name), &source.text, lines, color)
         })
         .collect()
 }

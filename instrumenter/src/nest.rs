@@ -1,6 +1,6 @@
 //! From the flat list of directives to the tree of constructs. Language-free.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use crate::find::{
@@ -23,6 +23,8 @@ pub struct Construct {
     pub parent: Option<usize>,
     /// The number of constructs around it.
     pub depth: usize,
+    /// Where it begins: what follows in the list begins there or behind it.
+    start: usize,
 }
 
 /// The block of a construct.
@@ -73,12 +75,92 @@ impl From<&SectionBlock> for Block {
 pub struct Nesting {
     /// The constructs.
     pub constructs: Vec<Construct>,
-    /// Parts of the text where nothing may be inserted, with the reason why nothing may be inserted there.
-    pub closed: Vec<(Range<usize>, &'static str)>,
-    /// Parts of the text that may be compiled for a device, if there is one.
-    pub device: Vec<(Range<usize>, &'static str)>,
+    /// Where nothing may be inserted.
+    pub closed: Reasons,
+    /// What may be compiled for a device, if there is one.
+    pub device: Reasons,
+    /// Where a procedure must be declared to be called.
+    pub declaring: Reasons,
     /// Functions that are named in a `declare target`.
-    pub device_functions: Vec<String>,
+    pub device_functions: HashSet<String>,
+}
+
+/// Parts of the text, each with a reason for what is done with it.
+#[derive(Debug, Default)]
+pub struct Reasons {
+    /// From each offset on, the reason that counts, in order.
+    from: Vec<(usize, Option<&'static str>)>,
+}
+
+impl Reasons {
+    /// Of parts that overlap the first one counts.
+    #[must_use]
+    pub fn new(parts: &[(Range<usize>, &'static str)]) -> Self {
+        let bounds = parts.iter().enumerate().flat_map(|(number, (range, _))| {
+            [(range.start, number, true), (range.end, number, false)]
+        });
+        let mut bounds: Vec<(usize, usize, bool)> = bounds.collect();
+        bounds.sort_unstable();
+        let mut around = BTreeSet::new();
+        let mut from = Vec::new();
+        for same in bounds.chunk_by(|a, b| a.0 == b.0) {
+            for (_, number, _) in same.iter().filter(|(.., begins)| *begins) {
+                around.insert(*number);
+            }
+            for (_, number, _) in same.iter().filter(|(.., begins)| !begins) {
+                around.remove(number);
+            }
+            from.push((same[0].0, around.first().map(|number| parts[*number].1)));
+        }
+        Self { from }
+    }
+
+    /// The reason for what is done at an offset, if there is one.
+    #[must_use]
+    pub fn at(&self, offset: usize) -> Option<&'static str> {
+        let behind = self.from.partition_point(|(from, _)| *from <= offset);
+        self.from[behind.checked_sub(1)?].1
+    }
+}
+
+impl Nesting {
+    /// The innermost construct around an offset.
+    #[must_use]
+    pub fn around(&self, offset: usize) -> Option<usize> {
+        let begun = self
+            .constructs
+            .partition_point(|construct| construct.start <= offset);
+        let parent = |index: &usize| self.constructs[*index].parent;
+        let contains = |index: &usize| {
+            let block = self.constructs[*index].block.as_ref();
+            block.is_some_and(|block| block.range.contains(&offset))
+        };
+        std::iter::successors(begun.checked_sub(1), parent).find(contains)
+    }
+}
+
+/// Constructs nested deeper are left alone: whatever looks at all that is around each
+/// would take time out of proportion, and no compiler takes so many.
+const DEEPEST: usize = 256;
+
+/// Leaves the constructs alone that are nested too deeply.
+pub fn bound_depth(found: &mut Found) {
+    let mut ends: Vec<usize> = Vec::new();
+    for directive in &mut found.directives {
+        let start = start_of(directive);
+        while ends.last().is_some_and(|end| *end <= start) {
+            ends.pop();
+        }
+        if let Extent::Body(body) = &directive.extent {
+            match ends.len() < DEEPEST {
+                true => ends.push(body.range.end),
+                false => {
+                    let reason = "more than 256 constructs are around it";
+                    directive.extent = Extent::Unclear(reason.into());
+                }
+            }
+        }
+    }
 }
 
 /// Builds the tree.
@@ -96,6 +178,7 @@ pub fn nest(found: &Found) -> Nesting {
             block: own_block(directive).or_else(|| sections.remove(&index)),
             parent: None,
             depth: 0,
+            start: 0,
         });
         constructs.extend(implicit_section(index, directive));
     }
@@ -105,13 +188,20 @@ pub fn nest(found: &Found) -> Nesting {
         .partition(|(_, leaf)| matches!(leaf, Leaf::DeclareTarget | Leaf::Variant));
     let reasoned = |(range, leaf)| (range, closed_reason(leaf));
     let closed = closed.into_iter().map(reasoned);
+    let closed: Vec<_> = found.closed.iter().cloned().chain(closed).collect();
+    let device: Vec<_> = device.into_iter().map(reasoned).collect();
+    let declaring = found.declaring.iter().cloned();
+    let declaring: Vec<_> = declaring.map(|part| (part, MUST_DECLARE)).collect();
     Nesting {
         constructs,
-        closed: found.closed.iter().cloned().chain(closed).collect(),
-        device: device.into_iter().map(reasoned).collect(),
+        closed: Reasons::new(&closed),
+        device: Reasons::new(&device),
+        declaring: Reasons::new(&declaring),
         device_functions: device_functions(found),
     }
 }
+
+const MUST_DECLARE: &str = "a subroutine in its place would have to be declared";
 
 fn own_block(directive: &FoundDirective) -> Option<Block> {
     match &directive.extent {
@@ -149,6 +239,7 @@ fn implicit_section(index: usize, directive: &FoundDirective) -> Option<Construc
         block: Some(section.into()),
         parent: None,
         depth: 0,
+        start: 0,
     })
 }
 
@@ -160,7 +251,12 @@ fn link(found: &Found, constructs: &mut [Construct]) {
     for index in 0..constructs.len() {
         let at = first_byte(found, &constructs[index]);
         let own = &found.directives[constructs[index].directive];
-        around.retain(|outer| block_end(&constructs[*outer]) > at);
+        while around
+            .last()
+            .is_some_and(|outer| block_end(&constructs[*outer]) <= at)
+        {
+            around.pop();
+        }
         let parent = around.iter().rev().find(|outer| {
             let outer = &constructs[**outer];
             let block = outer.block.as_ref();
@@ -169,6 +265,11 @@ fn link(found: &Found, constructs: &mut [Construct]) {
                 && !found.directives[outer.directive].is_dead()
         });
         constructs[index].parent = parent.copied();
+        constructs[index].start = at.max(
+            index
+                .checked_sub(1)
+                .map_or(0, |last| constructs[last].start),
+        );
         constructs[index].depth = parent.map_or(0, |parent| constructs[*parent].depth + 1);
         if constructs[index].block.is_some() {
             around.push(index);
@@ -178,11 +279,11 @@ fn link(found: &Found, constructs: &mut [Construct]) {
 
 /// Whether two directives stand in different branches of one conditional.
 fn are_alternatives(one: &FoundDirective, other: &FoundDirective) -> bool {
-    let excludes = |branch: &Branch| {
-        let same = other.branches.iter().find(|b| b.group == branch.group);
-        same.is_some_and(|other| other.branch != branch.branch)
-    };
-    one.branches.iter().any(excludes)
+    // The outermost branches that differ decide: what is around both is the same.
+    let mut pairs = one.branches.iter().zip(&other.branches);
+    let differ = |(one, other): &(&Branch, &Branch)| one != other;
+    let first = pairs.find(differ);
+    first.is_some_and(|(one, other)| one.group == other.group && one.branch != other.branch)
 }
 
 fn first_byte(found: &Found, construct: &Construct) -> usize {
@@ -208,24 +309,31 @@ fn block_end(construct: &Construct) -> usize {
 /// `begin declare target` ... `end declare target` and their like.
 fn delimited(found: &Found) -> Vec<(Range<usize>, Leaf)> {
     let mut closed = Vec::new();
-    let mut open: Vec<(usize, Leaf)> = Vec::new();
+    let mut open: HashMap<Leaf, Vec<usize>> = HashMap::new();
     for found_directive in found.directives.iter().filter(|found| !found.is_dead()) {
         let Ok(directive) = &found_directive.directive else {
             continue;
         };
         match opens_or_closes(directive, found.traits) {
-            Some((leaf, true)) => open.push((found_directive.range.start, leaf)),
+            Some((leaf, true)) => {
+                let begins = open.entry(leaf).or_default();
+                begins.push(found_directive.range.start);
+            }
             Some((leaf, false)) => {
-                if let Some(at) = open.iter().rposition(|(_, other)| *other == leaf) {
-                    let (start, _) = open.remove(at);
-                    closed.push((start..found_directive.range.end, leaf));
-                }
+                let start = open.get_mut(&leaf).and_then(Vec::pop);
+                let range = start.map(|start| start..found_directive.range.end);
+                closed.extend(range.map(|range| (range, leaf)));
             }
             None => {}
         }
     }
+    let mut rest: Vec<(usize, Leaf)> = Vec::new();
+    for (leaf, begins) in open {
+        rest.extend(begins.into_iter().map(|start| (start, leaf)));
+    }
+    rest.sort_unstable();
     closed.extend(
-        open.into_iter()
+        rest.into_iter()
             .map(|(start, leaf)| (start..usize::MAX, leaf)),
     );
     closed
@@ -259,14 +367,14 @@ fn closed_reason(leaf: Leaf) -> &'static str {
 }
 
 /// `declare target(f, g)`, `declare target enter(f)`, `to(f)`, `link(f)`.
-fn device_functions(found: &Found) -> Vec<String> {
+fn device_functions(found: &Found) -> HashSet<String> {
     let declared = found
         .directives
         .iter()
         .filter(|found| !found.is_dead())
         .filter_map(|found| found.directive.as_ref().ok())
         .filter(|directive| directive.has_leaf(Leaf::DeclareTarget));
-    let mut names = Vec::new();
+    let mut names = HashSet::new();
     for directive in declared {
         let clauses = directive
             .clauses

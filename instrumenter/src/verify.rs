@@ -1,8 +1,12 @@
 //! `romp instrument --verify`: proves of one result that nothing of the user's
 //! was changed and that every region that is entered is left.
 
+use std::collections::BTreeMap;
+
+use memchr::memmem;
+
 use crate::find::front_end;
-use crate::openmp::Event;
+use crate::openmp::{Event, Language};
 use crate::plan::{Item, Plan};
 use crate::{Instrumented, Source};
 
@@ -50,10 +54,30 @@ pub fn verify(source: &Source, result: &Instrumented) -> Result<(), Defect> {
         return Err(Defect::Extent(at));
     }
     paired_events(&result.plan)?;
+    let output = as_grammars_know(output, result);
     if front_end.syntax_errors(source) == 0 && front_end.syntax_errors(&output) > 0 {
         return Err(Defect::Syntax);
     }
     Ok(())
+}
+
+/// What we spell in a way that a grammar does not know, and what it takes for the same.
+const SPELLINGS: &[(&[u8], &[u8])] = &[(b"__typeof__", b"decltype  "), (b"long(", b"int (")];
+
+/// The output with what was inserted spelled as grammars know it.
+fn as_grammars_know(mut output: Source, result: &Instrumented) -> Source {
+    if output.language == Language::Cxx {
+        for edit in &result.applied.edits {
+            let inserted = &mut output.text[edit.new.clone()];
+            for (ours, known) in SPELLINGS {
+                let places: Vec<usize> = memmem::find_iter(inserted, ours).collect();
+                for at in places {
+                    inserted[at..at + ours.len()].copy_from_slice(known);
+                }
+            }
+        }
+    }
+    output
 }
 
 /// Every token of the output that was not inserted begins and ends where one of
@@ -87,31 +111,28 @@ fn same_tokens(source: &Source, output: &Source, result: &Instrumented) -> Resul
 fn paired_events(plan: &Plan) -> Result<(), Defect> {
     let mut insertions: Vec<_> = plan.insertions.iter().collect();
     insertions.sort_by_key(|insertion| (insertion.at, insertion.order));
-    let mut open: Vec<(Event, usize)> = Vec::new();
+    // How many are open of each.
+    let mut open: BTreeMap<(usize, Event), usize> = BTreeMap::new();
     for item in insertions.iter().flat_map(|insertion| &insertion.items) {
         let Item::Probe(event, region) = item else {
             continue;
         };
+        // Alternatives of a conditional close in any order.
         match event.opened_by() {
-            None => open.push((*event, *region)),
+            None => *open.entry((*region, *event)).or_default() += 1,
             Some(partner) => {
-                // Alternatives of a conditional close in any order.
-                let at = open
-                    .iter()
-                    .rposition(|opened| *opened == (partner, *region));
-                let unpaired = Defect::Unpaired {
+                let opened = open
+                    .get_mut(&(*region, partner))
+                    .filter(|count| **count > 0);
+                *opened.ok_or(Defect::Unpaired {
                     event: *event,
                     region: *region,
-                };
-                open.remove(at.ok_or(unpaired)?);
+                })? -= 1;
             }
         }
     }
-    match open.first() {
-        Some((event, region)) => Err(Defect::Unpaired {
-            event: *event,
-            region: *region,
-        }),
+    match open.into_iter().find(|(_, count)| *count > 0) {
+        Some(((region, event), _)) => Err(Defect::Unpaired { event, region }),
         None => Ok(()),
     }
 }

@@ -48,6 +48,7 @@ pub mod ends;
 pub mod fixture;
 pub mod fuzz;
 pub mod generate;
+pub mod growth;
 pub mod invariants;
 // An allocator that counts can only be written so.
 #[allow(unsafe_code)]

@@ -1,6 +1,8 @@
 //! From offsets to the file and line that the compiler counts, which `#line`
 //! and line markers in the text may have changed.
 
+use std::rc::Rc;
+
 use crate::source::LineIndex;
 
 /// A `#line` in effect from some offset on.
@@ -9,7 +11,7 @@ struct Change {
     /// First offset that it holds for, the begin of a physical line.
     from: usize,
     /// What it says; `None` if that can't be told.
-    to: Option<(String, u32)>,
+    to: Option<(Rc<str>, u32)>,
 }
 
 /// A line as the compiler counts it.
@@ -34,7 +36,7 @@ impl LineMap {
     pub fn new(name: &str, text: &[u8]) -> Self {
         let start = Change {
             from: 0,
-            to: Some((name.to_owned(), 1)),
+            to: Some((name.into(), 1)),
         };
         Self {
             index: LineIndex::new(text),
@@ -47,6 +49,7 @@ impl LineMap {
     pub fn change(&mut self, from: usize, file: Option<String>, line: u32) {
         let before = self.changes.last().and_then(|change| change.to.clone());
         let to = file
+            .map(Rc::from)
             .or_else(|| before.map(|(file, _)| file))
             .map(|file| (file, line));
         self.changes.push(Change { from, to });
@@ -63,10 +66,10 @@ impl LineMap {
         let at = self.changes.partition_point(|change| change.from <= offset);
         let change = self.changes.get(at.checked_sub(1)?)?;
         let (file, first) = change.to.as_ref()?;
-        let line = first + self.index.line(offset) - self.index.line(change.from);
+        let behind = self.index.line(offset) - self.index.line(change.from);
         Some(Presumed {
-            file: file.clone(),
-            line,
+            file: file.to_string(),
+            line: first.saturating_add(behind),
         })
     }
 

@@ -5,8 +5,10 @@
 pub mod c;
 pub mod fortran;
 pub mod lines;
+mod nested;
 mod tree;
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use crate::openmp::api::RoutineRow;
@@ -14,6 +16,26 @@ use crate::openmp::parse::Word;
 use crate::openmp::{Directive, Language};
 use crate::source::Source;
 use lines::LineMap;
+
+/// What other choices of the conditionals of one source are looked at, in bytes: so many,
+/// and so many for each of the source's. Real ones need a few times their length.
+#[derive(Debug)]
+struct Allowance(Cell<usize>);
+
+impl Allowance {
+    fn new(length: usize) -> Self {
+        Self(Cell::new((1 << 23) + 64 * length))
+    }
+
+    /// Notes that so many bytes are looked at.
+    fn spend(&self, bytes: usize) -> Result<(), String> {
+        let left = self.0.get().checked_sub(bytes);
+        self.0.set(left.unwrap_or(0));
+        let enough = left.map(|_| ());
+        enough
+            .ok_or_else(|| "the file has too many conditionals to try all of their branches".into())
+    }
+}
 
 /// What a language must answer.
 pub trait FrontEnd {

@@ -1,19 +1,43 @@
 //! What the syntax tree says. tree-sitter sees only what the lexer lets it see;
-//! byte offsets stay those of the source.
+//! what it says is told in byte offsets of the source.
 
+use std::cell::{Cell, OnceCell};
 use std::ops::{ControlFlow, Range};
-use std::time::{Duration, Instant};
 
 use tree_sitter::{Node, ParseOptions, Parser, Point, Tree};
 
-use crate::source::LineIndex;
-
-/// Error recovery has no bound by design; past this the tokens decide.
-const TIME_LIMIT: Duration = Duration::from_secs(5);
+/// Error recovery has no bound by design; past this the tokens decide. These are steps of
+/// the parser, so that the same text always gives the same tree: so many, and so many for
+/// each byte.
+const STEPS: usize = 200_000;
+const STEPS_PER_BYTE: usize = 20;
+/// The parser tells of itself after so many steps.
+const STEPS_TOLD: usize = 100;
 
 /// The tree of one configuration.
 pub(in crate::find) struct SyntaxTree {
     tree: Option<Tree>,
+    shown: Shown,
+    is_statement: fn(&str) -> bool,
+    /// What is asked of it, gathered in one walk: a look from the root takes time in
+    /// proportion to what stands in front.
+    nodes: OnceCell<Nodes>,
+}
+
+/// The nodes of a tree that decide where statements end, in the order of their begin, those
+/// that hold others first.
+#[derive(Debug, Default)]
+struct Nodes {
+    statements: Vec<Statement>,
+    /// Begins and ends of what is in error.
+    errors: Vec<(usize, usize)>,
+}
+
+#[derive(Debug)]
+struct Statement {
+    start: usize,
+    end: usize,
+    is_clean: bool,
 }
 
 /// What the tree says about the end of a construct.
@@ -26,118 +50,168 @@ pub(in crate::find) enum TreeAnswer {
 }
 
 impl SyntaxTree {
-    /// Parses everything but `hidden`, which is sorted and disjoint.
+    /// Parses a part of a text without `hidden`, which is sorted and disjoint.
     pub(in crate::find) fn parse(
         text: &[u8],
+        part: Range<usize>,
         hidden: &[Range<usize>],
         grammar: &tree_sitter::Language,
+        is_statement: fn(&str) -> bool,
     ) -> Self {
-        let index = LineIndex::new(text);
-        let mut parser = Parser::new();
-        let ready = parser.set_language(grammar).is_ok()
-            && parser
-                .set_included_ranges(&shown(text, hidden, &index))
-                .is_ok();
-        if !ready {
-            return Self { tree: None };
-        }
-        let began = Instant::now();
-        let mut in_time = |_: &tree_sitter::ParseState| {
-            if began.elapsed() < TIME_LIMIT {
-                ControlFlow::Continue(())
-            } else {
-                ControlFlow::Break(())
-            }
-        };
-        let options = ParseOptions::new().progress_callback(&mut in_time);
-        let mut read = |at: usize, _: Point| text.get(at..).unwrap_or_default();
+        let shown = Shown::new(text, part, hidden);
         Self {
-            tree: parser.parse_with_options(&mut read, None, Some(options)),
+            tree: shown.parsed(grammar),
+            shown,
+            is_statement,
+            nodes: OnceCell::new(),
         }
     }
 
     /// The end of the outermost statement that begins exactly at `start`, if
     /// nothing from `from` (the directive) on is in error.
-    pub(in crate::find) fn statement_end(
-        &self,
-        from: usize,
-        start: usize,
-        is_statement: impl Fn(&str) -> bool,
-    ) -> TreeAnswer {
-        let Some(node) = self.statement_at(start, is_statement) else {
-            return TreeAnswer::Unknown;
-        };
-        let clean = !node.has_error() && !self.has_error_between(from, start);
-        if clean {
-            TreeAnswer::Ends(node.end_byte())
-        } else {
-            TreeAnswer::Unknown
+    pub(in crate::find) fn statement_end(&self, from: usize, start: usize) -> TreeAnswer {
+        let nodes = self.nodes();
+        let first = nodes.statements.partition_point(|node| node.start < start);
+        let statement = nodes.statements.get(first);
+        let errors = nodes.errors.partition_point(|(begin, _)| *begin < from);
+        let errors = &nodes.errors[errors..];
+        let mut in_between = errors.iter().take_while(|(begin, _)| *begin == from);
+        match statement.filter(|node| node.start == start && node.is_clean) {
+            Some(node) if !in_between.any(|(_, end)| *end >= start) => TreeAnswer::Ends(node.end),
+            _ => TreeAnswer::Unknown,
         }
     }
 
-    fn statement_at(&self, start: usize, is_statement: impl Fn(&str) -> bool) -> Option<Node<'_>> {
-        let root = self.tree.as_ref()?.root_node();
-        let mut node = root.descendant_for_byte_range(start, start)?;
-        let mut found = None;
-        while node.start_byte() == start {
-            if is_statement(node.kind()) {
-                found = Some(node);
+    /// Where a node stands in the text.
+    pub(in crate::find) fn range(&self, node: Node<'_>) -> Range<usize> {
+        self.shown.original(node.byte_range())
+    }
+
+    fn nodes(&self) -> &Nodes {
+        self.nodes.get_or_init(|| {
+            let mut nodes = Nodes::default();
+            let is_statement = self.tree.as_ref().map_or(Vec::new(), |tree| {
+                let grammar = tree.language();
+                let ids = 0..u16::try_from(grammar.node_kind_count()).unwrap_or(u16::MAX);
+                let kind = |id| grammar.node_kind_for_id(id).is_some_and(self.is_statement);
+                ids.map(kind).collect()
+            });
+            self.walk(|node| {
+                let Range { start, end } = self.range(node);
+                if node.is_error() {
+                    nodes.errors.push((start, end));
+                }
+                let kind = usize::from(node.kind_id());
+                if is_statement.get(kind).copied().unwrap_or_default() {
+                    nodes.statements.push(Statement {
+                        start,
+                        end,
+                        is_clean: !node.has_error(),
+                    });
+                }
+                true
+            });
+            nodes
+        })
+    }
+
+    /// Visits the nodes, each in front of those in it; into these only if it says so.
+    pub(in crate::find) fn walk<'t>(&'t self, mut visit: impl FnMut(Node<'t>) -> bool) {
+        let Some(tree) = &self.tree else { return };
+        let mut cursor = tree.walk();
+        loop {
+            if visit(cursor.node()) && cursor.goto_first_child() {
+                continue;
             }
-            node = node.parent()?;
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return;
+                }
+            }
         }
-        found
-    }
-
-    fn has_error_between(&self, from: usize, to: usize) -> bool {
-        let Some(tree) = &self.tree else { return true };
-        tree.root_node()
-            .descendant_for_byte_range(from, to)
-            .is_some_and(|node| node.is_error() && node.start_byte() >= from)
-    }
-
-    /// The innermost node around an offset.
-    pub(in crate::find) fn node_at(&self, offset: usize) -> Option<Node<'_>> {
-        let root = self.tree.as_ref()?.root_node();
-        root.descendant_for_byte_range(offset, offset)
     }
 
     /// The number of nodes in error.
     pub(in crate::find) fn error_count(&self) -> usize {
-        let Some(tree) = &self.tree else { return 0 };
-        let mut pending = vec![tree.root_node()];
-        let mut count = 0;
-        while let Some(node) = pending.pop() {
-            count += usize::from(node.is_error() || node.is_missing());
-            if node.has_error() {
-                pending.extend((0..node.child_count()).filter_map(|at| node.child(at)));
-            }
-        }
-        count
+        let count = Cell::new(0);
+        self.walk(|node| {
+            count.set(count.get() + usize::from(node.is_error() || node.is_missing()));
+            node.has_error()
+        });
+        count.get()
     }
 }
 
-/// The complement of `hidden`.
-fn shown(text: &[u8], hidden: &[Range<usize>], index: &LineIndex) -> Vec<tree_sitter::Range> {
-    let point = |at: usize| Point {
-        row: index.line(at) as usize - 1,
-        column: index.column(at) as usize - 1,
-    };
-    let mut from = 0;
-    let mut shown = Vec::with_capacity(hidden.len() + 1);
-    for gap in hidden
-        .iter()
-        .cloned()
-        .chain(std::iter::once(text.len()..text.len()))
-    {
-        if gap.start > from {
-            shown.push(tree_sitter::Range {
-                start_byte: from,
-                end_byte: gap.start,
-                start_point: point(from),
-                end_point: point(gap.start),
-            });
+/// What the parser reads: what is left of a text, in one piece. It could be given the
+/// text and what to read of it, but then takes time for all of the parts before each token.
+struct Shown {
+    bytes: Vec<u8>,
+    /// Where each part begins, here and in the text.
+    parts: Vec<(usize, usize)>,
+}
+
+impl Shown {
+    /// A part of a text without `hidden`.
+    fn new(text: &[u8], part: Range<usize>, hidden: &[Range<usize>]) -> Self {
+        let mut shown = Self {
+            bytes: Vec::with_capacity(part.len()),
+            parts: Vec::new(),
+        };
+        let mut from = part.start;
+        for gap in hidden.iter().cloned().chain([part.end..part.end]) {
+            let until = gap.start.min(part.end);
+            if until > from {
+                shown.parts.push((shown.bytes.len(), from));
+                shown.bytes.extend_from_slice(&text[from..until]);
+            }
+            from = from.max(gap.end);
         }
-        from = from.max(gap.end);
+        shown
     }
-    shown
+
+    /// Where what is shown stands in the text.
+    fn original(&self, range: Range<usize>) -> Range<usize> {
+        let offset = |at: usize| {
+            let begun = self.parts.partition_point(|(begin, _)| *begin <= at);
+            let part = begun.checked_sub(1).map(|last| self.parts[last]);
+            part.map_or(at, |(begin, original)| original + (at - begin))
+        };
+        let start = offset(range.start);
+        match range.is_empty() {
+            true => start..start,
+            false => start..offset(range.end - 1) + 1,
+        }
+    }
+
+    fn parsed(&self, grammar: &tree_sitter::Language) -> Option<Tree> {
+        let mut parser = Parser::new();
+        parser.set_language(grammar).ok()?;
+        let mut left = (STEPS + STEPS_PER_BYTE * self.bytes.len()) / STEPS_TOLD;
+        let mut within_limit = |_: &tree_sitter::ParseState| {
+            left = left.saturating_sub(1);
+            match left {
+                0 => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        };
+        let options = ParseOptions::new().progress_callback(&mut within_limit);
+        let mut read = |at: usize, _: Point| self.bytes.get(at..).unwrap_or_default();
+        parser.parse_with_options(&mut read, None, Some(options))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_is_found_again() {
+        let text = b"ab#line\ncd##e";
+        let shown = Shown::new(text, 1..text.len(), &[0..0, 2..7, 10..12]);
+        assert_eq!(shown.bytes, b"b\ncde");
+        assert_eq!(shown.original(0..1), 1..2);
+        assert_eq!(shown.original(1..4), 7..10);
+        assert_eq!(shown.original(3..5), 9..13);
+        assert_eq!(shown.original(5..5), 13..13);
+    }
 }

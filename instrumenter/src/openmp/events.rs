@@ -1,14 +1,14 @@
 //! The events of the POMP interface, in pairs: one opens what the other closes.
 
 /// Two events, by the names of their POMP functions without the prefix `POMP_`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventPair {
     opens: &'static str,
     closes: &'static str,
 }
 
 /// One event of a pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Event {
     pair: EventPair,
     closes: bool,

@@ -246,7 +246,8 @@ pub fn plan(
         untold: HashSet::new(),
         seen: HashMap::new(),
         marks: BTreeMap::new(),
-        user_regions: Vec::new(),
+        user_regions: HashMap::new(),
+        user_ends: user::ends(found),
         call_sites: HashSet::new(),
     };
     for construct in 0..nesting.constructs.len() {
@@ -297,7 +298,9 @@ struct Planner<'a> {
     /// Begins of the conditional branches that hold regions.
     marks: BTreeMap<Mark, usize>,
     /// Open user regions: name and region.
-    user_regions: Vec<(String, usize)>,
+    user_regions: HashMap<String, Vec<usize>>,
+    /// By name, where the last end of a user region stands.
+    user_ends: HashMap<String, usize>,
     /// Where call sites are said.
     call_sites: HashSet<usize>,
 }
@@ -480,10 +483,7 @@ impl Planner<'_> {
     }
 
     fn call(&mut self, call: &FoundCall) {
-        let around = self.nesting.constructs.iter().rposition(|construct| {
-            let block = construct.block.as_ref();
-            block.is_some_and(|block| block.range.contains(&call.name.start))
-        });
+        let around = self.nesting.around(call.name.start);
         let closed = self
             .closed_call_reason(call)
             .or_else(|| self.api.lacks(call.routine, self.found.traits))
@@ -550,20 +550,16 @@ impl Planner<'_> {
             }
             return self.closed_reason(call.name.start, call.function.as_ref());
         }
-        let mut declaring = self.found.declaring.iter();
-        if declaring.any(|part| part.contains(&call.name.start)) {
-            return Some("a subroutine in its place would have to be declared");
-        }
-        self.closed_reason(call.name.start, call.function.as_ref())
+        let declared = self.nesting.declaring.at(call.name.start);
+        declared.or_else(|| self.closed_reason(call.name.start, call.function.as_ref()))
     }
 
     /// Why nothing may be inserted at an offset, if so.
     fn closed_reason(&self, offset: usize, function: Option<&Function>) -> Option<&'static str> {
         let device = self.device_reason(offset, function);
-        let closed = self.nesting.closed.iter();
         device
             .filter(|_| self.is_for_device())
-            .or_else(|| reason_at(closed, offset))
+            .or_else(|| self.nesting.closed.at(offset))
     }
 
     /// Asked of what a compiler makes code for a device of, if it does that.
@@ -577,15 +573,7 @@ impl Planner<'_> {
         let named = |function: &Function| self.nesting.device_functions.contains(&function.name);
         match function.is_some_and(named) {
             true => Some("it stands in a declare target function"),
-            false => reason_at(self.nesting.device.iter(), offset),
+            false => self.nesting.device.at(offset),
         }
     }
-}
-
-fn reason_at<'r>(
-    mut reasons: impl Iterator<Item = &'r (Range<usize>, &'static str)>,
-    offset: usize,
-) -> Option<&'static str> {
-    let found = reasons.find(|(range, _)| range.contains(&offset));
-    found.map(|(_, why)| *why)
 }

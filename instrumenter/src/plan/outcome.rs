@@ -111,11 +111,11 @@ impl Planner<'_> {
     fn hides_blocks(&self, construct: &Construct, found: &FoundDirective) -> bool {
         let block = construct.block.as_ref();
         let end = block.map_or(found.range.end, |block| block.range.end);
-        let mut inside = self
-            .found
-            .directives
+        let directives = &self.found.directives;
+        let first = directives.partition_point(|inner| inner.range.start < found.range.start);
+        let mut inside = directives[first..]
             .iter()
-            .filter(|inner| (found.range.start..end).contains(&inner.range.start));
+            .take_while(|inner| inner.range.start < end);
         inside.any(|inner| inner.words.iter().any(Word::is_common_block))
     }
 

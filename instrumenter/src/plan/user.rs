@@ -1,11 +1,13 @@
 //! The directives of POMP itself: regions that the user marks, and switches.
 
+use std::collections::HashMap;
+
 use profile::descriptor::Descriptor;
 
 use super::outcome::passed;
 use super::{Insertion, Item, Outcome, Planner};
 use crate::edit::Order;
-use crate::find::{FoundDirective, Placement};
+use crate::find::{Found, FoundDirective, Placement};
 use crate::nest::Construct;
 use crate::openmp::events::USER;
 use crate::openmp::parse::joined;
@@ -37,6 +39,19 @@ fn items_for(leaf: Leaf) -> Option<Asked> {
         Leaf::Noinstrument | Leaf::Instrument => Asked::Nothing,
         _ => return None,
     })
+}
+
+/// By name, where the last end of a user region stands.
+pub(super) fn ends(found: &Found) -> HashMap<String, usize> {
+    let ends = found.directives.iter().filter_map(|found| {
+        let directive = found.directive.as_ref().ok()?;
+        let argument = directive.argument.as_ref()?;
+        let name = directive
+            .has_leaf(Leaf::InstEnd)
+            .then(|| joined(&argument.words));
+        Some((name?, found.range.start))
+    });
+    ends.collect()
 }
 
 impl Planner<'_> {
@@ -99,13 +114,14 @@ impl Planner<'_> {
                 vec![Item::Probe(USER.opening(), region)]
             }
             Some(Asked::AlternateEnd) => {
-                vec![Item::AlternateEnd(
-                    self.user_regions[self.open_user_region(&name?)?].1,
-                )]
+                let open = self.open_user_region(&name?)?;
+                let region = open.last().copied();
+                region.map(Item::AlternateEnd).into_iter().collect()
             }
             Some(Asked::End) => {
-                let open = self.open_user_region(&name?)?;
-                let (_, region) = self.user_regions.remove(open);
+                let Some(region) = self.open_user_region(&name?)?.pop() else {
+                    return Ok(Vec::new());
+                };
                 let end = self.lines(directive.range.start, directive.range.end);
                 self.plan.regions[region].descriptor.end = end;
                 vec![Item::Probe(USER.closing(), region)]
@@ -119,26 +135,19 @@ impl Planner<'_> {
         if self.found.lines.presumed(start).is_none() {
             return Err("which line it is on can't be told, because of a #line before it".into());
         }
-        let ends = |other: &FoundDirective| {
-            let directive = other
-                .directive
-                .as_ref()
-                .ok()
-                .filter(|_| other.range.start > start);
-            directive.is_some_and(|directive| {
-                let argument = directive.argument.iter().map(|a| joined(&a.words)).next();
-                directive.has_leaf(Leaf::InstEnd) && argument.as_deref() == Some(name)
-            })
-        };
-        match self.found.directives.iter().any(ends) {
+        let end = self.user_ends.get(name);
+        match end.is_some_and(|end| *end > start) {
             true => Ok(()),
             false => Err(format!("no end({name}) follows it")),
         }
     }
 
-    /// The index of the innermost open region of that name.
-    fn open_user_region(&self, name: &str) -> Result<usize, String> {
-        let open = self.user_regions.iter().rposition(|(open, _)| open == name);
+    /// The open regions of that name, the innermost last; there is one.
+    fn open_user_region(&mut self, name: &str) -> Result<&mut Vec<usize>, String> {
+        let open = self
+            .user_regions
+            .get_mut(name)
+            .filter(|open| !open.is_empty());
         open.ok_or_else(|| format!("no region {name} was begun before it"))
     }
 
@@ -153,7 +162,8 @@ impl Planner<'_> {
             ..Descriptor::default()
         };
         let region = self.add(descriptor, found, found.text.clone());
-        self.user_regions.push((name.to_owned(), region));
+        let open = self.user_regions.entry(name.to_owned()).or_default();
+        open.push(region);
         region
     }
 }

@@ -83,11 +83,10 @@ impl<'a> FortranSpeller<'a> {
 
     /// What a call at an offset needs.
     fn declaration(&self, at: usize) -> Declaration {
-        let mut parts = self.around.declaring.iter();
-        match parts.any(|part| part.contains(&at)) {
-            false => Declaration::None,
-            true if self.around.explicit_interfaces => Declaration::Interface,
-            true => Declaration::External,
+        match self.around.declaring.at(at) {
+            None => Declaration::None,
+            Some(_) if self.around.explicit_interfaces => Declaration::Interface,
+            Some(_) => Declaration::External,
         }
     }
 

@@ -8,11 +8,10 @@ mod fortran_chunks;
 mod fortran_lines;
 mod pomp2;
 
-use std::ops::Range;
-
 use crate::edit::{Applied, EditError, EditSet, Order};
 use crate::find::Traits;
 use crate::find::lines::LineMap;
+use crate::nest::Reasons;
 use crate::openmp::api::RoutineRow;
 use crate::openmp::events::IMPLICIT_BARRIER;
 use crate::plan::{CallEdit, EditedDirective, Insertion, Item, Plan};
@@ -169,7 +168,7 @@ pub struct Surroundings<'a> {
     /// Lines as the compiler counts them.
     pub lines: &'a LineMap,
     /// Where a procedure must be declared to be called.
-    pub declaring: &'a [Range<usize>],
+    pub declaring: &'a Reasons,
     /// Whether such a declaration must be an interface.
     pub explicit_interfaces: bool,
     /// Whether no line marker may stand between the lines of a statement.

@@ -76,7 +76,8 @@ fn allowed(bytes: usize) -> u64 {
 }
 
 /// Nanoseconds that this thread had a processor; 0 if the system doesn't say.
-fn processor_time() -> u64 {
+#[must_use]
+pub fn processor_time() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let first = text.split(' ').next();
     first.and_then(|word| word.parse().ok()).unwrap_or_default()

@@ -19,16 +19,27 @@ use crate::find::{InSequence, Placement};
 use crate::openmp::directives::DIRECTIVES;
 use crate::openmp::{Association, Language};
 
-/// The directives of the attribute list that begins at a token, if one does.
-pub(super) fn from_attributes(text: &[u8], code: &[Token], at: usize) -> Vec<Record> {
-    let tokens = &code[at..];
-    let opens = tokens[0].is(b'[') && tokens.get(1).is_some_and(|token| token.is(b'['));
-    let end = opens.then(|| attributes_end(tokens)).flatten();
-    let Some(end) = end.filter(|end| *end >= 4) else {
-        return Vec::new();
-    };
-    let list = List { text, tokens, end };
-    list.records().unwrap_or_default()
+/// The directives of all attributes.
+pub(super) fn from_attributes<'t>(
+    text: &'t [u8],
+    code: &'t [Token],
+) -> impl Iterator<Item = Record> + 't {
+    let closing = closing(text, code);
+    let is_opened = |at: usize| code.get(at).is_some_and(|token| token.is(b'['));
+    let begins = (0..code.len()).filter(move |at| is_opened(*at) && is_opened(at + 1));
+    begins.flat_map(move |begin| {
+        // `]]` ends what `[[` begins.
+        let end = closing[begin].map(|last| last + 1);
+        let end = end.filter(|end| *end >= begin + 4 && code[end - 2].is(b']'));
+        let list = end.map(|end| List {
+            text,
+            tokens: &code[begin..],
+            closing: &closing[begin..],
+            begin,
+            end: end - begin,
+        });
+        list.and_then(|list| list.records()).unwrap_or_default()
+    })
 }
 
 /// A list of attributes: `[[`, items, `]]`.
@@ -36,9 +47,16 @@ struct List<'t> {
     text: &'t [u8],
     /// From the first bracket on.
     tokens: &'t [Token],
+    /// For each of them the index of what closes it, among all tokens of the text.
+    closing: &'t [Option<usize>],
+    /// The index of the first bracket among all tokens of the text.
+    begin: usize,
     /// The index behind the last bracket.
     end: usize,
 }
+
+/// Sequences in sequences are followed so far.
+const DEEPEST: usize = 16;
 
 /// A directive in a list.
 struct Member {
@@ -69,7 +87,7 @@ impl List<'_> {
         };
         let mut members = Vec::new();
         for item in items.iter().filter(|item| own(item)) {
-            self.members(item.clone(), item.start, &mut members)?;
+            self.members(item.clone(), item.start, DEEPEST, &mut members)?;
         }
         let shared = (items.len() > 1).then_some("other attributes stand between its brackets");
         let sequence = members.len() > 1 || self.holds_sequence(&members);
@@ -106,7 +124,7 @@ impl List<'_> {
         while at < inner.end {
             match self.tokens[at].kind {
                 TokenKind::Punctuation(b'(' | b'[' | b'{') => {
-                    at += closing(&self.tokens[at..]).unwrap_or(inner.end - at);
+                    at = self.behind(at).unwrap_or(inner.end);
                     continue;
                 }
                 TokenKind::Punctuation(b',') => {
@@ -122,15 +140,26 @@ impl List<'_> {
         items
     }
 
+    /// The index behind the bracket that closes one.
+    fn behind(&self, open: usize) -> Option<usize> {
+        Some((*self.closing.get(open)?)? + 1 - self.begin)
+    }
+
     /// Adds the directives of an item; `head` is where what names the first of
     /// them begins.
-    fn members(&self, item: Range<usize>, head: usize, members: &mut Vec<Member>) -> Option<()> {
+    fn members(
+        &self,
+        item: Range<usize>,
+        head: usize,
+        deepest: usize,
+        members: &mut Vec<Member>,
+    ) -> Option<()> {
         let name = match self.is(item.start, "omp") {
             true => item.start + 2,
             false => item.start,
         };
         let open = name + 1;
-        let close = open + closing(self.tokens.get(open..item.end)?)? - 1;
+        let close = self.behind(open).filter(|behind| *behind <= item.end)? - 1;
         if self.is(name, "directive") || self.is(name, "decl") {
             members.push(Member {
                 head: head..open,
@@ -139,7 +168,7 @@ impl List<'_> {
         } else if self.is(name, "sequence") {
             for (number, inner) in self.items(open + 1..close).into_iter().enumerate() {
                 let head = if number == 0 { head } else { inner.start };
-                self.members(inner, head, members)?;
+                self.members(inner, head, deepest.checked_sub(1)?, members)?;
             }
         }
         Some(())
@@ -192,25 +221,25 @@ impl List<'_> {
 
 type Edits = Vec<(Range<usize>, &'static str)>;
 
-/// The index behind the `]]` that closes a list of attributes.
-fn attributes_end(tokens: &[Token]) -> Option<usize> {
-    let end = closing(tokens)?;
-    (end >= 2 && tokens[end - 2].is(b']')).then_some(end)
-}
-
-/// The index behind the bracket that closes the first one.
-fn closing(tokens: &[Token]) -> Option<usize> {
-    let mut depth = 0usize;
-    for (index, token) in tokens.iter().enumerate() {
+/// The index of the bracket that closes each one, whatever its kind; a semicolon ends all.
+fn closing(text: &[u8], code: &[Token]) -> Vec<Option<usize>> {
+    // Most files have no attributes.
+    if memchr::memmem::find(text, b"omp").is_none() {
+        return vec![None; code.len()];
+    }
+    let mut closing = vec![None; code.len()];
+    let mut open: Vec<usize> = Vec::new();
+    for (index, token) in code.iter().enumerate() {
         match token.kind {
-            TokenKind::Punctuation(b'[' | b'(' | b'{') => depth += 1,
-            TokenKind::Punctuation(b']' | b')' | b'}') => depth = depth.checked_sub(1)?,
-            TokenKind::Punctuation(b';') => return None,
+            TokenKind::Punctuation(b'[' | b'(' | b'{') => open.push(index),
+            TokenKind::Punctuation(b']' | b')' | b'}') => {
+                if let Some(at) = open.pop() {
+                    closing[at] = Some(index);
+                }
+            }
+            TokenKind::Punctuation(b';') => open.clear(),
             _ => {}
         }
-        if depth == 0 {
-            return (index > 0).then_some(index + 1);
-        }
     }
-    None
+    closing
 }

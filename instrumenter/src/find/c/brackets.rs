@@ -9,6 +9,9 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug)]
 pub(super) struct Brackets {
     closing: Vec<u32>,
+    /// For each token the opening bracket of the innermost pair that it is in; what closes a
+    /// pair is in it.
+    around: Vec<u32>,
 }
 
 impl Brackets {
@@ -31,7 +34,20 @@ impl Brackets {
                 _ => {}
             }
         }
-        Self { closing }
+        let around = around(&closing);
+        Self { closing, around }
+    }
+
+    /// The innermost pair around a token, by the index of what opens it. Behind the last token
+    /// there is none.
+    pub(super) fn around(&self, at: usize) -> Option<usize> {
+        let opening = self.around.get(at).filter(|index| **index != NONE)?;
+        Some(*opening as usize)
+    }
+
+    /// The pairs around a token, innermost first.
+    pub(super) fn all_around(&self, at: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(self.around(at), |opening| self.around(*opening))
     }
 
     /// The index of the bracket that closes the one at `at`.
@@ -39,6 +55,23 @@ impl Brackets {
         let partner = self.closing.get(at).filter(|index| **index != NONE)?;
         Some(*partner as usize)
     }
+}
+
+/// The innermost pair around each token.
+fn around(closing: &[u32]) -> Vec<u32> {
+    let mut open: Vec<(u32, u32)> = Vec::new();
+    let innermost = |(at, close): (usize, &u32)| {
+        let at = u32::try_from(at).unwrap_or(NONE);
+        while open.last().is_some_and(|(_, close)| *close < at) {
+            open.pop();
+        }
+        let around = open.last().map_or(NONE, |(opening, _)| *opening);
+        if *close != NONE {
+            open.push((at, *close));
+        }
+        around
+    };
+    closing.iter().enumerate().map(innermost).collect()
 }
 
 #[cfg(test)]
@@ -56,5 +89,22 @@ mod tests {
         assert_eq!(partners, [6, 3, 5, 12]);
         assert_eq!(brackets.closing(7), None);
         assert_eq!(brackets.closing(99), None);
+    }
+    #[test]
+    fn the_pair_around_a_token_is_the_innermost() {
+        let tokens = lex(b"a ( [ b ] c ) d { ( }").code;
+        let brackets = Brackets::new(&tokens);
+        let around: Vec<_> = (0..tokens.len()).map(|at| brackets.around(at)).collect();
+        let (outer, inner) = (Some(1), Some(2));
+        assert_eq!(
+            around[..8],
+            [None, None, outer, inner, inner, outer, outer, None]
+        );
+        assert_eq!(
+            around[8..],
+            [None; 3],
+            "what does not pair is around nothing"
+        );
+        assert_eq!(brackets.all_around(3).collect::<Vec<_>>(), [2, 1]);
     }
 }

@@ -1,9 +1,10 @@
 //! Calls of routines that have a wrapper.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::groups::word;
-use super::lexer::{Lexed, Token, TokenKind};
+use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind};
 use super::text_of;
 use crate::find::{Branch, FoundCall, Function};
 use crate::openmp::api::{self, RoutineRow};
@@ -48,13 +49,16 @@ pub(super) fn positions(text: &[u8], lexed: &Lexed) -> Vec<Call> {
 
 /// A routine that the text makes a macro is not touched.
 pub(super) fn drop_macros(calls: &mut Vec<Call>, text: &[u8], lexed: &Lexed) {
-    let is_macro = |name: &str| {
-        lexed
-            .lines
-            .iter()
-            .any(|line| word(text, line, 0) == "define" && word(text, line, 1) == name)
-    };
-    calls.retain(|call| !is_macro(call.routine.name));
+    if calls.is_empty() {
+        return;
+    }
+    let is_definition = |line: &&PreprocessorLine| word(text, line, 0) == "define";
+    let lines = lexed.lines.iter();
+    let defined: HashSet<_> = lines
+        .filter(is_definition)
+        .map(|line| word(text, line, 1))
+        .collect();
+    calls.retain(|call| !defined.contains(call.routine.name));
 }
 
 fn call(text: &[u8], code: &[Token], index: usize) -> Option<Call> {

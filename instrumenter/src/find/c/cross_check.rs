@@ -3,7 +3,6 @@
 //! take longer than everything else. `--verify` and the tests ask it.
 
 use super::Finder;
-use super::tree::is_statement;
 use crate::find::tree::TreeAnswer;
 use crate::openmp::Association;
 
@@ -11,9 +10,11 @@ impl Finder<'_> {
     /// The first directive whose end the tokens and the tree see differently.
     pub(super) fn disagreement(&self) -> Option<usize> {
         let governs = |index: &usize| {
-            let directive = self.records[*index].parse(self.language);
-            let association = directive.map(|directive| directive.association());
-            matches!(association, Ok(Association::Block | Association::LoopNest))
+            let association = self.association(*index);
+            matches!(
+                association,
+                Some(Association::Block | Association::LoopNest)
+            )
         };
         (0..self.records.len())
             .filter(governs)
@@ -23,7 +24,9 @@ impl Finder<'_> {
 
     fn is_disputed(&self, index: usize) -> bool {
         let record = &self.records[index].range;
-        let view = self.view_at(record.start);
+        let Ok(view) = self.view_at(record.start) else {
+            return false;
+        };
         let first = view.token_from(record.end);
         let Some(start) = view.tokens.get(first).map(super::lexer::Token::start) else {
             return false;
@@ -32,10 +35,7 @@ impl Finder<'_> {
             return false;
         };
         let tokens_say = view.tokens[matched.behind - 1].end();
-        match view
-            .tree(self, start)
-            .statement_end(record.end, start, is_statement)
-        {
+        match view.tree(self, start).tree.statement_end(record.end, start) {
             TreeAnswer::Ends(tree_says) => matched.plain && tree_says != tokens_say,
             TreeAnswer::Unknown => false,
         }

@@ -45,7 +45,7 @@ pub(super) fn records(text: &[u8], lexed: &Lexed) -> Vec<Record> {
     let may_begin = |at: &usize| text[lexed.code[*at].start()] == b'_';
     let names = (0..lexed.code.len()).filter(may_begin);
     let operators = names.filter_map(|at| from_operator(text, &lexed.code, at));
-    let attributes = (0..lexed.code.len()).flat_map(|at| from_attributes(text, &lexed.code, at));
+    let attributes = from_attributes(text, &lexed.code);
     let mut records: Vec<Record> = lines.chain(operators).chain(attributes).collect();
     records.sort_by_key(|record| record.range.start);
     records

@@ -2,11 +2,10 @@
 //! and what to make of both.
 
 use super::Finder;
-use super::groups::Configuration;
+use super::groups::{Configuration, TOO_DEEP};
 use super::lexer::Token;
-use super::tree::is_statement;
 use super::view::View;
-use super::{HEADS, is_word, text_of};
+use super::{HEADS, is_word};
 use crate::find::tree::TreeAnswer;
 use crate::find::{Body, Closing, Extent, Placement, Position};
 use crate::openmp::directives::Association;
@@ -42,15 +41,11 @@ impl Finder<'_> {
         let Some(last) = first.checked_sub(1) else {
             return false;
         };
-        let mut open = 0;
-        let mut opens = |at: usize| {
-            open += i32::from(is(at, ")")) - i32::from(is(at, "("));
-            open == 0
-        };
         if !is(last, ")") {
             return is_any(last, &["else", "do"]);
         }
-        let head = (0..=last).rev().find(|at| opens(*at));
+        // What closes a pair is in it.
+        let head = view.brackets.around(last).filter(|head| is(*head, "("));
         let word = head.and_then(|head| head.checked_sub(1));
         word.is_some_and(|word| is_any(word, HEADS) || is(word, "constexpr"))
     }
@@ -107,8 +102,7 @@ impl Finder<'_> {
             return Ok(end);
         }
         match (
-            view.tree(self, start)
-                .statement_end(from, start, is_statement),
+            view.tree(self, start).tree.statement_end(from, start),
             tokens_say,
         ) {
             (TreeAnswer::Ends(tree), Some(tokens)) if tree == tokens => Ok(tree),
@@ -125,12 +119,7 @@ impl Finder<'_> {
         if self.brace_macros.is_empty() {
             return Ok(());
         }
-        let text = &self.source.text;
-        let used = view.tokens[tokens].iter().map(|token| text_of(text, token));
-        match used
-            .into_iter()
-            .find(|name| self.brace_macros.contains(name))
-        {
+        match view.brace_macro(self, tokens) {
             Some(name) => Err(format!(
                 "the macro {name} hides a brace; preprocess the file first"
             )),
@@ -147,28 +136,38 @@ impl Finder<'_> {
         first: usize,
         end: usize,
     ) -> Result<(), String> {
+        if self.groups.is_too_deep(start..end) {
+            return Err(TOO_DEEP.replace("around", "in"));
+        }
         let from = view.tokens[first].start();
-        for (number, group) in self.groups.groups.iter().enumerate() {
-            let overlaps = group.range.start < end && group.range.end > start;
-            if !overlaps || group.branch_of(start).is_some() {
+        for number in self.groups.beginning_in(&(start..end)) {
+            let group = &self.groups.groups[number];
+            if self.is_enclosed(number, view, first) {
                 continue;
             }
-            for choice in group
-                .choices()
-                .filter(|choice| *choice != view.configuration[number])
-            {
+            let shown = view.configuration[number];
+            for choice in group.choices().filter(|choice| *choice != shown) {
+                self.allowance.spend(end - start)?;
                 let mut other = view.configuration.clone();
                 other[number] = choice;
                 if !self.ends_at(end, &other, start, from) {
                     return Err(format!(
                         "it ends in different places in the branches of the conditional at line {}; \
                          preprocess the file first",
-                        self.line_of(group.range.start)
+                        self.lines.line(group.range.start)
                     ));
                 }
             }
         }
         Ok(())
+    }
+
+    /// Whether no choice of a conditional changes where a statement ends: each branch
+    /// closes what it opens, and all of it is in brackets of the statement.
+    fn is_enclosed(&self, number: usize, view: &View, first: usize) -> bool {
+        let start = self.groups.groups[number].range.start;
+        let around = view.brackets.around(view.token_from(start));
+        self.is_balanced(number) && around.is_some_and(|opening| opening >= first)
     }
 
     /// Whether the statement behind the record at `start` has that end, by
@@ -186,10 +185,6 @@ impl Finder<'_> {
         let first = view.token_from(self.records[record].range.end.min(from));
         let matched = view.match_statement(self, record, first);
         matched.is_some_and(|matched| view.tokens[matched.behind - 1].end() == end)
-    }
-
-    fn line_of(&self, offset: usize) -> u32 {
-        crate::source::LineIndex::new(&self.source.text).line(offset)
     }
 
     /// Where text at the begin of a body goes: right behind its directive, so that

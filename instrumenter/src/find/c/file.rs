@@ -70,9 +70,10 @@ impl File {
         let known = self.groups.get_or_init(|| groups(&Absent::new()));
         let mut deciding_conditions = vec![0; known.groups.len()];
         for offset in offsets {
-            for (group, count) in known.groups.iter().zip(&mut deciding_conditions) {
-                let branches = group.branch_of(offset).map_or(0, |branch| branch + 1);
-                *count = branches.max(*count);
+            for number in known.around(offset) {
+                let branch = known.groups[number].branch_of(offset);
+                let branches = branch.map_or(0, |branch| branch + 1);
+                deciding_conditions[number] = branches.max(deciding_conditions[number]);
             }
         }
         let conditions = known

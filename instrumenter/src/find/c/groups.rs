@@ -1,11 +1,13 @@
 //! Conditional groups (`#if` ... `#endif`) and the choice of one branch each.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::cursor::unspliced;
 use super::lexer::{PreprocessorLine, Token, TokenKind};
 use crate::find::Branch;
+use crate::find::nested::Nested;
 use crate::openmp::Language;
 use crate::source::Absent;
 
@@ -26,9 +28,9 @@ pub(in crate::find) struct Group {
 impl Group {
     /// The branch that holds an offset.
     pub(in crate::find) fn branch_of(&self, offset: usize) -> Option<usize> {
-        self.branches
-            .iter()
-            .position(|branch| branch.contains(&offset))
+        let at = self.branches.partition_point(|branch| branch.end <= offset);
+        let branch = self.branches.get(at)?;
+        branch.contains(&offset).then_some(at)
     }
 
     /// All choices there are: each branch and, without `#else`, none.
@@ -46,10 +48,23 @@ impl Group {
 /// One branch chosen per group.
 pub(in crate::find) type Configuration = Vec<Option<usize>>;
 
+/// Conditionals nested deeper are not looked into (C11, section 5.2.4.1: compilers need
+/// not take more than 63).
+const DEEPEST: usize = 256;
+
+/// What the names of our guards begin with.
+const GUARD: &str = "romp_if_";
+
+/// What is said of a directive in them.
+pub(in crate::find) const TOO_DEEP: &str = "more than 256 conditionals are around it";
+
 /// All groups of a text, in the order of their begin.
 #[derive(Clone, Debug, Default)]
 pub(in crate::find) struct Groups {
     pub(in crate::find) groups: Vec<Group>,
+    nested: Nested,
+    /// Conditionals that are nested too deeply, in order.
+    too_deep: Vec<Range<usize>>,
     /// The text's length.
     end: usize,
 }
@@ -72,10 +87,26 @@ impl Groups {
         absent: &Absent,
     ) -> Self {
         let mut groups = Vec::new();
+        let mut too_deep: Vec<Range<usize>> = Vec::new();
         let mut open: Vec<Open> = Vec::new();
+        // How many are open that are nested too deeply.
+        let mut deeper = 0usize;
         for line in lines {
             let after = (line.range.end + 1).min(text.len());
             match &*word(text, line, 0) {
+                "if" | "ifdef" | "ifndef" if open.len() == DEEPEST => {
+                    if deeper == 0 {
+                        too_deep.push(line.range.start..text.len());
+                    }
+                    deeper += 1;
+                }
+                "elif" | "elifdef" | "elifndef" | "else" if deeper > 0 => {}
+                "endif" if deeper > 0 => {
+                    deeper -= 1;
+                    if let Some(part) = too_deep.last_mut().filter(|_| deeper == 0) {
+                        part.end = after;
+                    }
+                }
                 "if" | "ifdef" | "ifndef" => open.push(Open {
                     start: line.range.start,
                     branch_start: after,
@@ -97,8 +128,110 @@ impl Groups {
             }
         }
         groups.sort_by_key(|group: &Group| group.range.start);
-        let end = text.len();
-        Self { groups, end }
+        Self {
+            nested: Nested::new(groups.iter().map(|group| group.range.clone())),
+            groups,
+            too_deep,
+            end: text.len(),
+        }
+    }
+
+    /// Whether an offset is in conditionals that are nested too deeply.
+    pub(in crate::find) fn is_too_deep(&self, part: Range<usize>) -> bool {
+        let at = self.too_deep.partition_point(|deep| deep.end <= part.start);
+        self.too_deep
+            .get(at)
+            .is_some_and(|deep| deep.start < part.end)
+    }
+
+    /// The groups around an offset, innermost first.
+    pub(in crate::find) fn around(&self, offset: usize) -> impl Iterator<Item = usize> {
+        self.nested.around(offset)
+    }
+
+    /// The groups that begin in a part of the text.
+    pub(in crate::find) fn beginning_in(&self, part: &Range<usize>) -> Range<usize> {
+        let before = |at: usize| self.groups.partition_point(|group| group.range.start < at);
+        before(part.start)..before(part.end)
+    }
+
+    /// How many groups are around each.
+    pub(in crate::find) fn depth(&self, group: usize) -> usize {
+        self.around(self.groups[group].range.start).count() - 1
+    }
+
+    /// Whether a group is balanced, for each: brackets that are opened in a branch are
+    /// closed there, so that no choice changes what brackets around it close.
+    pub(in crate::find) fn balanced(&self, code: &[Token]) -> Vec<bool> {
+        let mut balanced = vec![true; self.groups.len()];
+        // What is open: a group, its branch, and the brackets open in that.
+        let mut open: Vec<(usize, usize, Vec<u8>)> = Vec::new();
+        let mut next = 0;
+        let ends = self.groups.iter().map(|group| group.range.end);
+        let last = ends.max().unwrap_or(0);
+        let starts = code
+            .iter()
+            .map(Token::start)
+            .take_while(|start| *start < last);
+        let ends_of_text = std::iter::once((last, None));
+        for (at, token) in starts.zip(code.iter().map(Some)).chain(ends_of_text) {
+            self.follow(at, &mut open, &mut next, &mut balanced);
+            let Some((group, _, brackets)) = open.last_mut() else {
+                continue;
+            };
+            match token.map(|token| token.kind) {
+                Some(TokenKind::Punctuation(b'(')) => brackets.push(b')'),
+                Some(TokenKind::Punctuation(b'[')) => brackets.push(b']'),
+                Some(TokenKind::Punctuation(b'{')) => brackets.push(b'}'),
+                Some(TokenKind::Punctuation(close @ (b')' | b']' | b'}'))) => {
+                    balanced[*group] &= brackets.pop() == Some(close);
+                }
+                _ => {}
+            }
+        }
+        balanced
+    }
+
+    /// Leaves the groups and branches that end in front of an offset, and enters those
+    /// around it.
+    fn follow(
+        &self,
+        at: usize,
+        open: &mut Vec<(usize, usize, Vec<u8>)>,
+        next: &mut usize,
+        balanced: &mut [bool],
+    ) {
+        loop {
+            let begins = self.groups.get(*next).map(|group| group.range.start);
+            let begins = begins.filter(|begin| *begin <= at);
+            if let Some((group, branch, brackets)) = open.last_mut() {
+                let until = begins.unwrap_or(at);
+                let branches = &self.groups[*group].branches;
+                while branches
+                    .get(*branch)
+                    .is_some_and(|range| range.end <= until)
+                {
+                    balanced[*group] &= brackets.is_empty();
+                    brackets.clear();
+                    *branch += 1;
+                }
+                if self.groups[*group].range.end <= until {
+                    let whole = balanced[*group];
+                    open.pop();
+                    if let Some((parent, ..)) = open.last() {
+                        balanced[*parent] &= whole;
+                    }
+                    continue;
+                }
+            }
+            match begins {
+                Some(_) => {
+                    open.push((*next, 0, Vec::new()));
+                    *next += 1;
+                }
+                None => break,
+            }
+        }
     }
 
     /// The choice that looks at the most likely branch of every group.
@@ -114,36 +247,68 @@ impl Groups {
         lines: &[PreprocessorLine],
     ) -> Configuration {
         let mut configuration = self.default_configuration();
-        for (number, group) in self.groups.iter().enumerate() {
-            let opening = lines
-                .iter()
-                .find(|line| line.range.start == group.range.start);
+        let line_at = |start: usize| {
+            let at = lines.partition_point(|line| line.range.start < start);
+            lines.get(at).filter(|line| line.range.start == start)
+        };
+        let defines = |line: &&PreprocessorLine| word(text, line, 0) == "define";
+        let definitions: Vec<_> = lines.iter().filter(defines).collect();
+        let guards = |line: &&PreprocessorLine| word(text, line, 1).starts_with(GUARD);
+        let ours = definitions.iter().any(guards);
+        // Each guard decides over what is seen of the definitions behind it.
+        let mut seen: HashSet<Cow<'_, str>> = HashSet::new();
+        let mut next = definitions.iter().peekable();
+        for (number, group) in self.groups.iter().enumerate().filter(|_| ours) {
+            while let Some(line) = next.next_if(|line| line.range.start < group.range.start) {
+                if self.shows(&configuration, line.range.start) {
+                    seen.insert(word(text, line, 1));
+                }
+            }
+            let opening = line_at(group.range.start);
             let name = opening.map(|line| word(text, line, 1)).unwrap_or_default();
-            if name.starts_with("romp_if_") {
-                let hidden = self.hidden(&configuration);
-                let defined = lines.iter().any(|line| {
-                    word(text, line, 0) == "define"
-                        && word(text, line, 1) == name
-                        && !hidden.iter().any(|range| range.contains(&line.range.start))
-                });
-                configuration[number] = defined.then_some(0);
+            if name.starts_with(GUARD) {
+                configuration[number] = seen.contains(&name).then_some(0);
             }
         }
         configuration
     }
 
+    /// Whether a configuration shows an offset.
+    pub(in crate::find) fn shows(&self, configuration: &Configuration, offset: usize) -> bool {
+        let hides = |number: usize| {
+            let branch = self.groups[number].branch_of(offset);
+            branch.is_some() && branch != configuration[number]
+        };
+        !self.around(offset).any(hides)
+    }
+
+    /// The branches around an offset that are not those of the default choice.
+    pub(in crate::find) fn choices_around(&self, offset: usize) -> Vec<(usize, usize)> {
+        let choice = |number: usize| {
+            let branch = self.groups[number].branch_of(offset)?;
+            (self.groups[number].default != Some(branch)).then_some((number, branch))
+        };
+        self.around(offset).filter_map(choice).collect()
+    }
+
     /// The default choice, but with every branch around `offset` chosen.
     pub(in crate::find) fn configuration_for(&self, offset: usize) -> Configuration {
-        let choose = |group: &Group| match group.branch_of(offset) {
-            Some(branch) => Some(branch),
-            None => group.default,
-        };
-        self.groups.iter().map(choose).collect()
+        let mut configuration = self.default_configuration();
+        for (number, branch) in self.choices_around(offset) {
+            configuration[number] = Some(branch);
+        }
+        configuration
+    }
+
+    /// Whether a group has a branch that may be compiled.
+    pub(in crate::find) fn may_be_compiled(&self, number: usize, branch: usize) -> bool {
+        self.groups[number].dead.get(branch) == Some(&false)
     }
 
     /// The branches around an offset, outermost first.
     pub(in crate::find) fn branches_at(&self, offset: usize) -> Vec<Branch> {
-        let branch = |(number, group): (usize, &Group)| {
+        let branch = |number: usize| {
+            let group = &self.groups[number];
             let branch = group.branch_of(offset)?;
             let (range, dead) = (&group.branches[branch], group.dead[branch]);
             let next = group.branches.get(branch + 1);
@@ -157,18 +322,22 @@ impl Groups {
                 dead,
             })
         };
-        self.groups.iter().enumerate().filter_map(branch).collect()
+        let mut branches: Vec<Branch> = self.around(offset).filter_map(branch).collect();
+        branches.reverse();
+        branches
     }
 
-    /// What a configuration hides, in order and without overlaps.
-    pub(in crate::find) fn hidden(&self, configuration: &Configuration) -> Vec<Range<usize>> {
+    /// What a configuration hides of a part of the text, and maybe around it, in order and
+    /// without overlaps.
+    pub(in crate::find) fn hidden_in(
+        &self,
+        configuration: &Configuration,
+        part: &Range<usize>,
+    ) -> Vec<Range<usize>> {
         let mut hidden: Vec<Range<usize>> = Vec::new();
-        for (group, chosen) in self.groups.iter().zip(configuration) {
-            let others = group
-                .branches
-                .iter()
-                .enumerate()
-                .filter(|(at, _)| Some(*at) != *chosen);
+        for number in self.around(part.start).chain(self.beginning_in(part)) {
+            let branches = self.groups[number].branches.iter().enumerate();
+            let others = branches.filter(|(at, _)| Some(*at) != configuration[number]);
             hidden.extend(others.map(|(_, branch)| branch.clone()));
         }
         outermost(hidden)
@@ -341,7 +510,7 @@ mod tests {
     fn seen(source: &str, language: Language) -> String {
         let lexed = lex(source.as_bytes());
         let groups = Groups::new(source.as_bytes(), &lexed.lines, language, &Absent::new());
-        let hidden = groups.hidden(&groups.default_configuration());
+        let hidden = groups.hidden_in(&groups.default_configuration(), &(0..source.len()));
         visible(&lexed.code, &hidden)
             .map(|token| text_of(source.as_bytes(), token))
             .collect()

@@ -3,6 +3,8 @@
 //! It accepts any bytes: an unterminated literal ends at its line, a stray byte
 //! is a punctuation mark. It does not know what a directive means.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -139,6 +141,37 @@ struct Lexer<'a> {
     cursor: Cursor<'a>,
     /// Begin of the current line, while no token of it was seen.
     line_start: Option<usize>,
+    /// Where the lexer began, and what may end a raw string from there on.
+    raw_ends: (usize, OnceCell<RawEnds<'a>>),
+}
+
+/// By delimiter, the offsets of `)delimiter"`, in order: each `"` ends at most one.
+type RawEnds<'a> = HashMap<&'a [u8], Vec<usize>>;
+
+/// The longest delimiter of a raw string (C++ [lex.string]).
+const LONGEST_DELIMITER: usize = 16;
+
+fn raw_ends(text: &[u8], begin: usize) -> RawEnds<'_> {
+    let mut ends = RawEnds::new();
+    for quote in memchr::memchr_iter(b'"', &text[begin..]) {
+        let quote = begin + quote;
+        let before = &text[quote.saturating_sub(LONGEST_DELIMITER + 1).max(begin)..quote];
+        if let Some(close) = before.iter().rposition(|byte| *byte == b')') {
+            let delimiter = &before[close + 1..];
+            ends.entry(delimiter)
+                .or_default()
+                .push(quote - delimiter.len() - 1);
+        }
+    }
+    ends
+}
+
+/// Whether a byte may stand in the delimiter of a raw string.
+fn is_delimiter(byte: u8) -> bool {
+    !matches!(
+        byte,
+        b' ' | b'(' | b')' | b'\\' | b'\t' | 0x0b | 0x0c | b'\n' | b'\r'
+    )
 }
 
 impl<'a> Lexer<'a> {
@@ -150,6 +183,7 @@ impl<'a> Lexer<'a> {
             text,
             cursor,
             line_start: Some(cursor.offset()),
+            raw_ends: (cursor.offset(), OnceCell::new()),
         }
     }
 
@@ -289,11 +323,16 @@ impl<'a> Lexer<'a> {
     fn raw_string(&mut self) -> TokenKind {
         let open = self.cursor.offset();
         let rest = &self.text[open + 1..];
-        let delimiter_length = rest.iter().take(17).position(|byte| *byte == b'(');
-        let closing = delimiter_length.map(|length| [b")", &rest[..length], b"\""].concat());
-        let end = closing
-            .as_deref()
-            .and_then(|closing| find(rest, closing).map(|at| at + closing.len()));
+        let longest = &rest[..rest.len().min(LONGEST_DELIMITER + 1)];
+        let length = longest.iter().position(|byte| !is_delimiter(*byte));
+        let length = length.filter(|length| rest[*length] == b'(');
+        let end = length.and_then(|length| {
+            let (begin, ends) = &self.raw_ends;
+            let ends = ends.get_or_init(|| raw_ends(self.text, *begin));
+            let ends = ends.get(&rest[..length])?;
+            let next = ends.partition_point(|end| *end <= open + 1 + length);
+            Some(ends.get(next)? - open - 1 + length + 2)
+        });
         match end {
             Some(end) => {
                 while self.cursor.offset() < open + 1 + end {
@@ -352,10 +391,6 @@ fn is_identifier_start(byte: u8) -> bool {
 
 fn is_identifier_part(byte: u8) -> bool {
     is_identifier_start(byte) || byte.is_ascii_digit()
-}
-
-fn find(text: &[u8], part: &[u8]) -> Option<usize> {
-    text.windows(part.len()).position(|window| window == part)
 }
 
 #[cfg(test)]

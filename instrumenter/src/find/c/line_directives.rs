@@ -20,11 +20,7 @@ pub(in crate::find) fn line_map(
         match parse(text, line) {
             Parsed::Other => {}
             // In a branch it may or may not be in effect behind it.
-            _ if groups
-                .groups
-                .iter()
-                .any(|group| group.range.contains(&line.range.start)) =>
-            {
+            _ if groups.around(line.range.start).next().is_some() => {
                 map.lose(from);
             }
             Parsed::Line(file, number) => map.change(from, file, number),

@@ -6,6 +6,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::brackets::Brackets;
 use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind};
 use super::{is_word, lexer, text_of};
 use crate::find::{Level, LoopNest, LoopReader, Relation};
@@ -46,6 +47,7 @@ pub(in crate::find) struct Loops<'s> {
     text: &'s [u8],
     is_cxx: bool,
     tokens: Rc<Vec<Token>>,
+    brackets: Brackets,
     lines: Vec<PreprocessorLine>,
 }
 
@@ -55,6 +57,7 @@ impl<'s> Loops<'s> {
         Self {
             text: &source.text,
             is_cxx: source.language == Language::Cxx,
+            brackets: Brackets::new(&code),
             tokens: code,
             lines,
         }
@@ -92,6 +95,7 @@ impl LoopReader for Loops<'_> {
         let part = Loops {
             text,
             is_cxx: self.is_cxx,
+            brackets: Brackets::new(&tokens),
             tokens: Rc::clone(&tokens),
             lines: Vec::new(),
         };
@@ -123,12 +127,13 @@ impl LoopReader for Loops<'_> {
             nest.body_end = Some(self.tokens[end].end());
         }
         // What ends in front of the loop is the conditional around its directive.
-        let within = |line: &&PreprocessorLine| (begin..head_end).contains(&line.range.start);
+        let from = self.lines.partition_point(|line| line.range.start < begin);
+        let within = |line: &&PreprocessorLine| line.range.start < head_end;
         let ends = |line: &PreprocessorLine| {
             let word = line.tokens.first();
             line.range.start < first && word.is_some_and(|t| is_word(self.text, t, "endif"))
         };
-        match self.lines.iter().filter(within).all(ends) {
+        match self.lines[from..].iter().take_while(within).all(ends) {
             true => Ok(nest),
             false => Err(
                 "a directive or another preprocessing line stands in front of its body".to_owned(),
@@ -355,7 +360,7 @@ impl Loops<'_> {
     }
 
     fn closing(&self, open: usize) -> Option<usize> {
-        closing(&self.tokens, open)
+        self.brackets.closing(open)
     }
 }
 

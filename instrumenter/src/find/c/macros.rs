@@ -1,5 +1,7 @@
 //! The macros that a file defines, as far as extents depend on them.
 
+use std::collections::HashSet;
+
 use super::groups::word;
 use super::lexer::PreprocessorLine;
 
@@ -7,11 +9,11 @@ use super::lexer::PreprocessorLine;
 #[derive(Debug, Default)]
 pub(super) struct Macros {
     /// Those that are the head of a loop.
-    pub(super) heads: Vec<String>,
+    pub(super) heads: HashSet<String>,
     /// Those that are the head of a condition: an `else` may be theirs.
-    pub(super) conditions: Vec<String>,
+    pub(super) conditions: HashSet<String>,
     /// All others.
-    pub(super) statements: Vec<String>,
+    pub(super) statements: HashSet<String>,
 }
 
 impl Macros {
@@ -23,14 +25,14 @@ impl Macros {
                 Some("for" | "while" | "switch") => &mut macros.heads,
                 _ => &mut macros.statements,
             };
-            kind.push(word(text, line, 1).into_owned());
+            kind.insert(word(text, line, 1).into_owned());
         }
         macros
     }
 
     pub(super) fn contain(&self, name: &str) -> bool {
-        let heads = self.heads.iter().chain(&self.conditions);
-        heads.chain(&self.statements).any(|known| known == name)
+        let kinds = [&self.heads, &self.conditions, &self.statements];
+        kinds.iter().any(|names| names.contains(name))
     }
 }
 
@@ -56,9 +58,14 @@ mod tests {
         let text = b"#define A(i) for (;i;)\n#define B(x) f(x)\n#define C (if)\n#define D(x) \\\n \
             while (x) y()\n#define E(x) if (x) { y; }\n#define F(x) if (x)\n";
         let macros = Macros::new(text, &lex(text).lines);
-        assert_eq!(macros.heads, ["A", "D"]);
-        assert_eq!(macros.statements, ["B", "C", "E"]);
-        assert_eq!(macros.conditions, ["F"]);
+        let names = |names: [&str; 3]| names.map(str::to_owned).into_iter().collect();
+        assert_eq!(
+            macros.heads,
+            HashSet::from(["A".to_owned(), "D".to_owned()])
+        );
+        let statements: HashSet<String> = names(["B", "C", "E"]);
+        assert_eq!(macros.statements, statements);
+        assert_eq!(macros.conditions, HashSet::from(["F".to_owned()]));
         assert!(macros.contain("A") && macros.contain("E") && !macros.contain("G"));
     }
 }

@@ -3,14 +3,12 @@
 //! it where the grammar does not understand the code. Where nothing but these
 //! decides, the tree could only say the same, and is not asked.
 
-use std::cell::Cell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
 
 use super::brackets::Brackets;
 use super::lexer::{Token, TokenKind};
 use super::macros::Macros;
-
-/// Statements nested deeper than this are not followed (`else if` chains count).
-const MAX_DEPTH: usize = 2_000;
 
 /// Looks at the visible tokens of one configuration.
 pub(super) struct Matcher<'a> {
@@ -25,8 +23,8 @@ pub(super) struct Matcher<'a> {
     pub(super) stands_alone: &'a dyn Fn(usize) -> bool,
     /// Whether the statement must be a loop.
     pub(super) loop_nest: bool,
-    /// Whether a shape was met that is not C's own: a macro may be behind it.
-    pub(super) odd: Cell<bool>,
+    /// What was found out about these tokens before.
+    pub(super) known: &'a Known,
 }
 
 /// A statement that was matched.
@@ -35,58 +33,135 @@ pub(super) struct Matched {
     /// The index behind its last token.
     pub(super) behind: usize,
     /// Whether blocks, heads of loops and conditions, and semicolons alone say
-    /// where it ends.
+    /// where it ends. If not, a shape was met that is not C's own: a macro may be
+    /// behind it.
     pub(super) plain: bool,
+}
+
+/// What is known of the tokens of one configuration: statements within statements are
+/// looked at once.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    statements: RefCell<HashMap<usize, Option<Matched>>>,
+    stops: OnceCell<Vec<Stop>>,
+}
+
+/// Where a statement without a head ends that goes on at a token.
+#[derive(Clone, Copy, Debug)]
+struct Stop {
+    /// The index behind its last token.
+    behind: u32,
+    kind: StopKind,
+    /// Whether a `#` stands in front of that.
+    odd: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StopKind {
+    /// At a semicolon.
+    Semicolon,
+    /// At parentheses behind which it can't go on.
+    Parentheses,
+    /// It does not end.
+    Nowhere,
+}
+
+/// What a look at a statement gives: where it ends, if anywhere; or the index of the
+/// statement within it that has to be looked at first.
+type Looked = Result<Option<Matched>, usize>;
+
+fn plainly(behind: usize) -> Option<Matched> {
+    Some(Matched {
+        behind,
+        plain: true,
+    })
+}
+
+fn oddly(matched: Option<Matched>) -> Option<Matched> {
+    let odd = |matched| Matched {
+        plain: false,
+        ..matched
+    };
+    matched.map(odd)
 }
 
 impl Matcher<'_> {
     /// The statement that begins at `at`.
     pub(super) fn statement(&self, at: usize) -> Option<Matched> {
-        self.odd.set(false);
-        let behind = self.nested_statement(at, 0)?;
-        Some(Matched {
-            behind,
-            plain: !self.odd.get(),
-        })
-    }
-
-    /// Marks what was met as no shape of C's own.
-    fn oddly<T>(&self, result: T) -> T {
-        self.odd.set(true);
-        result
-    }
-
-    fn nested_statement(&self, at: usize, depth: usize) -> Option<usize> {
-        if depth > MAX_DEPTH {
-            return None;
+        // Statements that wait for one within them: no recursion, however deep they are.
+        let mut waiting: Vec<usize> = Vec::new();
+        loop {
+            let looked = match waiting.last() {
+                None => self.look_at(at, self.loop_nest),
+                Some(inner) => self.look_at(*inner, false),
+            };
+            match (looked, waiting.last()) {
+                (Err(inner), _) => waiting.push(inner),
+                (Ok(matched), None) => return matched,
+                (Ok(matched), Some(inner)) => {
+                    self.known.statements.borrow_mut().insert(*inner, matched);
+                    waiting.pop();
+                }
+            }
         }
-        let at = self.skip_attributes(at)?;
-        let inner = |from: usize| self.nested_statement(from, depth + 1);
+    }
+
+    /// What is known of a statement within another.
+    fn inner(&self, at: usize) -> Looked {
+        let known = self.known.statements.borrow();
+        known.get(&at).copied().ok_or(at)
+    }
+
+    /// The same, and an end behind that.
+    fn inner_and(&self, at: usize, end: impl Fn(usize) -> Option<usize>) -> Looked {
+        let extended = |inner: Matched| {
+            let behind = end(inner.behind)?;
+            Some(Matched { behind, ..inner })
+        };
+        Ok(self.inner(at)?.and_then(extended))
+    }
+
+    fn look_at(&self, at: usize, wants_loop: bool) -> Looked {
+        match self.skip_attributes(at) {
+            None => Ok(None),
+            Some(first) if first == at => self.look_behind_attributes(first, wants_loop),
+            Some(first) => Ok(oddly(self.look_behind_attributes(first, wants_loop)?)),
+        }
+    }
+
+    fn look_behind_attributes(&self, at: usize, wants_loop: bool) -> Looked {
+        let behind_head = |at: usize| match self.condition(at + 1) {
+            Some(behind) => self.inner(behind),
+            None => Ok(None),
+        };
         match self.word(at) {
-            b"{" => self.closing(at).map(|close| close + 1),
+            b"{" => Ok(self.closing(at).and_then(|close| plainly(close + 1))),
             b"if" => {
-                let condition = self.condition(at + 1)?;
-                let then = inner(condition)?;
-                if self.word(then) == b"else" {
-                    inner(then + 1)
+                let then = behind_head(at)?;
+                let Some(then) = then.filter(|then| self.word(then.behind) == b"else") else {
+                    return Ok(then);
+                };
+                let otherwise = self.inner(then.behind + 1)?;
+                Ok(if then.plain {
+                    otherwise
                 } else {
-                    Some(then)
-                }
+                    oddly(otherwise)
+                })
             }
-            b"for" | b"while" | b"switch" => inner(self.condition(at + 1)?),
-            b"do" => {
-                let body = inner(at + 1)?;
-                if self.word(body) != b"while" {
-                    return None;
-                }
-                self.expect(self.condition(body + 1)?, b';')
-            }
-            b"try" => self.oddly(self.try_block(at)),
-            b"case" => self.oddly(inner(self.label_end(at + 1)?)),
-            b"default" if self.is(at + 1, b':') => self.oddly(inner(at + 2)),
-            b"else" | b"}" | b"" => None,
-            _ if self.is_label(at) => self.oddly(inner(at + 2)),
-            _ => self.simple(at, depth),
+            b"for" | b"while" | b"switch" => behind_head(at),
+            b"do" => self.inner_and(at + 1, |body| {
+                let condition = (self.word(body) == b"while").then_some(body + 1)?;
+                self.expect(self.condition(condition)?, b';')
+            }),
+            b"try" => Ok(oddly(self.try_block(at).and_then(plainly))),
+            b"case" => match self.label_end(at + 1) {
+                Some(behind) => Ok(oddly(self.inner(behind)?)),
+                None => Ok(None),
+            },
+            b"default" if self.is(at + 1, b':') => Ok(oddly(self.inner(at + 2)?)),
+            b"else" | b"}" | b"" => Ok(None),
+            _ if self.is_label(at) => Ok(oddly(self.inner(at + 2)?)),
+            _ => self.simple(at, wants_loop),
         }
     }
 
@@ -102,42 +177,85 @@ impl Matcher<'_> {
     /// An expression or declaration, up to its semicolon. Macros make two other
     /// shapes: the head of a statement, as in `FOREACH(...) {...}`, and a call
     /// without a semicolon.
-    fn simple(&self, at: usize, depth: usize) -> Option<usize> {
+    fn simple(&self, at: usize, wants_loop: bool) -> Looked {
         if self.tokens[at].kind == TokenKind::Identifier && self.is(at + 1, b'(') {
-            let behind = self.closing(at + 1)? + 1;
-            if self.is_head(at, behind, depth) {
-                let end = self.oddly(self.nested_statement(behind, depth + 1))?;
-                let own_else = self.is_among(&self.macros.conditions, at);
-                return match own_else && self.word(end) == b"else" {
-                    true => self.nested_statement(end + 1, depth + 1),
-                    false => Some(end),
-                };
+            let Some(behind) = self.closing(at + 1).map(|close| close + 1) else {
+                return Ok(None);
+            };
+            if self.is_head(at, behind, wants_loop) {
+                return self.headed_by_macro(at, behind);
             }
             if self.word(behind) == b"else" {
-                return self.oddly(Some(behind));
+                return Ok(oddly(plainly(behind)));
             }
         }
-        let mut index = at;
-        while index < self.tokens.len() {
-            match self.tokens[index].kind {
-                TokenKind::Punctuation(b';') => return Some(index + 1),
-                TokenKind::Punctuation(b'(' | b'[' | b'{') => index = self.closing(index)?,
-                TokenKind::Punctuation(b'}' | b')' | b']') => return None,
-                // A directive of the preprocessor that does not begin its line is none.
-                TokenKind::Punctuation(b'#') => self.oddly(()),
-                _ => {}
-            }
-            index += 1;
-            if self.is(index - 1, b')') && self.ends_without_semicolon(index) {
-                let ends = self.is_statement_macro(at, index);
-                return self.oddly(ends.then_some(index));
-            }
-        }
-        None
+        let stop = self.stop(at);
+        let behind = stop.behind as usize;
+        Ok(match stop.kind {
+            StopKind::Semicolon if stop.odd => oddly(plainly(behind)),
+            StopKind::Semicolon => plainly(behind),
+            StopKind::Parentheses if self.is_statement_macro(at, behind) => oddly(plainly(behind)),
+            _ => None,
+        })
     }
 
-    fn is_among(&self, names: &[String], at: usize) -> bool {
-        names.iter().any(|name| name.as_bytes() == self.word(at))
+    fn headed_by_macro(&self, name: usize, behind: usize) -> Looked {
+        let Some(end) = self.inner(behind)?.map(|body| body.behind) else {
+            return Ok(None);
+        };
+        let own_else = self.is_among(&self.macros.conditions, name);
+        Ok(oddly(match own_else && self.word(end) == b"else" {
+            true => self.inner(end + 1)?,
+            false => plainly(end),
+        }))
+    }
+
+    /// Where what goes on at a token ends.
+    fn stop(&self, at: usize) -> Stop {
+        let stops = self.known.stops.get_or_init(|| self.stops());
+        stops[at.min(self.tokens.len())]
+    }
+
+    /// For every token, and behind the last. What stands in brackets is passed over.
+    fn stops(&self) -> Vec<Stop> {
+        let nowhere = Stop {
+            behind: 0,
+            kind: StopKind::Nowhere,
+            odd: false,
+        };
+        let stop = |kind, behind: usize| Stop {
+            behind: behind as u32,
+            kind,
+            odd: false,
+        };
+        let mut stops = vec![nowhere; self.tokens.len() + 1];
+        for (at, token) in self.tokens.iter().enumerate().rev() {
+            stops[at] = match token.kind {
+                TokenKind::Punctuation(b';') => stop(StopKind::Semicolon, at + 1),
+                TokenKind::Punctuation(bracket @ (b'(' | b'[' | b'{')) => {
+                    match self.closing(at).map(|close| close + 1) {
+                        None => nowhere,
+                        Some(behind) if bracket == b'(' && self.ends_without_semicolon(behind) => {
+                            stop(StopKind::Parentheses, behind)
+                        }
+                        Some(behind) => stops[behind],
+                    }
+                }
+                TokenKind::Punctuation(b'}' | b')' | b']') => nowhere,
+                // A directive of the preprocessor that does not begin its line is none.
+                TokenKind::Punctuation(b'#') => Stop {
+                    odd: true,
+                    ..stops[at + 1]
+                },
+                _ => stops[at + 1],
+            };
+        }
+        stops
+    }
+
+    fn is_among(&self, names: &HashSet<String>, at: usize) -> bool {
+        let word = std::str::from_utf8(self.word(at));
+        !names.is_empty() && word.is_ok_and(|word| names.contains(word))
     }
 
     /// Whether a macro without a semicolon is a whole statement: a directive
@@ -153,10 +271,10 @@ impl Matcher<'_> {
 
     /// Whether a macro and its arguments are the head of what follows: its
     /// definition says so, a loop is wanted here, or no operator follows.
-    fn is_head(&self, name: usize, behind: usize, depth: usize) -> bool {
+    fn is_head(&self, name: usize, behind: usize, wants_loop: bool) -> bool {
         let macros = self.macros;
         let known = self.is_among(&macros.heads, name) || self.is_among(&macros.conditions, name);
-        if known || (depth == 0 && self.loop_nest) {
+        if known || wants_loop {
             return true;
         }
         let next = self.tokens.get(behind).map(|token| token.kind);
@@ -219,9 +337,9 @@ impl Matcher<'_> {
     fn skip_attributes(&self, mut at: usize) -> Option<usize> {
         loop {
             if self.is(at, b'[') && self.is(at + 1, b'[') {
-                at = self.oddly(self.closing(at)? + 1);
+                at = self.closing(at)? + 1;
             } else if matches!(self.word(at), b"__attribute__" | b"__extension__") {
-                at = self.oddly(at + 1);
+                at += 1;
                 if self.is(at, b'(') {
                     at = self.closing(at)? + 1;
                 }
@@ -272,13 +390,13 @@ mod tests {
             brackets: &Brackets::new(tokens),
             directives: &directives,
             macros: &Macros {
-                heads: vec!["HEAD".into()],
-                conditions: vec!["IF".into()],
-                statements: vec!["STATEMENT".into()],
+                heads: HashSet::from(["HEAD".into()]),
+                conditions: HashSet::from(["IF".into()]),
+                statements: HashSet::from(["STATEMENT".into()]),
             },
             stands_alone: &|_| source.contains("barrier"),
             loop_nest: false,
-            odd: Cell::new(false),
+            known: &Known::default(),
         };
         let Matched { behind, plain } = matcher.statement(0)?;
         Some((&source[..tokens[behind - 1].end()], plain))
@@ -383,9 +501,20 @@ mod tests {
         }
     }
 
+    /// Each statement within others is looked at once, and no depth is too deep for the
+    /// machine's stack.
     #[test]
-    fn depth_is_bounded() {
-        let deep = "if (a) ".repeat(100_000) + ";";
-        assert_eq!(first_statement(&deep), None);
+    fn nested_statements_are_followed_however_deep() {
+        for (head, tail) in [
+            ("if (a) ", ";"),
+            ("if (a) ; else ", ";"),
+            ("l: ", ";"),
+            ("F(a) b ", ";"),
+        ] {
+            let deep = head.repeat(100_000) + tail;
+            assert_eq!(first_statement(&deep), Some(&*deep), "{head}");
+        }
+        let deep = "do ".repeat(100_000) + ";" + &" while (a);".repeat(100_000);
+        assert_eq!(first_statement(&deep), Some(&*deep));
     }
 }

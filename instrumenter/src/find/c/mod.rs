@@ -31,16 +31,19 @@ mod tree;
 mod view;
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
 use super::tree::SyntaxTree;
-use super::{Branch, Extent, Found, FoundDirective, FrontEnd, Hidden, LoopReader, Traits};
+use super::{
+    Allowance, Branch, Extent, Found, FoundDirective, FrontEnd, Hidden, LoopReader, Traits,
+};
 use crate::openmp::parse::joined;
 use crate::openmp::{Association, Directive, Language};
-use crate::source::Source;
+use crate::source::{LineIndex, Source};
 use directives::Record;
-use groups::{Configuration, Groups};
+use groups::{Configuration, Groups, TOO_DEEP};
 use lexer::{Lexed, Token};
 use loops::Loops;
 use macros::Macros;
@@ -83,8 +86,9 @@ impl FrontEnd for CFrontEnd {
         let configuration = finder
             .groups
             .guarded_configuration(text, &finder.lexed.lines);
-        let hidden = finder.hidden(&configuration, 0..text.len());
-        SyntaxTree::parse(text, &hidden, &finder.grammar).error_count()
+        let all = 0..text.len();
+        let hidden = finder.hidden(&configuration, all.clone());
+        SyntaxTree::parse(text, all, &hidden, &finder.grammar, tree::is_statement).error_count()
     }
 
     fn disagreement(&self, source: &Source) -> Option<usize> {
@@ -128,8 +132,11 @@ struct Finder<'s> {
     lexed: Lexed,
     groups: Groups,
     records: Vec<Record>,
+    /// What each record governs, if it is understood.
+    associations: Vec<Option<Association>>,
+    lines: LineIndex,
     /// Names of macros with unbalanced braces.
-    brace_macros: Vec<String>,
+    brace_macros: HashSet<String>,
     /// Whether a # stands inside a line of code.
     has_stray_hash: bool,
     /// Whether it is preprocessed text: macros are expanded, even where the
@@ -140,7 +147,19 @@ struct Finder<'s> {
     /// What comes from system headers, in order.
     system: Vec<Range<usize>>,
     /// The views that were asked for so far.
-    views: RefCell<Vec<Rc<View>>>,
+    views: RefCell<HashMap<Choices, Rc<View>>>,
+    /// Whether each conditional is balanced.
+    balanced: OnceCell<Vec<bool>>,
+    allowance: Allowance,
+}
+
+/// Branches of conditionals that are not the likely ones.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Choices {
+    /// One branch each of these conditionals, by their numbers.
+    Of(Vec<(usize, usize)>),
+    /// That branch of every balanced conditional that has so many around it.
+    OfAll { depth: usize, branch: usize },
 }
 
 impl<'s> Finder<'s> {
@@ -155,10 +174,16 @@ impl<'s> Finder<'s> {
         let groups = Groups::new(text, &lexed.lines, language, &source.absent);
         let records = directives::records(text, &lexed);
         let brace_macros = match preprocessed {
-            true => Vec::new(),
+            true => HashSet::new(),
             false => brace_macros(text, &lexed),
         };
+        let association = |record: &Record| {
+            let directive = record.parse(language).ok()?;
+            Some(directive.association())
+        };
         Self {
+            associations: records.iter().map(association).collect(),
+            lines: LineIndex::new(text),
             has_stray_hash: lexed.code.iter().any(|token| token.is(b'#')),
             source,
             language,
@@ -171,6 +196,8 @@ impl<'s> Finder<'s> {
             preprocessed,
             system,
             views: RefCell::default(),
+            balanced: OnceCell::new(),
+            allowance: Allowance::new(text.len()),
         }
     }
 
@@ -203,8 +230,8 @@ impl<'s> Finder<'s> {
         let calls = routine_names
             .into_iter()
             .map(|call| {
-                let view = self.view_at(call.name.start);
-                let function = view.function_at(&self, call.name.start);
+                let view = self.view_at(call.name.start).ok();
+                let function = view.and_then(|view| view.function_at(&self, call.name.start));
                 let branches = self.branches(call.name.start);
                 call.found(function, branches)
             })
@@ -244,10 +271,28 @@ impl<'s> Finder<'s> {
         capitals || self.macros().contain(name)
     }
 
+    /// What a directive governs, if it is understood.
+    fn association(&self, record: usize) -> Option<Association> {
+        self.associations[record]
+    }
+
     /// Whether a directive governs nothing.
     fn stands_alone(&self, record: usize) -> bool {
-        let directive = self.records[record].parse(self.language);
-        directive.is_ok_and(|directive| directive.association() == Association::Standalone)
+        self.association(record) == Some(Association::Standalone)
+    }
+
+    /// Whether a conditional is balanced, see [`Groups::balanced`].
+    fn is_balanced(&self, group: usize) -> bool {
+        let find = || self.groups.balanced(&self.lexed.code);
+        self.balanced.get_or_init(find)[group]
+    }
+
+    /// The parts of the text that come from system headers and overlap a part of it.
+    fn system_in(&self, part: &Range<usize>) -> impl Iterator<Item = Range<usize>> {
+        let first = self.system.partition_point(|range| range.end <= part.start);
+        let end = part.end;
+        let ranges = self.system[first..].iter().cloned();
+        ranges.take_while(move |range| range.start < end)
     }
 
     /// The macros that the file defines.
@@ -256,43 +301,80 @@ impl<'s> Finder<'s> {
         self.macros.get_or_init(|| Macros::new(text, lines))
     }
 
-    /// The view of a configuration.
-    fn view(&self, configuration: &Configuration) -> Rc<View> {
-        let mut views = self.views.borrow_mut();
-        let known = views
-            .iter()
-            .find(|view| view.configuration == *configuration);
-        if let Some(view) = known {
-            return Rc::clone(view);
+    /// The view that shows `offset`.
+    ///
+    /// # Errors
+    /// If there are too many to look at.
+    fn view_at(&self, offset: usize) -> Result<Rc<View>, String> {
+        let choices = self.choices_at(offset);
+        if let Some(view) = self.views.borrow().get(&choices) {
+            return Ok(Rc::clone(view));
         }
-        let view = Rc::new(View::new(self, configuration));
-        views.push(Rc::clone(&view));
-        view
+        let is_default = matches!(&choices, Choices::Of(choices) if choices.is_empty());
+        if !is_default {
+            self.allowance.spend(self.source.text.len())?;
+        }
+        let view = Rc::new(View::new(self, &self.configuration(&choices)));
+        self.views.borrow_mut().insert(choices, Rc::clone(&view));
+        Ok(view)
     }
 
-    /// The view that shows `offset`.
-    fn view_at(&self, offset: usize) -> Rc<View> {
-        self.view(&self.groups.configuration_for(offset))
+    /// The choices that show an offset. Where all else is balanced, those of many offsets
+    /// are looked at together.
+    fn choices_at(&self, offset: usize) -> Choices {
+        let choices = self.groups.choices_around(offset);
+        match choices.as_slice() {
+            [(group, branch)] if self.is_balanced(*group) => Choices::OfAll {
+                depth: self.groups.depth(*group),
+                branch: *branch,
+            },
+            _ => Choices::Of(choices),
+        }
+    }
+
+    fn configuration(&self, choices: &Choices) -> Configuration {
+        let mut configuration = self.groups.default_configuration();
+        match choices {
+            Choices::Of(choices) => {
+                for (group, branch) in choices {
+                    configuration[*group] = Some(*branch);
+                }
+            }
+            Choices::OfAll { depth, branch } => {
+                for (group, chosen) in configuration.iter_mut().enumerate() {
+                    let has_it = self.groups.may_be_compiled(group, *branch);
+                    if has_it && self.groups.depth(group) == *depth && self.is_balanced(group) {
+                        *chosen = Some(*branch);
+                    }
+                }
+            }
+        }
+        configuration
     }
 
     fn directive(&self, index: usize) -> FoundDirective {
         let record = &self.records[index];
-        let view = self.view_at(record.range.start);
+        let view = match self.groups.is_too_deep(record.range.clone()) {
+            true => Err(TOO_DEEP.to_owned()),
+            false => self.view_at(record.range.start),
+        };
         let parsed = record.parse(self.language);
         let directive = match (record.frozen, parsed) {
             (Some(reason), _) => Err(reason.to_owned()),
             (None, parsed) => parsed.map_err(|error| error.to_string()),
         };
-        let extent = match &directive {
-            Ok(directive) if !self.is_in_system_header(record.range.start) => {
-                self.extent(index, directive, &view)
+        let extent = match (&directive, &view) {
+            (Ok(directive), Ok(view)) if !self.is_in_system_header(record.range.start) => {
+                self.extent(index, directive, view)
             }
+            (Ok(_), Err(reason)) => Extent::Unclear(reason.clone()),
             _ => Extent::None,
         };
         let loop_variables = match (&directive, &extent) {
             (Ok(directive), Extent::Body(body)) => self.loop_variables(directive, body.range.start),
             _ => Vec::new(),
         };
+        let function = view.map(|view| view.function_at(self, record.range.start));
         let alone = directive
             .as_ref()
             .is_ok_and(|directive| directive.association() == Association::Standalone);
@@ -305,7 +387,7 @@ impl<'s> Finder<'s> {
             words: record.words.clone(),
             placement: record.placement,
             extent,
-            function: view.function_at(self, record.range.start),
+            function: function.ok().flatten(),
             branches: self.branches(record.range.start),
             loop_variables,
             sequence: record.sequence.clone(),
@@ -326,11 +408,17 @@ impl<'s> Finder<'s> {
     /// Everything that the tree must not see in a configuration, if it is to see
     /// a part of the text.
     fn hidden(&self, configuration: &Configuration, part: Range<usize>) -> Vec<Range<usize>> {
-        let mut hidden = self.groups.hidden(configuration);
-        hidden.extend([0..part.start, part.end..self.source.text.len()]);
-        hidden.extend(self.system.iter().cloned());
-        hidden.extend(self.lexed.lines.iter().map(|line| line.range.clone()));
-        hidden.extend(self.records.iter().map(|record| record.range.clone()));
+        let mut hidden = self.groups.hidden_in(configuration, &part);
+        hidden.extend(self.system_in(&part));
+        let lines = &self.lexed.lines;
+        let from = lines.partition_point(|line| line.range.end < part.start);
+        let until = lines.partition_point(|line| line.range.start < part.end);
+        hidden.extend(lines[from..until].iter().map(|line| line.range.clone()));
+        let records = &self.records;
+        let until = records.partition_point(|record| record.range.start < part.end);
+        let from = records.partition_point(|record| record.range.end < part.start);
+        let records = records[from.min(until)..until].iter();
+        hidden.extend(records.map(|record| record.range.clone()));
         hidden.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
         hidden
     }
@@ -348,7 +436,7 @@ fn renumber(directive: &mut FoundDirective, kept: &[usize]) {
 }
 
 /// Names of macros with unbalanced braces.
-fn brace_macros(text: &[u8], lexed: &Lexed) -> Vec<String> {
+fn brace_macros(text: &[u8], lexed: &Lexed) -> HashSet<String> {
     let lines = lexed.lines.iter();
     lines
         .filter_map(|line| groups::hides_braces(text, line))

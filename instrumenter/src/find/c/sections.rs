@@ -15,43 +15,16 @@ impl Finder<'_> {
         if !open.is(b'{') || !close.is(b'}') {
             return Err("its block has no braces".into());
         }
-        let separators = self.separators(view, braces.clone());
         let mut blocks = Vec::new();
         let mut from = open.end();
         let mut directive = None;
-        for index in separators {
-            let record = &self.records[index];
+        for index in view.separators(self, braces.start) {
+            let record = &self.records[*index];
             blocks.extend(self.section(view, directive, from, record.range.start));
-            (directive, from) = (Some(index), record.range.end);
+            (directive, from) = (Some(*index), record.range.end);
         }
         blocks.extend(self.section(view, directive, from, close.start()));
         Ok(blocks)
-    }
-
-    /// The `section` directives directly inside these braces.
-    fn separators(&self, view: &View, braces: std::ops::Range<usize>) -> Vec<usize> {
-        let tokens = &view.tokens[braces.clone()];
-        let (start, end) = (tokens[0].start(), view.tokens[braces.end].start());
-        let depth_at = |offset: usize| {
-            tokens
-                .iter()
-                .take_while(|token| token.start() < offset)
-                .fold(0, |depth, token| {
-                    depth + i32::from(token.is(b'{')) - i32::from(token.is(b'}'))
-                })
-        };
-        view.records
-            .iter()
-            .filter(|(_, at)| (start..end).contains(at))
-            .filter(|(index, _)| {
-                self.records[*index]
-                    .words
-                    .first()
-                    .is_some_and(|word| word.text == "section")
-            })
-            .filter(|(_, at)| depth_at(*at) == 1)
-            .map(|(index, _)| *index)
-            .collect()
     }
 
     /// The block between two separators, unless it is empty.
@@ -63,11 +36,10 @@ impl Finder<'_> {
         to: usize,
     ) -> Option<SectionBlock> {
         let tokens = &view.tokens[view.token_from(from)..view.token_from(to)];
-        let mut records = view
-            .records
-            .iter()
-            .filter(|(_, at)| (from..to).contains(at));
-        let last_record = records.next_back().map(|(index, _)| &self.records[*index]);
+        let behind = view.records.partition_point(|(_, at)| *at < to);
+        let last_record = behind.checked_sub(1).map(|last| view.records[last]);
+        let last_record = last_record.filter(|(_, at)| *at >= from);
+        let last_record = last_record.map(|(index, _)| &self.records[index]);
         let last_token = tokens.last().map(|token| token.end());
         let first = tokens.first()?;
         let begin = self.begin(directive, from, first, view);

@@ -7,19 +7,58 @@ use tree_sitter::Node;
 use super::lexer::{Token, TokenKind, lex_part};
 use super::text_of;
 use crate::find::Function;
+use crate::find::nested::Nested;
 use crate::find::tree::SyntaxTree;
 
-/// The function around an offset.
-pub(super) fn function_at(tree: &SyntaxTree, text: &[u8], offset: usize) -> Option<Function> {
-    let mut node = tree.node_at(offset)?;
-    while node.kind() != "function_definition" {
-        node = node.parent()?;
+/// The tree of a part of a text.
+pub(super) struct PartTree {
+    pub(super) tree: SyntaxTree,
+    functions: Vec<Option<Function>>,
+    /// Their definitions.
+    definitions: Nested,
+}
+
+impl PartTree {
+    /// Parses a part of a text without `hidden`, which is sorted and disjoint.
+    pub(super) fn new(
+        text: &[u8],
+        part: Range<usize>,
+        hidden: &[Range<usize>],
+        grammar: &tree_sitter::Language,
+    ) -> Self {
+        let tree = SyntaxTree::parse(text, part, hidden, grammar, is_statement);
+        let (mut functions, mut ranges) = (Vec::new(), Vec::new());
+        let definition = grammar.id_for_node_kind("function_definition", true);
+        tree.walk(|node| {
+            if node.kind_id() == definition {
+                functions.push(function(&tree, text, node));
+                ranges.push(tree.range(node));
+            }
+            true
+        });
+        Self {
+            tree,
+            functions,
+            definitions: Nested::new(ranges),
+        }
     }
-    let declarator = node.child_by_field_name("declarator")?;
+
+    /// The function around an offset.
+    pub(super) fn function_at(&self, offset: usize) -> Option<Function> {
+        self.functions[self.definitions.innermost(offset)?].clone()
+    }
+}
+
+/// What a definition says of its function.
+fn function(tree: &SyntaxTree, text: &[u8], definition: Node<'_>) -> Option<Function> {
+    let declarator = definition.child_by_field_name("declarator")?;
     let name = function_name(declarator)?;
     Some(Function {
-        name: String::from_utf8_lossy(&text[name.byte_range()]).into_owned(),
-        maybe_extern_inline: maybe_extern_inline(text, node.start_byte()..declarator.start_byte()),
+        name: String::from_utf8_lossy(&text[tree.range(name)]).into_owned(),
+        maybe_extern_inline: maybe_extern_inline(
+            text,
+            tree.range(definition).start..tree.range(declarator).start,
+        ),
     })
 }
 

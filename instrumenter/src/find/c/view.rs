@@ -1,6 +1,7 @@
 //! A source as one configuration of its conditionals shows it.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -9,9 +10,9 @@ use super::directives::Record;
 use super::groups::{Configuration, visible};
 use super::items::{Around, Items};
 use super::lexer::{Token, TokenKind};
-use super::matcher::{Matched, Matcher};
-use super::{Finder, text_of, tree};
-use crate::find::tree::SyntaxTree;
+use super::matcher::{Known, Matched, Matcher};
+use super::tree::PartTree;
+use super::{Finder, text_of};
 use crate::find::{Function, Placement};
 use crate::openmp::{Association, Language};
 
@@ -22,11 +23,16 @@ pub(super) struct View {
     pub(super) tokens: Rc<Vec<Token>>,
     /// Indices and begins of the visible records.
     pub(super) records: Vec<(usize, usize)>,
-    brackets: Brackets,
+    pub(super) brackets: Brackets,
+    known: Known,
     items: OnceCell<Items>,
     /// Trees of parts of the text.
-    trees: RefCell<Vec<(Range<usize>, Rc<SyntaxTree>)>>,
+    trees: RefCell<HashMap<Range<usize>, Rc<PartTree>>>,
     macro_arguments: OnceCell<Vec<bool>>,
+    /// Indices of the tokens that are macros with unbalanced braces, sorted.
+    brace_macros: OnceCell<Vec<usize>>,
+    /// The `section` directives directly inside the braces that a token opens.
+    separators: OnceCell<HashMap<usize, Vec<usize>>>,
 }
 
 impl View {
@@ -42,45 +48,45 @@ impl View {
         configuration: &Configuration,
         part: Range<usize>,
     ) -> Self {
-        let mut hidden = finder.groups.hidden(configuration);
+        let mut hidden = finder.groups.hidden_in(configuration, &part);
         if !finder.system.is_empty() {
-            hidden.extend(finder.system.iter().cloned());
+            hidden.extend(finder.system_in(&part));
             hidden.sort_by_key(|range| range.start);
         }
         let tokens = visible_tokens(finder, &hidden, &part);
         Self {
             configuration: configuration.clone(),
             brackets: Brackets::new(&tokens),
+            records: visible_records(finder, &hidden, &part, &tokens),
             tokens,
-            records: visible_records(finder, &hidden, &part),
+            known: Known::default(),
             items: OnceCell::new(),
             trees: RefCell::default(),
             macro_arguments: OnceCell::new(),
+            brace_macros: OnceCell::new(),
+            separators: OnceCell::new(),
         }
     }
 
     /// The syntax tree of the part of what is visible that has to be read to
     /// know what stands at an offset.
-    pub(super) fn tree(&self, finder: &Finder<'_>, offset: usize) -> Rc<SyntaxTree> {
+    pub(super) fn tree(&self, finder: &Finder<'_>, offset: usize) -> Rc<PartTree> {
         let text = &finder.source.text;
         let around = self.items(finder).around(offset);
         let part = around.unwrap_or(0..text.len());
         let mut trees = self.trees.borrow_mut();
-        if let Some((_, tree)) = trees.iter().find(|(known, _)| *known == part) {
-            return Rc::clone(tree);
-        }
-        let hidden = finder.hidden(&self.configuration, part.clone());
-        let tree = Rc::new(SyntaxTree::parse(text, &hidden, &finder.grammar));
-        trees.push((part, Rc::clone(&tree)));
-        tree
+        let made = || {
+            let hidden = finder.hidden(&self.configuration, part.clone());
+            Rc::new(PartTree::new(text, part.clone(), &hidden, &finder.grammar))
+        };
+        Rc::clone(trees.entry(part.clone()).or_insert_with(made))
     }
 
     /// The function around an offset.
     pub(super) fn function_at(&self, finder: &Finder<'_>, offset: usize) -> Option<Function> {
-        let text = &finder.source.text;
-        match self.items(finder).function_at(text, offset) {
+        match self.items(finder).function_at(&finder.source.text, offset) {
             Around::Known(function) => function,
-            Around::Unclear => tree::function_at(&self.tree(finder, offset), text, offset),
+            Around::Unclear => self.tree(finder, offset).function_at(offset),
         }
     }
 
@@ -103,8 +109,6 @@ impl View {
         record: usize,
         first: usize,
     ) -> Option<Matched> {
-        let directive = finder.records[record].parse(finder.language);
-        let association = directive.map(|directive| directive.association());
         let matcher = Matcher {
             text: &finder.source.text,
             tokens: &self.tokens,
@@ -112,10 +116,42 @@ impl View {
             directives: &self.records,
             macros: finder.macros(),
             stands_alone: &|record| finder.stands_alone(record),
-            loop_nest: association == Ok(Association::LoopNest),
-            odd: Cell::new(false),
+            loop_nest: finder.association(record) == Some(Association::LoopNest),
+            known: &self.known,
         };
         matcher.statement(first)
+    }
+
+    /// The first macro with unbalanced braces among some tokens.
+    pub(super) fn brace_macro(&self, finder: &Finder<'_>, tokens: Range<usize>) -> Option<String> {
+        let text = &finder.source.text;
+        let name = |at: &usize| text_of(text, &self.tokens[*at]);
+        let hides = |at: &usize| finder.brace_macros.contains(&name(at));
+        let all = || (0..self.tokens.len()).filter(hides).collect();
+        let macros: &Vec<usize> = self.brace_macros.get_or_init(all);
+        let first = macros.partition_point(|at| *at < tokens.start);
+        let first = macros.get(first).filter(|at| tokens.contains(at));
+        first.map(name)
+    }
+
+    /// The `section` directives directly inside the braces that a token opens.
+    pub(super) fn separators(&self, finder: &Finder<'_>, open: usize) -> &[usize] {
+        let all = self.separators.get_or_init(|| self.all_separators(finder));
+        all.get(&open).map_or(&[], Vec::as_slice)
+    }
+
+    fn all_separators(&self, finder: &Finder<'_>) -> HashMap<usize, Vec<usize>> {
+        let mut separators: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (index, start) in &self.records {
+            let first = finder.records[*index].words.first();
+            if first.is_some_and(|word| word.text == "section") {
+                let mut around = self.brackets.all_around(self.token_from(*start));
+                let braces = around.find(|open| self.tokens[*open].is(b'{'));
+                let inside = braces.map(|braces| separators.entry(braces).or_default());
+                inside.into_iter().for_each(|inside| inside.push(*index));
+            }
+        }
+        separators
     }
 
     /// Whether a token stands in parentheses that may be a macro's: no line of
@@ -232,13 +268,26 @@ fn visible_records(
     finder: &Finder<'_>,
     hidden: &[Range<usize>],
     part: &Range<usize>,
+    tokens: &[Token],
 ) -> Vec<(usize, usize)> {
-    let shows = |at: usize| !hidden.iter().any(|range| range.contains(&at));
-    let records = finder.records.iter().enumerate();
-    records
-        .map(|(index, record)| (index, record.range.start))
-        .skip_while(|(_, start)| *start < part.start)
+    let shows = |at: usize| {
+        let next = hidden.partition_point(|range| range.start <= at);
+        next == 0 || !hidden[next - 1].contains(&at)
+    };
+    let records = &finder.records;
+    let start = |index: usize| records[index].range.start;
+    let from = records.partition_point(|record| record.range.start < part.start);
+    // What is visible behind the part decides whether a statement at its end goes on.
+    let end = tokens.last().map_or(0, Token::end).max(part.end);
+    let mut ahead = 1;
+    (from..records.len())
+        .map(|index| (index, start(index)))
         .filter(|(_, start)| shows(*start))
+        .take_while(|(_, start)| {
+            let within = *start <= end || ahead > 0;
+            ahead -= usize::from(*start > end && ahead > 0);
+            within
+        })
         .collect()
 }
 

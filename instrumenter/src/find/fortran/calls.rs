@@ -50,9 +50,9 @@ impl Finder<'_> {
     ) -> Option<FoundCall> {
         let routine = routine_at(line, tokens, at)?;
         let name = line.source(&tokens[at]);
-        let view = self.view_at(name.start);
+        let view = self.view_at(name.start).ok()?;
         let arguments = line.source(tokens.get(at + 2)?).start;
-        (!view.defines(routine)).then(|| FoundCall {
+        (!view.defines(routine.name)).then(|| FoundCall {
             routine,
             arguments,
             before: view.before(self, line, statement),
@@ -113,20 +113,6 @@ impl View {
         found.ok()
     }
 
-    /// The `if` of the construct that an `else if` is of.
-    fn if_of(&self, alternative: usize) -> Option<usize> {
-        let mut inner = 0usize;
-        (0..alternative).rev().find(|before| {
-            match self.statements[*before].kind {
-                StatementKind::Close(Compound::If) => inner += 1,
-                StatementKind::Open(Compound::If) if inner == 0 => return true,
-                StatementKind::Open(Compound::If) => inner -= 1,
-                _ => {}
-            }
-            false
-        })
-    }
-
     fn in_front(&self, statement: usize) -> Option<Position> {
         let line = self.line_of[statement];
         let is_first = statement == 0 || self.line_of[statement - 1] != line;
@@ -139,18 +125,6 @@ impl View {
                 at: self.statements[statement].range.start,
                 line_start: false,
             },
-        })
-    }
-
-    /// Whether the text has a procedure of its own by this name, and not only an
-    /// interface of one.
-    fn defines(&self, routine: &RoutineRow) -> bool {
-        let in_interface = |at: usize| {
-            let mut interfaces = self.structure.interfaces.iter();
-            interfaces.any(|range| range.contains(&at))
-        };
-        self.structure.units.iter().any(|unit| {
-            unit.head.name.as_deref() == Some(routine.name) && !in_interface(unit.range.start)
         })
     }
 }

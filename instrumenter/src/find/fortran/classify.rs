@@ -30,7 +30,7 @@ pub(super) enum StatementKind {
 }
 
 /// Constructs that close with a statement of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // Each is its keyword.
 pub(super) enum Compound {
     If,

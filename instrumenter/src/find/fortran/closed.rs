@@ -1,9 +1,10 @@
 //! Parts of a program unit where no call may stand.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::Finder;
-use super::directives::Meaning;
+use super::directives::{Meaning, Record};
 use super::structure::Unit;
 use super::unit_heads::UnitKind;
 use super::view::View;
@@ -44,12 +45,13 @@ impl Finder<'_> {
                 .iter()
                 .map(|range| (range.clone(), "it stands in a do concurrent loop")),
         );
-        for unit in &structure.units {
+        let device = self.units_for_device(view);
+        for (number, unit) in structure.units.iter().enumerate() {
             let reason = if unit.head.pure {
                 "it stands in a pure procedure"
             } else if unit.head.kind == UnitKind::BlockData {
                 "it stands in block data"
-            } else if self.is_device_code(view, unit) {
+            } else if device.contains(&number) && is_procedure(unit) {
                 "it stands in device code"
             } else {
                 continue;
@@ -59,23 +61,22 @@ impl Finder<'_> {
         closed
     }
 
-    /// Whether a `declare target` in a procedure, but not in one inside of it,
-    /// names no procedure: then it means this one.
-    fn is_device_code(&self, view: &View, unit: &Unit) -> bool {
-        let innermost = |at: usize| {
-            let mut units = view.structure.units.iter();
-            units.find(|unit| unit.range.contains(&at)) == Some(unit)
-        };
-        let is_procedure = matches!(
-            unit.head.kind,
-            UnitKind::Subroutine | UnitKind::Function | UnitKind::ModuleProcedure
-        );
-        is_procedure && self.records.iter().any(|record| {
-            let declares =
-                matches!(&record.meaning, Meaning::Begin(directive) if names_nothing(directive));
-            declares && innermost(record.range.start)
-        })
+    /// The units in which, but not in one inside of them, a `declare target` names no
+    /// procedure: then it means this one.
+    fn units_for_device(&self, view: &View) -> HashSet<usize> {
+        let declares = |record: &&Record| matches!(&record.meaning, Meaning::Begin(directive) if names_nothing(directive));
+        let declaring = self.records.iter().filter(declares);
+        declaring
+            .filter_map(|record| view.unit_at(record.range.start))
+            .collect()
     }
+}
+
+fn is_procedure(unit: &Unit) -> bool {
+    matches!(
+        unit.head.kind,
+        UnitKind::Subroutine | UnitKind::Function | UnitKind::ModuleProcedure
+    )
 }
 
 /// A `declare target` without a list.

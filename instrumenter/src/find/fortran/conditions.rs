@@ -2,13 +2,15 @@
 //! the one that ends it often stand in conditionals of their own with the same
 //! condition.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::find::c::groups::{Configuration, Group, Groups, word};
 use crate::find::c::lexer::PreprocessorLine;
 
 /// A condition, known to hold or to fail.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Fact {
     /// Without its negation.
     text: String,
@@ -20,7 +22,16 @@ struct Fact {
 #[derive(Debug, Default)]
 pub(super) struct Conditions {
     of: Vec<Vec<Option<Fact>>>,
+    /// By condition, the groups that ask for it.
+    asking: HashMap<String, Vec<usize>>,
 }
+
+/// What a choice depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ChoiceKey(Vec<Fact>, Vec<(usize, usize)>);
+
+/// So many conditions of one conditional that failed are remembered.
+const MOST_FAILED: usize = 64;
 
 /// Which branch some facts choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,9 +56,17 @@ impl Conditions {
             let lines = starts.take(group.branches.len()).map(line_at);
             lines.map(|line| Fact::read(text, line?)).collect()
         };
-        Self {
-            of: groups.groups.iter().map(conditions).collect(),
+        let of: Vec<Vec<Option<Fact>>> = groups.groups.iter().map(conditions).collect();
+        let mut asking: HashMap<String, Vec<usize>> = HashMap::new();
+        for (number, conditions) in of.iter().enumerate() {
+            for condition in conditions.iter().flatten() {
+                let numbers = asking.entry(condition.text.clone()).or_default();
+                if numbers.last() != Some(&number) {
+                    numbers.push(number);
+                }
+            }
         }
+        Self { of, asking }
     }
 
     /// The most likely choice that shows `offset` and does not contradict itself.
@@ -55,48 +74,67 @@ impl Conditions {
         let mut configuration = groups.configuration_for(offset);
         self.follow(&mut configuration, &self.facts_at(groups, offset));
         // What is around the offset has the last word.
-        for (number, group) in groups.groups.iter().enumerate() {
-            configuration[number] = group.branch_of(offset).or(configuration[number]);
+        for number in groups.around(offset) {
+            let branch = groups.groups[number].branch_of(offset);
+            configuration[number] = branch.or(configuration[number]);
         }
         configuration
     }
 
+    /// What the choice for an offset depends on: the same for offsets with the same.
+    pub(super) fn key(&self, groups: &Groups, offset: usize) -> ChoiceKey {
+        let around = groups.around(offset);
+        let branch = |number: usize| Some((number, groups.groups[number].branch_of(offset)?));
+        let facts = self.facts_at(groups, offset);
+        // Facts alone decide over what is around, but where conditions contradict each other.
+        let open = around.filter_map(branch);
+        let open = open.filter(|(number, branch)| {
+            self.choice(*number, &facts) != Choice::Certain(Some(*branch))
+        });
+        let open = open.collect();
+        ChoiceKey(facts, open)
+    }
+
     /// The other choices, seen from the begin of a part, of the groups that
     /// overlap it, each with the number of its group.
-    pub(super) fn alternatives(
-        &self,
-        groups: &Groups,
+    pub(super) fn alternatives<'g>(
+        &'g self,
+        groups: &'g Groups,
         part: Range<usize>,
-        matters: impl Fn(Range<usize>) -> bool,
-    ) -> Vec<(usize, Configuration)> {
-        let base = self.configuration_for(groups, part.start);
+        matters: impl Fn(Range<usize>) -> bool + 'g,
+    ) -> impl Iterator<Item = (usize, Configuration)> + 'g {
         let facts = self.facts_at(groups, part.start);
-        let mut alternatives = Vec::new();
-        for (number, group) in groups.groups.iter().enumerate() {
-            let overlaps = group.range.start < part.end && group.range.end > part.start;
-            let decided = group.branch_of(part.start).is_some()
-                || matches!(self.choice(number, &facts), Choice::Certain(_));
-            if !overlaps || decided || !matters(group.range.clone()) {
-                continue;
-            }
-            for choice in group.choices().filter(|choice| *choice != base[number]) {
+        let base = OnceCell::new();
+        let start = part.start;
+        let numbers = groups.beginning_in(&part).filter(move |number| {
+            let range = groups.groups[*number].range.clone();
+            matters(range)
+        });
+        numbers.flat_map(move |number| {
+            let decided = matches!(self.choice(number, &facts), Choice::Certain(_));
+            let base: &Configuration = base.get_or_init(|| self.configuration_for(groups, start));
+            let shown = base[number];
+            let choices = groups.groups[number].choices();
+            let choices = choices.filter(|choice| !decided && *choice != shown);
+            let others = choices.map(|choice| {
                 let mut other = base.clone();
                 let mut facts = facts.clone();
                 facts.extend(self.facts_of(number, choice));
                 self.follow(&mut other, &facts);
                 other[number] = choice;
-                alternatives.push((number, other));
-            }
-        }
-        alternatives
+                (number, other)
+            });
+            others.collect::<Vec<_>>()
+        })
     }
 
-    /// Chooses what facts say for every group.
+    /// Chooses what facts say for the groups that ask for one of them.
     fn follow(&self, configuration: &mut Configuration, facts: &[Fact]) {
-        for (number, chosen) in configuration.iter_mut().enumerate() {
-            match self.choice(number, facts) {
-                Choice::Certain(branch) => *chosen = branch,
-                Choice::Likely(branch) => *chosen = Some(branch),
+        let asking = facts.iter().filter_map(|fact| self.asking.get(&fact.text));
+        for number in asking.flatten() {
+            match self.choice(*number, facts) {
+                Choice::Certain(branch) => configuration[*number] = branch,
+                Choice::Likely(branch) => configuration[*number] = Some(branch),
                 Choice::Open => {}
             }
         }
@@ -125,8 +163,10 @@ impl Conditions {
     /// What must hold around an offset; OpenMP is on where it matters.
     fn facts_at(&self, groups: &Groups, offset: usize) -> Vec<Fact> {
         let mut facts = Vec::new();
-        for (number, group) in groups.groups.iter().enumerate() {
-            if let Some(branch) = group.branch_of(offset) {
+        let mut around: Vec<usize> = groups.around(offset).collect();
+        around.reverse();
+        for number in around {
+            if let Some(branch) = groups.groups[number].branch_of(offset) {
                 facts.extend(self.facts_of(number, Some(branch)));
             }
         }
@@ -141,6 +181,7 @@ impl Conditions {
     fn facts_of(&self, number: usize, choice: Option<usize>) -> Vec<Fact> {
         let conditions = &self.of[number];
         let failed = choice.unwrap_or(conditions.len());
+        let failed = failed.min(MOST_FAILED);
         let fails = conditions[..failed].iter().flatten().map(|condition| Fact {
             text: condition.text.clone(),
             holds: !condition.holds,

@@ -17,7 +17,9 @@ impl Finder<'_> {
         let Meaning::Begin(directive) = &record.meaning else {
             return false;
         };
-        let view = self.view_at(record.range.start);
+        let Ok(view) = self.view_at(record.range.start) else {
+            return false;
+        };
         let Ok(span) = view.span(index) else {
             return false;
         };
@@ -25,7 +27,7 @@ impl Finder<'_> {
             return false;
         };
         // Where there is doubt, the construct was left alone.
-        let doubted = (first..=last).any(|index| !view.is_plain(index));
+        let (doubted, _) = view.doubts(first, last);
         !doubted && self.tree_contradicts(&view, span, first, last)
     }
 }

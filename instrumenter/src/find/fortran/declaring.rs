@@ -1,6 +1,7 @@
 //! Where `implicit none (external)` is in force, so that every procedure must be
 //! declared to be called (Fortran 2018, section 8.7).
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::classify::StatementKind;
@@ -22,12 +23,10 @@ impl View {
                     form,
                 ))
         });
-        let unit = |at: usize| {
-            let mut units = self.structure.units.iter();
-            units.find(|unit| unit.range.contains(&at))
-        };
-        let parts = strict.filter_map(|(statement, _)| unit(statement.range.start));
-        parts.map(|unit| unit.range.clone()).collect()
+        let units = strict.filter_map(|(statement, _)| self.unit_at(statement.range.start));
+        let units: BTreeSet<usize> = units.collect();
+        let range = |unit: usize| self.structure.units[unit].range.clone();
+        units.into_iter().map(range).collect()
     }
 }
 

@@ -9,15 +9,11 @@ use super::directives::{Meaning, Record};
 use super::frames::Wants;
 use super::structure::{Item, Span};
 use super::view::View;
+use crate::find::c::groups::TOO_DEEP;
 use crate::find::tree::TreeAnswer;
 use crate::find::{Body, Closing, EndDirective, Extent, Position};
 use crate::openmp::directives::Association;
 use crate::openmp::{Directive, Leaf};
-use crate::source::LineIndex;
-
-/// Bytes that are read to try other choices of the conditionals of one source;
-/// real ones need a few times their length.
-const MAX_TRIED: usize = 1 << 27;
 
 impl Finder<'_> {
     /// The extent of the directive with this index; it takes the clauses of the
@@ -144,7 +140,7 @@ impl Finder<'_> {
         let Some((first, last)) = Self::looped(view, span, directive) else {
             return Ok(());
         };
-        let leaves_doubt = (first..=last).any(|index| !view.is_plain(index));
+        let (leaves_doubt, _) = view.doubts(first, last);
         match leaves_doubt && self.tree_contradicts(view, span, first, last) {
             false => Ok(()),
             true => Err("two ways of finding its end do not agree, so it is not touched".into()),
@@ -175,7 +171,8 @@ impl Finder<'_> {
         first: usize,
         last: usize,
     ) -> bool {
-        if (first..=last).any(|index| view.hides_loop(index)) {
+        let (_, hides_loop) = view.doubts(first, last);
+        if hides_loop {
             return false;
         }
         let Item::Directive(own) = view.items[span.own] else {
@@ -187,7 +184,7 @@ impl Finder<'_> {
         let starts = [first.range.start, first.keyword];
         let answer = starts
             .into_iter()
-            .map(|start| tree.statement_end(from, start, |kind| kind == "do_loop"))
+            .map(|start| tree.statement_end(from, start))
             .find(|answer| *answer != TreeAnswer::Unknown);
         let Some(TreeAnswer::Ends(end)) = answer else {
             return false;
@@ -209,22 +206,22 @@ impl Finder<'_> {
         // What is one statement long depends on every statement.
         let any = matches!(Wants::of(directive, false), Some(Wants::Statements(_)));
         let matters = |group: Range<usize>| any || self.is_structural(group);
+        if self.groups.is_too_deep(part.clone()) {
+            return Err(TOO_DEEP.replace("around", "in"));
+        }
         let alternatives = self
             .conditions
             .alternatives(&self.groups, part.clone(), matters);
-        self.tried
-            .set(self.tried.get() + alternatives.len() * part.len());
-        if self.tried.get() > MAX_TRIED {
-            return Err("too many conditionals stand in it to try all of their branches".into());
-        }
         for (number, configuration) in alternatives {
+            self.allowance
+                .spend(part.len() + self.groups.groups.len())?;
             let view = View::new(self, &configuration, Some(part.clone()));
             if view.end_of(&self.records, index) != Some(end) {
                 let group = &self.groups.groups[number].range;
                 return Err(format!(
                     "it ends in different places in the branches of the conditional at line {}; \
                      preprocess the file first",
-                    LineIndex::new(&self.source.text).line(group.start)
+                    self.index.line(group.start)
                 ));
             }
         }
@@ -245,7 +242,7 @@ impl Finder<'_> {
 impl View {
     /// Whether a statement begins a loop in a way that the grammar takes for
     /// something else without seeing an error: `DOI=1,N`.
-    fn hides_loop(&self, index: usize) -> bool {
+    pub(super) fn hides_loop(&self, index: usize) -> bool {
         let statement = &self.statements[index];
         let line = &self.lines[self.line_of[index]];
         let keyword = line.tokens.get(statement.tokens.start);

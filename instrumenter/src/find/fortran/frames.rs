@@ -1,8 +1,95 @@
 //! What is open while the token-level matcher runs.
 
+use std::collections::HashMap;
+
 use super::classify::Compound;
-use super::unit_heads::UnitHead;
+use super::unit_heads::{UnitHead, UnitKind};
 use crate::openmp::{Association, Directive, Leaf};
+
+/// What is open, outermost first. Each is found by what it is, however many are open.
+#[derive(Debug, Default)]
+pub(super) struct Frames {
+    frames: Vec<Frame>,
+    /// The places of the frames of each kind, in order.
+    places: HashMap<Key, Vec<usize>>,
+}
+
+/// A kind of frame.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    /// A directive's name.
+    Directive(String),
+    /// A construct; none for a loop.
+    Construct(Option<Compound>),
+    /// A loop that ends at a label.
+    Label(u64),
+    /// Program units of a kind.
+    Unit(UnitKind),
+    /// Any program unit.
+    AnyUnit,
+}
+
+impl Frames {
+    pub(super) fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    pub(super) fn last(&self) -> Option<&Frame> {
+        self.frames.last()
+    }
+
+    /// The innermost one, to be changed; its kind stays.
+    pub(super) fn innermost(&mut self) -> Option<&mut Frame> {
+        self.frames.last_mut()
+    }
+
+    pub(super) fn push(&mut self, frame: Frame) {
+        for key in frame.keys() {
+            let places = self.places.entry(key).or_default();
+            places.push(self.frames.len());
+        }
+        self.frames.push(frame);
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Frame> {
+        let frame = self.frames.pop()?;
+        for key in frame.keys() {
+            self.places.get_mut(&key).and_then(Vec::pop);
+        }
+        Some(frame)
+    }
+
+    /// Puts a frame around all others.
+    pub(super) fn surround(&mut self, frame: Frame) {
+        let inner = std::mem::take(self);
+        self.push(frame);
+        inner.frames.into_iter().for_each(|frame| self.push(frame));
+    }
+
+    fn places(&self, key: &Key) -> &[usize] {
+        self.places.get(key).map_or(&[], Vec::as_slice)
+    }
+
+    /// The place of the innermost frame of a kind.
+    pub(super) fn last_of(&self, key: &Key) -> Option<usize> {
+        self.places(key).last().copied()
+    }
+
+    /// The same, if it is in the innermost program unit.
+    pub(super) fn last_in_unit(&self, key: &Key) -> Option<usize> {
+        let unit = self.last_of(&Key::AnyUnit);
+        self.last_of(key)
+            .filter(|last| unit.is_none_or(|unit| *last > unit))
+    }
+
+    /// The place of the outermost frame of a kind in the innermost program unit.
+    pub(super) fn first_in_unit(&self, key: &Key) -> Option<usize> {
+        let from = self.last_of(&Key::AnyUnit).map_or(0, |unit| unit + 1);
+        let places = self.places(key);
+        let first = places.partition_point(|place| *place < from);
+        places.get(first).copied()
+    }
+}
 
 /// Something open.
 #[derive(Debug)]
@@ -82,8 +169,17 @@ impl Wants {
 }
 
 impl Frame {
-    pub(super) fn is_unit(&self) -> bool {
-        matches!(self, Self::Unit(_))
+    /// What it is found by.
+    fn keys(&self) -> impl Iterator<Item = Key> + use<> {
+        let keys = match self {
+            Self::Construct(open) => [
+                Some(Key::Construct(open.compound)),
+                open.label.map(Key::Label),
+            ],
+            Self::Unit(open) => [Some(Key::Unit(open.head.kind)), Some(Key::AnyUnit)],
+            Self::Directive(open) => [Some(Key::Directive(open.name.clone())), None],
+        };
+        keys.into_iter().flatten()
     }
 
     pub(super) fn is_interface(&self) -> bool {

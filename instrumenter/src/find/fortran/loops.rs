@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use super::Finder;
 use super::classify::StatementKind;
-use super::logical::{Logical, logical_lines};
+use super::logical::Logical;
 use super::statements::Statement;
 use super::structure::Item;
 use super::tokens::{Token, TokenKind};
@@ -34,10 +34,17 @@ const DECLARING: &[&str] = &[
 
 impl LoopReader for Finder<'_> {
     fn nest(&self, begin: usize, levels: usize) -> Result<LoopNest, String> {
-        let view = self.view_at(begin);
-        let starts = |item: &usize| view.range(&self.records, *item).start == begin;
-        let first = (0..view.items.len()).find(starts);
-        let first = first.ok_or("its loop is not found")?;
+        let view = self.view_at(begin)?;
+        let start = |item: &Item| match item {
+            Item::Statement(index) => view.statements[*index].range.start,
+            Item::Directive(index) => self.records[*index].range.start,
+        };
+        let first = view.items.partition_point(|item| start(item) < begin);
+        let is_there = view
+            .items
+            .get(first)
+            .is_some_and(|item| start(item) == begin);
+        let first = is_there.then_some(first).ok_or("its loop is not found")?;
         if in_a_choice(&self.source.text, begin) {
             return Err("its head is one of several that a conditional chooses from".to_owned());
         }
@@ -69,11 +76,15 @@ impl LoopReader for Finder<'_> {
     }
 
     fn expression(&self, range: Range<usize>) -> Option<String> {
-        let all = logical_lines(&self.source.text, self.lines.iter(), self.form);
-        let line = all.iter().find(|line| line.range.contains(&range.start))?;
+        let all = self.logical();
+        let behind = all.partition_point(|line| line.range.start <= range.start);
+        let line = all[..behind].last()?;
+        if !line.range.contains(&range.start) {
+            return None;
+        }
         let within = |token: &&Token| range.contains(&line.source(token).start);
         let tokens: Vec<Token> = line.tokens.iter().filter(within).cloned().collect();
-        plain(&self.view_at(range.start), line, &tokens).ok()?;
+        plain(&*self.view_at(range.start).ok()?, line, &tokens).ok()?;
         Some(join(line, &tokens))
     }
 }
@@ -211,27 +222,33 @@ fn plain(view: &View, line: &Logical, tokens: &[Token]) -> Result<(), String> {
 
 /// Whether a statement that is seen declares an array of this name.
 fn declares_array(view: &View, name: &str) -> bool {
-    let mut all = view.statements.iter().zip(&view.line_of);
-    all.any(|(statement, line)| {
-        let line = &view.lines[*line];
-        let tokens = &line.tokens[statement.tokens.clone()];
-        let text = |at: usize| {
-            let token = tokens.get(at);
-            token.map_or(String::new(), |t| {
-                String::from_utf8_lossy(line.text(t)).into_owned()
-            })
-        };
-        let begins = DECLARING.iter().any(|word| is(word, &text(0)));
-        if statement.kind != StatementKind::Other || !begins {
-            return false;
-        }
-        let colons = (0..tokens.len()).find(|at| text(*at) == "::");
-        let attributes = 0..colons.unwrap_or(0);
-        let has_shape = attributes.into_iter().any(|at| is(&text(at), "dimension"));
-        let names = colons.map_or(1, |at| at + 1)..tokens.len();
-        let mut named = names.filter(|at| is(&text(*at), name));
-        named.any(|at| has_shape || text(at + 1) == "(")
-    })
+    let all = || {
+        let statements = view.statements.iter().zip(&view.line_of);
+        statements
+            .flat_map(|(statement, line)| arrays(&view.lines[*line], statement))
+            .collect()
+    };
+    view.arrays
+        .get_or_init(all)
+        .contains(&name.to_ascii_lowercase())
+}
+
+/// The arrays that a statement declares, in lower case.
+fn arrays(line: &Logical, statement: &Statement) -> Vec<String> {
+    let tokens = &line.tokens[statement.tokens.clone()];
+    let text = |at: usize| {
+        let word = tokens.get(at).map(|token| line.text(token));
+        String::from_utf8_lossy(word.unwrap_or_default()).to_ascii_lowercase()
+    };
+    let begins = DECLARING.contains(&&*text(0));
+    if statement.kind != StatementKind::Other || !begins {
+        return Vec::new();
+    }
+    let colons = (0..tokens.len()).find(|at| text(*at) == "::");
+    let has_shape = (0..colons.unwrap_or(0)).any(|at| text(at) == "dimension");
+    let names = colons.map_or(1, |at| at + 1)..tokens.len();
+    let arrays = names.filter(|at| has_shape || text(*at + 1) == "(");
+    arrays.map(text).collect()
 }
 
 fn join(line: &Logical, tokens: &[Token]) -> String {

@@ -36,23 +36,23 @@ mod unit_heads;
 mod view;
 mod words;
 
-use std::cell::{Cell, RefCell};
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::c::groups::{Configuration, Groups};
+use super::c::groups::{Groups, TOO_DEEP};
 use super::c::lexer::{PreprocessorLine, lex_part};
 use super::c::{line_directives, preprocessed};
 use super::{
-    Branch, Extent, Found, FoundDirective, FrontEnd, Function, Hidden, LoopReader, Placement,
-    Traits,
+    Allowance, Branch, Extent, Found, FoundDirective, FrontEnd, Function, Hidden, LoopReader,
+    Placement, Traits,
 };
 use crate::openmp::Language;
 use crate::openmp::parse::joined;
-use crate::source::{Form, Source};
+use crate::source::{Form, LineIndex, Source};
 use classify::StatementKind;
-use conditions::Conditions;
+use conditions::{ChoiceKey, Conditions};
 use directives::{Meaning, Record};
 use logical::{Logical, logical_lines};
 use physical::{Kind, Physical};
@@ -143,13 +143,15 @@ struct Finder<'s> {
     /// The bytes of lines that the nesting depends on.
     structural: Vec<Range<usize>>,
     /// The views that were asked for last.
-    views: RefCell<Vec<Rc<View>>>,
+    views: RefCell<Vec<(ChoiceKey, Rc<View>)>>,
     /// Where no call may stand, in any of them.
     closed: RefCell<Vec<(Range<usize>, &'static str)>>,
     /// Where a procedure must be declared to be called, in any of them.
     declaring: RefCell<Vec<Range<usize>>>,
-    /// How many bytes were read to try other choices of conditionals.
-    tried: Cell<usize>,
+    /// The lines of all branches, put together.
+    logical: OnceCell<Vec<Logical>>,
+    index: LineIndex,
+    allowance: Allowance,
 }
 
 impl<'s> Finder<'s> {
@@ -191,7 +193,9 @@ impl<'s> Finder<'s> {
             views: RefCell::default(),
             closed: RefCell::default(),
             declaring: RefCell::default(),
-            tried: Cell::new(0),
+            logical: OnceCell::new(),
+            index: LineIndex::new(text),
+            allowance: Allowance::new(text.len()),
         }
     }
 
@@ -242,7 +246,7 @@ impl<'s> Finder<'s> {
     /// The records that end a construct.
     fn ends(&self) -> HashSet<usize> {
         let end = |index: usize| {
-            let view = self.view_at(self.records[index].range.start);
+            let view = self.view_at(self.records[index].range.start).ok()?;
             match view.items[view.span(index).ok()?.end?] {
                 Item::Directive(end) => Some(end),
                 Item::Statement(_) => None,
@@ -258,29 +262,38 @@ impl<'s> Finder<'s> {
             .ok()
     }
 
-    /// The view of a configuration.
-    fn view(&self, configuration: &Configuration) -> Rc<View> {
-        let mut views = self.views.borrow_mut();
-        let known = views
-            .iter()
-            .find(|view| view.configuration == *configuration);
-        if let Some(view) = known {
-            return Rc::clone(view);
+    /// The view that shows `offset`.
+    ///
+    /// # Errors
+    /// If there are too many to look at.
+    fn view_at(&self, offset: usize) -> Result<Rc<View>, String> {
+        if self.groups.is_too_deep(offset..offset + 1) {
+            return Err(TOO_DEEP.to_owned());
         }
-        let view = Rc::new(View::new(self, configuration, None));
+        let key = self.conditions.key(&self.groups, offset);
+        let mut views = self.views.borrow_mut();
+        if let Some((_, view)) = views.iter().find(|(known, _)| *known == key) {
+            return Ok(Rc::clone(view));
+        }
+        if !views.is_empty() {
+            self.allowance.spend(self.source.text.len())?;
+        }
+        let configuration = self.conditions.configuration_for(&self.groups, offset);
+        let view = Rc::new(View::new(self, &configuration, None));
         self.closed.borrow_mut().extend(self.closed_in(&view));
         let declaring = view.declaring(self.form);
         self.declaring.borrow_mut().extend(declaring);
         if views.len() == MAX_VIEWS {
             views.remove(0);
         }
-        views.push(Rc::clone(&view));
-        view
+        views.push((key, Rc::clone(&view)));
+        Ok(view)
     }
 
-    /// The view that shows `offset`.
-    fn view_at(&self, offset: usize) -> Rc<View> {
-        self.view(&self.conditions.configuration_for(&self.groups, offset))
+    /// The lines of all branches, put together.
+    fn logical(&self) -> &[Logical] {
+        let read = || logical_lines(&self.source.text, self.lines.iter(), self.form);
+        self.logical.get_or_init(read)
     }
 
     fn directive(&self, index: usize) -> FoundDirective {
@@ -293,7 +306,10 @@ impl<'s> Finder<'s> {
             (Meaning::End(_), _) => Err("it ends no construct".to_owned()),
             (Meaning::Begin(directive), _) => {
                 let mut directive = directive.clone();
-                extent = self.extent(index, &mut directive, &view);
+                extent = match &view {
+                    Ok(view) => self.extent(index, &mut directive, view),
+                    Err(reason) => Extent::Unclear(reason.clone()),
+                };
                 Ok(directive)
             }
         };
@@ -313,7 +329,9 @@ impl<'s> Finder<'s> {
                 after: record.after,
             },
             extent,
-            function: view.function_at(record.range.start),
+            function: view
+                .ok()
+                .and_then(|view| view.function_at(record.range.start)),
             branches: self.branches(record.range.start),
             loop_variables,
             sequence: None,
@@ -335,8 +353,7 @@ fn is_structural(line: &Logical, form: Form) -> bool {
 impl View {
     /// The program unit or subprogram around an offset.
     fn function_at(&self, offset: usize) -> Option<Function> {
-        let mut units = self.structure.units.iter();
-        let unit = units.find(|unit| unit.range.contains(&offset))?;
+        let unit = &self.structure.units[self.unit_at(offset)?];
         Some(Function {
             name: unit.head.name.clone()?,
             maybe_extern_inline: false,

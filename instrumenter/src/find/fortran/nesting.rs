@@ -2,7 +2,7 @@
 //! program units.
 
 use super::classify::{Compound, StatementKind};
-use super::frames::{Construct, Frame, OpenUnit};
+use super::frames::{Construct, Frame, Key, OpenUnit};
 use super::statements::Statement;
 use super::structure::{NOT_ENDED, Pass, Unit};
 use super::unit_heads::{UnitHead, UnitKind};
@@ -15,10 +15,10 @@ impl Pass<'_> {
     pub(super) fn statement(&mut self, at: usize, statement: &Statement) {
         self.implied_program(statement);
         self.first_item(false, Some(&statement.kind));
-        let ended_by_label = statement.label.and_then(|label| self.outermost_loop(label));
+        let loops = |label| self.frames.first_in_unit(&Key::Label(label));
+        let ended_by_label = statement.label.and_then(loops);
         match &statement.kind {
             StatementKind::Do { label, concurrent } => {
-                *self.labels.entry(*label).or_default() += 1;
                 self.frames.push(Frame::Construct(Construct {
                     compound: None,
                     label: *label,
@@ -48,59 +48,24 @@ impl Pass<'_> {
     /// `end do`, `end if`, ...: closes the innermost construct of that kind, and
     /// what is still open in it.
     fn close_construct(&mut self, at: usize, compound: Option<Compound>) {
-        let same =
-            |frame: &Frame| matches!(frame, Frame::Construct(open) if open.compound == compound);
-        let stop = self
-            .frames
-            .iter()
-            .rposition(|frame| same(frame) || frame.is_unit());
-        if let Some(partner) = stop.filter(|stop| same(&self.frames[*stop])) {
+        if let Some(partner) = self.frames.last_in_unit(&Key::Construct(compound)) {
             self.drop_frames(partner, NOT_ENDED, at);
         }
         self.completed(at);
-    }
-
-    /// The outermost loop of the unit that ends at a label.
-    fn outermost_loop(&self, label: u64) -> Option<usize> {
-        if self
-            .labels
-            .get(&Some(label))
-            .is_none_or(|count| *count == 0)
-        {
-            return None;
-        }
-        let unit = self.frames.iter().rposition(Frame::is_unit);
-        let from = unit.map_or(0, |unit| unit + 1);
-        let ends =
-            |frame: &Frame| matches!(frame, Frame::Construct(open) if open.label == Some(label));
-        self.frames[from..]
-            .iter()
-            .position(ends)
-            .map(|position| from + position)
     }
 
     /// Closes every loop that ends at a label. A directive between two of them
     /// governs an inner one.
     fn close_labelled(&mut self, at: usize, outermost: usize, label: Option<u64>) {
         while self.frames.len() > outermost {
-            let is_loop =
-                |frame: &Frame| matches!(frame, Frame::Construct(open) if open.label == label);
-            let inner = self.frames.iter().rposition(is_loop).unwrap_or(outermost);
-            self.drop_frames(inner.max(outermost), SHARED_LABEL, at);
-            if self.frames.len() <= outermost {
-                break;
-            }
+            let inner = label.and_then(|label| self.frames.last_of(&Key::Label(label)));
+            self.drop_frames(inner.unwrap_or(outermost).max(outermost), SHARED_LABEL, at);
         }
         self.completed(at);
     }
 
     /// Notes what was left.
     pub(super) fn leave_construct(&mut self, open: &Construct, end: usize) {
-        if open.compound.is_none()
-            && let Some(count) = self.labels.get_mut(&open.label)
-        {
-            *count -= 1;
-        }
         if open.concurrent {
             self.found.concurrent_loops.push(open.start..end);
         }
@@ -135,7 +100,7 @@ impl Pass<'_> {
             statement.kind,
             StatementKind::Unit(_) | StatementKind::EndUnit(_)
         );
-        if is_unit || self.frames.iter().any(Frame::is_unit) {
+        if is_unit || self.frames.last_of(&Key::AnyUnit).is_some() {
             return;
         }
         let head = UnitHead {
@@ -144,16 +109,13 @@ impl Pass<'_> {
             pure: false,
         };
         let start = statement.range.start;
-        self.frames.insert(0, Frame::Unit(OpenUnit { head, start }));
+        self.frames.surround(Frame::Unit(OpenUnit { head, start }));
     }
 
     fn close_unit(&mut self, at: usize, kind: Option<UnitKind>) {
-        let same = |frame: &Frame| match frame {
-            Frame::Unit(open) => kind.is_none_or(|kind| kind == open.head.kind),
-            _ => false,
-        };
-        let innermost = self.frames.iter().rposition(Frame::is_unit);
-        let partner = self.frames.iter().rposition(same).or(innermost);
+        let key = kind.map_or(Key::AnyUnit, Key::Unit);
+        let innermost = || self.frames.last_of(&Key::AnyUnit);
+        let partner = self.frames.last_of(&key).or_else(innermost);
         if let Some(partner) = partner {
             self.drop_frames(partner, NOT_ENDED, at);
         }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::classify::{Compound, StatementKind};
 use super::directives::{Meaning, Record};
-use super::frames::{Frame, OpenDirective, Wants};
+use super::frames::{Frame, Frames, Key, OpenDirective, Wants};
 use super::statements::Statement;
 use super::unit_heads::UnitHead;
 use crate::openmp::{Association, Directive, Leaf};
@@ -67,9 +67,8 @@ pub(super) fn structure(items: &[Item], statements: &[Statement], records: &[Rec
         items,
         statements,
         records,
-        frames: Vec::new(),
+        frames: Frames::default(),
         strict: HashMap::new(),
-        labels: HashMap::new(),
         found: Structure::default(),
     };
     for at in 0..items.len() {
@@ -85,12 +84,10 @@ pub(super) struct Pass<'a> {
     items: &'a [Item],
     statements: &'a [Statement],
     records: &'a [Record],
-    pub(super) frames: Vec<Frame>,
+    pub(super) frames: Frames,
     /// By name, the last directive with a strictly structured block that no
     /// directive ended, as an index of its span.
     pub(super) strict: HashMap<String, usize>,
-    /// How many open loops end at each label.
-    pub(super) labels: HashMap<Option<u64>, usize>,
     pub(super) found: Structure,
 }
 
@@ -171,7 +168,7 @@ impl Pass<'_> {
             self.first_item(false, None);
             self.completed(at);
         } else if directive.has_leaf(Leaf::Section)
-            && let Some(Frame::Directive(open)) = self.frames.last_mut()
+            && let Some(Frame::Directive(open)) = self.frames.innermost()
         {
             open.begun = true;
             open.sections.push(at);
@@ -191,12 +188,8 @@ impl Pass<'_> {
     /// A directive that ends a construct.
     fn end(&mut self, at: usize, directive: &Directive) {
         let name = directive.name();
-        let unit = self.frames.iter().rposition(Frame::is_unit);
-        let from = unit.map_or(0, |unit| unit + 1);
-        let partner = self.frames[from..]
-            .iter()
-            .rposition(|frame| matches!(frame, Frame::Directive(open) if open.name == name));
-        let Some(partner) = partner.map(|partner| from + partner) else {
+        let partner = self.frames.last_in_unit(&Key::Directive(name.clone()));
+        let Some(partner) = partner else {
             self.orphan(&name);
             return;
         };
@@ -226,7 +219,7 @@ impl Pass<'_> {
         is_loop_directive: bool,
         statement: Option<&StatementKind>,
     ) {
-        let Some(Frame::Directive(open)) = self.frames.last_mut() else {
+        let Some(Frame::Directive(open)) = self.frames.innermost() else {
             return;
         };
         if std::mem::replace(&mut open.begun, true) {
@@ -251,7 +244,7 @@ impl Pass<'_> {
 
     /// A statement, a construct or what a directive governs ended with an item.
     pub(super) fn completed(&mut self, at: usize) {
-        let Some(Frame::Directive(open)) = self.frames.last_mut() else {
+        let Some(Frame::Directive(open)) = self.frames.innermost() else {
             return;
         };
         match &mut open.wants {
@@ -267,7 +260,9 @@ impl Pass<'_> {
     /// Drops the frames from an index on; the directives among them fail.
     pub(super) fn drop_frames(&mut self, from: usize, reason: &'static str, at: usize) {
         let end = self.end_of(at);
-        for frame in self.frames.split_off(from).into_iter().rev() {
+        while self.frames.len() > from
+            && let Some(frame) = self.frames.pop()
+        {
             match frame {
                 Frame::Directive(open) => self.fail(&open, reason),
                 Frame::Construct(open) => self.leave_construct(&open, end),

@@ -3,7 +3,7 @@
 use super::squeezed::Squeezed;
 
 /// Program units and subprograms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // Each is its keyword.
 pub(super) enum UnitKind {
     Program,

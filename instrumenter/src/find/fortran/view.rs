@@ -1,19 +1,21 @@
 //! A source as one configuration of its conditionals shows it.
 
 use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::Finder;
+use super::classify::{Compound, StatementKind};
 use super::directives::Record;
 use super::logical::{Logical, logical_lines};
 use super::statements::{Statement, statements};
 use super::structure::{Item, Span, Structure, structure};
 use crate::find::c::groups::Configuration;
+use crate::find::nested::Nested;
 use crate::find::tree::SyntaxTree;
 
 /// What is visible, and what it means; the tree is made when it is asked for.
 pub(super) struct View {
-    pub(super) configuration: Configuration,
     pub(super) lines: Vec<Logical>,
     pub(super) statements: Vec<Statement>,
     /// The logical line of each statement.
@@ -21,6 +23,17 @@ pub(super) struct View {
     pub(super) items: Vec<Item>,
     pub(super) structure: Structure,
     tree: OnceCell<SyntaxTree>,
+    /// The ranges of its program units.
+    units: Nested,
+    /// For each statement how many in front of it leave doubt about loops, and how many
+    /// begin one in a way that hides it from the grammar.
+    doubts: OnceCell<Vec<(u32, u32)>>,
+    /// The `if` of the construct that each statement stands in.
+    ifs: OnceCell<Vec<Option<usize>>>,
+    /// Names of the procedures that the text has itself, in lower case.
+    procedures: OnceCell<HashSet<String>>,
+    /// Names of the arrays that are declared, in lower case.
+    pub(super) arrays: OnceCell<HashSet<String>>,
 }
 
 impl View {
@@ -30,30 +43,38 @@ impl View {
         configuration: &Configuration,
         part: Option<Range<usize>>,
     ) -> Self {
-        let hidden = finder.groups.hidden(configuration);
+        let part = part.unwrap_or(0..usize::MAX);
+        // The line behind the part is read, too.
+        let hidden = finder
+            .groups
+            .hidden_in(configuration, &(part.start..usize::MAX));
         let mut gaps = hidden.iter().peekable();
-        let shown = finder.lines.iter().filter(|line| {
+        let first = finder
+            .lines
+            .partition_point(|line| line.range.start < part.start);
+        let shown = finder.lines[first..].iter().filter(|line| {
             while gaps.next_if(|gap| gap.end <= line.range.start).is_some() {}
             gaps.peek().is_none_or(|gap| line.range.start < gap.start)
         });
-        let part = part.unwrap_or(0..usize::MAX);
         let mut behind = false;
-        let shown = shown
-            .skip_while(|line| line.range.start < part.start)
-            .take_while(|line| {
-                let stop = behind;
-                behind |= line.range.start >= part.end && line.kind.is_read();
-                !stop
-            });
+        let shown = shown.take_while(|line| {
+            let stop = behind;
+            behind |= line.range.start >= part.end && line.kind.is_read();
+            !stop
+        });
         let lines = logical_lines(&finder.source.text, shown, finder.form);
         let mut view = Self {
-            configuration: configuration.clone(),
             lines,
             statements: Vec::new(),
             line_of: Vec::new(),
             items: Vec::new(),
             structure: Structure::default(),
             tree: OnceCell::new(),
+            units: Nested::default(),
+            doubts: OnceCell::new(),
+            ifs: OnceCell::new(),
+            procedures: OnceCell::new(),
+            arrays: OnceCell::new(),
         };
         view.read(finder);
         view
@@ -76,6 +97,62 @@ impl View {
         }
         self.structure = structure(&self.items, &self.statements, &finder.records);
         self.structure.spans.sort_by_key(|(record, _)| *record);
+        let units = self.structure.units.iter();
+        self.units = Nested::new(units.map(|unit| unit.range.clone()));
+    }
+
+    /// The innermost program unit around an offset, by its index.
+    pub(super) fn unit_at(&self, offset: usize) -> Option<usize> {
+        self.units.innermost(offset)
+    }
+
+    /// Whether one of the statements from one to another leaves doubt about loops, and
+    /// whether one begins a loop in a way that hides it from the grammar.
+    pub(super) fn doubts(&self, first: usize, last: usize) -> (bool, bool) {
+        let doubts = self.doubts.get_or_init(|| {
+            let mut so_far = (0, 0);
+            let mut doubts = vec![so_far];
+            for index in 0..self.statements.len() {
+                so_far.0 += u32::from(!self.is_plain(index));
+                so_far.1 += u32::from(self.hides_loop(index));
+                doubts.push(so_far);
+            }
+            doubts
+        });
+        let (before, behind) = (doubts[first], doubts[last + 1]);
+        (behind.0 > before.0, behind.1 > before.1)
+    }
+
+    /// The `if` of the construct that a statement stands in.
+    pub(super) fn if_of(&self, statement: usize) -> Option<usize> {
+        let ifs = self.ifs.get_or_init(|| {
+            let mut open = Vec::new();
+            let statements = self.statements.iter().enumerate();
+            let around = statements.map(|(index, statement)| {
+                let around = open.last().copied();
+                match statement.kind {
+                    StatementKind::Open(Compound::If) => open.push(index),
+                    StatementKind::Close(Compound::If) => drop(open.pop()),
+                    _ => {}
+                }
+                around
+            });
+            around.collect()
+        });
+        ifs[statement]
+    }
+
+    /// Whether the text has a procedure of its own by this name, and not only an
+    /// interface of one.
+    pub(super) fn defines(&self, name: &str) -> bool {
+        let procedures = self.procedures.get_or_init(|| {
+            let interfaces = Nested::new(self.structure.interfaces.iter().cloned());
+            let in_interface = |at| interfaces.innermost(at).is_some();
+            let units = self.structure.units.iter();
+            let own = units.filter(|unit| !in_interface(unit.range.start));
+            own.filter_map(|unit| unit.head.name.clone()).collect()
+        });
+        procedures.contains(name)
     }
 
     /// What a record governs.
@@ -110,7 +187,10 @@ impl View {
         self.tree.get_or_init(|| {
             let text = &finder.source.text;
             let hidden = hidden(text, &self.lines);
-            SyntaxTree::parse(text, &hidden, &tree_sitter_fortran::LANGUAGE.into())
+            let grammar = tree_sitter_fortran::LANGUAGE.into();
+            SyntaxTree::parse(text, 0..text.len(), &hidden, &grammar, |kind| {
+                kind == "do_loop"
+            })
         })
     }
 }
