@@ -118,8 +118,9 @@ impl Compiler {
     }
 }
 
-/// The folder with `rompcc`, `romp` and `libpomp.a`: `ROMP_BIN_DIR`, or else
-/// `release` in the target directory that this test was built in.
+/// The folder with `rompcc` and `romp`, and `libpomp.a` in it or where an
+/// installation has it: `ROMP_BIN_DIR`, or else `release` in the target directory
+/// that this test was built in.
 ///
 /// # Errors
 /// If one of them is absent or, without `ROMP_BIN_DIR`, older than a source that
@@ -138,7 +139,11 @@ pub fn romp_bin_dir() -> Outcome<PathBuf> {
         "libpomp.a",
         "libpomp.so",
     ] {
-        let path = folder.join(tool);
+        let installed = folder.join("../lib").join(tool);
+        let path = match named.is_some() && installed.is_file() {
+            true => installed,
+            false => folder.join(tool),
+        };
         let fault = match modified(&path) {
             None => Some("not there".to_owned()),
             Some(built) if named.is_none() => newer_source(&path, built),
