@@ -12,7 +12,7 @@ use crate::Outcome;
 const MARK: &str = "romp-test:";
 
 /// One program under `fixtures/`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Fixture {
     /// The source file.
     pub path: PathBuf,

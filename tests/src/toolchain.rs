@@ -119,8 +119,9 @@ impl Compiler {
     }
 }
 
-/// The folder with `rompcc`, `romp` and `libpomp.a`: `ROMP_BIN_DIR`, or else that of
-/// a build in the profile `quick`, which is made here or found to be up to date.
+/// The folder with `romp` and `rompcc`, and `libpomp.a` in it or where an installation
+/// has it: `ROMP_BIN_DIR`, or else that of a build in the profile `quick`, which is made
+/// here or found to be up to date.
 ///
 /// # Errors
 /// If a part is absent from `ROMP_BIN_DIR`, or the build fails.
@@ -144,7 +145,10 @@ fn complete(folder: PathBuf) -> Outcome<PathBuf> {
         "libpomp.a",
         "libpomp.so",
     ];
-    match parts.iter().find(|part| !folder.join(part).exists()) {
+    let is_there = |part: &str| [folder.join(part), folder.join("../lib").join(part)]
+        .iter()
+        .any(|path| path.exists());
+    match parts.iter().find(|part| !is_there(part)) {
         None => Ok(folder),
         Some(part) => Err(format!(
             "{} is not there: run `packaging/build`, or unset ROMP_BIN_DIR",

@@ -10,6 +10,9 @@ impl Writer {
             depth: place.depth - 1,
             ..place
         };
+        if self.once_in(3) {
+            return self.pattern(inner);
+        }
         match self.below(10) {
             8 if place.shared => self.newer_workshare(inner),
             // gcc 12 frees the team too early of a parallel region behind such a group in serial code.
@@ -49,6 +52,9 @@ impl Writer {
 
     /// A `parallel` construct, combined or not.
     pub(super) fn team(&mut self, place: Place) -> String {
+        if self.once_in(3) {
+            return self.pattern(place);
+        }
         let parallel = place.parallel + 1;
         let inside = Place {
             parallel,
@@ -143,12 +149,17 @@ impl Writer {
             body += &format!("add({k}, {x});\n");
         } else if name == "for" && self.once_in(3) && !words.contains("private(g") {
             words += " nowait";
-        } else if self.once_in(2) {
+        } else if name == "for" && self.once_in(2) {
+            // gcc warns of one in a combined construct that there is a nowait.
             cancel = Some("for");
         }
         // Clang 14 gets the value of a linear variable wrong with all but one.
         words += match words.contains("linear") {
             true => " schedule(static)",
+            // Its runtime forgets the last iteration at times if threads take parts from each other.
+            false if words.contains("lastprivate") => {
+                self.one_of(&["", " schedule(monotonic : dynamic, 2)"])
+            }
             false => self.one_of(&["", " schedule(dynamic, 2)", " schedule(guided)"]),
         };
         body += &self.statement(Place {

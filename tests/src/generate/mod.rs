@@ -9,11 +9,14 @@
 //!
 //! [`fortran`] does the same for Fortran. Here, `words` makes the random choices and
 //! keeps the program's parts, `statements` the statements, `constructs` those with
-//! directives, `newer` those of OpenMP 4.5 and later.
+//! directives, `newer` those of OpenMP 4.5 and later, `patterns` a table of constructs with
+//! their clauses.
 
+pub mod comparison;
 mod constructs;
 pub mod fortran;
 mod newer;
+mod patterns;
 mod statements;
 mod words;
 
@@ -42,6 +45,17 @@ struct Place {
     free: bool,
     /// The construct that a `cancel` here may be for.
     cancel: Option<&'static str>,
+}
+
+impl Place {
+    /// In a critical section, as far from everything as can be.
+    const CRITICAL: Self = Self {
+        depth: 0,
+        parallel: 2,
+        shared: false,
+        free: false,
+        cancel: None,
+    };
 }
 
 /// The text of the program that a seed stands for.

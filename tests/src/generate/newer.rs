@@ -77,13 +77,14 @@ impl Writer {
         )
     }
 
-    /// The array is static, so that it is shared.
+    /// The array is static, so that it is shared; not in the region, where gcc takes it for private.
     fn array_reduction(&mut self) -> String {
         let (i, k) = (self.number(), self.number());
         let nowait = self.one_of(&["", "", " schedule(dynamic)"]);
+        self.declare(&format!("static long a{i}[4];\n"));
         let directive = self.directive(&format!("for reduction(+ : a{i}[0 : 3]){nowait}"));
         format!(
-            "{{ static long a{i}[4];{directive}LOOP(i{i}, 7) a{i}[i{i} % 3] += i{i};\n\
+            "{{{directive}LOOP(i{i}, 7) a{i}[i{i} % 3] += i{i};\n\
              \n#pragma omp master\nadd({k}, a{i}[1]);\n\n#pragma omp barrier\n}}\n"
         )
     }
@@ -91,7 +92,7 @@ impl Writer {
     fn loop_or_for(&mut self) -> String {
         let (i, k) = (self.number(), self.number());
         format!(
-            "\n#ifdef __clang__\n#pragma omp for nowait\n#else\n#pragma omp loop\n#endif\n\
+            "\n#ifdef __clang__\n#pragma omp for nowait\n#else\n#pragma omp loop bind(parallel)\n#endif\n\
              LOOP(i{i}, 9) __atomic_fetch_add(&sum[{k}], i{i}, __ATOMIC_RELAXED);\n"
         )
     }
@@ -144,9 +145,10 @@ impl Writer {
             _ => format!(" firstprivate({r}) default(none) shared(sum) grainsize(2)"),
         };
         let name = self.one_of(&["parallel master taskloop", "parallel master taskloop simd"]);
-        let body = match clause.contains("firstprivate") {
-            true => format!("__atomic_fetch_add(&sum[{k}], {r}, __ATOMIC_RELAXED);\n"),
-            false => format!("{r} = 5 * i{i};\n"),
+        let body = match &clause[..6] {
+            " first" => format!("__atomic_fetch_add(&sum[{k}], {r}, __ATOMIC_RELAXED);\n"),
+            " reduc" => format!("{r} += 5 * i{i};\n"),
+            _ => format!("{r} = 5 * i{i};\n"),
         };
         // The loop variable of simd falls under default(none).
         let name = match clause.contains("default") {
@@ -173,8 +175,12 @@ impl Writer {
     fn objects(&mut self, name: &str) -> String {
         let (i, k) = (self.number(), self.number());
         let clause = self.one_of(&["firstprivate", "private", "lastprivate"]);
+        // Not in the region, where gcc takes it for private.
+        self.functions
+            .push(format!("static Counted c{i}(&sum[{k}]);\n"));
+        self.declared("Counted", &format!("c{i}"));
         let directive = self.directive(&format!("{name} {clause}(c{i})"));
-        format!("{{ static Counted c{i}(&sum[{k}]);{directive}LOOP(i{i}, 5) c{i}.touch();\n}}\n")
+        format!("{{{directive}LOOP(i{i}, 5) c{i}.touch();\n}}\n")
     }
 
     /// A tick without a directive.

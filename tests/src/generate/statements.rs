@@ -60,7 +60,8 @@ impl Writer {
     /// Something that shows how often it was executed.
     pub(super) fn tick(&mut self) -> String {
         let (k, v) = (self.number(), 1 + self.below(9));
-        match self.below(5) {
+        match self.below(6) {
+            5 => self.pattern(Place::CRITICAL),
             0 => format!("\n#pragma omp atomic\nsum[{k}] += {v};\n"),
             1 => format!("ADD({k}, {v});\n"),
             2 => format!("{{ add({k}, {v}); }} /* }} */\n"),

@@ -26,6 +26,8 @@ pub(super) struct Writer {
     globals: Vec<(String, i64)>,
     /// Functions in front of `main`.
     pub(super) functions: Vec<String>,
+    /// Names and types of variables that they use.
+    variables: Vec<(String, String)>,
     /// Number of the next construct.
     next: usize,
 }
@@ -37,6 +39,7 @@ impl Writer {
             dialect,
             globals: Vec::new(),
             functions: Vec::new(),
+            variables: Vec::new(),
             next: 0,
         }
     }
@@ -68,6 +71,11 @@ impl Writer {
         name
     }
 
+    /// Tells of a variable that a function in front of `main` declares; a lock is made ready.
+    pub(super) fn declared(&mut self, kind: &str, name: &str) {
+        self.variables.push((name.to_owned(), kind.to_owned()));
+    }
+
     /// A directive with lines of its own, in one of the spellings.
     pub(super) fn directive(&mut self, words: &str) -> String {
         match self.below(12) {
@@ -88,6 +96,7 @@ impl Writer {
         let used: Vec<&str> = words.collect();
         let globals = self.globals.iter().map(|(name, _)| name.as_str());
         let shared: Vec<&str> = globals
+            .chain(self.variables.iter().map(|(name, _)| name.as_str()))
             .chain(["sum", "yes", "no", "lock"])
             .filter(|name| used.contains(name))
             .collect();
@@ -120,7 +129,16 @@ impl Writer {
         for function in &self.functions {
             text.push_str(function);
         }
-        let _ = write!(text, "int main(void)\n{{\nomp_init_lock(&lock);\n{body}");
+        text.push_str("int main(void)\n{\nomp_init_lock(&lock);\n");
+        for (name, kind) in &self.variables {
+            if let Some(lock) = kind
+                .strip_prefix("omp_")
+                .and_then(|kind| kind.strip_suffix("_t"))
+            {
+                let _ = writeln!(text, "omp_init_{lock}(&{name});");
+            }
+        }
+        text.push_str(body);
         let _ = writeln!(
             text,
             "    LOOP(k, {}) printf(\"%ld\\n\", sum[k]);",
