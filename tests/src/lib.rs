@@ -54,8 +54,8 @@ pub mod invariants;
 #[allow(unsafe_code)]
 pub mod memory;
 pub mod project;
-pub mod refused;
 pub mod random;
+pub mod refused;
 pub mod run;
 pub mod shares;
 #[path = "../../profile/tests/sums/mod.rs"]

@@ -145,9 +145,11 @@ fn complete(folder: PathBuf) -> Outcome<PathBuf> {
         "libpomp.a",
         "libpomp.so",
     ];
-    let is_there = |part: &str| [folder.join(part), folder.join("../lib").join(part)]
-        .iter()
-        .any(|path| path.exists());
+    let is_there = |part: &str| {
+        [folder.join(part), folder.join("../lib").join(part)]
+            .iter()
+            .any(|path| path.exists())
+    };
     match parts.iter().find(|part| !is_there(part)) {
         None => Ok(folder),
         Some(part) => Err(format!(

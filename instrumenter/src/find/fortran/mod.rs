@@ -313,9 +313,9 @@ impl<'s> Finder<'s> {
                 Ok(directive)
             }
         };
-        let loop_variables = match (&directive, &extent) {
-            (Ok(directive), Extent::Body(body)) => {
-                loops::variables(&view, body.range.start, directive.associated_loops())
+        let loop_variables = match (&directive, &extent, &view) {
+            (Ok(directive), Extent::Body(body), Ok(view)) => {
+                loops::variables(view, body.range.start, directive.associated_loops())
             }
             _ => Vec::new(),
         };

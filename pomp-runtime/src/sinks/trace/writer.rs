@@ -144,7 +144,8 @@ pub(super) fn finish(dropped: u64, start: Pair, end: Pair) -> Option<Result<Fini
     ON.store(false, Ordering::Relaxed);
     let (file, path) = writer.file.as_ref()?;
     let not_whole = |why: String| Err(format!("the trace '{}' is not whole{why}", path.display()));
-    let bytes = file.metadata().map_or(0, |data| data.len());
+    let bytes = opened(file).and_then(|file| file.metadata());
+    let bytes = bytes.map_or(0, |data| data.len());
     let header = Header {
         is_complete: true,
         bytes: bytes.max((HEADER_WORDS * 8) as u64),
