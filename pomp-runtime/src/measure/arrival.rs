@@ -7,6 +7,7 @@
 //! member wrote carries the number of the barrier, so that one that skipped a
 //! barrier (`cancel`) is noticed, and the barrier is left out.
 
+use super::pause;
 use super::shared::{Link, Word, leak_slice};
 use super::stack::{Frame, Role};
 use super::team::Team;
@@ -151,5 +152,5 @@ fn look(member: &'static Frame, fork: &'static Frame, node: &'static Node) {
 
 fn arrival(team: &Team, member: u32, number: u64) -> Option<u64> {
     let arrival = &team.slots.get(member)?.arrivals[number as usize % 2];
-    (arrival.number.get() == number).then(|| arrival.at.get())
+    (arrival.number.get() == number).then(|| pause::without(0, arrival.at.get()))
 }

@@ -270,7 +270,14 @@ impl Files {
         // Number of counters, times enabled and running, values.
         let mut words = [0_u64; 3 + MOST];
         // SAFETY: the kernel writes no more than the length of the buffer.
-        let read = unsafe { libc::syscall(libc::SYS_read, leader, words.as_mut_ptr(), size_of_val(&words)) };
+        let read = unsafe {
+            libc::syscall(
+                libc::SYS_read,
+                leader,
+                words.as_mut_ptr(),
+                size_of_val(&words),
+            )
+        };
         let [number, enabled, running, values @ ..] = words;
         if read <= 0 || number as usize > MOST {
             return None;

@@ -101,7 +101,9 @@ impl Blocked {
     /// Has this thread block them, and no others.
     pub(super) fn apply(self) {
         // SAFETY: the set is what the system has given.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut()) };
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut())
+        };
     }
 }
 

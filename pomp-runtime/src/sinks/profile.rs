@@ -20,6 +20,7 @@ use super::index::{Index, Key};
 use super::node_waits::Waits;
 use crate::measure::counters;
 use crate::measure::memory;
+use crate::measure::pause;
 use crate::measure::region::Region;
 use crate::measure::shared::{Link, Word, leak, leak_slice};
 
@@ -212,7 +213,7 @@ impl Node {
         let record = self.team_size(size);
         if let Some(record) = record {
             record.instances.add(1);
-            record.joins.add(at);
+            record.joins.add(pause::without(0, at));
         }
     }
 

@@ -59,9 +59,7 @@ pub(super) type Action = fn(&'static Thread, &'static Region);
 
 /// Runs `action` for a passing event of no region.
 #[inline(always)]
-pub(super) fn thread_event<R: Copy>(
-    action: impl FnOnce(&'static Thread) -> R + Copy,
-) -> Option<R> {
+pub(super) fn thread_event<R: Copy>(action: impl FnOnce(&'static Thread) -> R + Copy) -> Option<R> {
     on_thread(state::is_on, move |thread| Some(action(thread)))
 }
 

@@ -140,7 +140,11 @@ extern "C-unwind" fn romp_before_exec(number: usize) -> *const c_void {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn romp_execve(path: *const c_char, words: Words, environment: Words) -> c_int {
+unsafe extern "C-unwind" fn romp_execve(
+    path: *const c_char,
+    words: Words,
+    environment: Words,
+) -> c_int {
     // SAFETY: as the caller promises.
     unsafe { libc::syscall(libc::SYS_execve, path, words, environment) as c_int }
 }
@@ -159,7 +163,10 @@ unsafe extern "C-unwind" fn romp_execvp(file: *const c_char, words: Words) -> c_
 
 /// The environment stands behind the end of the words.
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn romp_execv_then_environment(path: *const c_char, words: Words) -> c_int {
+unsafe extern "C-unwind" fn romp_execv_then_environment(
+    path: *const c_char,
+    words: Words,
+) -> c_int {
     // SAFETY: the caller has ended the list with a null pointer, and put the
     // environment behind it.
     unsafe {
@@ -201,7 +208,11 @@ unsafe extern "C-unwind" fn romp_execveat(
 
 /// Tries each directory of `PATH`, as the C library does.
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn romp_execvpe(file: *const c_char, words: Words, environment: Words) -> c_int {
+unsafe extern "C-unwind" fn romp_execvpe(
+    file: *const c_char,
+    words: Words,
+    environment: Words,
+) -> c_int {
     // SAFETY: as the caller promises.
     unsafe {
         let name = CStr::from_ptr(file).to_bytes();

@@ -270,7 +270,10 @@ unsafe extern "C-unwind" fn POMP_Parallel_fork_team(descriptor: *const OmpRegDes
 /// `descriptor` is null or points to a descriptor; `team` is null or comes from
 /// `POMP_Parallel_fork_team`.
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn POMP_Parallel_begin_team(descriptor: *const OmpRegDescr, team: *const c_void) {
+unsafe extern "C-unwind" fn POMP_Parallel_begin_team(
+    descriptor: *const OmpRegDescr,
+    team: *const c_void,
+) {
     // SAFETY: as the caller promises; teams are never freed.
     unsafe {
         let team: Option<&'static Team> = team.cast::<Team>().as_ref();
