@@ -31,6 +31,8 @@ pub mod wrapper;
 use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
 
+use memchr::memmem;
+
 use diagnostic::{Diagnostic, Severity};
 use edit::Applied;
 use find::lines::LineMap;
@@ -128,7 +130,8 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     // Only our own library knows of chunks.
     let chunks = options.chunks && options.api == Api::Pomp;
     let loops = chunks.then(|| front_end.loops(source));
-    let plan = plan::plan(&found, &nesting, options, loops.as_deref());
+    let is_tool = memmem::find(&source.text, b"ompt_start_tool").is_some();
+    let plan = plan::plan(&found, &nesting, options, loops.as_deref(), is_tool);
     let around = Surroundings {
         name: &source.name,
         unique: &options.unique,

@@ -4,7 +4,8 @@
 //! sources    a foreign call -> one event          pomp, fortran, pomp2, locks, control, collector;
 //!                                                 all pass `boundary`
 //! measure    the event gets time, thread, region  clock, thread, stack, team, task, lock, region
-//!            when it begins and ends              life_cycle, helper, signals, fork, pause, still
+//!            when it begins and ends              life_cycle, helper, signals, fork, pause,
+//!                                                 passing, still, cancellation
 //! sinks      what becomes of it                   profile (call paths), log, merge (at the end);
 //!                                                 collector (a tool's callbacks)
 //! ```
@@ -19,12 +20,13 @@
 //! - no panic, no error and no wrong order of events reaches the program: its
 //!   output, exit status, errno and working directory are its own;
 //! - a signal handler of ours does nothing but wake a thread;
-//! - `unsafe` stands only in `sources`, for a collector's messages and callbacks
-//!   (`requests`, `session`), in `measure` where memory is per thread
-//!   (`shared`, `thread`) or is taken for the end (`allocator`), and where the
-//!   system is asked (`beginning`, `clock`, `dynamic`, `facts`, `fork`, `life_cycle`,
-//!   `signals`, `still`),
-//!   and in `system`, for what Rust's library asks it.
+//! - `unsafe` stands only in `sources`, whose callers are programs; for a collector's
+//!   messages (`requests`); where memory is per thread (`shared`, `thread`) or is
+//!   taken from a range of our own (`allocator`); where the OpenMP and the C++ runtime
+//!   are asked (`omp`, `fortran_omp`, `chunks`, `cxx`); and where the system is
+//!   (`at_end`, `beginning`, `cancellation`, `clock`, `counters`, `dynamic`, `errno`, `facts`,
+//!   `fork`, `memory`, `modules`, `signals`, `still`), with `system` for what Rust's
+//!   library asks it. A test holds this list to the files.
 
 #![deny(clippy::unwrap_used, clippy::expect_used)]
 

@@ -220,13 +220,14 @@ pub struct Listed {
     pub outcome: Outcome,
 }
 
-/// Plans a whole source.
+/// Plans a whole source. `is_tool`: the OpenMP runtime tells it what happens.
 #[must_use]
 pub fn plan(
     found: &Found,
     nesting: &Nesting,
     options: &Options,
     loops: Option<&dyn LoopReader>,
+    is_tool: bool,
 ) -> Plan {
     let mut planner = Planner {
         found,
@@ -241,6 +242,7 @@ pub fn plan(
         without_blocks: options.without_blocks,
         must_pass_tasks: options.api.declares_tasks(),
         plan: Plan::default(),
+        is_tool,
         cancelled: outcome::cancelled(found, nesting),
         passed_over: outcome::passed_over(found, nesting),
         untold: HashSet::new(),
@@ -287,6 +289,8 @@ struct Planner<'a> {
     /// Every task must be handed what its creation is known by.
     must_pass_tasks: bool,
     plan: Plan,
+    /// The source is a tool that the OpenMP runtime tells of each barrier.
+    is_tool: bool,
     /// Constructs that a `cancel` in them may end.
     cancelled: HashSet<usize>,
     /// Those whose ends it may pass over.

@@ -258,10 +258,17 @@ impl Planner<'_> {
             let cancelled = self.cancelled.contains(&index);
             cancelled.then(|| "it can be cancelled".to_owned())
         };
+        // LLVM's runtime tells a tool of the ends of implicit tasks as it shuts down,
+        // without a task, if a barrier stands between the last task and the team's end.
+        let observed = || {
+            self.is_tool
+                .then(|| "the source is a tool that is told of each barrier".to_owned())
+        };
         let whole = split.as_ref().err().cloned();
         whole
             .or_else(|| clause_reason(directive))
             .or_else(cancelled)
+            .or_else(observed)
     }
 }
 

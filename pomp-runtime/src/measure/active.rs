@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use super::arrival::member_frame;
 use super::stack::{Frame, Role};
 use super::thread::Thread;
-use super::{omp, still, thread};
+use super::{omp, pause, still, thread};
 
 /// What all threads share.
 #[derive(Debug)]
@@ -109,7 +109,7 @@ pub(crate) fn covered(at: u64) -> Option<u64> {
     let covered = counts().covered.load(Ordering::Relaxed);
     are_several().then(|| match counts().open.load(Ordering::Relaxed) {
         0 => covered,
-        _ => covered.wrapping_add(at),
+        _ => covered.wrapping_add(pause::without(0, at)),
     })
 }
 
@@ -153,8 +153,8 @@ impl Thread {
     pub(super) fn team_opens(&self, fork: &'static Frame, at: u64) {
         let is_nested = fork.below().and_then(member_frame).is_some();
         fork.added.is_nested.store(is_nested, Ordering::Relaxed);
-        if are_several() && !is_nested {
-            open(fork, at);
+        if are_several() && !is_nested && self.paused().is_none() {
+            open(fork, pause::without(0, at));
         }
     }
 
@@ -175,9 +175,11 @@ impl Thread {
     #[inline(always)]
     pub(super) fn team_closes(&self, fork: &'static Frame, at: u64) {
         if !are_several() && is_outermost(fork) {
-            self.covered.add(at.wrapping_sub(fork.start()));
+            if !self.is_passing(fork) {
+                self.covered.add(at.wrapping_sub(fork.start()));
+            }
         } else {
-            close(fork, at);
+            close(fork, pause::without(0, at));
         }
         if fork.added.threads.load(Ordering::Relaxed) > 0 {
             let threads = fork.added.threads.load(Ordering::Relaxed);

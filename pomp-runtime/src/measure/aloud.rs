@@ -11,15 +11,24 @@ use super::thread::Thread;
 use crate::sinks::collector;
 
 impl Thread {
-    /// Tells of an event of a region, and records it.
+    /// An event of a region that needs a second look.
     #[cold]
     #[inline(never)]
-    pub(super) fn report_aloud(
+    pub(super) fn report_specially(
         &'static self,
         event: Event,
         region: &'static Region,
         now: impl Fn() -> u64,
     ) {
+        match self.paused() {
+            Some(_) => self.pass(event, region),
+            None if collector::is_listening() => self.report_aloud(event, region, now),
+            None => self.record(event, region, now),
+        }
+    }
+
+    /// Tells of an event of a region, and records it.
+    fn report_aloud(&'static self, event: Event, region: &'static Region, now: impl Fn() -> u64) {
         let action = event.action();
         let opens = matches!(action, Action::Open(_) | Action::OpenWork);
         if let Some(frame) = self.open_frame(region, true).filter(|_| !opens) {
@@ -33,10 +42,16 @@ impl Thread {
         }
     }
 
+    /// Whether somebody is told of what begins and ends now.
+    #[inline(always)]
+    pub(super) fn is_told(&self) -> bool {
+        collector::is_listening() && self.paused().is_none()
+    }
+
     /// Tells that a thread that serves in teams starts or ends to be idle.
     #[inline(always)]
     pub(super) fn tell_of_idleness(&self, event: collector::events::Event) {
-        if collector::is_listening() && self.top().is_some_and(|top| top.role() == Role::Base) {
+        if self.is_told() && self.top().is_some_and(|top| top.role() == Role::Base) {
             collector::tell(event);
         }
     }

@@ -11,6 +11,7 @@
 //! members write there when they ended their part, and the thread that forked
 //! looks for the latest when it joins them: until then the others waited.
 
+use super::pause;
 use super::shared::{Link, Word, leak_slice};
 use super::stack::{Frame, Role};
 use super::team::Team;
@@ -181,5 +182,5 @@ fn look(member: &'static Frame, fork: &'static Frame, node: &'static Node) {
 
 fn arrival(team: &Team, member: u32, number: u64) -> Option<u64> {
     let arrival = &team.slots.get(member)?.arrivals[number as usize % 2];
-    (arrival.number.get() == number).then(|| arrival.at.get())
+    (arrival.number.get() == number).then(|| pause::without(0, arrival.at.get()))
 }

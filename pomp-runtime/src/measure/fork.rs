@@ -24,7 +24,7 @@ struct Locks {
     _threads: MutexGuard<'static, thread::Blocks>,
     _new_regions: MutexGuard<'static, ()>,
     _regions: MutexGuard<'static, Option<region::Registry>>,
-    _pauses: MutexGuard<'static, Vec<u64>>,
+    _pauses: MutexGuard<'static, Vec<pause::Pause>>,
     _session: MutexGuard<'static, collector::Session>,
 }
 
@@ -61,7 +61,7 @@ unsafe extern "C" fn before() {
         _threads: thread::locked(),
         _new_regions: region::new(),
         _regions: region::locked(),
-        _pauses: pause::times(),
+        _pauses: pause::pauses(),
         _session: collector::locked(),
     };
     HELD.with_borrow_mut(|held| **held = Some(locks));

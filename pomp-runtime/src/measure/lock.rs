@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use profile::region_kind::PseudoRegion;
 
 use super::holding::Got;
+use super::pause;
 use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::thread::Thread;
@@ -23,6 +24,14 @@ use trace::record::Op;
 pub(crate) struct LockCall {
     node: &'static Node,
     start: u64,
+}
+
+impl LockCall {
+    /// As if there had been no pause since its start, for a time behind that.
+    fn without_pauses(self, at: u64) -> Self {
+        let start = at.wrapping_sub(pause::between(self.start, at));
+        Self { start, ..self }
+    }
 }
 
 /// A lock that is about to be unset: the call that set it, and what that got.
@@ -111,6 +120,7 @@ impl Thread {
 
     /// The call has acquired the lock.
     pub(crate) fn lock_acquired(&'static self, call: LockCall, address: usize, at: u64) {
+        let call = call.without_pauses(at);
         if self.awaited.get() != 0 {
             if collector::is_listening() {
                 collector::tell(collector::events::Event::EndLockWait);
@@ -140,6 +150,7 @@ impl Thread {
 
     /// The call has not acquired the lock.
     pub(crate) fn lock_refused(&'static self, call: LockCall, at: u64) {
+        let call = call.without_pauses(at);
         self.trace_call(Op::LockRefused, call, 0, at);
         call.node
             .span(PseudoRegion::Enter)
@@ -149,6 +160,7 @@ impl Thread {
 
     /// A call that neither sets nor unsets has returned.
     pub(crate) fn lock_called(&'static self, call: LockCall, at: u64) {
+        let call = call.without_pauses(at);
         self.trace_call(Op::LockCalled, call, 0, at);
         self.add_instance(call.node, at.wrapping_sub(call.start));
     }
@@ -185,6 +197,7 @@ impl Thread {
     /// The unset call, which began at `start`, has returned.
     pub(crate) fn lock_released(&'static self, unset: Unset, start: u64, at: u64) {
         let Unset { set, got } = unset;
+        let set = set.without_pauses(at);
         self.trace_call(Op::LockFree, set, got.guard, at);
         set.node
             .span(PseudoRegion::Exit)

@@ -1,28 +1,40 @@
 //! Measurement that the program switches off and on again.
 //!
-//! What is open when it is switched off ends at that moment: its exit may never
-//! be seen. Only the regions that the user marked around everything else go on,
-//! since their ends are seen also while measurement is off. Each thread closes
-//! its own, when it has its first event after the pause.
+//! A pause takes no time: what is open goes on behind it as if the program had stood
+//! still. Threads go on to say where they are, so that what comes behind it has its
+//! place; what both begins and ends in a pause is not recorded (`passing`).
+//!
+//! Frames are not looked at when a pause begins or ends. Each thread moves its own by
+//! the lengths of the pauses that there were since, when it has its next event.
 
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
-
-use profile::region_kind::RegionKind;
 
 use super::mutex::lock;
 use super::stack::{Frame, Role};
+use super::team::stale_since;
 use super::thread::{self, Thread};
-use super::{clock, errno, state, still};
+use super::{attention, clock, errno, state, still};
 
-/// When measurement was switched off, each time.
-static TIMES: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+/// When measurement was switched off, and on again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pause {
+    begin: u64,
+    /// None while it lasts.
+    end: Option<u64>,
+}
 
-/// How often it was, and [`STILL`] while every thread must stand still.
+/// All pauses, in order.
+static PAUSES: Mutex<Vec<Pause>> = Mutex::new(Vec::new());
+
+/// How many pauses are over; [`PAUSED`] while one lasts, and [`STILL`] while every
+/// thread must stand still.
 static MARK: AtomicU32 = AtomicU32::new(0);
 
 /// Set in the mark for as long as the threads' records are copied.
 const STILL: u32 = 1 << 31;
+/// Set in the mark for as long as a pause lasts.
+const PAUSED: u32 = 1 << 30;
 
 /// What a thread compares at each event: any difference to what it saw last
 /// means that there is something to do first.
@@ -33,7 +45,8 @@ pub(super) fn mark() -> u32 {
 
 /// How often measurement was switched off.
 pub(crate) fn count() -> u32 {
-    mark() & !STILL
+    let mark = mark();
+    (mark & !STILL & !PAUSED) + u32::from(mark & PAUSED != 0)
 }
 
 /// Whether every thread must stand still.
@@ -51,46 +64,80 @@ pub(super) fn let_threads_go() {
     MARK.fetch_and(!STILL, Ordering::SeqCst);
 }
 
-/// The times, locked.
-pub(super) fn times() -> MutexGuard<'static, Vec<u64>> {
-    lock(&TIMES)
+/// The pauses, locked.
+pub(super) fn pauses() -> MutexGuard<'static, Vec<Pause>> {
+    lock(&PAUSES)
 }
 
 /// Forgets all pauses: a forked child is a run of its own.
 pub(super) fn start_anew() {
-    times().clear();
+    pauses().clear();
     MARK.store(0, Ordering::Relaxed);
-}
-
-/// When measurement was switched off after so many times; none if it was not.
-pub(crate) fn time(after: u32) -> Option<u64> {
-    if after >= count() {
-        return None;
-    }
-    times().get(after as usize).copied()
 }
 
 /// The program switches measurement off.
 pub(crate) fn switch_off() {
     thread::inside(|| {
-        let mut times = times();
-        if state::is_on() && errno::keep(|| times.try_reserve(1)).is_ok() {
-            // Who sees the new mark sees the pause too, unless it is over.
+        let mut pauses = pauses();
+        if state::is_on() && errno::keep(|| pauses.try_reserve(1)).is_ok() {
+            attention::need();
             state::pause();
-            times.push(clock::now());
-            MARK.fetch_add(1, Ordering::Release);
+            pauses.push(Pause {
+                begin: clock::now(),
+                end: None,
+            });
+            MARK.fetch_or(PAUSED, Ordering::Release);
         }
     });
 }
 
 /// The program switches measurement on again.
 pub(crate) fn switch_on() {
-    state::resume();
+    thread::inside(|| {
+        let mut pauses = pauses();
+        if let Some(last) = pauses.last_mut().filter(|last| last.end.is_none()) {
+            last.end = Some(clock::now());
+            // One more is over.
+            MARK.fetch_sub(PAUSED - 1, Ordering::Release);
+            state::resume();
+        }
+    });
+}
+
+/// A time as if there had been no pauses, but for the first so many.
+pub(crate) fn without(first: u32, at: u64) -> u64 {
+    if count() == 0 {
+        return at;
+    }
+    let overlap = |pause: &Pause| {
+        let end = pause.end.map_or(at, |end| end.min(at));
+        end.saturating_sub(pause.begin)
+    };
+    let skipped = pauses().iter().skip(first as usize).map(overlap).sum();
+    at.saturating_sub(skipped)
+}
+
+/// How long a span lasted without the pauses in it.
+pub(crate) fn between(start: u64, end: u64) -> u64 {
+    if count() == 0 {
+        return end.wrapping_sub(start);
+    }
+    without(0, end).wrapping_sub(without(0, start))
+}
+
+/// When the pause began that lasts.
+pub(crate) fn begin() -> Option<u64> {
+    if mark() & PAUSED == 0 {
+        return None;
+    }
+    let pauses = pauses();
+    let last = pauses.last().filter(|last| last.end.is_none())?;
+    Some(last.begin)
 }
 
 impl Thread {
-    /// There was a pause since this thread's last event, or threads must stand
-    /// still. Whether the event is to be measured then.
+    /// There was a pause since this thread's last event, or one lasts, or threads must
+    /// stand still. Whether the event is to be measured then.
     #[cold]
     #[inline(never)]
     pub(super) fn catch_up(&'static self) -> bool {
@@ -98,55 +145,72 @@ impl Thread {
         if !state::is_on_or_paused() {
             return false;
         }
-        let count = count();
-        fence(Ordering::Acquire);
-        if let Some(at) = time(self.pauses()) {
-            self.leave_for_pause(at);
+        let over = MARK.load(Ordering::Acquire) & !STILL & !PAUSED;
+        for number in self.pauses()..over {
+            let pause = pauses().get(number as usize).copied();
+            if let Some((begin, end)) = pause.and_then(|pause| Some((pause.begin, pause.end?))) {
+                self.skip(begin, end);
+            }
         }
-        // An event that was under way as the pause began is recorded in it: what it
-        // leaves open, such as a lock that it got, is closed at the next one.
-        let lasts = u32::from(!state::is_on());
-        self.set_pauses(count.saturating_sub(lasts));
+        self.set_pauses(over);
+        let paused = begin().unwrap_or(0);
+        if paused != self.paused_at.get() {
+            self.forget_locks();
+        }
+        self.paused_at.set(paused);
         true
     }
 
-    /// Closes what does not go on over a pause that began at this time.
-    pub(super) fn leave_for_pause(&'static self, at: u64) {
-        if let (Some(top), Some(lasting)) = (self.top(), self.lasting()) {
-            // The last event may have been under way when the pause began.
-            self.close_above(lasting, at.max(top.last_event()));
-        }
+    /// Moves what is open over a pause.
+    pub(super) fn skip(&'static self, begin: u64, end: u64) {
         self.forget_locks();
-    }
-
-    /// Whether there was a pause since its last event.
-    pub(crate) fn is_paused(&self) -> bool {
-        time(self.pauses()).is_some()
-    }
-
-    /// The innermost frame that goes on over a pause.
-    pub(crate) fn lasting(&self) -> Option<&'static Frame> {
-        let mut lasting = self.top();
-        let mut frame = lasting;
-        while let Some(open) = frame {
-            frame = open.below();
-            if !open.is_lasting() {
-                lasting = frame;
+        self.leave_teams_joined_before(begin);
+        let mut frame = self.top();
+        while let Some(open) = frame.filter(|open| open.role() != Role::Base) {
+            if open.role() != Role::Silent {
+                self.move_over(open, begin, end);
             }
+            frame = open.below();
         }
-        lasting
+    }
+
+    /// What `cancel` has left open ended with its team.
+    fn leave_teams_joined_before(&'static self, begin: u64) {
+        let Some(top) = self.top() else { return };
+        let mut frames = std::iter::successors(Some(top), |frame| frame.below());
+        let member = frames.find(|frame| frame.role() == Role::Member);
+        if member
+            .and_then(stale_since)
+            .is_some_and(|join| join <= begin)
+        {
+            self.leave_frames(top, begin);
+        }
+    }
+
+    fn move_over(&'static self, frame: &'static Frame, begin: u64, end: u64) {
+        let has_begun_in_it = frame.start() > begin;
+        frame.move_over(begin, end);
+        if has_begun_in_it {
+            self.begin_behind_pause(frame, end);
+        }
+    }
+
+    /// Whether a frame has begun in the pause that lasts.
+    pub(crate) fn has_begun_in_pause(&self, frame: &Frame) -> bool {
+        begin().is_some_and(|begin| self.paused_at.get() == begin && frame.start() > begin)
+    }
+
+    /// Whether there was a pause since its last event, or one lasts.
+    pub(crate) fn is_paused(&self) -> bool {
+        mark() & !STILL != self.pauses()
     }
 }
 
 impl Frame {
-    fn is_lasting(&self) -> bool {
-        let region = self.node().and_then(|node| node.region());
-        match self.role() {
-            Role::Base => true,
-            Role::Construct | Role::Again => {
-                region.is_some_and(|region| region.kind == RegionKind::User)
-            }
-            Role::Fork | Role::Member | Role::Silent => false,
-        }
+    /// As if the pause had taken no time.
+    fn move_over(&self, begin: u64, end: u64) {
+        let moved = |at: u64| at.min(begin).wrapping_add(end.wrapping_sub(begin));
+        self.start.set(moved(self.start()));
+        self.phase_start.set(moved(self.phase_start.get()));
     }
 }

@@ -86,9 +86,6 @@ impl Thread {
         let (Some(parent), Some(frame)) = (top.node(), self.frame_above(top)) else {
             return;
         };
-        if counted.is_none() {
-            self.folded.add(1);
-        }
         frame.begin(Role::Silent, parent, 0);
         // What is entered in it is entered in what surrounds it.
         frame.set_within(top.within());

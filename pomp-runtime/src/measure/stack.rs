@@ -15,6 +15,7 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::active::Added;
 use super::arrival::Slot;
+use super::attention;
 use super::counters;
 use super::event::{Action, Event};
 use super::region::Region;
@@ -94,8 +95,8 @@ pub(crate) struct Frame {
     below: Link<Frame>,
     above: Link<Frame>,
     node: Link<Node>,
-    start: Word,
-    phase_start: Word,
+    pub(super) start: Word,
+    pub(super) phase_start: Word,
     phase: AtomicU8,
     role: AtomicU8,
     pub(super) silent: Silent,
@@ -280,8 +281,8 @@ impl Thread {
         region: &'static Region,
         now: impl Fn() -> u64,
     ) {
-        if collector::is_listening() {
-            self.report_aloud(event, region, now);
+        if attention::is_needed() {
+            self.report_specially(event, region, now);
         } else {
             self.record(event, region, now);
         }
@@ -400,7 +401,10 @@ impl Thread {
                 frame.entry.set(Some(entry));
                 self.open_timed(frame, Role::Again, around, phase, now);
             }
-            _ => self.open_silently(region, phase, node),
+            _ => {
+                self.folded.add(u64::from(node.is_none()));
+                self.open_silently(region, phase, node);
+            }
         }
     }
 
@@ -456,7 +460,7 @@ impl Thread {
     }
 
     #[inline(always)]
-    fn turn_frame(&'static self, frame: &'static Frame, phase: PseudoRegion, at: u64) {
+    pub(super) fn turn_frame(&'static self, frame: &'static Frame, phase: PseudoRegion, at: u64) {
         if frame.role() == Role::Silent {
             return Self::turn_silently(frame, phase);
         }
@@ -484,7 +488,7 @@ impl Thread {
         }
     }
 
-    fn close_any_construct(&'static self, frame: &'static Frame, at: u64) {
+    pub(super) fn close_any_construct(&'static self, frame: &'static Frame, at: u64) {
         match frame.role() {
             Role::Silent => return self.close_silently(frame),
             Role::Again => {
@@ -544,7 +548,10 @@ impl Thread {
 
     /// The member frame on top, if it is of this region.
     #[inline(always)]
-    fn combined_member(&'static self, region: &'static Region) -> Option<&'static Frame> {
+    pub(super) fn combined_member(
+        &'static self,
+        region: &'static Region,
+    ) -> Option<&'static Frame> {
         self.top()
             .filter(|_| region.is_combined())
             .filter(|top| top.is(Role::Member, region))
@@ -552,7 +559,7 @@ impl Thread {
 
     /// Finds the open frame of a region on this side of the team, and closes
     /// what stands above it. If there is none, the event matches nothing.
-    fn uncover(
+    pub(super) fn uncover(
         &'static self,
         region: &'static Region,
         member_too: bool,
@@ -597,8 +604,11 @@ impl Thread {
             let Some(below) = top.below() else { return };
             // That an exception leaves functions is no surprise.
             self.skipped.add(u64::from(!top.is_function()));
-            collector::events::is_skipped(top);
+            if !self.is_passing(top) {
+                collector::events::is_skipped(top);
+            }
             match top.role() {
+                _ if self.paused().is_some() => self.end_in_passing(top),
                 Role::Construct | Role::Silent | Role::Again => self.close_any_construct(top, at),
                 Role::Fork => self.close_fork(top, at),
                 Role::Member => self.close_member(top, at),

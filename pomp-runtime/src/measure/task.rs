@@ -29,6 +29,14 @@ impl Thread {
         if let Some(below) = self.below_returned_tasks(execution, stack) {
             self.close_above(below, now());
         }
+        if self.paused().is_some() {
+            self.open_in_passing(execution, PseudoRegion::Main);
+            if let Some(top) = self.top() {
+                top.stack.set(stack);
+                top.label.set(created);
+            }
+            return;
+        }
         let next = self.next_frame(execution);
         if let Some((frame, _)) = next {
             frame.stack.set(stack);

@@ -14,6 +14,7 @@ use super::arrival::Slots;
 use super::counters;
 use super::forkers::Forker;
 use super::helper;
+use super::pause;
 use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role};
@@ -67,16 +68,19 @@ impl Thread {
         team.initial.set(self.initial.get());
         team.forker.set(None);
         frame.team_size.store(0, Ordering::Relaxed);
-        let at = now();
+        let at = self.time_of_begin(now);
         self.team_opens(frame, at);
         team.fork.set(at);
-        team.label.set(self.trace_fork(frame, node, at));
+        team.label.set(match self.paused() {
+            Some(_) => 0,
+            None => self.trace_fork(frame, node, at),
+        });
         team.instance.add(1);
         frame.instance.set(team.instance.get());
         frame.begin(Role::Fork, node, at);
         frame.start_phase(PseudoRegion::Seq, at);
         self.set_top(frame);
-        if collector::is_listening() {
+        if self.is_told() {
             collector::tell(collector::events::Event::Fork);
         }
         Some(team)
@@ -101,7 +105,7 @@ impl Thread {
                 self.team_has(fork_frame, size);
             }
         } else {
-            self.leave_stale_frames(now());
+            self.leave_stale_frames(self.time_of_begin(&now));
             self.initial.set(team.initial.get());
         }
         let Some(top) = self.top() else { return };
@@ -114,33 +118,42 @@ impl Thread {
         if counters::are_on() {
             self.start_counters(frame);
         }
-        let at = now();
         let fork = team.fork.get();
-        self.trace_begin(frame, root, team.label.get(), fork, at);
+        let (at, passes) = match self.paused() {
+            None => (now(), false),
+            Some(paused) => (fork.max(paused), fork > paused),
+        };
+        if !passes {
+            self.trace_begin(frame, root, team.label.get(), fork, at);
+        }
         frame.begin(Role::Member, root, at);
         frame.loops.set(0);
         frame.slot.set(team.slots.of(number));
         frame.barriers.set(fork);
         frame.instance.set(team.instance.get());
         if root.region().is_some_and(Region::is_combined) {
-            frame.start_phase(PseudoRegion::Enter, fork);
+            let since_fork = pause::between(fork, at);
+            frame.start_phase(PseudoRegion::Enter, at.wrapping_sub(since_fork));
         } else {
-            root.span(PseudoRegion::Enter).add(at.wrapping_sub(fork));
+            if !passes {
+                root.span(PseudoRegion::Enter).add(pause::between(fork, at));
+            }
             frame.start_phase(PseudoRegion::Body, at);
         }
         self.set_top(frame);
-        if collector::is_listening() && top.role() == Role::Base {
+        if self.is_told() && top.role() == Role::Base {
             collector::tell(collector::events::Event::EndIdle);
         }
     }
 
     /// This thread leaves a team.
     pub(crate) fn end_member(&'static self, region: &'static Region, at: u64) {
+        let at = self.time_of_end(at);
         let mut frame = self.top();
         while let Some(candidate) = frame {
             if candidate.is(Role::Member, region) {
                 self.close_above(candidate, at);
-                if collector::is_listening() {
+                if self.is_told() {
                     collector::events::phase_ends(candidate);
                 }
                 self.close_member(candidate, at);
@@ -155,10 +168,11 @@ impl Thread {
 
     /// The team that this thread forked is gone.
     pub(crate) fn join(&'static self, region: &'static Region, at: u64) {
+        let at = self.time_of_end(at);
         match self.fork_frame(region) {
             Some(frame) => {
                 self.close_above(frame, at);
-                if collector::is_listening() {
+                if self.is_told() {
                     collector::tell(collector::events::Event::Join);
                 }
                 self.close_fork(frame, at);
@@ -182,11 +196,12 @@ impl Thread {
     }
 
     pub(super) fn close_member(&'static self, frame: &'static Frame, at: u64) {
-        if let Some(root) = frame.node() {
+        if let Some(root) = frame.node().filter(|_| !self.is_passing(frame)) {
             self.trace_end(root, at);
             frame.end_phase(root, at);
             // The join will be added when the run ends.
-            root.span(PseudoRegion::Exit).add(at.wrapping_neg());
+            let measured = pause::without(0, at);
+            root.span(PseudoRegion::Exit).add(measured.wrapping_neg());
             if root.region().is_some_and(Region::hides_barrier) {
                 frame.tell_end(at);
             }
@@ -201,18 +216,18 @@ impl Thread {
 
     pub(super) fn close_fork(&'static self, frame: &'static Frame, at: u64) {
         self.team_closes(frame, at);
-        if let Some(node) = frame.node() {
+        if let Some(node) = frame.node().filter(|_| !self.is_passing(frame)) {
             self.trace_join(node, frame.team_size(), at);
             frame.end_phase(node, at);
             self.log.add(node, at.wrapping_sub(frame.start()));
             let hides_barrier = node.region().is_some_and(Region::hides_barrier);
             let latest_end = hides_barrier.then(|| frame.latest_end(at));
             node.add_join(frame.team_size(), at, latest_end.unwrap_or(0));
-            if let Some(team) = frame.team.get()
-                && let Some(forker) = team.forker.get()
-            {
-                forker.close(team);
-            }
+        }
+        if let Some(team) = frame.team.get()
+            && let Some(forker) = team.forker.get()
+        {
+            forker.close(team);
         }
         if let Some(below) = frame.below() {
             self.set_top(below);

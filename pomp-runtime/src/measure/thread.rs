@@ -31,8 +31,10 @@ pub(crate) struct Thread {
     /// Set while an event is recorded: what comes in between (from a signal
     /// handler, or an allocator with probes) is ignored.
     busy: AtomicBool,
-    /// How many pauses of measurement it has taken notice of.
+    /// How many pauses of measurement its frames have been moved over.
     pauses: AtomicU32,
+    /// When the pause began in which it had its latest event; 0 if it had that in none.
+    pub(super) paused_at: Word,
     base: Link<Frame>,
     pub(crate) tree: CallTree,
     pub(crate) log: Log,
@@ -224,6 +226,7 @@ impl Thread {
             top: Link::none(),
             busy: AtomicBool::new(busy),
             pauses: AtomicU32::new(0),
+            paused_at: Word::new(0),
             base: Link::none(),
             tree: CallTree::new(),
             log: Log::new(),
@@ -335,10 +338,6 @@ impl Thread {
     #[cold]
     #[inline(never)]
     pub(super) fn become_initial(&'static self, base: &'static Frame) -> Option<&'static Node> {
-        if pause::count() > 0 && omp::omp_get_level() > 0 {
-            // It is in a team that was forked while measurement was off.
-            return None;
-        }
         let number = if started_the_program() {
             0
         } else {

@@ -45,8 +45,36 @@ pub(crate) fn merge(snapshot: &Snapshot, regions: &[&'static Region], ending: En
     profile.run.notes = notes(snapshot);
     let rank = write_threads(&mut profile, &places);
     write_nodes(&mut profile, &places, &rank, ending.scale);
+    if snapshot.pauses > 0 {
+        remove_empty(&mut profile.nodes);
+    }
     waits::describe(&mut profile, &places, &rank, ending.scale);
     profile
+}
+
+/// Removes the call paths that were only passed while measurement was off. Those that
+/// lead on come before those that they lead to.
+fn remove_empty(nodes: &mut Vec<model::Node>) {
+    let mut stays = vec![false; nodes.len()];
+    for (index, node) in nodes.iter().enumerate().rev() {
+        stays[index] |= !node.rows.is_empty();
+        if let Some(parent) = node.parent.filter(|_| stays[index]) {
+            stays[parent] = true;
+        }
+    }
+    let mut count = 0;
+    let places: Vec<usize> = stays
+        .iter()
+        .map(|stays| {
+            count += usize::from(*stays);
+            count.saturating_sub(1)
+        })
+        .collect();
+    let mut stay = stays.iter();
+    nodes.retain(|_| stay.next().copied().unwrap_or(true));
+    for node in nodes {
+        node.parent = node.parent.map(|parent| places[parent]);
+    }
 }
 
 /// The order of regions: that of the source.

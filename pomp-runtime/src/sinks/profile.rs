@@ -22,6 +22,7 @@ use super::index::{Index, Key};
 use super::node_waits::Waits;
 use crate::measure::counters;
 use crate::measure::memory;
+use crate::measure::pause;
 use crate::measure::region::Region;
 use crate::measure::shared::{Link, Word, leak, leak_slice};
 
@@ -218,8 +219,8 @@ impl Node {
         let record = self.team_size(size);
         if let Some(record) = record {
             record.instances.add(1);
-            record.joins.add(at);
-            record.ends.add(latest_end);
+            record.joins.add(pause::without(0, at));
+            record.ends.add(pause::without(0, latest_end));
         }
     }
 

@@ -244,11 +244,15 @@ impl Snapshot {
         for (open, left) in open_frames(thread) {
             // That functions are open when a program ends is no surprise.
             self.open += u64::from(left.is_none() && !open.is_function());
-            self.close_frame(open, left.unwrap_or(at));
+            let left = left.unwrap_or(at);
+            // Without the pauses that its frames have not been moved over.
+            let ended = pause::without(thread.pauses(), left);
+            self.close_frame(open, ended, pause::without(0, left));
         }
     }
 
-    fn close_frame(&mut self, frame: &'static Frame, at: u64) {
+    /// `measured` is the time without all pauses, of which the joins are.
+    fn close_frame(&mut self, frame: &'static Frame, at: u64, measured: u64) {
         if frame.role() == Role::Silent {
             return;
         }
@@ -269,10 +273,10 @@ impl Snapshot {
                 }
             }
             Role::Fork => {
-                self.join_later(frame, at);
+                self.join_later(frame, measured);
                 self.add_instance(frame.node(), ticks);
             }
-            Role::Member => additions[EXIT].add(at.wrapping_neg()),
+            Role::Member => additions[EXIT].add(measured.wrapping_neg()),
         }
     }
 
@@ -396,14 +400,9 @@ pub(super) fn open_frames(
 ) -> impl Iterator<Item = (&'static Frame, Option<u64>)> {
     let is_open = |frame: &&'static Frame| frame.role() != Role::Base;
     let top = thread.top().filter(is_open);
-    let mut paused = pause::time(thread.pauses());
-    let lasting = thread.lasting();
-    std::iter::successors(top, move |frame| frame.below().filter(is_open)).map(move |open| {
-        if lasting.is_some_and(|lasting| std::ptr::eq(lasting, open)) {
-            paused = None;
-        }
-        (open, left_at(open).or(paused))
-    })
+    std::iter::successors(top, move |frame| frame.below().filter(is_open))
+        .filter(|open| !thread.has_begun_in_pause(open))
+        .map(|open| (open, left_at(open)))
 }
 
 /// When a frame was left that never closed, if that is known: the latest when

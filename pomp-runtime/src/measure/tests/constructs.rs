@@ -328,24 +328,24 @@ fn regions_that_never_ran_are_there() {
 }
 
 #[test]
-fn what_is_open_when_measurement_pauses_ends_there() {
+fn a_pause_takes_no_time_of_what_is_open() {
     let (t, outer) = (initial(), region("userRegion", 1));
     let (single, inner) = (region("single", 2), region("userRegion", 3));
     t.on(UserBegin, outer, 10);
     t.on(SingleEnter, single, 20);
     t.on(SingleBegin, single, 22);
     t.on(UserBegin, inner, 25);
-    t.leave_for_pause(30);
-    t.on(SingleEnter, single, 50);
-    t.on(SingleExit, single, 55);
-    t.on(UserEnd, outer, 60);
-    let profile = profile_at(70, &[t], &[outer, single, inner]);
+    t.skip(30, 130);
+    t.on(UserEnd, inner, 135);
+    t.on(SingleExit, single, 140);
+    t.on(UserEnd, outer, 160);
+    let profile = profile_at(170, &[t], &[outer, single, inner]);
     assert_eq!(
         lines(&profile),
         [
             "userRegion@1 0: main 1x50",
-            "single@2 in main/userRegion@1 0: main 2x15 body 1x8",
-            "userRegion@3 in body/single@2 in main/userRegion@1 0: main 1x5",
+            "single@2 in main/userRegion@1 0: main 1x20 body 1x18",
+            "userRegion@3 in body/single@2 in main/userRegion@1 0: main 1x10",
         ]
     );
 }

@@ -133,12 +133,13 @@ impl Memory {
 
     unsafe fn register(&self) -> Code {
         // SAFETY: as in `answer`.
-        let (event, callback) = unsafe { (self.get::<c_int>(0), self.get(size_of::<c_int>())) };
+        let (event, callback) = unsafe {
+            let callback: Option<Option<session::Callback>> = self.get(size_of::<c_int>());
+            (self.get::<c_int>(0), callback.flatten())
+        };
         match (session::is_started(), event, callback) {
             (false, _, _) => Code::SequenceError,
-            (true, Some(event), Some(callback)) if callback != 0 => {
-                session::set_callback(event, callback)
-            }
+            (true, Some(event), Some(callback)) => session::set_callback(event, Some(callback)),
             _ => Code::Error,
         }
     }
@@ -147,7 +148,7 @@ impl Memory {
         // SAFETY: as in `answer`.
         match (session::is_started(), unsafe { self.get::<c_int>(0) }) {
             (false, _) => Code::SequenceError,
-            (true, Some(event)) => session::set_callback(event, 0),
+            (true, Some(event)) => session::set_callback(event, None),
             (true, None) => Code::Error,
         }
     }
@@ -199,7 +200,8 @@ impl Memory {
 
     /// Reads a value at an offset; none if the memory is too short for it.
     unsafe fn get<T>(&self, offset: usize) -> Option<T> {
-        // SAFETY: as in `answer`; every value of the types used here is valid.
+        // SAFETY: as in `answer`; every value of the types used here is valid,
+        // and what stands where a callback should is one.
         (self.room >= offset + size_of::<T>())
             .then(|| unsafe { read_unaligned(self.start.add(offset).cast()) })
     }

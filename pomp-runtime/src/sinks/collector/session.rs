@@ -4,13 +4,14 @@
 //! Changes are rare and take a lock; what an event reads are single words.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use super::events::{Event, LAST};
 use super::requests::Code;
 use crate::measure::mutex::lock;
-use crate::measure::{errno, life_cycle};
+use crate::measure::shared::{Link, leak};
+use crate::measure::{attention, errno, life_cycle};
 
 /// A collector's function, called in the thread of the event.
 pub(super) type Callback = extern "C" fn(c_int);
@@ -38,8 +39,8 @@ static STARTED: AtomicBool = AtomicBool::new(false);
 /// Whether there is anybody to call.
 static LISTENING: AtomicBool = AtomicBool::new(false);
 
-/// The address of each event's callback, by its number; 0 if it has none.
-static CALLBACKS: [AtomicUsize; LAST + 1] = [const { AtomicUsize::new(0) }; LAST + 1];
+/// Each event's callback, by its number.
+static CALLBACKS: [Link<Callback>; LAST + 1] = [const { Link::none() }; LAST + 1];
 
 /// Whether an event has to be told to anybody.
 #[inline(always)]
@@ -59,11 +60,7 @@ pub(crate) fn tell(event: Event) {
     if !is_listening() {
         return;
     }
-    let address = CALLBACKS[event as usize].load(Ordering::Acquire);
-    if address != 0 {
-        // SAFETY: a collector has registered this address as that of such a
-        // function.
-        let callback = unsafe { std::mem::transmute::<usize, Callback>(address) };
+    if let Some(callback) = CALLBACKS[event as usize].get() {
         errno::keep(|| callback(c_int::from(event as u8)));
     }
 }
@@ -100,13 +97,14 @@ pub(super) fn set_paused(paused: bool) -> Code {
     })
 }
 
-/// Sets the callback of an event, by number; address 0 takes it away.
-pub(super) fn set_callback(event: c_int, address: usize) -> Code {
+/// Sets the callback of an event, by number, or takes it away.
+pub(super) fn set_callback(event: c_int, callback: Option<Callback>) -> Code {
     within_session(|_| {
         let slot = usize::try_from(event).ok().filter(|number| *number > 0);
         match slot.and_then(|number| CALLBACKS.get(number)) {
-            Some(callback) => {
-                callback.store(address, Ordering::Release);
+            // What an event is about to call stays: a collector sets few.
+            Some(place) => {
+                place.set(callback.and_then(leak));
                 Code::Ok
             }
             None => Code::Unknown,
@@ -126,13 +124,12 @@ fn change(action: impl FnOnce(&mut Session) -> Code) -> Code {
     errno::keep(|| {
         let mut session = locked();
         let code = action(&mut session);
-        let wanted = || {
-            CALLBACKS
-                .iter()
-                .any(|slot| slot.load(Ordering::Relaxed) != 0)
-        };
+        let wanted = || CALLBACKS.iter().any(|place| place.get().is_some());
         STARTED.store(session.started, Ordering::Release);
         let listening = session.started && !session.paused && wanted();
+        if listening {
+            attention::need();
+        }
         LISTENING.store(listening, Ordering::Release);
         code
     })
@@ -140,6 +137,6 @@ fn change(action: impl FnOnce(&mut Session) -> Code) -> Code {
 
 fn forget_callbacks() {
     for callback in &CALLBACKS {
-        callback.store(0, Ordering::Relaxed);
+        callback.set(None);
     }
 }

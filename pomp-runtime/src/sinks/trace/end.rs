@@ -9,6 +9,7 @@ use trace::record::Op;
 
 use super::hooks::LockRecord;
 use super::{ON, writer};
+use crate::measure::pause;
 use crate::measure::thread::Thread;
 use crate::sinks::snapshot::open_frames;
 
@@ -57,6 +58,7 @@ pub(crate) fn finish(
 
 impl Thread {
     fn close_trace(&'static self, at: u64) {
+        let at = pause::begin().unwrap_or(at);
         for (frame, left) in open_frames(self) {
             self.trace_cut(frame, left.unwrap_or(at));
         }

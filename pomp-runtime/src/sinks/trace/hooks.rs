@@ -173,7 +173,7 @@ impl Thread {
     /// The construct just entered creates a task. Gives the task's label, or 0.
     #[inline(always)]
     pub(crate) fn trace_create(&'static self) -> u64 {
-        if !self.trace.is_on() {
+        if !self.trace.is_on() || self.paused().is_some() {
             return 0;
         }
         let label = self.trace.label();

@@ -1,0 +1,140 @@
+//! What threads do while measurement is paused: they open and close frames as ever,
+//! so that each keeps its place, and nothing is recorded of what passes.
+//!
+//! The clock stands still meanwhile. What was open when the pause began ends at that
+//! moment, if it ends in the pause. What begins in the pause is noted as begun a
+//! moment later, by which it is known: if it ends in the pause too, it has left no
+//! trace, and if it does not, it begins when the pause is over.
+
+use profile::region_kind::PseudoRegion;
+
+use super::counters;
+use super::event::{Action, Event};
+use super::region::Region;
+use super::stack::{Frame, Role};
+use super::thread::Thread;
+use crate::sinks::collector;
+
+impl Thread {
+    /// When the pause began in which this thread has the event that it has.
+    #[inline(always)]
+    pub(crate) fn paused(&self) -> Option<u64> {
+        Some(self.paused_at.get()).filter(|at| *at != 0)
+    }
+
+    /// The time of something that begins.
+    #[inline(always)]
+    pub(super) fn time_of_begin(&self, now: impl Fn() -> u64) -> u64 {
+        self.paused().map_or_else(now, |paused| paused + 1)
+    }
+
+    /// The time of something that ends.
+    #[inline(always)]
+    pub(super) fn time_of_end(&self, at: u64) -> u64 {
+        let last_event = || self.top().map_or(0, Frame::last_event);
+        // The last event may have been under way when the pause began.
+        self.paused().map_or(at, |paused| paused.max(last_event()))
+    }
+
+    /// Whether what a frame stands for has begun in the pause that lasts.
+    #[inline(always)]
+    pub(super) fn is_passing(&self, frame: &Frame) -> bool {
+        self.paused().is_some_and(|paused| frame.start() > paused)
+    }
+
+    /// An event in a pause.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn pass(&'static self, event: Event, region: &'static Region) {
+        match event.action() {
+            Action::Open(phase) => self.open_in_passing(region, phase),
+            Action::OpenWork => match self.combined_member(region) {
+                Some(frame) => self.turn_in_passing(frame, PseudoRegion::Body),
+                None => self.open_in_passing(region, PseudoRegion::Body),
+            },
+            Action::Turn(phase) => {
+                if let Some(frame) = self.uncover(region, true, 0) {
+                    self.turn_in_passing(frame, phase);
+                }
+            }
+            Action::Close => {
+                if let Some(frame) = self.uncover(region, false, 0) {
+                    // Of what was told to begin the end is told.
+                    if !self.is_passing(frame) {
+                        collector::events::is_skipped(frame);
+                    }
+                    self.end_in_passing(frame);
+                }
+            }
+            Action::CloseWork => match self.uncover(region, true, 0) {
+                Some(frame) if frame.role().is_construct() => self.end_in_passing(frame),
+                Some(frame) if frame.phase() == PseudoRegion::Body => {
+                    self.turn_in_passing(frame, PseudoRegion::Main);
+                }
+                _ => {}
+            },
+        }
+        if matches!(event, Event::BarrierEnter | Event::ImplicitBarrierEnter) {
+            self.arrive();
+        }
+    }
+
+    pub(super) fn open_in_passing(&'static self, region: &'static Region, phase: PseudoRegion) {
+        let at = self.time_of_begin(|| 0);
+        match self.next_frame(region) {
+            Some((frame, node)) if !node.is_special() => {
+                frame.begin(Role::Construct, node, at);
+                frame.start_phase(phase, at);
+                self.set_top(frame);
+            }
+            _ => self.open_silently(region, phase, None),
+        }
+    }
+
+    fn turn_in_passing(&'static self, frame: &'static Frame, phase: PseudoRegion) {
+        let at = self.time_of_end(0);
+        if frame.role() != Role::Silent && self.is_passing(frame) {
+            return frame.start_phase(phase, frame.start());
+        }
+        self.turn_frame(frame, phase, at);
+    }
+
+    /// The frame on top ends.
+    pub(super) fn end_in_passing(&'static self, frame: &'static Frame) {
+        let at = self.time_of_end(0);
+        match frame.role() {
+            Role::Construct | Role::Again if self.is_passing(frame) => self.drop_frame(frame),
+            Role::Construct | Role::Silent | Role::Again => self.close_any_construct(frame, at),
+            Role::Fork => self.close_fork(frame, at),
+            Role::Member => self.close_member(frame, at),
+            Role::Base => {}
+        }
+    }
+
+    pub(super) fn drop_frame(&'static self, frame: &'static Frame) {
+        if let Some(below) = frame.below() {
+            self.set_top(below);
+        }
+    }
+
+    /// What has begun in a pause that is over begins now.
+    pub(super) fn begin_behind_pause(&'static self, frame: &'static Frame, at: u64) {
+        let Some(node) = frame.node() else { return };
+        if counters::are_on() && frame.role() != Role::Fork {
+            self.start_counters(frame);
+        }
+        match frame.role() {
+            Role::Construct | Role::Again => self.trace_enter(frame, node, frame.phase(), at),
+            Role::Fork => {
+                self.trace_fork(frame, node, at);
+            }
+            Role::Member => {
+                self.trace_begin(frame, node, 0, at, at);
+                if frame.phase() != PseudoRegion::Enter {
+                    node.span(PseudoRegion::Enter).add(0);
+                }
+            }
+            Role::Base | Role::Silent => {}
+        }
+    }
+}
