@@ -303,8 +303,8 @@ struct Planner<'a> {
     marks: BTreeMap<Mark, usize>,
     /// Open user regions: name and region.
     user_regions: HashMap<String, Vec<usize>>,
-    /// By name, where the last end of a user region stands.
-    user_ends: HashMap<String, usize>,
+    /// By its begin, where the end of each user region stands.
+    user_ends: HashMap<usize, usize>,
     /// Where call sites are said.
     call_sites: HashSet<usize>,
 }

@@ -41,17 +41,27 @@ fn items_for(leaf: Leaf) -> Option<Asked> {
     })
 }
 
-/// By name, where the last end of a user region stands.
-pub(super) fn ends(found: &Found) -> HashMap<String, usize> {
-    let ends = found.directives.iter().filter_map(|found| {
-        let directive = found.directive.as_ref().ok()?;
-        let argument = directive.argument.as_ref()?;
-        let name = directive
-            .has_leaf(Leaf::InstEnd)
-            .then(|| joined(&argument.words));
-        Some((name?, found.range.start))
-    });
-    ends.collect()
+/// By the begin of each directive that begins a region, that of the one that ends it.
+pub(super) fn ends(found: &Found) -> HashMap<usize, usize> {
+    let mut open: HashMap<String, Vec<usize>> = HashMap::new();
+    let mut ends = HashMap::new();
+    for found in &found.directives {
+        let Ok(directive) = &found.directive else {
+            continue;
+        };
+        let Some(argument) = &directive.argument else {
+            continue;
+        };
+        if directive.has_leaf(Leaf::InstBegin) {
+            let begins = open.entry(joined(&argument.words)).or_default();
+            begins.push(found.range.start);
+        } else if directive.has_leaf(Leaf::InstEnd) {
+            let begins = open.get_mut(&joined(&argument.words));
+            let begin = begins.and_then(Vec::pop);
+            ends.extend(begin.map(|begin| (begin, found.range.start)));
+        }
+    }
+    ends
 }
 
 impl Planner<'_> {
@@ -135,10 +145,12 @@ impl Planner<'_> {
         if self.found.lines.presumed(start).is_none() {
             return Err("which line it is on can't be told, because of a #line before it".into());
         }
-        let end = self.user_ends.get(name);
-        match end.is_some_and(|end| *end > start) {
-            true => Ok(()),
-            false => Err(format!("no end({name}) follows it")),
+        let end = self.user_ends.get(&start);
+        let end = *end.ok_or_else(|| format!("no end({name}) of its own follows it"))?;
+        let around = |at| self.nesting.around(at);
+        match self.api.must_know_threads() && around(start) != around(end) {
+            true => Err(format!("its end({name}) stands in another construct")),
+            false => Ok(()),
         }
     }
 

@@ -20,16 +20,19 @@ use crate::openmp::directives::DIRECTIVES;
 use crate::openmp::{Association, Language};
 
 /// The directives of all attributes.
-pub(super) fn from_attributes<'t>(
-    text: &'t [u8],
-    code: &'t [Token],
-) -> impl Iterator<Item = Record> + 't {
-    let closing = closing(text, code);
-    let is_opened = |at: usize| code.get(at).is_some_and(|token| token.is(b'['));
-    let begins = (0..code.len()).filter(move |at| is_opened(*at) && is_opened(at + 1));
-    begins.flat_map(move |begin| {
+pub(super) fn from_attributes(text: &[u8], code: &[Token]) -> Vec<Record> {
+    let mut all = Vec::new();
+    // Most files have no attributes.
+    if memchr::memmem::find(text, b"omp").is_none() {
+        return all;
+    }
+    let closing = closing(code);
+    let opens = |at: usize| code.get(at).is_some_and(|token| token.is(b'['));
+    let mut begin = 0;
+    while begin < code.len() {
+        let last = closing[begin].filter(|_| opens(begin) && opens(begin + 1));
         // `]]` ends what `[[` begins.
-        let end = closing[begin].map(|last| last + 1);
+        let end = last.map(|last| last + 1);
         let end = end.filter(|end| *end >= begin + 4 && code[end - 2].is(b']'));
         let list = end.map(|end| List {
             text,
@@ -38,8 +41,15 @@ pub(super) fn from_attributes<'t>(
             begin,
             end: end - begin,
         });
-        list.and_then(|list| list.records()).unwrap_or_default()
-    })
+        match list.and_then(|list| Some((list.records()?, list.end))) {
+            Some((records, length)) => {
+                all.extend(records);
+                begin += length;
+            }
+            None => begin += 1,
+        }
+    }
+    all
 }
 
 /// A list of attributes: `[[`, items, `]]`.
@@ -222,11 +232,7 @@ impl List<'_> {
 type Edits = Vec<(Range<usize>, &'static str)>;
 
 /// The index of the bracket that closes each one, whatever its kind; a semicolon ends all.
-fn closing(text: &[u8], code: &[Token]) -> Vec<Option<usize>> {
-    // Most files have no attributes.
-    if memchr::memmem::find(text, b"omp").is_none() {
-        return vec![None; code.len()];
-    }
+fn closing(code: &[Token]) -> Vec<Option<usize>> {
     let mut closing = vec![None; code.len()];
     let mut open: Vec<usize> = Vec::new();
     for (index, token) in code.iter().enumerate() {

@@ -16,6 +16,9 @@ use crate::openmp::{Directive, Leaf};
 const GOVERNED: &str = "a directive without a block of its own must not be all that a condition \
                         or loop governs";
 
+/// A line break of ours in front of it would make a directive of it.
+const STRAY_HASH: &str = "a # stands inside a line of the file, which is no C";
+
 impl Finder<'_> {
     /// The extent of the directive with this index.
     pub(super) fn extent(&self, index: usize, directive: &Directive, view: &View) -> Extent {
@@ -24,6 +27,9 @@ impl Finder<'_> {
             // Braces of ours would make compilers accept what they reject.
             Association::Standalone if self.is_governed(index, view) => {
                 return Extent::Unclear(GOVERNED.into());
+            }
+            Association::Standalone if self.has_stray_hash => {
+                return Extent::Unclear(STRAY_HASH.into());
             }
             _ => return Extent::None,
         }
@@ -57,8 +63,7 @@ impl Finder<'_> {
             return Err("nothing follows it".into());
         };
         if self.has_stray_hash {
-            // A line break of ours in front of it would make a directive of it.
-            return Err("a # stands inside a line of the file, which is no C".into());
+            return Err(STRAY_HASH.into());
         }
         if view.in_macro_argument(self, first) {
             return Err("it stands inside parentheses, perhaps a macro's argument".into());
