@@ -295,7 +295,7 @@ fn is_large() -> bool {
 fn write(start: &Start, is_last: bool, before: Option<&Saved>) -> Option<Result<Saved, String>> {
     let profile = profile(start, is_last)?;
     if let Some(why) = rights::withheld() {
-        return Some(Err(why.to_owned()));
+        return Some(Err(format!("the profile is lost: {why}")));
     }
     let options = files_of(&start.config);
     let saved = match before {

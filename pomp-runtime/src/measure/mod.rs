@@ -43,7 +43,7 @@ pub(crate) mod own_file;
 mod passing;
 pub(crate) mod pause;
 pub(crate) mod region;
-mod rights;
+pub(crate) mod rights;
 pub(crate) mod shared;
 mod signals;
 pub(crate) mod silent;

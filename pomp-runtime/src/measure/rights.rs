@@ -29,18 +29,18 @@ pub(crate) fn are_lent() -> bool {
 }
 
 /// Why this thread must not write for the program; none if it may.
-pub(super) fn withheld() -> Option<&'static str> {
+pub(crate) fn withheld() -> Option<&'static str> {
     /// The calling thread.
     const SELF: libc::c_int = 0;
     if ROOT.get().copied().flatten() != Identity::of_root() {
-        return Some("the profile is lost: the program has changed its root directory");
+        return Some("the program has changed its root directory");
     }
     // SAFETY: the call takes and changes nothing.
     let main = unsafe { libc::getpid() };
     let exceeds = effective(SELF)? & !effective(main)?;
     (exceeds != 0).then_some(
-        "the profile is lost: the program has given up rights in its main thread only, which \
-         the thread that writes still has",
+        "the program has given up rights in its main thread only, which the thread that writes \
+         still has",
     )
 }
 

@@ -23,7 +23,7 @@ use super::{ON, paths};
 use crate::measure::mutex::lock;
 use crate::measure::own_file::OwnFile;
 use crate::measure::thread::Thread;
-use crate::measure::{clock, errno, message, region};
+use crate::measure::{clock, errno, message, region, rights};
 
 /// Fewest slots of a file, whatever the limit: header, definitions, and pages.
 const FEWEST_SLOTS: u64 = 8;
@@ -273,6 +273,9 @@ impl Writer {
             let Some((_, files)) = &self.options else {
                 return Ok(());
             };
+            if let Some(why) = rights::withheld() {
+                return Err(io::Error::other(why));
+            }
             let (file, path, number) = save::reserve_trace(files)?;
             // However the program ends: what is left is a trace.
             let header = self.header(self.start);
