@@ -189,7 +189,9 @@ pub fn nest(found: &Found) -> Nesting {
     let reasoned = |(range, leaf)| (range, closed_reason(leaf));
     let closed = closed.into_iter().map(reasoned);
     let closed: Vec<_> = found.closed.iter().cloned().chain(closed).collect();
-    let device: Vec<_> = device.into_iter().map(reasoned).collect();
+    let of_found = found.device.iter().cloned();
+    let of_found = of_found.map(|range| (range, Leaf::DeclareTarget));
+    let device: Vec<_> = of_found.chain(device).map(reasoned).collect();
     let declaring = found.declaring.iter().cloned();
     let declaring: Vec<_> = declaring.map(|part| (part, MUST_DECLARE)).collect();
     Nesting {

@@ -30,6 +30,9 @@ pub struct LineMap {
     changes: Vec<Change>,
 }
 
+/// The numbers that a `#line` may give (C11 6.10.4).
+const LINES: std::ops::RangeInclusive<u32> = 1..=2_147_483_647;
+
 impl LineMap {
     /// A map without any change.
     #[must_use]
@@ -67,9 +70,12 @@ impl LineMap {
         let change = self.changes.get(at.checked_sub(1)?)?;
         let (file, first) = change.to.as_ref()?;
         let behind = self.index.line(offset) - self.index.line(change.from);
+        let line = first
+            .checked_add(behind)
+            .filter(|line| LINES.contains(line))?;
         Some(Presumed {
             file: file.to_string(),
-            line: first.saturating_add(behind),
+            line,
         })
     }
 
@@ -112,6 +118,20 @@ mod tests {
         assert_eq!(at(0).as_deref(), Some("f:1"));
         assert_eq!(at(18).as_deref(), Some("x:11"));
         assert_eq!(at(28).as_deref(), Some("x:3"));
+    }
+
+    #[test]
+    fn a_line_that_no_line_can_be_told_by_is_lost() {
+        for (first, told) in [
+            (0, [None, Some(1)]),
+            (2_147_483_647, [Some(2_147_483_647), None]),
+            (u32::MAX, [None, None]),
+        ] {
+            let mut map = LineMap::new("f", b"a\nb\nc\n");
+            map.change(2, None, first);
+            let line = |offset| map.presumed(offset).map(|presumed| presumed.line);
+            assert_eq!([line(2), line(4)], told, "{first}");
+        }
     }
 
     #[test]

@@ -99,6 +99,8 @@ pub struct Found {
     pub calls: Vec<FoundCall>,
     /// Parts of the text where nothing may be inserted, with the reason.
     pub closed: Vec<(Range<usize>, &'static str)>,
+    /// Parts of the text that may be compiled for a device, if there is one.
+    pub device: Vec<Range<usize>>,
     /// Parts of the text where a procedure must be declared to be called.
     pub declaring: Vec<Range<usize>>,
     /// From offsets to the lines that the compiler counts.

@@ -158,7 +158,8 @@ impl Shown {
             parts: Vec::new(),
         };
         let mut from = part.start;
-        for gap in hidden.iter().cloned().chain([part.end..part.end]) {
+        let behind = std::iter::once(part.end..part.end);
+        for gap in hidden.iter().cloned().chain(behind) {
             let until = gap.start.min(part.end);
             if until > from {
                 shown.parts.push((shown.bytes.len(), from));

@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::support::{PROGRAM, Project, fake, function, rompfc};
+use crate::support::{COMPILERS, PROGRAM, Project, fake, function, rompfc};
 
 const REJECTED: &str = "rompcc: warning: a.c is not measured: the compiler rejected the \
                         instrumented text (ROMP_KEEP=1 keeps it)\n";
@@ -217,5 +217,35 @@ fn wait_until(condition: impl Fn() -> bool) {
             "waited too long"
         );
         std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn switches_where_no_statement_may_stand_and_odd_lines_do_not_cost_the_file() {
+    let source = "\
+int f(int n) {
+  int s = 0;
+  for (int i = 0;
+#pragma pomp inst off
+       i < n; i++) s += i;
+  s = s +
+#pragma pomp inst on
+      1;
+#pragma omp parallel
+  s++;
+#line 4294967295
+  return s;
+}
+void g(int *a) {
+#pragma omp parallel
+  a[0]++;
+}
+";
+    for compiler in COMPILERS {
+        let project = Project::new(&[("a.c", source)]);
+        let run = project.rompcc(compiler, "-fopenmp -w -c a.c").run();
+        assert_eq!(run.code, Some(0), "{compiler}: {}", run.stderr);
+        assert!(project.is_measured("a.o"), "{compiler}: {}", run.stderr);
+        assert!(!run.stderr.contains("rejected"), "{}", run.stderr);
     }
 }

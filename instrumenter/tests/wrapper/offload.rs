@@ -38,6 +38,24 @@ fn without_a_device_the_host_is_measured() {
     }
 }
 
+#[test]
+fn procedures_that_may_run_on_a_device_are_measured_without_one() {
+    let in_c = "#pragma omp declare target\nvoid f(int *a) {\n#pragma omp parallel\n  a[0]++;\n}\n\
+                #pragma omp end declare target\n";
+    let in_fortran = "subroutine f(a)\ninteger :: a(4), i\n!$omp declare target\n\
+                      !$omp parallel do\ndo i = 1, 4\na(i) = i\nend do\nend subroutine\n";
+    for (name, compiler, text) in [
+        ("a.c", "gcc", in_c),
+        ("a.cpp", "g++", in_c),
+        ("a.f90", "gfortran", in_fortran),
+    ] {
+        let project = Project::new(&[(name, text)]);
+        let build = project.rompcc(compiler, &format!("-fopenmp -c {name} -o a.o"));
+        build.env("ROMP_STRICT", "1").quietly();
+        assert!(project.is_measured("a.o"), "{name}");
+    }
+}
+
 /// A GCC that says that it was built for a device.
 const FOR_A_DEVICE: &str = "\
 #!/bin/sh

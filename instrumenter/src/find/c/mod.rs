@@ -40,7 +40,7 @@ use super::{
     Allowance, Branch, Extent, Found, FoundDirective, FrontEnd, Hidden, LoopReader, Traits,
 };
 use crate::openmp::parse::joined;
-use crate::openmp::{Association, Directive, Language};
+use crate::openmp::{Association, Directive, Language, Leaf};
 use crate::source::{LineIndex, Source};
 use directives::Record;
 use groups::{Configuration, Groups, TOO_DEEP};
@@ -122,6 +122,22 @@ fn is_word(text: &[u8], token: &Token, word: &str) -> bool {
         || (written.len() > word.len()
             && written.contains(&b'\\')
             && cursor::unspliced(written) == word)
+}
+
+/// How far a parenthesis is looked for that is still open.
+const TOKENS_OF_A_STATEMENT: usize = 1000;
+
+/// Whether a directive of POMP becomes statements in its place.
+fn places_statements(directive: &Directive) -> bool {
+    let switches = [
+        Leaf::InstInit,
+        Leaf::InstFinalize,
+        Leaf::InstOn,
+        Leaf::InstOff,
+    ];
+    let marks = [Leaf::InstBegin, Leaf::InstAltend, Leaf::InstEnd];
+    let mut all = switches.into_iter().chain(marks);
+    all.any(|leaf| directive.has_leaf(leaf))
 }
 
 /// Everything that is known of one source while its constructs are looked up.
@@ -215,6 +231,7 @@ impl<'s> Finder<'s> {
                 directives: Vec::new(),
                 calls: Vec::new(),
                 closed: Vec::new(),
+                device: Vec::new(),
                 declaring: Vec::new(),
                 lines,
                 traits: Traits::default(),
@@ -240,6 +257,7 @@ impl<'s> Finder<'s> {
             directives,
             calls,
             closed: self.closed(),
+            device: Vec::new(),
             declaring: Vec::new(),
             lines,
             traits: Traits::default(),
@@ -361,6 +379,11 @@ impl<'s> Finder<'s> {
         let parsed = record.parse(self.language);
         let directive = match (record.frozen, parsed) {
             (Some(reason), _) => Err(reason.to_owned()),
+            (None, Ok(directive))
+                if places_statements(&directive) && !self.is_between_statements(record) =>
+            {
+                Err("no statement may stand in its place".to_owned())
+            }
             (None, parsed) => parsed.map_err(|error| error.to_string()),
         };
         let extent = match (&directive, &view) {
@@ -392,6 +415,34 @@ impl<'s> Finder<'s> {
             loop_variables,
             sequence: record.sequence.clone(),
         }
+    }
+
+    /// Whether a statement may stand where a directive is, as far as the tokens in front of
+    /// it say: not in an expression, and not in parentheses.
+    fn is_between_statements(&self, record: &Record) -> bool {
+        let code = &self.lexed.code;
+        let at = code.partition_point(|token| token.start() < record.range.start);
+        let before = code[..at].iter().rev();
+        let last = before.clone().next();
+        let may_end = last.is_none_or(|last| {
+            let marks = [b';', b'{', b'}', b':', b')'];
+            let words = ["else", "do"];
+            marks.iter().any(|mark| last.is(*mark))
+                || words
+                    .iter()
+                    .any(|word| is_word(&self.source.text, last, word))
+        });
+        let mut closed = 0usize;
+        for token in before.take(TOKENS_OF_A_STATEMENT) {
+            match () {
+                () if token.is(b')') => closed += 1,
+                () if token.is(b'(') && closed == 0 => return false,
+                () if token.is(b'(') => closed -= 1,
+                () if closed == 0 && (token.is(b'{') || token.is(b'}')) => break,
+                () => {}
+            }
+        }
+        may_end
     }
 
     fn loop_variables(&self, directive: &Directive, begin: usize) -> Vec<String> {

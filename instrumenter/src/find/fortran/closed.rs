@@ -1,6 +1,6 @@
 //! Parts of a program unit where no call may stand.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::Finder;
@@ -45,14 +45,11 @@ impl Finder<'_> {
                 .iter()
                 .map(|range| (range.clone(), "it stands in a do concurrent loop")),
         );
-        let device = self.units_for_device(view);
-        for (number, unit) in structure.units.iter().enumerate() {
+        for unit in &structure.units {
             let reason = if unit.head.pure {
                 "it stands in a pure procedure"
             } else if unit.head.kind == UnitKind::BlockData {
                 "it stands in block data"
-            } else if device.contains(&number) && is_procedure(unit) {
-                "it stands in device code"
             } else {
                 continue;
             };
@@ -61,14 +58,19 @@ impl Finder<'_> {
         closed
     }
 
-    /// The units in which, but not in one inside of them, a `declare target` names no
-    /// procedure: then it means this one.
-    fn units_for_device(&self, view: &View) -> HashSet<usize> {
+    /// The procedures of a view that may be compiled for a device: a `declare target`
+    /// in one, but not in one inside of it, names no procedure. Then it means this one.
+    pub(super) fn device_code_in(&self, view: &View) -> Vec<Range<usize>> {
         let declares = |record: &&Record| matches!(&record.meaning, Meaning::Begin(directive) if names_nothing(directive));
         let declaring = self.records.iter().filter(declares);
-        declaring
+        let units: BTreeSet<usize> = declaring
             .filter_map(|record| view.unit_at(record.range.start))
-            .collect()
+            .collect();
+        let units = units
+            .into_iter()
+            .filter_map(|unit| view.structure.units.get(unit));
+        let of_device = units.filter(|unit| is_procedure(unit));
+        of_device.map(|unit| unit.range.clone()).collect()
     }
 }
 

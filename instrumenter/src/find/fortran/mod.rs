@@ -146,6 +146,8 @@ struct Finder<'s> {
     views: RefCell<Vec<(ChoiceKey, Rc<View>)>>,
     /// Where no call may stand, in any of them.
     closed: RefCell<Vec<(Range<usize>, &'static str)>>,
+    /// What may be compiled for a device, in any of them.
+    device: RefCell<Vec<Range<usize>>>,
     /// Where a procedure must be declared to be called, in any of them.
     declaring: RefCell<Vec<Range<usize>>>,
     /// The lines of all branches, put together.
@@ -192,6 +194,7 @@ impl<'s> Finder<'s> {
                 .collect(),
             views: RefCell::default(),
             closed: RefCell::default(),
+            device: RefCell::default(),
             declaring: RefCell::default(),
             logical: OnceCell::new(),
             index: LineIndex::new(text),
@@ -208,6 +211,7 @@ impl<'s> Finder<'s> {
                 directives: Vec::new(),
                 calls: Vec::new(),
                 closed: Vec::new(),
+                device: Vec::new(),
                 declaring: Vec::new(),
                 lines,
                 traits: TRAITS,
@@ -217,6 +221,7 @@ impl<'s> Finder<'s> {
             directives: self.directives(),
             calls: self.calls(),
             closed: self.closed(),
+            device: self.device.take(),
             declaring: self.declaring.take(),
             lines,
             traits: TRAITS,
@@ -281,6 +286,7 @@ impl<'s> Finder<'s> {
         let configuration = self.conditions.configuration_for(&self.groups, offset);
         let view = Rc::new(View::new(self, &configuration, None));
         self.closed.borrow_mut().extend(self.closed_in(&view));
+        self.device.borrow_mut().extend(self.device_code_in(&view));
         let declaring = view.declaring(self.form);
         self.declaring.borrow_mut().extend(declaring);
         if views.len() == MAX_VIEWS {

@@ -457,6 +457,25 @@ fn units() {
 }
 
 #[test]
+fn procedures_for_a_device() {
+    for (text, expected) in [
+        (
+            "subroutine s\ncontains\nsubroutine t\n!$omp declare target\nend\nend\n",
+            vec![3..5],
+        ),
+        ("subroutine s\n!$omp declare target(t)\nend\n", vec![]),
+    ] {
+        let found = find(text, FREE);
+        let line = |at| found.lines.physical(at);
+        let device = found.device.iter();
+        let lines: Vec<_> = device
+            .map(|range| line(range.start)..line(range.end))
+            .collect();
+        assert_eq!(lines, expected, "{text}");
+    }
+}
+
+#[test]
 fn where_no_call_may_stand() {
     let closed = |text: &str| {
         let found = find(text, FREE);
@@ -472,11 +491,6 @@ fn where_no_call_may_stand() {
             "1-3 it stands in a pure procedure",
         ),
         ("impure elemental subroutine s\n!$omp simd\nend\n", ""),
-        (
-            "subroutine s\ncontains\nsubroutine t\n!$omp declare target\nend\nend\n",
-            "3-5 it stands in device code",
-        ),
-        ("subroutine s\n!$omp declare target(t)\nend\n", ""),
         (
             "interface\npure subroutine s\n!$omp declare target\nend subroutine\nend interface\nend\n",
             "1-5 it stands in an interface block; 2-4 it stands in a pure procedure",
