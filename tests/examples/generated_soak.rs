@@ -77,7 +77,7 @@ fn program(seed: u64, folder: &Path, tally: &Mutex<Tally>) -> Result<(), String>
     tally.same += same;
     tally.not_plainly += not_plainly;
     tally.different += different;
-    if tally.programs % 50 == 0 {
+    if tally.programs.is_multiple_of(50) {
         tally.say();
     }
     Ok(())

@@ -50,7 +50,12 @@ pub fn work(target: &'static Target, share: Share, progress: &Path) -> std::io::
 pub fn failure(target: &Target, input: &Input) -> Option<String> {
     panic::set_hook(Box::new(|info| {
         let place = info.location().map_or(String::new(), ToString::to_string);
-        let words = info.payload_as_str().unwrap_or_default();
+        let payload = info.payload();
+        let words = payload
+            .downcast_ref::<&str>()
+            .copied()
+            .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+            .unwrap_or_default();
         let words = words.chars().filter(|c| !c.is_ascii_digit() && *c != '\t');
         let words: String = words.take(120).collect();
         if let Ok(mut panic) = PANIC.lock() {
