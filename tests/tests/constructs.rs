@@ -173,7 +173,7 @@ impl Tried {
             self.built(),
             self.number
         );
-        std::io::stderr().write_all(message.as_bytes()).unwrap();
+        let _ = std::io::stderr().write_all(message.as_bytes());
     }
 }
 

@@ -26,7 +26,7 @@ impl Choices {
     }
 }
 
-/// How many ways there are to instrument C: the languages, and what [`options`] chooses.
+/// How many ways there are to instrument C: the languages, and what `options` chooses.
 pub const C_VARIANTS: u64 = 2 * 2 * OPTIONS;
 /// How many ways there are to instrument Fortran.
 pub const FORTRAN_VARIANTS: u64 = 3 * 2 * 8 * OPTIONS;

@@ -461,15 +461,15 @@ fn procedures_for_a_device() {
     for (text, expected) in [
         (
             "subroutine s\ncontains\nsubroutine t\n!$omp declare target\nend\nend\n",
-            vec![3..5],
+            &[(3, 5)][..],
         ),
-        ("subroutine s\n!$omp declare target(t)\nend\n", vec![]),
+        ("subroutine s\n!$omp declare target(t)\nend\n", &[]),
     ] {
         let found = find(text, FREE);
         let line = |at| found.lines.physical(at);
         let device = found.device.iter();
         let lines: Vec<_> = device
-            .map(|range| line(range.start)..line(range.end))
+            .map(|range| (line(range.start), line(range.end)))
             .collect();
         assert_eq!(lines, expected, "{text}");
     }
