@@ -206,6 +206,24 @@ fn a_forked_child_has_a_profile_of_its_own() {
 }
 
 #[test]
+fn what_is_done_before_a_daemon_is_made_and_after_is_kept() {
+    let test = |case: &str, program: &Program| {
+        // The daemon has our end of the pipe, so that this waits for it too.
+        let run = program.run(&["daemon"], &[]);
+        assert_eq!(run.output.status.code(), Some(0), "{case}");
+        let mut found = all_counts(&run);
+        found.sort();
+        let mut expected = [work(1), vec!["atomic@2 0: main 1".to_owned()]];
+        expected.sort();
+        assert_eq!(found, expected, "{case}");
+    };
+    each_compiler(test);
+    let options = ["-static", "-Wl,--no-warnings"];
+    let program = Program::build(compilers()[0], "signals.c", &options);
+    test("static", &program);
+}
+
+#[test]
 fn the_profile_can_be_written_while_the_program_runs() {
     each_compiler(|compiler, program| {
         for (way, annotation, paused) in [("SIGUSR1", None, 0), ("dump", Some("13"), 1)] {

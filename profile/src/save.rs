@@ -434,6 +434,37 @@ mod tests {
     }
 
     #[test]
+    fn what_is_being_written_has_no_name_and_takes_places_all_the_same() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("profile");
+        let names = || fs::read_dir(directory.path()).unwrap().count();
+        let has_such_files = unnamed(directory.path()).is_some();
+        for (content, number) in [("first", 0), ("second", 1)] {
+            let whole = Temporary::write(directory.path(), |out| {
+                out.write_all(content.as_bytes())?;
+                assert!(!has_such_files || names() == number);
+                Ok(())
+            });
+            let whole = whole.unwrap();
+            match number {
+                0 => assert!(whole.publish(&path).unwrap()),
+                _ => {
+                    assert!(!whole.publish(&path).unwrap());
+                    whole.replace(&path).unwrap();
+                }
+            }
+            drop(whole);
+            assert_eq!(fs::read_to_string(&path).unwrap(), content);
+            assert_eq!(names(), 1);
+        }
+        let file = File::open(&path).unwrap();
+        let copied = Named::copy(&file, directory.path()).unwrap();
+        assert_eq!(fs::read_to_string(&copied.path).unwrap(), "second");
+        drop(copied);
+        assert_eq!(names(), 1);
+    }
+
+    #[test]
     fn names_of_programs_become_names_of_files() {
         assert_eq!(file_name(""), "unknown");
         assert_eq!(file_name("../a\nb"), ".._a_b");

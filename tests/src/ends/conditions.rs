@@ -47,7 +47,7 @@ pub const ALL: &[Condition] = &[
     row("stderr-closed", true, false),
     row("all-closed", true, true),
     row("stderr-nobody-reads", true, true),
-    row("stdout-nobody-reads", true, false),
+    row("stdout-nobody-reads", false, false),
     row("stderr-pipe-full", true, true),
     row("stderr-socket-full", true, false),
     row("stderr-fifo-full", true, false),
