@@ -9,8 +9,8 @@ use tree_sitter::{Node, ParseOptions, Parser, Point, Tree};
 /// Error recovery has no bound by design; past this the tokens decide. These are steps of
 /// the parser, so that the same text always gives the same tree: so many, and so many for
 /// each byte.
-const STEPS: usize = 200_000;
-const STEPS_PER_BYTE: usize = 20;
+const STEPS: usize = 100_000;
+const STEPS_PER_BYTE: usize = 8;
 /// The parser tells of itself after so many steps.
 const STEPS_TOLD: usize = 100;
 

@@ -23,6 +23,12 @@ impl Finder<'_> {
     /// The extent of the directive with this index.
     pub(super) fn extent(&self, index: usize, directive: &Directive, view: &View) -> Extent {
         match directive.association() {
+            // Apart from the statement in front of it in its sequence, it is not governed.
+            Association::Block | Association::LoopNest
+                if self.follow_statements[index] && self.is_governed(index, view) =>
+            {
+                return Extent::Unclear(GOVERNED.into());
+            }
             Association::Block | Association::LoopNest => {}
             // Braces of ours would make compilers accept what they reject.
             Association::Standalone if self.is_governed(index, view) => {

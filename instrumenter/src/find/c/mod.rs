@@ -150,6 +150,8 @@ struct Finder<'s> {
     records: Vec<Record>,
     /// What each record governs, if it is understood.
     associations: Vec<Option<Association>>,
+    /// Whether one that stands alone comes before each in its sequence.
+    follow_statements: Vec<bool>,
     lines: LineIndex,
     /// Names of macros with unbalanced braces.
     brace_macros: HashSet<String>,
@@ -197,8 +199,10 @@ impl<'s> Finder<'s> {
             let directive = record.parse(language).ok()?;
             Some(directive.association())
         };
+        let associations: Vec<_> = records.iter().map(association).collect();
         Self {
-            associations: records.iter().map(association).collect(),
+            follow_statements: follow_statements(&records, &associations),
+            associations,
             lines: LineIndex::new(text),
             has_stray_hash: lexed.code.iter().any(|token| token.is(b'#')),
             source,
@@ -473,6 +477,18 @@ impl<'s> Finder<'s> {
         hidden.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
         hidden
     }
+}
+
+/// Whether one that stands alone comes before each in its sequence.
+fn follow_statements(records: &[Record], associations: &[Option<Association>]) -> Vec<bool> {
+    let begin = |at: usize| records[at].sequence.as_ref().map(|sequence| sequence.begin);
+    let mut follow = vec![false; records.len()];
+    for at in 1..records.len() {
+        let is_next = begin(at).is_some() && begin(at) == begin(at - 1);
+        let alone = associations[at - 1] == Some(Association::Standalone);
+        follow[at] = is_next && (alone || follow[at - 1]);
+    }
+    follow
 }
 
 /// Sections name their directives among those that were kept.

@@ -260,10 +260,13 @@ impl View {
         let mut words = own.unwrap_or_default().iter().map(|token| line.text(token));
         let first = words.next().unwrap_or_default();
         let is = |word: &[u8], text: &str| word.eq_ignore_ascii_case(text.as_bytes());
+        let unfinished = own
+            .and_then(<[_]>::last)
+            .is_some_and(|token| line.text(token) == b",");
         let ends = is(first, "enddo")
             || is(first, "end") && words.next().is_some_and(|word| is(word, "do"));
         match statement.kind {
-            StatementKind::Do { label, .. } => label.is_none() && is(first, "do"),
+            StatementKind::Do { label, .. } => label.is_none() && is(first, "do") && !unfinished,
             StatementKind::EndDo => ends,
             _ => !is(first, "do") && !ends,
         }
