@@ -59,7 +59,7 @@ fn flang() {
     let fixtures = fixtures.filter(|fixture| !fixture.text.contains("omp_test_"));
     let programs = fixtures.map(|fixture| (fixture, String::new())).collect();
     let tried = Tried::all(programs, &compiler).unwrap_or_else(|message| panic!("{message}"));
-    tried.tell(&compiler);
+    tried.tell(&compiler).unwrap();
     assert!(tried.failures.is_empty(), "{}", tried.failures.join("\n\n"));
     assert!(
         tried.built() >= 10,
@@ -114,7 +114,7 @@ fn all_with(folder: &str, compiler: &str) -> Outcome<()> {
     }
     let mut tried = Tried::all(programs, &compiler)?;
     match std::env::var_os("ROMP_TEST_WHAT_BUILDS") {
-        Some(_) => tried.tell(&compiler),
+        Some(_) => tried.tell(&compiler)?,
         None => tried.failures.append(&mut tried.unbuilt),
     }
     match tried.failures.len() {
@@ -165,7 +165,7 @@ impl Tried {
 
     /// The line for `tests/compilers`, past the harness, which keeps what is printed to
     /// itself.
-    fn tell(&self, compiler: &Compiler) {
+    fn tell(&self, compiler: &Compiler) -> Outcome<()> {
         let message = format!(
             "constructs: {} {}/{} of {}\n",
             compiler.name,
@@ -173,7 +173,8 @@ impl Tried {
             self.built(),
             self.number
         );
-        let _ = std::io::stderr().write_all(message.as_bytes());
+        let told = std::io::stderr().write_all(message.as_bytes());
+        told.map_err(|e| e.to_string())
     }
 }
 

@@ -98,6 +98,10 @@ mod tests {
             "template",
             "parallel for firstprivate(c",
             "for lastprivate(c",
+            "[[omp::directive(",
+            "[[omp::sequence(",
+            "throw i",
+            "struct Member",
         ] {
             assert!(all.contains(words), "{words}");
         }
@@ -145,6 +149,24 @@ mod tests {
             "clang loop",
             "_Pragma(",
             "#ifdef _OPENMP",
+            "declare reduction(",
+            "threadprivate(",
+            "copyin(",
+            "for ordered(2)",
+            "collapse(2) ordered",
+            "safelen(4)",
+            "declare simd",
+            "taskloop simd",
+            "mutexinoutset",
+            "atomic read",
+            "atomic write",
+            "atomic capture",
+            "atomic compare",
+            "hint(omp_sync_hint",
+            "omp_test_nest_lock",
+            "cancel taskgroup",
+            "cancel sections",
+            "goto again",
         ] {
             assert!(all.contains(words), "{words}");
         }
