@@ -13,8 +13,9 @@
 extern "C" {
 #endif
 
-/* Measurement of the whole process goes on, or stops for a time. What is open
- * when it stops ends there; what begins after it goes on is measured. */
+/* Measurement of the whole process goes on, or stops for a time, also within regions.
+ * What is executed meanwhile is not counted and takes no time; what is open when it
+ * stops or goes on keeps its place. */
 extern void romp_start(void) __attribute__((__weak__));
 extern void romp_stop(void) __attribute__((__weak__));
 

@@ -113,3 +113,45 @@ pub(crate) fn leak<T>(item: T) -> Option<&'static T> {
     items.push(item);
     items.leak().first()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_linked_is_complete_in_every_thread() {
+        static LATEST: Link<[Word; 2]> = Link::none();
+        const LAST: u64 = 50;
+        let writer = std::thread::spawn(|| {
+            for number in 1..=LAST {
+                let words = leak([Word::new(number), Word::default()]).unwrap();
+                words[1].add(number);
+                LATEST.set(Some(words));
+            }
+        });
+        let mut seen = 0;
+        while seen < LAST {
+            if let Some(words) = LATEST.get() {
+                assert_eq!(words[0].get(), words[1].get());
+                assert!(words[0].get() >= seen);
+                seen = words[0].get();
+            }
+            std::thread::yield_now();
+        }
+        writer.join().unwrap();
+        assert_eq!(LATEST.take().unwrap()[0].get(), LAST);
+        assert!(LATEST.get().is_none());
+    }
+
+    #[test]
+    fn a_link_is_replaced_only_if_it_is_as_expected() {
+        let link = Link::default();
+        let items = leak_slice(3, Word::default).unwrap();
+        assert!(link.replace_if(None, &items[0]) && !link.replace_if(None, &items[1]));
+        assert!(link.is(&items[0]) && link.replace_if(Some(&items[0]), &items[2]));
+        assert!(link.is(&items[2]));
+        items[2].add(u64::MAX);
+        items[2].add(2);
+        assert_eq!(link.get().unwrap().get(), 1);
+    }
+}
