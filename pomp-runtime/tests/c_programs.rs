@@ -242,6 +242,44 @@ fn objects_of_opari_2_need_no_registration() {
     }
 }
 
+/// Threads keep their places while measurement is switched off in a region; what they
+/// do meanwhile is not counted.
+const IN_REGIONS: [(&str, &[&str]); 4] = [
+    ("one-in-region", &TWICE),
+    ("all-in-region", &TWICE),
+    (
+        "begins-off",
+        &[
+            "parallel@2 0: seq 1",
+            "parallel@2 0->0: main 1 enter 1 body 1 ibarr 1 exit 1",
+            "parallel@2 0->1: main 1 enter 1 body 1 ibarr 1 exit 1",
+            "userRegion@1 0->0: main 1",
+            "userRegion@1 0->1: main 1",
+            "atomic@3 0->0: main 1",
+            "atomic@3 0->1: main 1",
+        ],
+    ),
+    (
+        "ends-off",
+        &[
+            "parallel@2 0: seq 1",
+            "parallel@2 0->0: main 1 enter 1 body 1 ibarr 1 exit 1",
+            "parallel@2 0->1: main 1 enter 1 body 1 ibarr 1 exit 1",
+            "atomic@3 0->0: main 1",
+            "atomic@3 0->1: main 1",
+            "atomic@3 0: main 1",
+        ],
+    ),
+];
+
+const TWICE: [&str; 5] = [
+    "parallel@2 0: seq 1",
+    "parallel@2 0->0: main 1 enter 1 body 1 ibarr 1 exit 1",
+    "parallel@2 0->1: main 1 enter 1 body 1 ibarr 1 exit 1",
+    "atomic@3 0->0: main 2",
+    "atomic@3 0->1: main 2",
+];
+
 #[test]
 fn the_program_steers_its_measurement() {
     let paused = "times that the program switched measurement off, of which nothing is known";
@@ -262,6 +300,10 @@ fn the_program_steers_its_measurement() {
             assert_eq!(counts(run.profile())[..2], expected, "{compiler} {way}");
             let notes = &run.profile().run.notes;
             assert_eq!(*notes, [format!("{paused}: 1")], "{compiler} {way}");
+        }
+        for (way, expected) in IN_REGIONS {
+            let run = program.run(&[way], &[]);
+            assert_eq!(counts(run.profile()), expected, "{compiler} {way}");
         }
         let run = program.run(&["across-teams"], &[]);
         let profile = run.profile();

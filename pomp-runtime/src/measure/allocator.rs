@@ -29,8 +29,8 @@ const SIZES: usize = 4 * (LARGE.ilog2() as usize - 3);
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
 
-static WHILE_IT_RUNS: Range = Range::of(1 << 28);
-static AT_THE_END: Range = Range::of(1 << 36);
+static WHILE_IT_RUNS: Range = Range::of(if cfg!(miri) { 1 << 24 } else { 1 << 28 });
+static AT_THE_END: Range = Range::of(if cfg!(miri) { 1 << 24 } else { 1 << 36 });
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
@@ -45,8 +45,7 @@ thread_local! {
 pub(super) fn with_large_pages<R>(action: impl FnOnce() -> R) -> R {
     let range = AT_THE_END.begin();
     if let Some(begin) = range {
-        // SAFETY: the range is ours. That the advice may be refused does no harm.
-        unsafe { libc::madvise(begin.cast(), AT_THE_END.size(), libc::MADV_HUGEPAGE) };
+        advise(begin, AT_THE_END.size(), libc::MADV_HUGEPAGE);
         LEFT.set((ptr::null_mut(), 0));
     }
     IS_ON.store(range.is_some(), Ordering::Relaxed);
@@ -63,6 +62,9 @@ struct Range {
     /// May become smaller when it is reserved.
     size: AtomicUsize,
 }
+
+/// No memory is set aside for a range. Miri knows no such flag.
+const UNRESERVED: libc::c_int = if cfg!(miri) { 0 } else { libc::MAP_NORESERVE };
 
 /// Where a range begins that the system refused.
 const REFUSED: *mut libc::c_void = libc::MAP_FAILED;
@@ -93,7 +95,7 @@ impl Range {
     fn reserve(&self) -> *mut u8 {
         let (access, kind) = (
             libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | UNRESERVED,
         );
         let size = self.size().min(limits::addresses()).max(SLAB) / SLAB * SLAB;
         self.size.store(size, Ordering::Relaxed);
@@ -243,8 +245,17 @@ fn keep(piece: *mut u8, kind: usize) {
 
 /// Gives a large piece back.
 fn give_back(piece: *mut u8, size: usize) {
-    // SAFETY: the pages are those of the piece alone, which nobody uses any more.
-    unsafe { libc::madvise(piece.cast(), size & !(PAGE - 1), libc::MADV_DONTNEED) };
+    // The pages are those of the piece alone, which nobody uses any more.
+    advise(piece, size & !(PAGE - 1), libc::MADV_DONTNEED);
+}
+
+/// Tells the system what becomes of pages of ours. That it may refuse does no harm, nor
+/// that Miri has no such call.
+fn advise(begin: *mut u8, size: usize, advice: libc::c_int) {
+    if !cfg!(miri) {
+        // SAFETY: the pages are ours, and nobody relies on what stands in them.
+        unsafe { libc::madvise(begin.cast(), size, advice) };
+    }
 }
 
 struct Allocator;
@@ -318,21 +329,25 @@ mod tests {
     /// One at a time switches it on.
     static TURN: Mutex<()> = Mutex::new(());
 
+    /// Miri takes its time.
+    const STRINGS: usize = if cfg!(miri) { 50 } else { 1000 };
+    const ROUNDS: u64 = if cfg!(miri) { 50 } else { 20_000 };
+
     #[test]
     fn pieces_are_aligned_apart_and_keep_their_content_when_they_grow() {
         let _turn = lock(&TURN);
         let (vectors, strings) = with_large_pages(|| {
             let mut vectors: Vec<Vec<u64>> = (0..100).map(|_| Vec::new()).collect();
-            for round in 0..20_000u64 {
+            for round in 0..ROUNDS {
                 for (number, vector) in (0..).zip(&mut vectors) {
                     vector.push(round * 1000 + number);
                 }
             }
-            let strings: Vec<String> = (0..1000).map(|number| "x".repeat(number * 7)).collect();
+            let strings: Vec<String> = (0..STRINGS).map(|number| "x".repeat(number * 7)).collect();
             (vectors, strings)
         });
         for (number, vector) in (0..).zip(&vectors) {
-            let expected = (0..20_000).map(|round| round * 1000 + number);
+            let expected = (0..ROUNDS).map(|round| round * 1000 + number);
             assert!(vector.iter().copied().eq(expected));
         }
         for (number, string) in strings.iter().enumerate() {
@@ -363,14 +378,14 @@ mod tests {
             assert!(given(40, align).is_power_of_two() && given(40, align) >= align);
         }
         drop((vectors, strings));
-        assert!(AT_THE_END.used.load(Ordering::Relaxed) > 20_000 * 8 * 100);
+        assert!(AT_THE_END.used.load(Ordering::Relaxed) > ROUNDS as usize * 8 * 100);
     }
 
     #[test]
     fn what_is_zeroed_is_zero_also_where_something_was() {
         let _turn = lock(&TURN);
         with_large_pages(|| {
-            for _ in 0..50 {
+            for _ in 0..ROUNDS.min(50) {
                 let mut block = vec![0u8; 3 << 16];
                 assert!(block.iter().all(|byte| *byte == 0));
                 block.fill(1);

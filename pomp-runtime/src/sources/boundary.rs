@@ -68,9 +68,12 @@ fn on_thread<R: Copy>(
     is_wanted: fn() -> bool,
     action: impl FnOnce(&'static Thread) -> Option<R> + Copy,
 ) -> Option<R> {
-    match thread::current().filter(|_| state::is_quick()) {
-        Some(thread) => recorded(thread, action),
-        None => carefully(is_wanted, action),
+    if state::is_quick()
+        && let Some(thread) = thread::current()
+    {
+        recorded(thread, action)
+    } else {
+        carefully(is_wanted, action)
     }
 }
 

@@ -62,8 +62,24 @@ impl Program {
     }
 
     pub(crate) fn run(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Run {
+        self.run_by(Command::new(&self.file), arguments, environment)
+    }
+
+    /// As `run`, for a program that may never end: it is killed after a minute.
+    pub(crate) fn run_in_time(&self, arguments: &[&str]) -> Run {
+        let mut command = Command::new("timeout");
+        command.args(["--signal=KILL", "60"]).arg(&self.file);
+        self.run_by(command, arguments, &[])
+    }
+
+    fn run_by(
+        &self,
+        mut command: Command,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Run {
         let here = self.directory.path();
-        let output = Command::new(&self.file)
+        let output = command
             .args(arguments)
             .current_dir(here)
             .envs(environment.iter().copied())
