@@ -24,9 +24,10 @@
 //!   messages (`requests`); where memory is per thread (`shared`, `thread`) or is
 //!   taken from a range of our own (`allocator`); where the OpenMP and the C++ runtime
 //!   are asked (`omp`, `fortran_omp`, `chunks`, `cxx`); and where the system is
-//!   (`at_end`, `beginning`, `cancellation`, `clock`, `counters`, `dynamic`, `errno`, `facts`,
-//!   `fork`, `memory`, `modules`, `signals`, `still`), with `system` for what Rust's
-//!   library asks it. A test holds this list to the files.
+//!   (`at_end`, `beginning`, `cancellation`, `clock`, `counters`, `dynamic`, `errno`,
+//!   `facts`, `fork`, `limits`, `memory`, `modules`, `own_file`, `rights`, `signals`,
+//!   `stderr`, `still`), with `system` for what Rust's library asks it. A test holds
+//!   this list to the files.
 
 #![deny(clippy::unwrap_used, clippy::expect_used)]
 
