@@ -95,6 +95,7 @@ fn the_archive_shows_the_interface_and_nothing_else() {
             "__cyg_profile_func_enter",
             "__cyg_profile_func_exit",
             "_exit",
+            "daemon",
             "execl",
             "execle",
             "execlp",

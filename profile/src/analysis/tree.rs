@@ -263,8 +263,10 @@ impl Nested {
         let is_estimated = parent.barrier == Barrier::Estimated
             && !parent.kind.is_parallel()
             && child.within == PseudoRegion::Main;
-        if child.kind.is_task_execution() && (is_waiting(parent.kind, child.within) || is_estimated)
-        {
+        // What a thread enters while it waits stands in a task; those of a `taskloop` have
+        // no node of their own.
+        let is_task = child.kind.is_task_execution() && is_estimated;
+        if is_task || is_waiting(parent.kind, child.within) {
             self.tasks += busy;
         }
         if child.kind == RegionKind::Section {
