@@ -21,6 +21,8 @@ pub(super) enum StatementKind {
     Open(Compound),
     /// Ends it.
     Close(Compound),
+    /// `else`, perhaps with the name of its construct.
+    Else,
     /// Begins a program unit or a subprogram.
     Unit(UnitHead),
     /// `end`, perhaps with what it ends.
@@ -76,8 +78,8 @@ pub(super) fn classify(statement: &mut Squeezed) -> StatementKind {
         return StatementKind::Other;
     }
     let start = statement.position();
-    let readers: [fn(&mut Squeezed, &Marks) -> Option<StatementKind>; 4] =
-        [loop_head, end, block_head, unit];
+    let readers: [fn(&mut Squeezed, &Marks) -> Option<StatementKind>; 5] =
+        [loop_head, end, otherwise, block_head, unit];
     for reader in readers {
         statement.back_to(start);
         if let Some(kind) = reader(statement, &marks) {
@@ -178,6 +180,13 @@ fn end(statement: &mut Squeezed, marks: &Marks) -> Option<StatementKind> {
         }
     }
     None
+}
+
+/// `else`, perhaps with a name; not `else if (...) then`.
+fn otherwise(statement: &mut Squeezed, marks: &Marks) -> Option<StatementKind> {
+    let is_else = statement.keyword("else") && !marks.assigns && !marks.declares;
+    let named = is_else && (statement.at_end() || statement.name().is_some());
+    (named && statement.at_end()).then_some(StatementKind::Else)
 }
 
 /// What may follow the keyword of an end statement: a name, the name of an
@@ -363,6 +372,21 @@ mod tests {
             "type is (integer)",
             "type *, x",
             "else if (a) then",
+        ] {
+            assert_eq!(both(text), StatementKind::Other, "{text}");
+        }
+    }
+
+    #[test]
+    fn alternatives() {
+        for text in ["else", "ELSE", "else outer"] {
+            assert_eq!(both(text), StatementKind::Else, "{text}");
+        }
+        for text in [
+            "else = 1",
+            "else if (a) then",
+            "else(3) = 4",
+            "else % x = 1",
         ] {
             assert_eq!(both(text), StatementKind::Other, "{text}");
         }

@@ -43,6 +43,12 @@ impl Frames {
         self.frames.last_mut()
     }
 
+    /// The one around the innermost, to be changed; its kind stays.
+    pub(super) fn around_innermost(&mut self) -> Option<&mut Frame> {
+        let around = self.frames.len().checked_sub(2)?;
+        self.frames.get_mut(around)
+    }
+
     pub(super) fn push(&mut self, frame: Frame) {
         for key in frame.keys() {
             let places = self.places.entry(key).or_default();

@@ -2,7 +2,7 @@
 //! program units.
 
 use super::classify::{Compound, StatementKind};
-use super::frames::{Construct, Frame, Key, OpenUnit};
+use super::frames::{Construct, Frame, Key, OpenUnit, Wants};
 use super::statements::Statement;
 use super::structure::{NOT_ENDED, Pass, Unit};
 use super::unit_heads::{UnitHead, UnitKind};
@@ -36,6 +36,7 @@ impl Pass<'_> {
             StatementKind::EndDo if ended_by_label.is_some() => {}
             StatementKind::EndDo => self.close_construct(at, None),
             StatementKind::Close(compound) => self.close_construct(at, Some(*compound)),
+            StatementKind::Else => self.otherwise(),
             StatementKind::Unit(head) => self.open_unit(head, statement),
             StatementKind::EndUnit(kind) => self.close_unit(at, *kind),
             StatementKind::Other => self.completed(at),
@@ -52,6 +53,18 @@ impl Pass<'_> {
             self.drop_frames(partner, NOT_ENDED, at);
         }
         self.completed(at);
+    }
+
+    /// `else` of what an `atomic compare capture` governs: the capture is the other
+    /// branch, and not a statement of its own (OpenMP 5.2, section 15.8.4).
+    fn otherwise(&mut self) {
+        if let Some(Frame::Construct(branches)) = self.frames.last()
+            && branches.compound == Some(Compound::If)
+            && let Some(Frame::Directive(open)) = self.frames.around_innermost()
+            && open.wants == Wants::Statements(2)
+        {
+            open.wants = Wants::Statements(1);
+        }
     }
 
     /// Closes every loop that ends at a label. A directive between two of them

@@ -232,6 +232,20 @@ fn atomic_ends_after_its_statements() {
                 "!$omp atomic compare\nif (x == e) then\nx = d\nend if\ny = 1\nend",
                 "atomic compare 2-5",
             ),
+            (
+                "!$omp atomic compare capture\nif (x == e) then\nx = d\nend if\nv = x\ny = 1\nend",
+                "atomic compare capture 2-6",
+            ),
+            (
+                "!$omp atomic compare capture\nif (x == e) then\nx = d\nelse\nv = x\nend if\n\
+                 !$omp atomic\ny = y + 1\nend",
+                "atomic compare capture 2-7; atomic 8-9",
+            ),
+            (
+                "!$omp atomic compare capture\nif (x == e) then; x = d; else; v = x; endif\n\
+                 !$omp atomic\ny = y + 1\nend",
+                "atomic compare capture 2-3; atomic 4-5",
+            ),
             ("!$omp atomic\nx = 1; y = 2\nend", "atomic 2-2+"),
             (
                 "do 10 i = 1, n\n!$omp atomic\n10 x = x + 1\nend",
