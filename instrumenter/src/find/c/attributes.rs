@@ -99,8 +99,10 @@ impl List<'_> {
         for item in items.iter().filter(|item| own(item)) {
             self.members(item.clone(), item.start, DEEPEST, &mut members)?;
         }
-        let shared = (items.len() > 1).then_some("other attributes stand between its brackets");
         let sequence = members.len() > 1 || self.holds_sequence(&members);
+        // Taking a sequence apart would drop them.
+        let others = items.iter().any(|item| !own(item));
+        let frozen = (sequence && others).then_some("other attributes stand between its brackets");
         let (start, end) = (self.tokens[0].start(), self.tokens[self.end - 1].end());
         let semicolon = self.tokens.get(self.end).filter(|token| token.is(b';'));
         let records = members.iter().enumerate().map(|(number, member)| {
@@ -116,7 +118,7 @@ impl List<'_> {
                 table: DIRECTIVES,
                 words: words(self.text, &self.tokens[member.arguments.clone()]),
                 placement: Placement::Inline,
-                frozen: shared,
+                frozen,
                 sequence: sequence.then(|| InSequence {
                     begin: start,
                     edits: self.edits(member, number == 0, next),
