@@ -13,6 +13,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod api;
 pub mod cli;
 pub mod diagnostic;
 pub mod edit;
@@ -33,6 +34,7 @@ use std::io::IsTerminal as _;
 
 use memchr::memmem;
 
+use api::Api;
 use diagnostic::{Diagnostic, Severity};
 use edit::Applied;
 use find::lines::LineMap;
@@ -40,7 +42,7 @@ use openmp::Language;
 use plan::{Outcome, Plan};
 use spell::c::CSpeller;
 use spell::fortran::FortranSpeller;
-use spell::{Api, Speller, Surroundings};
+use spell::{Speller, Surroundings};
 
 pub use profile::group::Groups;
 pub use source::Source;

@@ -441,33 +441,11 @@ fn misspelt(name: &str) -> Option<&'static str> {
         .iter()
         .filter_map(|variable| {
             let known = variable.name.strip_prefix("ROMP_")?;
-            let distance = distance(&given.to_ascii_uppercase(), known);
+            let distance = strsim::osa_distance(&given.to_ascii_uppercase(), known);
             (distance <= (known.len() / 3).clamp(1, 2)).then_some((distance, variable.name))
         })
         .min()
         .map(|(_, name)| name)
-}
-
-/// How many letters must be put in, left out, changed or swapped with their
-/// neighbour to make one word of the other.
-pub(crate) fn distance(from: &str, to: &str) -> usize {
-    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
-    let mut before_last: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, b) in to.iter().enumerate() {
-            let mut best = (last[j] + usize::from(a != b))
-                .min(last[j + 1] + 1)
-                .min(row[j] + 1);
-            if i > 0 && j > 0 && *a == to[j - 1] && from[i - 1] == *b {
-                best = best.min(before_last[j - 1] + 1);
-            }
-            row.push(best);
-        }
-        before_last = std::mem::replace(&mut last, row);
-    }
-    last[to.len()]
 }
 
 #[cfg(test)]
@@ -564,12 +542,5 @@ mod tests {
         for word in ["", "M", "1T", "-1", "99999999999G"] {
             assert_eq!(bytes(word), None, "{word}");
         }
-    }
-
-    #[test]
-    fn distances_count_single_slips() {
-        assert_eq!(distance("MESAURE", "MEASURE"), 1);
-        assert_eq!(distance("QUIT", "QUIET"), 1);
-        assert_eq!(distance("", "OFF"), 3);
     }
 }

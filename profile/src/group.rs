@@ -3,7 +3,6 @@
 
 use std::fmt;
 
-use crate::environment::distance;
 use crate::region_kind::RegionKind;
 
 /// The groups: name, and what is in it.
@@ -76,8 +75,10 @@ impl fmt::Display for UnknownGroup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = GROUPS.iter().map(|(name, _)| *name);
         write!(f, "'{}' is no group", self.0)?;
-        let near = names.clone().min_by_key(|name| distance(&self.0, name));
-        if let Some(near) = near.filter(|name| distance(&self.0, name) <= 2) {
+        let near = names
+            .clone()
+            .min_by_key(|name| strsim::osa_distance(&self.0, name));
+        if let Some(near) = near.filter(|name| strsim::osa_distance(&self.0, name) <= 2) {
             write!(f, "; is {near} meant?")?;
         }
         let all: Vec<&str> = names.collect();

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use instrumenter::source::Absent;
-use instrumenter::spell::Api;
+use instrumenter::api::Api;
 use instrumenter::{Options, Source};
 use tests::fuzz::sources::instrumented_and_checked;
 

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::Failure;
+use crate::api::Api;
 use crate::diagnostic::file_error;
 use crate::list::{HiddenEntry, hidden};
-use crate::spell::Api;
 use crate::verify::verify;
 use crate::{Instrumented, Options, Source, instrument, names};
 

@@ -15,6 +15,14 @@ pub struct RoutineRow {
     pub parameters: &'static str,
 }
 
+impl RoutineRow {
+    /// The routine that does the same without a hint, of one that takes a hint. POMP2
+    /// has no function for the latter: what OPARI2 makes of their calls is in no library.
+    pub(crate) fn without_hint(&self) -> Option<&'static str> {
+        self.name.strip_suffix("_with_hint")
+    }
+}
+
 const fn row(
     name: &'static str,
     wrapper: &'static str,

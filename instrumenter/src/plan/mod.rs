@@ -14,6 +14,7 @@ use std::ops::Range;
 
 use profile::descriptor::Descriptor;
 
+use crate::api::Api;
 use crate::edit::Order;
 use crate::find::{
     Closing, Found, FoundCall, FoundDirective, Function, InSequence, LoopNest, LoopReader, Position,
@@ -24,7 +25,6 @@ use crate::openmp::api::RoutineRow;
 use crate::openmp::parse::Word;
 use crate::openmp::recipes::{self, ImplicitBarrier};
 use crate::openmp::{Association, Directive, Event};
-use crate::spell::Api;
 use crate::{Disabled, Options};
 
 pub use outcome::Outcome;

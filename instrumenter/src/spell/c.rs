@@ -14,7 +14,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::c_chunks::{self as chunks, LoopWords};
-use super::{Api, Group, OWN_FILE, OWN_LINE, Speller, Step, Surroundings, steps};
+use super::{Group, OWN_FILE, OWN_LINE, Speller, Step, Surroundings, steps};
+use crate::api::Api;
 use crate::edit::{EditSet, Order};
 use crate::names;
 use crate::openmp::events::{BARRIER_LEAVE, MEMBER, TASK, TASK_EXECUTION, TEAM, USER};

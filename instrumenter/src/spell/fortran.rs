@@ -13,7 +13,8 @@ use std::collections::HashMap;
 
 use super::fortran_chunks::LoopWords;
 use super::fortran_lines::{Argument, Declaration, Lines};
-use super::{Api, Group, OWN_FILE, OWN_LINE, Speller, Step, Surroundings, steps};
+use super::{Group, OWN_FILE, OWN_LINE, Speller, Step, Surroundings, steps};
+use crate::api::Api;
 use crate::edit::{EditSet, Order};
 use crate::openmp::Event;
 use crate::openmp::events::{BARRIER_LEAVE, MEMBER, TASK, TASK_EXECUTION, TEAM, USER};

@@ -8,46 +8,12 @@ mod fortran_chunks;
 mod fortran_lines;
 mod pomp2;
 
+use crate::api::Api;
 use crate::edit::{Applied, EditError, EditSet, Order};
-use crate::find::Traits;
 use crate::find::lines::LineMap;
 use crate::nest::Reasons;
-use crate::openmp::api::RoutineRow;
 use crate::openmp::events::IMPLICIT_BARRIER;
 use crate::plan::{CallEdit, EditedDirective, Insertion, Item, Plan};
-
-/// The interface whose functions are called.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Api {
-    /// Ours: libpomp
-    #[default]
-    Pomp,
-    /// OPARI2's: Score-P, TAU and other libraries
-    Pomp2,
-}
-
-impl Api {
-    /// Whether a task is handed what its creation was told of it, also where that
-    /// takes a declaration.
-    pub(crate) fn declares_tasks(self) -> bool {
-        self == Self::Pomp2
-    }
-
-    /// Whether only threads of which it was told, as members of a team, may report
-    /// anything, from their begin to their end: no task may run in a barrier behind
-    /// that, and no `cancel` pass it over. Score-P ends the program at any other.
-    pub(crate) fn must_know_threads(self) -> bool {
-        self == Self::Pomp2
-    }
-
-    /// Why no function of the interface stands in for a lock routine, if none does.
-    pub(crate) fn lacks(self, routine: &RoutineRow, traits: Traits) -> Option<&'static str> {
-        match self {
-            Self::Pomp => None,
-            Self::Pomp2 => pomp2::lacks(routine, traits),
-        }
-    }
-}
 
 /// What a language must answer. It decides nothing: every item that it is given
 /// is spelled.

@@ -28,12 +28,12 @@ use super::preprocessed;
 use super::said::Text;
 use super::scratch::Scratch;
 use super::settings::{DISABLE, Preprocess, Settings};
+use crate::api::Api;
 use crate::find::front_end;
 use crate::names::{self, PrefixMaps};
 use crate::openmp;
 use crate::plan::Outcome;
 use crate::source::{Absent, Layout};
-use crate::spell::Api;
 use crate::{Disabled, Instrumented, Options, Source};
 
 /// What stands for standard input where a source is named.

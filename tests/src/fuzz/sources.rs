@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
+use instrumenter::api::Api;
 use instrumenter::edit::{EditSet, Order};
 use instrumenter::find::front_end;
 use instrumenter::openmp::Language;
 use instrumenter::source::Layout;
-use instrumenter::spell::Api;
 use instrumenter::verify::{Defect, verify};
 use instrumenter::{Instrumented, Options, Source, instrument};
 

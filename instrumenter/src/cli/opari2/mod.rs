@@ -10,9 +10,9 @@ use profile::group::GROUPS;
 
 use super::Failure;
 use super::instrument;
+use crate::api::Api;
 use crate::openmp::Language;
 use crate::source::Form;
-use crate::spell::Api;
 use crate::{Disabled, Groups, Options, Source};
 use tasks::{Tasks, Untied};
 

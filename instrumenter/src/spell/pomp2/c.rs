@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::{Shape, function, registrations, sections_around, without_hint, wrapper_of};
+use super::{Shape, function, registrations, sections_around, wrapper_of};
 use crate::openmp::Event;
 use crate::openmp::api::{self, RoutineRow};
 use crate::openmp::events::USER;
@@ -96,7 +96,7 @@ impl CSpeller<'_> {
 
     /// A lock routine's other name.
     pub(in crate::spell) fn pomp2_routine(&self, routine: &RoutineRow) -> String {
-        match without_hint(routine) {
+        match routine.without_hint() {
             Some(_) => format!("romp_{}_{}", routine.name, self.around.unique),
             None => format!("romp_{}", wrapper_of(routine)),
         }
@@ -141,7 +141,7 @@ impl CSpeller<'_> {
             let declare = |result: &str, name: &str, parameters: &str| {
                 format!("{result} romp_{name}({parameters}) __asm__(\"{name}\")")
             };
-            let Some(plain) = without_hint(routine) else {
+            let Some(plain) = routine.without_hint() else {
                 let wrapper = wrapper_of(routine);
                 return vec![declare(routine.result, &wrapper, routine.parameters)];
             };
@@ -161,7 +161,7 @@ impl CSpeller<'_> {
     fn pomp2_locks_with_hints(&self) -> BTreeSet<String> {
         let routines = self.plan.calls.iter().map(|call| call.routine);
         let defined = routines.filter_map(|routine| {
-            let plain = without_hint(routine)?;
+            let plain = routine.without_hint()?;
             let (ours, destroy) = (
                 self.pomp2_routine(routine),
                 plain.replace("init", "destroy"),

@@ -13,7 +13,6 @@ mod fortran;
 
 use profile::descriptor::{Descriptor, pomp2_type};
 
-use crate::find::Traits;
 use crate::openmp::Event;
 use crate::openmp::api::RoutineRow;
 use crate::plan::{Plan, Region};
@@ -166,25 +165,6 @@ fn sections_around(plan: &Plan, section: usize) -> usize {
 fn wrapper_of(routine: &RoutineRow) -> String {
     let name = routine.wrapper.trim_end_matches("_at");
     format!("POMP2_{name}")
-}
-
-/// Why none does, if so.
-pub(super) fn lacks(routine: &RoutineRow, traits: Traits) -> Option<&'static str> {
-    if traits.own_nest_locks && routine.name.contains("nest") {
-        // So does Score-P's, and writes behind the variable.
-        return Some("libraries for POMP2 may take it for a lock of C");
-    }
-    if traits.types_functions && routine.result != "void" {
-        return Some("a function in its place would have to be declared");
-    }
-    let hint = without_hint(routine).filter(|_| traits.has_no_locals);
-    hint.map(|_| "POMP2 has no locks with hints")
-}
-
-/// The routine that does the same without a hint, of one that takes a hint. POMP2 has
-/// no function for the latter: what OPARI2 makes of their calls is in no library.
-fn without_hint(routine: &RoutineRow) -> Option<&'static str> {
-    routine.name.strip_suffix("_with_hint")
 }
 
 /// A function that registers regions of the source.
