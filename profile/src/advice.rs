@@ -19,8 +19,7 @@ const ADVICE: &[Advice] = &[
     Advice {
         kinds: &[Kind::Loop, Kind::ParallelLoop],
         category: Imbal,
-        text: "Try schedule(dynamic) or schedule(guided), so that iterations go to the thread \
-               that is free.",
+        text: SMALLER_CHUNKS,
     },
     Advice {
         kinds: &[Kind::Parallel, Kind::Scope],
@@ -112,9 +111,18 @@ const ADVICE: &[Advice] = &[
     },
 ];
 
+/// For a loop that hands out its iterations in equal parts. Which thread touches which
+/// memory first is decided by such loops, so that only chunks are changed.
+const SMALLER_CHUNKS: &str = "Hand out its iterations in smaller parts: try \
+                              schedule(static,CHUNK) or schedule(guided).";
+
 /// For a loop that already hands out iterations at run time.
 const ALREADY_DYNAMIC: &str = "It is scheduled at run time already: try smaller chunks, or \
                                split the longest iterations.";
+
+/// For a loop whose schedule is not in the source.
+const AT_RUN_TIME: &str = "OMP_SCHEDULE chooses how its iterations are handed out: try \
+                           OMP_SCHEDULE=guided, or a smaller chunk.";
 
 /// For a wait in which threads executed tasks.
 pub const TOO_FEW_TASKS: &str = "There were not enough of them to keep all threads busy: make \
@@ -137,20 +145,24 @@ pub fn advice(
         .iter()
         .find(|row| row.kinds.contains(&kind) && row.category == category)?;
     let is_loop = matches!(kind, RegionKind::Loop | RegionKind::ParallelLoop);
-    Some(if is_loop && category == Imbal && is_dynamic(schedule) {
-        ALREADY_DYNAMIC
-    } else {
-        row.text
+    Some(match is_loop && category == Imbal {
+        true => for_loop(schedule),
+        false => row.text,
     })
 }
 
-/// Whether a `schedule` clause's argument, such as `monotonic: Dynamic, 4`
-/// (Fortran has no case), leaves the choice to run time.
-fn is_dynamic(schedule: Option<&str>) -> bool {
+/// What to try for a loop whose iterations are spread unevenly, by the argument of its
+/// `schedule` clause, such as `monotonic: Dynamic, 4` (Fortran has no case).
+#[must_use]
+pub fn for_loop(schedule: Option<&str>) -> &'static str {
     let schedule = schedule.unwrap_or_default().to_ascii_lowercase();
     let after_modifier = schedule.rsplit(':').next().unwrap_or_default();
     let word = after_modifier.split(',').next().unwrap_or_default().trim();
-    matches!(word, "dynamic" | "guided")
+    match word {
+        "dynamic" | "guided" => ALREADY_DYNAMIC,
+        "runtime" => AT_RUN_TIME,
+        _ => SMALLER_CHUNKS,
+    }
 }
 
 #[cfg(test)]
@@ -160,8 +172,9 @@ mod tests {
     #[test]
     fn a_dynamic_loop_is_not_told_to_become_dynamic() {
         let advise = |schedule| advice(Kind::Loop, Imbal, schedule).unwrap();
-        assert!(advise(None).contains("schedule(dynamic)"));
-        assert!(advise(Some("static,4")).contains("schedule(dynamic)"));
+        assert_eq!(advise(None), SMALLER_CHUNKS);
+        assert_eq!(advise(Some("static,4")), SMALLER_CHUNKS);
+        assert_eq!(advise(Some("runtime")), AT_RUN_TIME);
         assert_eq!(advise(Some("nonmonotonic: DYNAMIC, 8")), ALREADY_DYNAMIC);
         assert_eq!(advise(Some("guided")), ALREADY_DYNAMIC);
     }

@@ -83,6 +83,8 @@ pub enum Quantity {
     WaitTime,
     /// Time of the tasks executed while waiting.
     TaskTime,
+    /// Time of the whole construct, without what was entered in it.
+    OwnTime,
     /// Time that is neither in sections nor in the barrier.
     ManagementTime,
     /// What a counter counted in the whole construct; its index in the run's.
@@ -124,6 +126,7 @@ impl Quantity {
             }
             Self::WaitTime => "time of the whole construct, without the tasks executed there.",
             Self::TaskTime => "time of the tasks that the thread executed while it waited.",
+            Self::OwnTime => "time of the whole construct, without what was entered in it.",
             Self::ManagementTime => "time that is neither in sections nor in the barrier.",
             Self::Counter(_) => "what the processor or the kernel counted in the whole construct.",
         }
@@ -161,6 +164,7 @@ impl Quantity {
             Self::BarrierTime => row.ibarr.ns.saturating_sub(measures.nested.tasks),
             Self::WaitTime => row.main.ns.saturating_sub(measures.nested.tasks),
             Self::TaskTime => measures.nested.tasks,
+            Self::OwnTime => row.main.ns.saturating_sub(measures.nested.all),
             Self::ManagementTime => row
                 .main
                 .ns

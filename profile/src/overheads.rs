@@ -5,6 +5,9 @@
 //! one's turn is synchronisation, as is waiting at the end of a `TASKGROUP`; a
 //! `SCOPE` is work of all threads, so that waiting at its end is imbalance.
 //!
+//! Creating tasks and waiting for them at a `taskwait` cost time that is no work: ompP
+//! knows neither.
+//!
 //! Tasks that are executed while waiting count nowhere. ompP takes their time
 //! from the category of the wait around them; here the quantities are without
 //! it, so that columns and overheads agree.
@@ -39,11 +42,12 @@ impl Category {
     #[must_use]
     pub fn help(self) -> &'static str {
         [
-            "waiting at barriers and for task groups, critical sections, locks, atomics and \
-             ordered parts",
+            "waiting at barriers and for tasks, critical sections, locks, atomics and ordered \
+             parts",
             "waiting at implicit barriers since work was spread unevenly",
             "waiting at implicit barriers since there was too little parallel work",
-            "starting and ending teams, handing out sections, leaving critical sections",
+            "starting and ending teams, creating tasks, handing out sections, leaving critical \
+             sections",
         ][self as usize]
     }
 
@@ -102,6 +106,7 @@ const START: &str = "starting the team of";
 const STOP: &str = "ending the team of";
 const WAIT: &str = "waiting to enter";
 const LEAVE: &str = "leaving";
+const CREATE: &str = "creating the tasks of";
 
 /// The table.
 pub const COSTS: &[Cost] = &[
@@ -178,6 +183,9 @@ pub const COSTS: &[Cost] = &[
         SYNCH,
         "waiting at the end of",
     ),
+    cost(RegionKind::Task, Quantity::OwnTime, MGMT, CREATE),
+    cost(RegionKind::UntiedTask, Quantity::OwnTime, MGMT, CREATE),
+    cost(RegionKind::Taskwait, Quantity::OwnTime, SYNCH, "in"),
 ];
 
 /// The rows of one kind.
@@ -196,6 +204,7 @@ mod tests {
         for cost in COSTS {
             let needed = match cost.quantity {
                 Quantity::WaitTime => vec![Quantity::ExecTime, Quantity::TaskTime],
+                Quantity::OwnTime => vec![Quantity::ExecTime],
                 quantity => vec![quantity],
             };
             let columns = columns::flat(cost.kind);
@@ -217,11 +226,8 @@ mod tests {
                 "USER REGION",
                 "MASTER",
                 "SECTION",
-                "TASK",
                 "TASKEXEC",
-                "UTASK",
                 "UTASKEXEC",
-                "TASKWAIT",
                 "TASKYIELD",
                 "TASKLOOP",
                 "GENERIC LOOP",

@@ -191,8 +191,8 @@ fn properties_are_ranked_and_say_where_and_what_to_try() {
     assert_eq!(
         report.properties[0].sentence,
         "For 6.00 s of thread time (3.0 %) threads waited for the one with the longest \
-         iterations at the implicit barrier of the LOOP at a.c:15 (in f); try schedule(dynamic) \
-         or schedule(guided), so that iterations go to the thread that is free."
+         iterations at the implicit barrier of the LOOP at a.c:15 (in f); hand out its \
+         iterations in smaller parts: try schedule(static,CHUNK) or schedule(guided)."
     );
 }
 
@@ -591,7 +591,7 @@ fn waits_that_work_does_not_explain_are_not_blamed_on_it() {
     assert!(sentence(&little).contains("no more threads than processors"));
     // One thread may have waited for all of the other one's work.
     let enough = combined(Kind::ParallelLoop, [member(1, 0, 5), member(2, 5, 0)]);
-    assert!(sentence(&enough).contains("schedule(dynamic)"));
+    assert!(sentence(&enough).contains("schedule(static,CHUNK)"));
 }
 
 /// One thread creates a task for so many seconds, the other executes it.
@@ -620,7 +620,7 @@ fn tasks_are_too_small_if_their_creation_takes_more_than_half_their_work() {
         report
             .summary
             .headline
-            .starts_with("Threads spent 15 % of their time (30.0 s) on creating"),
+            .starts_with("Most to win: 15.0 s of 100 s (15 %), in the tasks of the TASK at a.c:15"),
         "{}",
         report.summary.headline
     );

@@ -47,7 +47,7 @@ fn a_saved_profile_is_loaded_again() {
     let saved = save(&profile, &options(directory.path())).unwrap();
     assert_eq!(load(&saved.json).unwrap(), profile);
     assert!(
-        saved.headline.starts_with("Threads lost"),
+        saved.headline.starts_with("Most to win"),
         "{}",
         saved.headline
     );

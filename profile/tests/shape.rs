@@ -249,7 +249,7 @@ fn the_summary_fits_the_run() {
         .iter()
         .map(|(name, profile)| {
             let summary = Report::new(profile).summary;
-            assert!(summary.lines.len() <= 5);
+            assert!(summary.lines.len() <= 6);
             format!(
                 "# {name}\n{}\n\n{}\n",
                 summary.headline,

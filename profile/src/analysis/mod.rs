@@ -3,6 +3,7 @@
 //! computed, so that a writer only has to lay them out.
 
 mod call_graph;
+mod causes;
 mod decomposition;
 mod derived;
 mod dilation;
@@ -27,6 +28,7 @@ mod wall;
 pub(crate) mod words;
 
 pub use call_graph::{CallGraph, CallPath, Times};
+pub use causes::{Cause, Causes, KINDS as CAUSES, Kind as CauseKind, Place as CausePlace};
 pub use decomposition::{Decomposition, Parts};
 pub use derived::{Derived, Formulas};
 pub use dilation::{Dilation, RegionDilation};
@@ -72,6 +74,8 @@ pub struct Report<'p> {
     pub own_times: Vec<OwnTime>,
     /// The overhead analysis.
     pub overheads: Overheads,
+    /// Why the run took longer than it had to, most to win first.
+    pub causes: Causes,
     /// ompP's performance properties that hold, most severe first.
     pub properties: Vec<Property>,
     /// Parallel efficiency and its factors.
@@ -152,19 +156,30 @@ impl<'p> Report<'p> {
         let grains = grain::grains(profile, &tree);
         let thread_time_ns = overheads.thread_time_ns;
         let dilation = dilation::analyse(profile, &tree, thread_time_ns);
-        let summary = summary::Facts {
+        let efficiency = efficiency::analyse(profile, &tree, &overheads);
+        let causes = causes::analyse(&causes::Facts {
             profile,
             labels: &labels,
             threads: &threads,
             flat: &flat,
+            tree: &tree,
+            walls: &walls,
             overheads: &overheads,
+            efficiency: &efficiency,
             grains: &grains,
+        });
+        let summary = summary::Facts {
+            profile,
+            labels: &labels,
+            overheads: &overheads,
+            causes: &causes,
             dilation: dilation.as_ref(),
         }
         .in_words();
         Self {
             properties: properties::analyse(profile, &labels, &flat, &grains, thread_time_ns),
-            efficiency: efficiency::analyse(profile, &tree, &overheads),
+            efficiency,
+            causes,
             decompositions: Decompositions::new(profile, &tree),
             dilation,
             spreads: waits::spreads(profile),

@@ -504,7 +504,7 @@ impl Sums {
 }
 
 /// To which category a cost goes at this node.
-fn category(charge: Charge, node: &TreeNode<'_>) -> Category {
+pub(super) fn category(charge: Charge, node: &TreeNode<'_>) -> Category {
     match charge {
         Charge::To(category) => category,
         Charge::BySections => {

@@ -1,12 +1,9 @@
 //! What explains a wait, before a table's advice is given: tasks that ran out,
 //! or work that is too short to be what threads waited for.
 
-use super::overheads::Place;
 use super::tables::Table;
 use crate::columns::Quantity;
-use crate::model::Profile;
 use crate::overheads::Category;
-use crate::region_kind::RegionKind;
 
 /// Part of a wait that something must have to explain it.
 pub(super) const EXPLAINS: f64 = 0.5;
@@ -48,32 +45,4 @@ pub(super) fn too_little_work(table: &Table, category: Category, lost: Quantity)
     let work = work_column(table).map(sum)? + table.column(Quantity::TaskTime).map_or(0, sum);
     let others = (table.threads.len() as u64).saturating_sub(1);
     (work.saturating_mul(others) < waited).then_some(work)
-}
-
-/// The `master` beside a barrier in the same construct which one thread executed
-/// for so long that the others' wait may well have been for it; and how long.
-pub(super) fn master_before(
-    profile: &Profile,
-    table: &Table,
-    place: &Place,
-) -> Option<(usize, u64)> {
-    let kind = |region: usize| profile.regions[region].kind;
-    if kind(place.region) != RegionKind::Barrier {
-        return None;
-    }
-    let of_barrier = profile.nodes.iter();
-    let parents: Vec<Option<usize>> = of_barrier
-        .filter(|node| node.region == place.region)
-        .map(|node| node.parent)
-        .collect();
-    let masters = profile.nodes.iter().filter(|node| {
-        parents.contains(&node.parent)
-            && profile.regions.get(node.region).map(|it| it.kind) == Some(RegionKind::Master)
-    });
-    let longest = masters
-        .map(|node| (node.region, node.rows.iter().map(|row| row.main.ns).sum()))
-        .max_by_key(|(_, ns): &(usize, u64)| *ns)?;
-    let others = (table.threads.len() as u64).saturating_sub(1);
-    let explained = longest.1.saturating_mul(others);
-    (explained as f64 >= EXPLAINS * place.lost.ns as f64).then_some(longest)
 }

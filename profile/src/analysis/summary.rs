@@ -1,18 +1,15 @@
 //! Where the time went, in words: one line for the terminal, and a few lines
-//! on top of the text report.
+//! on top of the text report. What is said to be the reason is taken from
+//! [`super::causes`].
 
 use std::borrow::Cow;
 
+use super::causes::{Cause, Causes, MOST_SAID};
 use super::dilation::Dilation;
-use super::grain::Grain;
 use super::labels::Label;
-use super::overheads::{Overheads, Place};
-use super::remedy::{master_before, tasks_while_waiting, too_little_work, work_column};
-use super::tables::Table;
+use super::overheads::Overheads;
 use super::words::{count, percent, time};
 use super::{NEGLIGIBLE, Share};
-use crate::advice::{TOO_FEW_TASKS, TOO_LITTLE_WORK, advice};
-use crate::columns::Quantity;
 use crate::model::Profile;
 use crate::order;
 use crate::overheads::Category;
@@ -23,7 +20,7 @@ use crate::printable::printable;
 pub struct Summary {
     /// One line, without the end of line.
     pub headline: String,
-    /// A few lines, the worst first.
+    /// A few lines: what ran, what was lost, and the causes, most to win first.
     pub lines: Vec<String>,
 }
 
@@ -31,10 +28,8 @@ pub struct Summary {
 pub(crate) struct Facts<'a> {
     pub(crate) profile: &'a Profile,
     pub(crate) labels: &'a [Label],
-    pub(crate) threads: &'a [String],
-    pub(crate) flat: &'a [Table],
     pub(crate) overheads: &'a Overheads,
-    pub(crate) grains: &'a [Grain],
+    pub(crate) causes: &'a Causes,
     pub(crate) dilation: Option<&'a Dilation>,
 }
 
@@ -44,30 +39,14 @@ impl Facts<'_> {
             return self.nothing_ran();
         }
         let mut lines = vec![self.duration()];
-        let Overheads {
-            idle, whole_sum, ..
-        } = self.overheads;
-        let is_serial = idle.ns > whole_sum.overhead.ns;
         lines.extend(self.untold());
-        lines.extend(self.serial_part().filter(|_| is_serial));
         lines.push(self.losses());
         lines.extend(self.crowd());
-        if let Some(worst) = self.overheads.places.first() {
-            lines.push(format!(
-                "{} of it was lost {}.",
-                match self.is_most(worst) {
-                    true => "Most",
-                    false => "The largest part",
-                },
-                self.place_with_function(worst)
-            ));
-            if worst.lost.percent >= NEGLIGIBLE {
-                lines.push(self.cause_and_remedy(worst));
-            }
-        }
-        lines.extend(self.small_tasks());
-        lines.extend(self.serial_part().filter(|_| !is_serial));
-        lines.extend(self.small_teams());
+        let causes = &self.causes.list;
+        let said = causes.iter().take(MOST_SAID).enumerate();
+        lines.extend(said.map(|(index, cause)| self.cause(index + 1, cause)));
+        lines.extend(self.further());
+        lines.extend(self.causes.notes.iter().cloned());
         lines.extend(self.measuring());
         let dilated = self.dilated().map(|words| format!(" {words}."));
         Summary {
@@ -100,64 +79,84 @@ impl Facts<'_> {
 
     fn headline(&self) -> String {
         let overheads = self.overheads;
-        let lost = overheads.whole_sum.overhead;
-        let spent = self.spent_on_small_tasks();
-        if spent.percent >= NEGLIGIBLE && spent.ns > lost.ns.max(overheads.idle.ns) {
-            return self.small_tasks().unwrap_or_default();
-        }
-        let others = lost.ns.max(overheads.idle.ns);
-        if let Some(untold) = self.untold().filter(|_| overheads.untold.ns > others) {
+        let worst = self.causes.list.first();
+        let likely = worst.map_or(0.0, |cause| cause.likely.percent);
+        if let Some(untold) = self.untold().filter(|_| overheads.untold.percent > likely) {
             return untold;
         }
-        let is_most = overheads.small_teams.ns > others;
-        if let Some(small) = self.small_teams().filter(|_| is_most) {
-            return small;
-        }
-        let of = format!("{} of {}", time(lost.ns), time(overheads.thread_time_ns));
-        if overheads.untold.percent < NEGLIGIBLE
-            && lost.percent.max(overheads.idle.percent) < NEGLIGIBLE
-        {
-            return format!(
-                "Overhead is negligible: threads lost {} of their time ({of}).",
-                percent(lost.percent)
-            );
-        }
-        if overheads.idle.ns > lost.ns {
-            return format!(
-                "Most thread time was lost in serial parts: for {} of {} only {} of {} had \
-                 work ({} of the thread time).",
-                time(overheads.serial.ns),
-                time(overheads.duration_ns),
-                match overheads.processes {
-                    1 => "one".to_owned(),
-                    processes => processes.to_string(),
-                },
-                count(overheads.threads, "thread"),
-                percent(overheads.idle.percent)
-            );
-        }
-        let most = overheads
-            .places
-            .first()
-            .map(|place| format!(", {} {}", portion(self.is_most(place)), self.place(place)))
-            .unwrap_or_default();
-        let crowd = match self.is_crowded() {
-            true => format!(
-                " {} shared {}.",
-                count(overheads.threads, "thread"),
-                count(u64::from(self.profile.run.processors), "processor")
-            ),
-            false => String::new(),
+        let Some(worst) = worst else {
+            return self.nothing_to_win();
+        };
+        let crowd = match self.crowd() {
+            Some(_) => format!(" {}.", self.crowded()),
+            None => String::new(),
         };
         format!(
-            "Threads lost {} of their time ({of}){most}.{crowd}",
-            percent(lost.percent)
+            "Most to win: {} of {} ({}), {}: {}.{crowd}",
+            likely_time(worst),
+            time(overheads.duration_ns),
+            percent(worst.likely.percent),
+            worst.place.words,
+            worst.what
         )
     }
 
-    /// Whether half of what was lost, or more, was lost at one place.
-    fn is_most(&self, place: &Place) -> bool {
-        2 * place.lost.ns >= self.overheads.whole_sum.overhead.ns
+    /// For a run without a cause that matters.
+    fn nothing_to_win(&self) -> String {
+        let overheads = self.overheads;
+        let lost = overheads.whole_sum.overhead;
+        let is_negligible =
+            overheads.untold.percent < NEGLIGIBLE && lost.percent < 2.0 * NEGLIGIBLE;
+        format!(
+            "{} threads lost {} of their time ({} of {}){}.",
+            match is_negligible {
+                true => "Overhead is negligible:",
+                false => "No one change would win much:",
+            },
+            percent(lost.percent),
+            time(lost.ns),
+            time(overheads.thread_time_ns),
+            match is_negligible {
+                true => "",
+                false => ", little in each place",
+            }
+        )
+    }
+
+    /// A cause in one line: what it would win, where, why, and what to try.
+    fn cause(&self, number: usize, cause: &Cause) -> String {
+        let function = match cause.place.regions.first() {
+            Some(&region) if cause.place.words.ends_with(&self.labels[region].in_words()) => {
+                self.labels[region].in_function()
+            }
+            _ => String::new(),
+        };
+        let mut line = format!(
+            "{number}. {} ({}) to win {}{function}: {}.",
+            likely_time(cause),
+            percent(cause.likely.percent),
+            cause.place.words,
+            cause.what
+        );
+        if !cause.remedy.is_empty() {
+            line.push(' ');
+            line.push_str(&cause.remedy);
+        }
+        line
+    }
+
+    /// How many causes are not said.
+    fn further(&self) -> Option<String> {
+        let further = self.causes.list.get(MOST_SAID..).unwrap_or_default();
+        let ns: u64 = further.iter().map(|cause| cause.likely.ns).sum();
+        (!further.is_empty()).then(|| {
+            format!(
+                "{} would win {} ({}) together.",
+                count(further.len() as u64, "further cause"),
+                time(ns),
+                percent(Share::of(ns, self.overheads.duration_ns).percent)
+            )
+        })
     }
 
     /// Whether there were more threads than processors.
@@ -171,12 +170,20 @@ impl Facts<'_> {
         let lost = self.overheads.whole_sum.overhead;
         (self.is_crowded() && lost.percent >= NEGLIGIBLE).then(|| {
             format!(
-                "{} shared {}: some of that was waiting for a processor, also where it looks like \
-                 uneven work. Try no more threads than processors first.",
-                count(self.overheads.threads, "thread"),
-                count(u64::from(self.profile.run.processors), "processor")
+                "{}: some of that was waiting for a processor, also where it looks like uneven \
+                 work. Try no more threads than processors first.",
+                self.crowded()
             )
         })
+    }
+
+    /// `4 threads shared 2 processors`.
+    fn crowded(&self) -> String {
+        format!(
+            "{} shared {}",
+            count(self.overheads.threads, "thread"),
+            count(u64::from(self.profile.run.processors), "processor")
+        )
     }
 
     fn duration(&self) -> String {
@@ -239,119 +246,6 @@ impl Facts<'_> {
         )
     }
 
-    /// `at the implicit barrier of the LOOP at a.c:15: 4.05 s (16 %)`.
-    fn place(&self, place: &Place) -> String {
-        self.place_and(place, "")
-    }
-
-    fn place_with_function(&self, place: &Place) -> String {
-        let function = self.labels[place.region].in_function();
-        self.place_and(place, &function)
-    }
-
-    fn place_and(&self, place: &Place, function: &str) -> String {
-        let label = &self.labels[place.region];
-        format!(
-            "{} the {}{function}: {}{} ({})",
-            place.cost.place,
-            label.in_words(),
-            match place.is_estimated {
-                true => "an estimated ",
-                false => "",
-            },
-            time(place.lost.ns),
-            percent(place.lost.percent)
-        )
-    }
-
-    fn cause_and_remedy(&self, place: &Place) -> String {
-        let region = &self.profile.regions[place.region];
-        let remedy = advice(region.kind, place.category, region.schedule.as_deref());
-        let Some(table) = self.flat.iter().find(|table| table.region == place.region) else {
-            return remedy.unwrap_or_default().to_owned();
-        };
-        if let Some(tasks) = tasks_while_waiting(table, place.cost.quantity) {
-            return format!(
-                "While waiting there threads executed tasks for {}. {TOO_FEW_TASKS}",
-                time(tasks)
-            );
-        }
-        if let Some(work) = too_little_work(table, place.category, place.cost.quantity) {
-            return format!(
-                "All threads' work there was only {}, which does not explain it. {TOO_LITTLE_WORK}",
-                time(work)
-            );
-        }
-        if let Some((master, ns)) = master_before(self.profile, table, place) {
-            return format!(
-                "Meanwhile one thread executed the {} for {}. Spread what it does over the team.",
-                self.labels[master].in_words(),
-                time(ns)
-            );
-        }
-        let cause = match place.category {
-            Category::Imbal => self.uneven(table),
-            Category::Synch => Some(each_wait(table, place)),
-            Category::Limpar | Category::Mgmt => None,
-        };
-        let parts: Vec<String> = cause.into_iter().chain(remedy.map(str::to_owned)).collect();
-        parts.join(" ")
-    }
-
-    /// Which threads had most and least to do, if that explains the waiting.
-    fn uneven(&self, table: &Table) -> Option<String> {
-        let work = work_column(table)?;
-        let wait = table.column(Quantity::BarrierTime)?;
-        let tasks = table.column(Quantity::TaskTime)?;
-        let worked = || {
-            table
-                .rows()
-                .map(|(t, cells)| (t, cells[work] + cells[tasks]))
-        };
-        let (most, most_ns) = worked().max_by_key(|x| x.1)?;
-        let (least, least_ns) = worked().min_by_key(|x| x.1)?;
-        let longest_wait = table.rows().map(|(_, cells)| cells[wait]).max()?;
-        if ((most_ns - least_ns) as f64) < super::remedy::EXPLAINS * longest_wait as f64 {
-            return Some("Threads took turns in being late.".to_owned());
-        }
-        Some(format!(
-            "Work was uneven: thread {} worked {}, thread {} only {}.",
-            self.threads[most],
-            time(most_ns),
-            self.threads[least],
-            time(least_ns)
-        ))
-    }
-
-    fn too_small_tasks(&self) -> impl Iterator<Item = &Grain> {
-        self.grains.iter().filter(|grain| grain.is_too_small())
-    }
-
-    /// What it took to create tasks that are too small and to wait for them.
-    fn spent_on_small_tasks(&self) -> Share {
-        let ns = self.too_small_tasks().map(Grain::cost_ns).sum();
-        Share::of(ns, self.overheads.thread_time_ns)
-    }
-
-    /// What too small tasks cost, if it is worth a line. That is none of ompP's
-    /// overheads.
-    fn small_tasks(&self) -> Option<String> {
-        let worst = self.too_small_tasks().next()?;
-        let spent = self.spent_on_small_tasks();
-        let label = &self.labels[worst.region];
-        (spent.percent >= NEGLIGIBLE).then(|| {
-            format!(
-                "Threads spent {} of their time ({}) on creating tasks that are too small and on \
-                 waiting for them, most on those of the {}: {} to create one that works for {}.",
-                percent(spent.percent),
-                time(spent.ns),
-                label.in_words(),
-                time(worst.mean_creation_ns()),
-                time(worst.mean_work_ns())
-            )
-        })
-    }
-
     /// What measuring cost, if it makes a difference to the other figures.
     fn dilated(&self) -> Option<String> {
         let dilation = self.dilation?;
@@ -402,33 +296,13 @@ impl Facts<'_> {
             why.unwrap_or_default()
         ))
     }
+}
 
-    /// What teams cost that were smaller than the largest number of threads, if it is
-    /// worth a line.
-    fn small_teams(&self) -> Option<String> {
-        let small = self.overheads.small_teams;
-        (small.percent >= NEGLIGIBLE).then(|| {
-            format!(
-                "Teams of fewer than {} left {} of the thread time ({}) without a thread.",
-                count(self.overheads.threads, "thread"),
-                percent(small.percent),
-                time(small.ns)
-            )
-        })
-    }
-
-    /// What the serial part cost, if it is worth a line.
-    fn serial_part(&self) -> Option<String> {
-        let Overheads { serial, idle, .. } = *self.overheads;
-        (idle.percent >= NEGLIGIBLE).then(|| {
-            format!(
-                "The serial part, {} ({} of the run), left the other threads without work for \
-                 {} of the thread time.",
-                time(serial.ns),
-                percent(serial.percent),
-                percent(idle.percent)
-            )
-        })
+/// `1.05 s`, or `about 1.05 s` if it was estimated.
+fn likely_time(cause: &Cause) -> String {
+    match cause.is_estimated {
+        true => format!("an estimated {}", time(cause.likely.ns)),
+        false => time(cause.likely.ns),
     }
 }
 
@@ -438,16 +312,4 @@ fn portion(is_most: bool) -> &'static str {
         true => "most",
         false => "the largest part",
     }
-}
-
-/// How often and how long threads waited at a point of synchronisation.
-fn each_wait(table: &Table, place: &Place) -> String {
-    let executions = table
-        .column(Quantity::ExecCount)
-        .map_or(0, |column| table.sum[column]);
-    format!(
-        "Executed {}, {} lost each time on average.",
-        count(executions, "time"),
-        time(place.lost.ns / executions.max(1))
-    )
 }

@@ -20,6 +20,7 @@ use super::teams::Forkers;
 use super::tree::{Slots, Tree};
 use crate::columns::{Measures, occupied};
 use crate::model::Profile;
+use crate::order;
 
 /// Wall-like time of one node, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -34,6 +35,31 @@ pub(crate) struct Walls {
     pub(crate) nodes: Vec<Wall>,
     /// Wall time during which any initial thread had a team, in nanoseconds.
     pub(crate) coverage_ns: f64,
+    /// What the threads of each scope weigh: of the initial threads first, then of
+    /// the members of each node's teams.
+    scopes: Vec<ScopeWeights>,
+}
+
+/// What the threads of a scope weigh.
+#[derive(Clone, Debug, Default)]
+struct ScopeWeights {
+    /// Threads in order, with their weights.
+    of: Vec<(usize, f64)>,
+    otherwise: f64,
+}
+
+impl Walls {
+    /// How much of the wall time a thread's time stands for, in a scope.
+    pub(crate) fn weight(&self, scope: Option<usize>, thread: usize) -> f64 {
+        let scope = scope.map_or(0, |node| node + 1);
+        let Some(weights) = self.scopes.get(scope) else {
+            return 0.0;
+        };
+        let place = weights
+            .of
+            .binary_search_by_key(&thread, |(thread, _)| *thread);
+        place.map_or(weights.otherwise, |place| weights.of[place].1)
+    }
 }
 
 /// Computes the wall-like times of all nodes.
@@ -51,14 +77,16 @@ pub(crate) fn wall_times(profile: &Profile, tree: &Tree<'_>) -> Walls {
         forkers: Forkers::new(&profile.threads),
         walls: vec![Wall::default(); tree.nodes.len()],
         fork_weights: vec![Vec::new(); tree.nodes.len()],
+        scopes: vec![ScopeWeights::default(); tree.nodes.len() + 1],
         weights: Weights::new(profile.threads.len()),
         teams: Slots::new(profile.threads.len()),
     };
     let initial = Initial::new(profile, tree);
     work.weights.start(1.0);
-    for (thread, weight) in initial.weights {
+    for &(thread, weight) in &initial.weights {
         work.weights.set(thread, weight);
     }
+    work.keep_weights(0, 1.0, initial.weights);
     work.weigh(&outermost);
     // A scope stands before the scopes in it, as parents stand before children.
     for (here, node) in tree.nodes.iter().enumerate() {
@@ -71,6 +99,7 @@ pub(crate) fn wall_times(profile: &Profile, tree: &Tree<'_>) -> Walls {
     Walls {
         nodes: work.walls,
         coverage_ns: initial.coverage_ns,
+        scopes: work.scopes,
     }
 }
 
@@ -80,6 +109,7 @@ struct Weighing<'a, 'p> {
     walls: Vec<Wall>,
     /// For each parallel node, the weights of its rows in the outer scope.
     fork_weights: Vec<Vec<f64>>,
+    scopes: Vec<ScopeWeights>,
     weights: Weights,
     teams: Slots,
 }
@@ -118,7 +148,9 @@ impl Weighing<'_, '_> {
         let teams = self.teams(here);
         let members: Vec<Measures<'_>> = node.members().collect();
         // For members whose forker left no trace: as if they were one team.
-        self.weights.start(1.0 / members.len().max(1) as f64);
+        let alone = 1.0 / members.len().max(1) as f64;
+        let mut weights = Vec::with_capacity(members.len());
+        self.weights.start(alone);
         for member in members {
             let thread = member.row.thread;
             let team = self
@@ -131,17 +163,21 @@ impl Weighing<'_, '_> {
             {
                 self.weights.set(thread, team.wall / team.members as f64);
             }
-            self.walls[here].add(
-                self.weights.of(thread),
-                member.row.main.ns,
-                member.nested.all,
-            );
+            let weight = self.weights.of(thread);
+            weights.push((thread, weight));
+            self.walls[here].add(weight, member.row.main.ns, member.nested.all);
         }
+        self.keep_weights(here + 1, alone, weights);
         // A team none of whose members left a trace still took its time.
         for team in teams.iter().filter(|team| team.members == 0) {
             self.walls[here].inclusive += team.wall;
             self.walls[here].exclusive += team.wall;
         }
+    }
+
+    fn keep_weights(&mut self, scope: usize, otherwise: f64, mut of: Vec<(usize, f64)>) {
+        order::by_key(&mut of, |(thread, _)| *thread);
+        self.scopes[scope] = ScopeWeights { of, otherwise };
     }
 
     /// What threads do between fork and join besides stands in the outer scope,

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use crate::analysis::{
-    Barrier, Contended, Decomposition, Derived, Efficiency, Lateness, OverheadRow, Parts, Place,
-    Property, Report, Share, Spread,
+    Barrier, Cause, Contended, Decomposition, Derived, Efficiency, Lateness, OverheadRow, Parts,
+    Place, Property, Report, Share, Spread,
 };
 use crate::overheads::Category;
 use crate::printable::write_pretty_json;
@@ -29,7 +29,10 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         "schema": SCHEMA,
         "version": VERSION,
         "run": report.profile.run,
+        "headline": report.summary.headline,
         "summary": report.summary.lines,
+        "causes": list(&report.causes.list, cause),
+        "notes": report.causes.notes,
         "regions": regions(report),
         "threads": report.threads,
         "coverage": share(overheads.coverage),
@@ -150,6 +153,25 @@ fn place(place: &Place) -> Value {
         "category": place.category.name(),
         "lost": share(place.lost),
         "estimated": place.is_estimated,
+    })
+}
+
+/// Elapsed times are nanoseconds, and percent of the run's duration.
+fn cause(cause: &Cause) -> Value {
+    let evidence = cause.evidence.iter();
+    let evidence = evidence.map(|(name, value)| ((*name).to_owned(), json!(value)));
+    json!({
+        "kind": cause.kind.row().name,
+        "title": cause.kind.row().title,
+        "where": cause.place.words,
+        "regions": cause.place.regions,
+        "category": cause.category.map(Category::name),
+        "lost": share(cause.lost),
+        "win": json!({ "likely": share(cause.likely), "upper": share(cause.upper) }),
+        "evidence": evidence.collect::<serde_json::Map<_, _>>(),
+        "estimated": cause.is_estimated,
+        "what": cause.what,
+        "remedy": cause.remedy,
     })
 }
 

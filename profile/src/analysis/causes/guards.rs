@@ -1,0 +1,150 @@
+//! What one thread at a time can have: critical sections, locks, atomics, turns of
+//! ordered parts; and threads that look again and again whether another one is done.
+
+use super::ledger::{Entry, Ledger};
+use super::{Cause, Facts, Kind, Place};
+use crate::advice::advice;
+use crate::analysis::words::{count, percent, time};
+use crate::columns::Quantity;
+use crate::model::{Contention, GuardKind};
+use crate::overheads::Category;
+use crate::region_kind::RegionKind;
+
+/// Constructs for which threads queue.
+const QUEUES: &[(RegionKind, Kind, &str)] = &[
+    (RegionKind::Critical, Kind::Critical, "for"),
+    (RegionKind::Lock, Kind::Lock, "for"),
+    (RegionKind::Atomic, Kind::Atomic, "in"),
+    (RegionKind::Ordered, Kind::Ordered, "for"),
+    (RegionKind::Flush, Kind::Spinning, "in"),
+];
+
+/// One cause per thing that is queued for.
+pub(super) fn queues(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    for guard in &facts.profile.contention {
+        let regions: Vec<usize> = guard.sites.iter().map(|site| site.region).collect();
+        let taken = ledger.take(|entry| regions.contains(&entry.region));
+        causes.extend(cause(facts, &taken, Some(guard)));
+    }
+    let is_queue = |entry: &Entry| QUEUES.iter().any(|(kind, ..)| entry.is_of(&[*kind]));
+    let rest = ledger.take_by_region(is_queue);
+    causes.extend(rest.iter().filter_map(|taken| cause(facts, taken, None)));
+    causes
+}
+
+fn cause(facts: &Facts<'_, '_>, taken: &[Entry], guard: Option<&Contention>) -> Option<Cause> {
+    let most = taken.iter().max_by_key(|entry| entry.amount.lost)?;
+    let (_, kind, preposition) = QUEUES.iter().find(|(kind, ..)| *kind == most.cost.kind)?;
+    let place = place(facts, preposition, most.region, taken);
+    let mut cause = facts.cause(*kind, place, taken);
+    // Turns in a ring of locks or flushes are no work that would be won twice.
+    let mut regions: Vec<usize> = taken.iter().map(|entry| entry.region).collect();
+    regions.dedup();
+    cause.upper = super::Share::of(
+        cause.upper.ns.max(held(facts, &regions, cause.likely.ns)),
+        facts.overheads.duration_ns,
+    );
+    let (what, evidence) = what(facts, *kind, most.region, &regions, guard);
+    Some(
+        cause
+            .showing(&evidence)
+            .saying(what, remedy(facts, *kind, most.region)),
+    )
+}
+
+/// What is won at most: the wait, and what was done inside.
+fn held(facts: &Facts<'_, '_>, regions: &[usize], likely: u64) -> u64 {
+    let inside = regions
+        .iter()
+        .map(|&region| column(facts, region, Quantity::BodyTime));
+    likely
+        .saturating_add(inside.sum())
+        .min(facts.overheads.duration_ns)
+}
+
+fn column(facts: &Facts<'_, '_>, region: usize, quantity: Quantity) -> u64 {
+    let table = facts.table(region);
+    table
+        .and_then(|table| Some(table.sum[table.column(quantity)?]))
+        .unwrap_or(0)
+}
+
+fn place(facts: &Facts<'_, '_>, preposition: &str, region: usize, taken: &[Entry]) -> Place {
+    let mut regions = vec![region];
+    regions.extend(
+        taken
+            .iter()
+            .map(|entry| entry.region)
+            .filter(|it| *it != region),
+    );
+    regions.dedup();
+    Place {
+        words: format!("{preposition} {}", facts.the(region)),
+        regions,
+    }
+}
+
+fn what(
+    facts: &Facts<'_, '_>,
+    kind: Kind,
+    region: usize,
+    regions: &[usize],
+    guard: Option<&Contention>,
+) -> (String, Vec<(&'static str, u64)>) {
+    let times: u64 = regions
+        .iter()
+        .map(|&region| column(facts, region, Quantity::ExecCount))
+        .sum();
+    let duration = facts.overheads.duration_ns;
+    let mut evidence = vec![("times", times)];
+    let sum = |of: fn(&crate::model::ContentionSite) -> u64| -> u64 {
+        guard.iter().flat_map(|guard| &guard.sites).map(of).sum()
+    };
+    let (held, waited) = (sum(|site| site.hold_ns), sum(|site| site.waited));
+    let what = match (kind, guard.map(|guard| guard.kind)) {
+        (Kind::Critical | Kind::Lock, Some(GuardKind::Critical | GuardKind::Lock)) => {
+            evidence.extend([("held_ns", held), ("waited", waited)]);
+            let held = crate::analysis::Share::of(held, duration);
+            format!(
+                "it was held for {} of the run, and {waited} of {} had to wait",
+                percent(held.percent),
+                count(times, "entry").replace("entrys", "entries")
+            )
+        }
+        (Kind::Atomic, _) => {
+            let each = column(facts, region, Quantity::ExecTime) / times.max(1);
+            evidence.push(("each_ns", each));
+            format!("{} took {} each", count(times, "update"), time(each))
+        }
+        (Kind::Spinning, _) => {
+            format!(
+                "a thread waits for another one: it looked {} whether that had gone on",
+                count(times, "time")
+            )
+        }
+        (Kind::Ordered, _) => format!("threads waited for their turn, {}", count(times, "time")),
+        _ => format!("threads queued, {}", count(times, "time")),
+    };
+    (what, evidence)
+}
+
+fn remedy(facts: &Facts<'_, '_>, kind: Kind, region: usize) -> String {
+    let region = &facts.profile.regions[region];
+    let doacross = || {
+        let directive = region.directive.as_deref().unwrap_or_default();
+        directive.contains("depend") || directive.contains("doacross")
+    };
+    match kind {
+        Kind::Spinning => "Give the waiting thread work meanwhile, hand over larger pieces, or \
+                           let the order follow from depend clauses."
+            .to_owned(),
+        Kind::Ordered if doacross() => "Iterations wait for those that they depend on: do more \
+                                        in each of them, or start the ones that others wait \
+                                        for sooner."
+            .to_owned(),
+        _ => advice(region.kind, Category::Synch, None)
+            .unwrap_or_default()
+            .to_owned(),
+    }
+}

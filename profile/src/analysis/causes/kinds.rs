@@ -1,0 +1,118 @@
+//! The kinds of causes, as one table.
+
+/// Why a run took longer than it had to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Threads were ready and had no processor.
+    NoProcessor,
+    /// More threads were at work than the process had processors.
+    Oversubscription,
+    /// Only one thread had work, outside of all teams.
+    SerialPart,
+    /// Teams had fewer threads than others of the run.
+    SmallTeams,
+    /// Parallel regions are too short for what their teams cost.
+    SmallRegions,
+    /// Tasks are too short for what they cost.
+    SmallTasks,
+    /// Threads waited for tasks that others had.
+    TooFewTasks,
+    /// Work of a team was spread unevenly.
+    Imbalance,
+    /// Threads waited between two parts that even each other out.
+    BarrierBetween,
+    /// Threads waited for each other at a barrier.
+    Barrier,
+    /// Threads waited for the one in a `single`.
+    Single,
+    /// Threads waited for the one in a `master`.
+    Master,
+    /// There were fewer sections than threads, or one was longer.
+    Sections,
+    /// Members of a team began late.
+    LateThreads,
+    /// Threads queued for a critical section.
+    Critical,
+    /// Threads queued for a lock.
+    Lock,
+    /// Threads took one place in memory from each other.
+    Atomic,
+    /// Threads waited for their turn.
+    Ordered,
+    /// A thread looked again and again whether another one had gone on.
+    Spinning,
+    /// Starting and ending teams.
+    Teams,
+    /// Many places, of which none matters alone.
+    Spread,
+}
+
+/// What is said of a kind.
+#[derive(Debug)]
+pub struct KindRow {
+    /// The kind.
+    pub kind: Kind,
+    /// The word in outputs for programs.
+    pub name: &'static str,
+    /// What it is, in few words.
+    pub title: &'static str,
+}
+
+const fn row(kind: Kind, name: &'static str, title: &'static str) -> KindRow {
+    KindRow { kind, name, title }
+}
+
+/// The table, in the order of [`Kind`].
+pub const KINDS: &[KindRow] = &[
+    row(Kind::NoProcessor, "no_processor", "no processor"),
+    row(
+        Kind::Oversubscription,
+        "oversubscription",
+        "more threads than processors",
+    ),
+    row(Kind::SerialPart, "serial_part", "serial part"),
+    row(Kind::SmallTeams, "small_teams", "teams of too few threads"),
+    row(Kind::SmallRegions, "small_regions", "regions too small"),
+    row(Kind::SmallTasks, "small_tasks", "tasks too small"),
+    row(Kind::TooFewTasks, "too_few_tasks", "too few tasks"),
+    row(Kind::Imbalance, "imbalance", "uneven work"),
+    row(
+        Kind::BarrierBetween,
+        "barrier_between",
+        "barrier between two loops",
+    ),
+    row(Kind::Barrier, "barrier", "wait at a barrier"),
+    row(Kind::Single, "single", "wait for a single"),
+    row(Kind::Master, "master", "wait for the master thread"),
+    row(Kind::Sections, "sections", "uneven sections"),
+    row(Kind::LateThreads, "late_threads", "threads that come late"),
+    row(Kind::Critical, "critical", "contended critical section"),
+    row(Kind::Lock, "lock", "contended lock"),
+    row(Kind::Atomic, "atomic", "hot atomic"),
+    row(Kind::Ordered, "ordered", "wait for the turn"),
+    row(Kind::Spinning, "spinning", "thread that waits for another"),
+    row(Kind::Teams, "teams", "starting and ending teams"),
+    row(Kind::Spread, "spread", "many small losses"),
+];
+
+impl Kind {
+    /// Its row of the table.
+    #[must_use]
+    pub fn row(self) -> &'static KindRow {
+        &KINDS[self as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_stand_in_enumeration_order_with_names_of_their_own() {
+        for (index, row) in KINDS.iter().enumerate() {
+            assert_eq!(row.kind as usize, index);
+            let before = &KINDS[..index];
+            assert!(before.iter().all(|other| other.name != row.name));
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! What was lost where, with what it is worth in elapsed time. Each entry goes to
+//! one cause alone, so that what causes can win never adds up to more than there
+//! was.
+//!
+//! A thread's time weighs as in [`super::super::wall`]: of a team of `n` each
+//! member's time is `1/n` of the elapsed time. So the weighted wait at a barrier is
+//! the mean wait, and that is the longest work less the mean one: what even work
+//! would win.
+
+use crate::analysis::estimate::Barrier;
+use crate::analysis::overheads::category;
+use crate::analysis::tree::{Tree, TreeNode};
+use crate::analysis::wall::Walls;
+use crate::columns::{Measures, Quantity};
+use crate::model::Profile;
+use crate::overheads::{self, Category, Cost};
+use crate::region_kind::RegionKind;
+
+/// What one kind of cost of one region lost.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) region: usize,
+    pub(super) cost: &'static Cost,
+    pub(super) category: Category,
+    pub(super) amount: Amount,
+    pub(super) is_estimated: bool,
+    is_taken: bool,
+}
+
+/// A loss in thread time and in elapsed time, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Amount {
+    pub(super) lost: u64,
+    /// Elapsed time that is won if nothing is lost.
+    pub(super) likely: f64,
+    /// At most.
+    pub(super) upper: f64,
+}
+
+impl std::ops::AddAssign for Amount {
+    fn add_assign(&mut self, other: Self) {
+        self.lost = self.lost.saturating_add(other.lost);
+        self.likely += other.likely;
+        self.upper += other.upper;
+    }
+}
+
+/// All losses.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    entries: Vec<Entry>,
+}
+
+impl Ledger {
+    pub(super) fn new(profile: &Profile, tree: &Tree<'_>, walls: &Walls) -> Self {
+        let first = first_entries(profile);
+        let mut entries: Vec<Entry> = profile
+            .regions
+            .iter()
+            .enumerate()
+            .flat_map(|(region, it)| overheads::of(it.kind).map(move |cost| entry(region, cost)))
+            .collect();
+        for (here, node) in tree.nodes.iter().enumerate() {
+            let from = first[node.region];
+            let of_node = entries.iter_mut().skip(from);
+            for entry in of_node.take_while(|entry| entry.region == node.region) {
+                entry.add(&Place { here, node, walls }, profile.run.pair_cost_ps);
+            }
+        }
+        entries.retain(|entry| entry.amount.lost > 0);
+        Self { entries }
+    }
+
+    /// What no cause has yet.
+    pub(super) fn open(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| !entry.is_taken)
+    }
+
+    /// Gives a cause what fits.
+    pub(super) fn take(&mut self, fits: impl Fn(&Entry) -> bool) -> Vec<Entry> {
+        let mut taken = Vec::new();
+        for entry in self.entries.iter_mut().filter(|entry| !entry.is_taken) {
+            if fits(entry) {
+                entry.is_taken = true;
+                taken.push(entry.clone());
+            }
+        }
+        taken
+    }
+
+    /// Gives causes what fits, one region's at a time.
+    pub(super) fn take_by_region(&mut self, fits: impl Fn(&Entry) -> bool) -> Vec<Vec<Entry>> {
+        // Entries stand by region.
+        let taken = self.take(fits);
+        let regions = taken.chunk_by(|a, b| a.region == b.region);
+        regions.map(<[Entry]>::to_vec).collect()
+    }
+}
+
+/// What entries amount to.
+pub(super) fn sum(entries: &[Entry]) -> Amount {
+    let mut sum = Amount::default();
+    for entry in entries {
+        sum += entry.amount;
+    }
+    sum
+}
+
+/// For each region where its entries begin.
+fn first_entries(profile: &Profile) -> Vec<usize> {
+    let mut next = 0;
+    let first = profile.regions.iter().map(|region| {
+        let first = next;
+        next += overheads::of(region.kind).count();
+        first
+    });
+    first.collect()
+}
+
+fn entry(region: usize, cost: &'static Cost) -> Entry {
+    Entry {
+        region,
+        cost,
+        category: Category::Synch,
+        amount: Amount::default(),
+        is_estimated: false,
+        is_taken: false,
+    }
+}
+
+/// A node, with what its threads weigh.
+struct Place<'a, 'p> {
+    here: usize,
+    node: &'a TreeNode<'p>,
+    walls: &'a Walls,
+}
+
+impl Entry {
+    fn add(&mut self, place: &Place<'_, '_>, pair_cost_ps: u64) {
+        let Place { here, node, walls } = *place;
+        let is_team = node.kind.is_parallel();
+        let scope = if is_team { Some(here) } else { node.scope };
+        let mut here = Amount::default();
+        let mut executors = 0;
+        for row in node.executors() {
+            executors += 1;
+            let ns = self.cost.quantity.inclusive(&row);
+            let net = ns.saturating_sub(measuring(self.cost.quantity, &row, pair_cost_ps));
+            here.lost += ns;
+            here.likely += walls.weight(scope, row.row.thread) * net as f64;
+        }
+        let others = (executors as f64 - 1.0).max(1.0);
+        here.upper = here.likely * executors as f64 / others;
+        self.amount += here;
+        if here.lost > 0 {
+            self.category = category(self.cost.charge, node);
+        }
+        self.is_estimated |=
+            self.cost.quantity == Quantity::BarrierTime && node.barrier == Barrier::Estimated;
+    }
+
+    /// Whether it is a wait for other members of the team.
+    pub(super) fn is_wait(&self) -> bool {
+        matches!(
+            self.cost.quantity,
+            Quantity::BarrierTime | Quantity::WaitTime
+        )
+    }
+
+    /// Whether it is about a region of this kind.
+    pub(super) fn is_of(&self, kinds: &[RegionKind]) -> bool {
+        kinds.contains(&self.cost.kind)
+    }
+}
+
+/// The part of a time that is the measurement's own: half a pair of events is inside
+/// of what they measure.
+fn measuring(quantity: Quantity, row: &Measures<'_>, pair_cost_ps: u64) -> u64 {
+    let count = match quantity {
+        Quantity::BarrierTime => row.row.ibarr.count,
+        _ => row.row.main.count,
+    };
+    let ps = u128::from(count) * u128::from(pair_cost_ps) / 2;
+    u64::try_from(ps / 1000).unwrap_or(u64::MAX)
+}

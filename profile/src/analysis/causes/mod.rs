@@ -1,0 +1,258 @@
+//! Why the run took longer than it had to: one list, from which every output takes
+//! what it says. Worst is what would win most *elapsed* time.
+//!
+//! - Every loss is in the [`ledger`] once, and goes to one cause: the first of
+//!   [`DETECTORS`] that explains it. So no loss is blamed on two, and what all causes
+//!   would win never exceeds the run.
+//! - The *likely* win is what even work, or no wait, would win as far as one run
+//!   tells: the weighted loss (see [`ledger`]). The *upper* one is the longest wait,
+//!   or all that there was.
+//! - What matters less than [`NEGLIGIBLE`] percent of the run is no cause of its own.
+
+mod alone;
+mod guards;
+mod kinds;
+mod ledger;
+mod machine;
+mod pairs;
+mod shape;
+mod small;
+mod tasks;
+mod teams;
+mod waits;
+
+pub use kinds::{KINDS, Kind};
+
+use std::cmp::Reverse;
+
+use self::ledger::{Amount, Entry, Ledger, sum};
+use super::efficiency::Efficiencies;
+use super::grain::Grain;
+use super::labels::Label;
+use super::overheads::Overheads;
+use super::tables::Table;
+use super::tree::Tree;
+use super::wall::Walls;
+use super::{NEGLIGIBLE, Share};
+use crate::model::Profile;
+use crate::order;
+use crate::overheads::Category;
+
+/// Causes that are said in words; the others are counted.
+pub(super) const MOST_SAID: usize = 5;
+/// What causes that do not matter alone must win together to matter, in percent of
+/// the run.
+const SPREAD: f64 = 5.0;
+
+/// Why the run took longer than it had to.
+#[derive(Clone, Debug)]
+pub struct Cause {
+    /// What kind of cause.
+    pub kind: Kind,
+    /// Where it is.
+    pub place: Place,
+    /// Which of the overheads it is, if it is one.
+    pub category: Option<Category>,
+    /// Thread time that was lost; percent of the program's thread time.
+    pub lost: Share,
+    /// Elapsed time that the run would likely take less; percent of its duration.
+    pub likely: Share,
+    /// Elapsed time that it would take less at most; percent of its duration.
+    pub upper: Share,
+    /// The numbers that it follows from, by name.
+    pub evidence: Vec<(&'static str, u64)>,
+    /// Whether the loss was not measured, but estimated.
+    pub is_estimated: bool,
+    /// What happened, as a clause.
+    pub what: String,
+    /// What to try, in sentences; empty if nothing is known.
+    pub remedy: String,
+}
+
+/// Where a cause is.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// Indices of the regions, the one to look at first.
+    pub regions: Vec<usize>,
+    /// The place in words, with its preposition: `at the implicit barrier of the LOOP
+    /// at a.c:15`.
+    pub words: String,
+}
+
+/// All causes.
+#[derive(Clone, Debug, Default)]
+pub struct Causes {
+    /// Those that matter, most to win first.
+    pub list: Vec<Cause>,
+    /// What a reader should know that is no cause, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// What causes are taken from.
+pub(crate) struct Facts<'a, 'p> {
+    pub(crate) profile: &'p Profile,
+    pub(crate) labels: &'a [Label],
+    pub(crate) threads: &'a [String],
+    pub(crate) flat: &'a [Table],
+    pub(crate) tree: &'a Tree<'p>,
+    pub(crate) walls: &'a Walls,
+    pub(crate) overheads: &'a Overheads,
+    pub(crate) efficiency: &'a Efficiencies,
+    pub(crate) grains: &'a [Grain],
+}
+
+impl Facts<'_, '_> {
+    fn table(&self, region: usize) -> Option<&Table> {
+        self.flat.iter().find(|table| table.region == region)
+    }
+
+    /// Whether a loss may be a cause of its own, so that it is worth a closer look.
+    fn matters(&self, entries: &[Entry]) -> bool {
+        sum(entries).likely * 200.0 >= NEGLIGIBLE * self.overheads.duration_ns as f64
+    }
+
+    /// `the LOOP at a.c:15`.
+    fn the(&self, region: usize) -> String {
+        format!("the {}", self.labels[region].in_words())
+    }
+
+    /// A place of one region.
+    fn at(&self, preposition: &str, region: usize) -> Place {
+        Place {
+            regions: vec![region],
+            words: format!("{preposition} {}", self.the(region)),
+        }
+    }
+
+    /// A cause whose loss stands in the ledger.
+    fn cause(&self, kind: Kind, place: Place, entries: &[Entry]) -> Cause {
+        let mut cause = self.cause_of(kind, place, sum(entries));
+        let most = entries.iter().max_by_key(|entry| entry.amount.lost);
+        cause.category = most.map(|entry| entry.category);
+        cause.is_estimated = most.is_some_and(|entry| entry.is_estimated);
+        cause
+    }
+
+    fn cause_of(&self, kind: Kind, place: Place, amount: Amount) -> Cause {
+        let duration = self.overheads.duration_ns;
+        let elapsed = |ns: f64| Share::of((ns.max(0.0).round() as u64).min(duration), duration);
+        let likely = elapsed(amount.likely);
+        Cause {
+            kind,
+            place,
+            category: None,
+            lost: Share::of(amount.lost, self.overheads.thread_time_ns),
+            likely,
+            upper: elapsed(amount.upper.max(amount.likely)),
+            evidence: Vec::new(),
+            is_estimated: false,
+            what: String::new(),
+            remedy: String::new(),
+        }
+    }
+}
+
+impl Cause {
+    fn saying(mut self, what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        self.what = what.into();
+        self.remedy = remedy.into();
+        self
+    }
+
+    fn showing(mut self, evidence: &[(&'static str, u64)]) -> Self {
+        self.evidence.extend_from_slice(evidence);
+        self
+    }
+}
+
+/// What finds causes: takes entries of the ledger that it explains.
+type Detector = fn(&Facts<'_, '_>, &mut Ledger) -> Vec<Cause>;
+
+/// All of them, those with the closer explanation first.
+const DETECTORS: &[Detector] = &[
+    teams::one_off,
+    small::regions,
+    tasks::small,
+    pairs::evened_out,
+    guards::queues,
+    waits::waits,
+    alone::serial_part,
+    teams::starting,
+    teams::small,
+];
+
+/// Finds the causes.
+pub(crate) fn analyse(facts: &Facts<'_, '_>) -> Causes {
+    let mut causes = Causes::default();
+    if facts.overheads.regions.is_empty() {
+        return causes;
+    }
+    let mut ledger = Ledger::new(facts.profile, facts.tree, facts.walls);
+    for detect in DETECTORS {
+        causes.list.extend(detect(facts, &mut ledger));
+    }
+    machine::weigh(facts, &mut causes);
+    sort(&mut causes.list);
+    spread(facts, &mut causes.list);
+    no_more_than_all(&mut causes.list, facts.overheads.duration_ns);
+    causes
+}
+
+fn sort(list: &mut [Cause]) {
+    order::by_key(list, |cause| {
+        let first = cause.place.regions.first().copied();
+        (Reverse(cause.likely.ns), Reverse(cause.lost.ns), first)
+    });
+}
+
+/// Drops what does not matter; if that is much together, says so.
+fn spread(facts: &Facts<'_, '_>, list: &mut Vec<Cause>) {
+    let (mattering, minor): (Vec<Cause>, Vec<Cause>) = std::mem::take(list)
+        .into_iter()
+        .partition(|cause| cause.likely.percent >= NEGLIGIBLE);
+    *list = mattering;
+    let mut amount = Amount::default();
+    for cause in &minor {
+        amount += Amount {
+            lost: cause.lost.ns,
+            likely: cause.likely.ns as f64,
+            upper: cause.upper.ns as f64,
+        };
+    }
+    let mut regions: Vec<usize> = minor
+        .iter()
+        .filter(|cause| cause.likely.ns > 0)
+        .flat_map(|cause| cause.place.regions.iter().copied())
+        .collect();
+    let largest = minor
+        .iter()
+        .map(|cause| cause.likely.percent)
+        .fold(0.0, f64::max);
+    let mut seen = vec![false; facts.profile.regions.len()];
+    regions.retain(|&region| !std::mem::replace(&mut seen[region], true));
+    let place = Place {
+        words: format!("in {} regions", regions.len()),
+        regions,
+    };
+    let cause = facts.cause_of(Kind::Spread, place, amount);
+    if cause.likely.percent < SPREAD || cause.place.regions.len() < 2 {
+        return;
+    }
+    let number = cause.place.regions.len() as u64;
+    let largest = super::words::percent(largest);
+    list.push(cause.showing(&[("regions", number)]).saying(
+        format!("none of them loses more than {largest} of the run"),
+        "There is no one place to change.",
+    ));
+    sort(list);
+}
+
+/// What is won by one cause cannot be won by the next.
+fn no_more_than_all(list: &mut [Cause], duration_ns: u64) {
+    let mut rest = duration_ns;
+    for cause in list {
+        let likely = cause.likely.ns.min(rest);
+        rest -= likely;
+        cause.likely = Share::of(likely, duration_ns);
+    }
+}

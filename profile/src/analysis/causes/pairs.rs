@@ -1,0 +1,111 @@
+//! Two loops in a row, of which the second gives little to threads that had much in
+//! the first: without the barrier between them the waits would even out.
+
+use super::ledger::{Amount, Ledger};
+use super::shape::work_and_wait;
+use super::{Cause, Facts, Kind, Place};
+use crate::analysis::tree::TreeNode;
+use crate::analysis::words::time;
+use crate::columns::Quantity;
+use crate::overheads::Category;
+use crate::region_kind::RegionKind;
+
+/// Part of both waits that must go without the barrier between.
+const EVENS_OUT: f64 = 0.5;
+
+/// Finds such pairs.
+pub(super) fn evened_out(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    for (first, second) in neighbours(facts) {
+        let is_open = |region| ledger.open().any(|e| e.region == region && e.is_wait());
+        if !is_open(first) || !is_open(second) {
+            continue;
+        }
+        let Some(evened) = evened(facts, first, second) else {
+            continue;
+        };
+        let taken = ledger.take(|entry| [first, second].contains(&entry.region) && entry.is_wait());
+        let all = super::sum(&taken);
+        let part = evened.min(1.0);
+        let amount = Amount {
+            lost: (all.lost as f64 * part) as u64,
+            likely: all.likely * part,
+            upper: all.upper,
+        };
+        let (a, b) = (&facts.labels[first], &facts.labels[second]);
+        let words = format!(
+            "at the implicit barrier of {} before the one at line {}",
+            facts.the(first),
+            b.first
+        );
+        let place = Place {
+            regions: vec![first, second],
+            words,
+        };
+        let mut cause = facts.cause_of(Kind::BarrierBetween, place, amount);
+        cause.category = Some(Category::Imbal);
+        causes.push(cause.showing(&[("without_barrier_percent", (100.0 * part) as u64)]).saying(
+            format!(
+                "threads that have much to do in one of the two loops have little in the other, \
+                 but wait {} between them",
+                time(all.lost)
+            ),
+            format!(
+                "If the loop at line {} needs nothing from other threads' iterations of the one \
+                 at line {}, add nowait to the latter.",
+                b.first, a.first
+            ),
+        ));
+    }
+    causes
+}
+
+/// Loops that follow each other in the same block as often.
+fn neighbours(facts: &Facts<'_, '_>) -> Vec<(usize, usize)> {
+    let nodes = &facts.tree.nodes;
+    let mut pairs = Vec::new();
+    for parent in nodes.iter() {
+        let mut before: Option<&TreeNode<'_>> = None;
+        for child in parent.children.iter().map(|&child| &nodes[child]) {
+            let is_loop = child.kind == RegionKind::Loop;
+            if let Some(first) = before.filter(|_| is_loop)
+                && executions(first) == executions(child)
+                && !pairs.contains(&(first.region, child.region))
+            {
+                pairs.push((first.region, child.region));
+            }
+            before = is_loop.then_some(child);
+        }
+    }
+    pairs
+}
+
+fn executions(node: &TreeNode<'_>) -> u64 {
+    let count = |row: crate::columns::Measures<'_>| Quantity::ExecCount.inclusive(&row);
+    node.executors().map(count).sum()
+}
+
+/// The part of both waits that would not be without the barrier between, if it is
+/// enough.
+fn evened(facts: &Facts<'_, '_>, first: usize, second: usize) -> Option<f64> {
+    let a = work_and_wait(facts.table(first)?)?;
+    let b = work_and_wait(facts.table(second)?)?;
+    let threads = |rows: &[(usize, u64, u64)]| rows.iter().map(|row| row.0).collect::<Vec<_>>();
+    if threads(&a) != threads(&b) || a.len() < 2 {
+        return None;
+    }
+    let both: Vec<(usize, u64, u64)> = a.iter().zip(&b).map(|(a, b)| (a.0, a.1 + b.1, 0)).collect();
+    let alone = uneven(&a) + uneven(&b);
+    let waited: u64 = a.iter().chain(&b).map(|row| row.2).sum();
+    let explained = alone as f64 >= EVENS_OUT * waited as f64;
+    let part = alone.saturating_sub(uneven(&both)) as f64 / alone.max(1) as f64;
+    // Each of the two must be uneven for itself.
+    let matters = uneven(&a).min(uneven(&b)) as f64 >= EVENS_OUT / 2.0 * alone as f64;
+    (explained && matters && part >= EVENS_OUT).then_some(part)
+}
+
+/// What all would wait for the one with most to do.
+fn uneven(rows: &[(usize, u64, u64)]) -> u64 {
+    let most = rows.iter().map(|row| row.1).max().unwrap_or(0);
+    rows.iter().map(|row| most - row.1).sum()
+}

@@ -1,0 +1,94 @@
+//! How the work of a construct is spread over its threads.
+
+use crate::analysis::remedy::{EXPLAINS, work_column};
+use crate::analysis::tables::Table;
+use crate::columns::Quantity;
+
+/// How much more than the others one thread must have for it to be the one.
+const STANDS_OUT: f64 = 0.5;
+
+/// The shape of what threads had to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// More with every thread.
+    Rising,
+    /// Less with every thread.
+    Falling,
+    /// One has much more than all others, which have about the same.
+    One,
+    /// None of these.
+    Uneven,
+    /// All the same in sum: threads took turns in being late.
+    Turns,
+}
+
+/// Who had most and least, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spread {
+    pub(super) shape: Shape,
+    pub(super) most: (usize, u64),
+    pub(super) least: (usize, u64),
+}
+
+/// Work and wait of each thread of a construct.
+pub(super) fn work_and_wait(table: &Table) -> Option<Vec<(usize, u64, u64)>> {
+    let work = work_column(table)?;
+    let wait = table.column(Quantity::BarrierTime)?;
+    let tasks = table.column(Quantity::TaskTime)?;
+    let rows = table.rows();
+    Some(
+        rows.map(|(thread, cells)| (thread, cells[work] + cells[tasks], cells[wait]))
+            .collect(),
+    )
+}
+
+/// None if there is nothing to compare.
+pub(super) fn of(table: &Table) -> Option<Spread> {
+    let rows = work_and_wait(table)?;
+    let work = |(thread, work, _): &(usize, u64, u64)| (*thread, *work);
+    let most = rows.iter().map(work).max_by_key(|it| it.1)?;
+    let least = rows.iter().map(work).min_by_key(|it| it.1)?;
+    let longest = rows.iter().map(|(_, _, wait)| *wait).max()?;
+    let difference = (most.1 - least.1) as f64;
+    let works: Vec<u64> = rows.iter().map(|(_, work, _)| *work).collect();
+    let shape = match difference < EXPLAINS * longest as f64 {
+        true => Shape::Turns,
+        false => shape(&works, most.1),
+    };
+    Some(Spread { shape, most, least })
+}
+
+fn shape(works: &[u64], most: u64) -> Shape {
+    if works.len() < 3 {
+        return Shape::Uneven;
+    }
+    let mut others = works.to_vec();
+    others.sort_unstable();
+    let highest = others[others.len() - 2];
+    let lowest = others[0];
+    let above = (most - highest) as f64;
+    if above > 2.0 * (highest - lowest) as f64 && above > STANDS_OUT * highest as f64 {
+        return Shape::One;
+    }
+    match (works.is_sorted(), works.iter().rev().is_sorted()) {
+        (true, false) => Shape::Rising,
+        (false, true) => Shape::Falling,
+        _ => Shape::Uneven,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_told_apart() {
+        let of = |works: &[u64]| shape(works, works.iter().copied().max().unwrap_or(0));
+        assert_eq!(of(&[10, 20, 30, 40]), Shape::Rising);
+        assert_eq!(of(&[58, 42, 26, 10]), Shape::Falling);
+        assert_eq!(of(&[10, 11, 60, 10]), Shape::One);
+        assert_eq!(of(&[60, 10, 10, 10]), Shape::One);
+        assert_eq!(of(&[10, 40, 15, 35]), Shape::Uneven);
+        assert_eq!(of(&[10, 40]), Shape::Uneven);
+    }
+}

@@ -1,0 +1,170 @@
+//! Parallel regions that do less than their teams cost. A loop over time steps has
+//! many of them; they are one cause.
+
+use super::ledger::{Amount, Entry, Ledger};
+use super::shape::work_and_wait;
+use super::{Cause, Facts, Kind, Place};
+use crate::analysis::words::{count, time};
+use crate::overheads::Category;
+
+/// Instances from which a region is one that is repeated.
+const REPEATED: u64 = 10;
+/// Work of a thread in one instance up to which a region may be small, in
+/// nanoseconds: teams cost microseconds.
+const SMALL: f64 = 100_000.0;
+/// Part of its elapsed time that its team must cost.
+const COSTS: f64 = 0.25;
+
+/// A parallel region, and what it does at a time.
+struct Region {
+    region: usize,
+    instances: u64,
+    members: u64,
+    /// Elapsed time of all instances, in nanoseconds.
+    wall: f64,
+    /// Time that threads worked in them.
+    useful: f64,
+}
+
+/// All regions that are too small, as one cause.
+pub(super) fn regions(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
+    let owners = owners(facts);
+    let mut small: Vec<(Region, Vec<Entry>)> = Vec::new();
+    for region in candidates(facts) {
+        let is_its = |entry: &Entry| owners[entry.region] == Some(region.region);
+        let cost: f64 = ledger
+            .open()
+            .filter(|entry| is_its(entry))
+            .map(|entry| team_cost(facts, entry))
+            .sum();
+        if cost >= COSTS * region.wall {
+            let taken = ledger.take(|entry| is_its(entry) && team_cost(facts, entry) > 0.0);
+            small.push((region, taken));
+        }
+    }
+    cause(facts, small).into_iter().collect()
+}
+
+/// Regions that are repeated with little work each time.
+fn candidates(facts: &Facts<'_, '_>) -> Vec<Region> {
+    let mut instances = vec![0; facts.profile.regions.len()];
+    let mut wall = vec![0.0; facts.profile.regions.len()];
+    for (node, of_node) in facts.tree.nodes.iter().zip(&facts.walls.nodes) {
+        if node.kind.is_parallel() && !node.inside_itself {
+            instances[node.region] += node.rows().map(|row| row.row.seq().count).sum::<u64>();
+            wall[node.region] += of_node.inclusive;
+        }
+    }
+    let rows = facts
+        .overheads
+        .regions
+        .iter()
+        .zip(&facts.efficiency.regions);
+    let regions = rows
+        .filter(|(row, _)| !row.is_outside)
+        .map(|(row, (_, of))| Region {
+            region: row.region,
+            instances: instances[row.region],
+            members: row.threads as u64,
+            wall: wall[row.region],
+            useful: of.useful_ns as f64,
+        });
+    let is_small = |region: &Region| {
+        let each = (region.instances.max(1) * region.members.max(1)) as f64;
+        region.instances >= REPEATED && region.members > 1 && region.useful / each <= SMALL
+    };
+    regions.filter(is_small).collect()
+}
+
+/// For each region the parallel one whose teams alone execute it.
+fn owners(facts: &Facts<'_, '_>) -> Vec<Option<usize>> {
+    let mut owners: Vec<Option<Option<usize>>> = vec![None; facts.profile.regions.len()];
+    for node in &facts.tree.nodes {
+        let owner = match node.kind.is_parallel() {
+            true => Some(node.region),
+            false => node.scope.map(|scope| facts.tree.nodes[scope].region),
+        };
+        let known = &mut owners[node.region];
+        *known = match known {
+            None => Some(owner),
+            Some(other) if *other == owner => Some(owner),
+            Some(_) => Some(None),
+        };
+    }
+    owners.into_iter().map(Option::flatten).collect()
+}
+
+/// What an entry loses to the team itself: starting and ending it, and waits that no
+/// uneven work explains.
+fn team_cost(facts: &Facts<'_, '_>, entry: &Entry) -> f64 {
+    if entry.category == Category::Mgmt && entry.cost.kind.is_parallel() {
+        return entry.amount.likely;
+    }
+    if entry.category != Category::Imbal || !entry.is_wait() {
+        return 0.0;
+    }
+    let rows = facts.table(entry.region).and_then(work_and_wait);
+    let rows = rows.unwrap_or_default();
+    let most = rows.iter().map(|row| row.1).max().unwrap_or(0);
+    let uneven: u64 = rows.iter().map(|row| most - row.1).sum();
+    let waited: u64 = rows.iter().map(|row| row.2).sum();
+    let unexplained = waited.saturating_sub(uneven) as f64 / waited.max(1) as f64;
+    entry.amount.likely * unexplained
+}
+
+fn cause(facts: &Facts<'_, '_>, mut small: Vec<(Region, Vec<Entry>)>) -> Option<Cause> {
+    crate::order::by(&mut small, |a, b| b.0.wall.total_cmp(&a.0.wall));
+    let (first, _) = small.first()?;
+    let pair_cost = facts.profile.run.pair_cost_ps as f64 / 1000.0;
+    let mut amount = Amount::default();
+    let (mut instances, mut wall, mut useful, mut paid) = (0, 0.0, 0.0, 0.0);
+    for (region, taken) in &small {
+        let lost = super::sum(taken);
+        // Three pairs of events are on the path of every instance.
+        let measuring = 3.0 * pair_cost * region.instances as f64;
+        let serial = region.wall - region.useful;
+        let likely = (serial.max(lost.likely) - measuring).max(0.0);
+        amount += Amount {
+            lost: lost.lost,
+            likely,
+            upper: region.wall - region.useful / region.members.max(1) as f64,
+        };
+        instances += region.instances;
+        wall += region.wall;
+        useful += region.useful;
+        paid += lost.likely;
+    }
+    let each = |ns: f64| (ns / instances.max(1) as f64).max(0.0).round() as u64;
+    let members = first.members.max(2) as f64;
+    let breaks_even = each(paid * members / (members - 1.0));
+    let place = Place {
+        regions: small.iter().map(|(region, _)| region.region).collect(),
+        words: match small.len() {
+            1 => format!("in {}", facts.the(first.region)),
+            more => format!(
+                "in {more} small regions, such as {}",
+                facts.the(first.region)
+            ),
+        },
+    };
+    let what = format!(
+        "started {}, for {} of work at a time; its team costs {}",
+        count(instances, "time"),
+        time(each(useful)),
+        time(each(paid)),
+    );
+    let remedy = format!(
+        "Put one parallel region around the loop that repeats it, join it with its neighbours, or \
+         keep it serial with an if clause where it has less than about {} of work.",
+        time(breaks_even)
+    );
+    let mut cause = facts.cause_of(Kind::SmallRegions, place, amount);
+    cause.category = Some(Category::Mgmt);
+    let evidence = [
+        ("instances", instances),
+        ("elapsed_ns", wall as u64),
+        ("work_each_ns", each(useful)),
+        ("breaks_even_ns", breaks_even),
+    ];
+    Some(cause.showing(&evidence).saying(what, remedy))
+}

@@ -1,0 +1,107 @@
+//! What teams cost: making threads for the first one, starting and ending others, and
+//! teams that leave threads without work.
+
+use super::ledger::{Amount, Ledger, sum};
+use super::{Cause, Facts, Kind, Place};
+use crate::advice::advice;
+use crate::analysis::NEGLIGIBLE;
+use crate::analysis::words::{count, time};
+use crate::columns::Quantity;
+use crate::overheads::Category;
+use crate::region_kind::PseudoRegion;
+
+/// What making the threads cost once is nothing that a change of the region wins.
+pub(super) fn one_off(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
+    let roots = facts.tree.nodes.iter();
+    let mut teams = roots.filter(|node| node.kind.is_parallel() && node.scope.is_none());
+    let Some(first) = teams.next() else {
+        return Vec::new();
+    };
+    let instances: u64 = first.rows().map(|row| row.row.seq().count).sum();
+    let longest = facts
+        .profile
+        .distributions
+        .iter()
+        .filter(|of| of.region == first.region && of.part == PseudoRegion::Seq)
+        .map(|of| of.max_ns)
+        .max();
+    let region = first.region;
+    let members = first.members().count().max(1) as u64;
+    let started: u64 = first.rows().map(|row| row.row.enter().ns).sum();
+    // All of a single instance; of several what one of them can explain.
+    let once = match longest {
+        _ if instances <= 1 => true,
+        Some(longest) => longest.saturating_mul(members) >= started,
+        None => false,
+    };
+    let is_start = |cost: &crate::overheads::Cost| {
+        cost.kind.is_parallel() && cost.quantity == Quantity::EnterTime
+    };
+    if once {
+        ledger.take(|entry| entry.region == region && is_start(entry.cost));
+    }
+    Vec::new()
+}
+
+/// Starting and ending teams whose regions are not small.
+pub(super) fn starting(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    for taken in ledger.take_by_region(|_| true) {
+        let Some(most) = taken.iter().max_by_key(|entry| entry.amount.lost) else {
+            continue;
+        };
+        let region = most.region;
+        let place = facts.at(most.cost.place, region);
+        let each = facts.table(region).map_or(0, |table| {
+            let column = table.column(Quantity::ExecCount);
+            column.map_or(0, |column| table.sum[column])
+        });
+        let lost = sum(&taken).lost;
+        let what = format!(
+            "executed {}, {} lost each time on average",
+            count(each, "time"),
+            time(lost / each.max(1))
+        );
+        let kind = facts.profile.regions[region].kind;
+        let remedy = advice(kind, most.category, None).filter(|_| most.category != Category::Imbal);
+        let cause = facts.cause(Kind::Teams, place, &taken);
+        causes.push(cause.saying(what, remedy.unwrap_or_default()));
+    }
+    causes
+}
+
+/// Teams of fewer threads than the largest number at once.
+pub(super) fn small(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
+    let overheads = facts.overheads;
+    if overheads.small_teams.percent < NEGLIGIBLE || overheads.threads_are_least {
+        return Vec::new();
+    }
+    let threads = overheads.threads.max(1);
+    let smaller = |row: &&crate::analysis::ParallelRegion| (row.threads as u64) < threads;
+    let Some(most) = overheads.regions.iter().find(smaller) else {
+        return Vec::new();
+    };
+    let likely = overheads.small_teams.ns as f64 / threads as f64;
+    let amount = Amount {
+        lost: overheads.small_teams.ns,
+        likely,
+        upper: likely * threads as f64,
+    };
+    let place = Place {
+        regions: vec![most.region],
+        words: format!("in {}", facts.the(most.region)),
+    };
+    let what = format!(
+        "teams of fewer than {} left {} of thread time without a thread, most in this region, \
+         which had {}",
+        count(threads, "thread"),
+        time(overheads.small_teams.ns),
+        most.threads
+    );
+    let cause = facts.cause_of(Kind::SmallTeams, place, amount);
+    let cause = cause.showing(&[
+        ("threads", most.threads as u64),
+        ("threads_at_once", threads),
+    ]);
+    vec![cause.saying(what, "See whether these regions can use all threads.")]
+}

@@ -1,0 +1,276 @@
+//! Waits of a team's members for each other: for which of them, and why it had more to
+//! do.
+
+use super::ledger::{Entry, Ledger};
+use super::shape::{self, Shape};
+use super::{Cause, Facts, Kind, Place};
+use crate::advice::{TOO_FEW_TASKS, TOO_LITTLE_WORK, advice, for_loop};
+use crate::analysis::remedy::{EXPLAINS, tasks_while_waiting, too_little_work};
+use crate::analysis::tree::TreeNode;
+use crate::analysis::words::{count, time};
+use crate::columns::{Quantity, occupied};
+use crate::overheads::Category;
+use crate::region_kind::RegionKind;
+
+/// One cause for each region at which threads waited.
+pub(super) fn waits(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
+    let waits = ledger.take_by_region(is_wait);
+    let causes = waits.iter().filter_map(|taken| cause(facts, taken));
+    causes.collect()
+}
+
+fn is_wait(entry: &Entry) -> bool {
+    entry.is_wait() || entry.is_of(&[RegionKind::Taskwait])
+}
+
+fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
+    let entry = taken.iter().max_by_key(|entry| entry.amount.lost)?;
+    let region = entry.region;
+    let at = || facts.at(entry.cost.place, region);
+    let lost = entry.amount.lost;
+    let table = facts.table(region).filter(|_| facts.matters(taken));
+    let Some(table) = table else {
+        let cause = facts.cause(of_construct(entry), at(), taken);
+        return Some(cause.saying(format!("threads waited {}", time(lost)), ""));
+    };
+    if let Some(tasks) = tasks_while_waiting(table, entry.cost.quantity) {
+        let what = format!("meanwhile threads executed tasks for only {}", time(tasks));
+        let cause = facts.cause(Kind::TooFewTasks, at(), taken);
+        return Some(
+            cause
+                .showing(&[("tasks_ns", tasks)])
+                .saying(what, TOO_FEW_TASKS),
+        );
+    }
+    if entry.is_of(&[RegionKind::Taskwait]) {
+        let cause = facts.cause(Kind::TooFewTasks, at(), taken);
+        let what = "threads waited for tasks that others executed";
+        return Some(cause.saying(what, TOO_FEW_TASKS));
+    }
+    if let Some(work) = too_little_work(table, entry.category, entry.cost.quantity) {
+        let what = format!(
+            "all threads' work there was only {}, which does not explain the wait",
+            time(work)
+        );
+        let cause = facts.cause(Kind::LateThreads, at(), taken);
+        return Some(
+            cause
+                .showing(&[("work_ns", work)])
+                .saying(what, TOO_LITTLE_WORK),
+        );
+    }
+    let explained = sibling(facts, entry).map(|other| of_sibling(facts, taken, entry, other));
+    Some(explained.unwrap_or_else(|| own(facts, taken, entry)))
+}
+
+/// What the wait is in itself.
+fn of_construct(entry: &Entry) -> Kind {
+    match (entry.cost.kind, entry.category) {
+        (RegionKind::Single, _) => Kind::Single,
+        (RegionKind::Sections | RegionKind::ParallelSections, _) => Kind::Sections,
+        (RegionKind::Taskgroup, _) => Kind::TooFewTasks,
+        (_, Category::Imbal) => Kind::Imbalance,
+        _ => Kind::Barrier,
+    }
+}
+
+fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
+    let kind = of_construct(entry);
+    let region = &facts.profile.regions[entry.region];
+    let place = facts.at(entry.cost.place, entry.region);
+    let cause = facts.cause(kind, place, taken);
+    let is_loop = matches!(region.kind, RegionKind::Loop | RegionKind::ParallelLoop);
+    let spread = facts.table(entry.region).and_then(shape::of);
+    if let (Kind::Imbalance, Some(spread)) = (kind, spread) {
+        let what = uneven(facts, &spread, is_loop);
+        let remedy = match (spread.shape, is_loop) {
+            (Shape::Turns, _) => TURNS,
+            (_, true) => for_loop(region.schedule.as_deref()),
+            _ => advice(region.kind, entry.category, None).unwrap_or_default(),
+        };
+        let evidence = [("most_ns", spread.most.1), ("least_ns", spread.least.1)];
+        return cause.showing(&evidence).saying(what, remedy);
+    }
+    let remedy = advice(region.kind, entry.category, region.schedule.as_deref());
+    let times = facts.table(entry.region).map_or(0, |table| {
+        let column = table.column(Quantity::ExecCount);
+        column.map_or(0, |column| table.sum[column])
+    });
+    let each = entry.amount.lost / times.max(1);
+    let what = match kind {
+        Kind::Single => "one thread worked in it while the others waited".to_owned(),
+        _ => format!(
+            "executed {}, {} lost each time on average",
+            count(times, "time"),
+            time(each)
+        ),
+    };
+    cause
+        .showing(&[("times", times), ("wait_each_ns", each)])
+        .saying(what, remedy.unwrap_or_default())
+}
+
+/// For threads that are late in turns.
+const TURNS: &str = "No thread is late again and again: see whether iterations differ from one \
+                     execution to the next, and whether other programs used the processors.";
+
+fn uneven(facts: &Facts<'_, '_>, spread: &shape::Spread, is_loop: bool) -> String {
+    let name = |thread: usize| &facts.threads[thread];
+    let what = match (spread.shape, is_loop) {
+        (Shape::Turns, _) => return "threads took turns in being late".to_owned(),
+        (Shape::Rising, true) => "later iterations take longer: ",
+        (Shape::Falling, true) => "earlier iterations take longer: ",
+        (Shape::One, _) => "one thread had much more to do than the others: ",
+        _ => "work was uneven: ",
+    };
+    format!(
+        "{what}thread {} worked {}, thread {} only {}",
+        name(spread.most.0),
+        time(spread.most.1),
+        name(spread.least.0),
+        time(spread.least.1)
+    )
+}
+
+/// Another construct of the same block, whose times explain why threads came to the
+/// wait when they came.
+#[derive(Clone, Copy, Debug)]
+struct Sibling {
+    region: usize,
+    kind: RegionKind,
+    longest_ns: u64,
+}
+
+fn of_sibling(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, other: Sibling) -> Cause {
+    let kind = match other.kind {
+        RegionKind::Master => Kind::Master,
+        RegionKind::Single => Kind::Single,
+        RegionKind::Sections => Kind::Sections,
+        _ => Kind::Imbalance,
+    };
+    let place = Place {
+        regions: vec![other.region, entry.region],
+        words: facts.at(entry.cost.place, entry.region).words,
+    };
+    let region = &facts.profile.regions[other.region];
+    let what = match other.kind {
+        RegionKind::Loop => format!(
+            "threads waited for {}, which has no barrier of its own and whose iterations are \
+             uneven",
+            facts.the(other.region)
+        ),
+        _ => format!(
+            "meanwhile one thread executed {} for {}",
+            facts.the(other.region),
+            time(other.longest_ns)
+        ),
+    };
+    let remedy = match other.kind {
+        RegionKind::Loop => for_loop(region.schedule.as_deref()).to_owned(),
+        _ => "Spread what it does over the team, or let the others go on.".to_owned(),
+    };
+    facts
+        .cause(kind, place, taken)
+        .showing(&[("longest_ns", other.longest_ns)])
+        .saying(what, remedy)
+}
+
+/// The construct beside the wait that explains most of it, if one does.
+fn sibling(facts: &Facts<'_, '_>, entry: &Entry) -> Option<Sibling> {
+    let waits = waits_of(facts, entry);
+    let waited: u64 = waits.iter().map(|(_, ns)| ns).sum();
+    let mut best: Option<(f64, Sibling)> = None;
+    for region in beside(facts, entry) {
+        let times = times_of(facts, region);
+        let longest = times.iter().map(|(_, ns)| *ns).max().unwrap_or(0);
+        let of = |thread: usize| {
+            let mut times = times.iter();
+            times.find(|it| it.0 == thread).map_or(0, |it| it.1)
+        };
+        let off: u64 = waits
+            .iter()
+            .map(|(thread, wait)| wait.abs_diff(longest.saturating_sub(of(*thread))))
+            .sum();
+        let explained = 1.0 - off as f64 / waited.max(1) as f64;
+        if explained >= EXPLAINS && best.as_ref().is_none_or(|(least, _)| explained > *least) {
+            let sibling = Sibling {
+                region,
+                kind: facts.profile.regions[region].kind,
+                longest_ns: longest,
+            };
+            best = Some((explained, sibling));
+        }
+    }
+    best.map(|(_, sibling)| sibling)
+}
+
+/// Constructs that a thread may be kept by, without a wait of all at their end.
+const KEEPING: &[RegionKind] = &[
+    RegionKind::Master,
+    RegionKind::Single,
+    RegionKind::Loop,
+    RegionKind::Sections,
+    RegionKind::User,
+    RegionKind::Function,
+];
+
+/// The regions that stand in the same block as the wait.
+fn beside(facts: &Facts<'_, '_>, entry: &Entry) -> Vec<usize> {
+    let nodes = &facts.tree.nodes;
+    let mut found: Vec<usize> = Vec::new();
+    let mut add = |children: &[usize]| {
+        for child in children.iter().map(|&child| &nodes[child]) {
+            let is_other = child.region != entry.region && KEEPING.contains(&child.kind);
+            if is_other && !found.contains(&child.region) {
+                found.push(child.region);
+            }
+        }
+    };
+    if entry.cost.kind.is_parallel() {
+        let own = nodes.iter().filter(|node| node.region == entry.region);
+        own.for_each(|node| add(&node.children));
+        return found;
+    }
+    for parent in nodes {
+        let mut children = parent.children.iter();
+        if children.any(|&child| nodes[child].region == entry.region) {
+            add(&parent.children);
+        }
+    }
+    found
+}
+
+/// How long each thread waited.
+fn waits_of(facts: &Facts<'_, '_>, entry: &Entry) -> Vec<(usize, u64)> {
+    by_thread(facts, entry.region, |node, row| {
+        let is_wait = entry.cost.quantity.inclusive(row);
+        if node.kind.is_parallel() && row.row.main.is_zero() {
+            0
+        } else {
+            is_wait
+        }
+    })
+}
+
+/// How long a construct kept each thread, without the wait at its end.
+fn times_of(facts: &Facts<'_, '_>, region: usize) -> Vec<(usize, u64)> {
+    by_thread(facts, region, |node, row| {
+        occupied(node.kind, row.row).saturating_sub(Quantity::BarrierTime.inclusive(row))
+    })
+}
+
+fn by_thread(
+    facts: &Facts<'_, '_>,
+    region: usize,
+    time: impl Fn(&TreeNode<'_>, &crate::columns::Measures<'_>) -> u64,
+) -> Vec<(usize, u64)> {
+    let mut sums = vec![None; facts.profile.threads.len()];
+    for node in facts.tree.nodes.iter().filter(|node| node.region == region) {
+        for row in node.executors() {
+            *sums[row.row.thread].get_or_insert(0) += time(node, &row);
+        }
+    }
+    let sums = sums.into_iter().enumerate();
+    sums.filter_map(|(thread, ns)| Some((thread, ns?)))
+        .collect()
+}
