@@ -191,6 +191,10 @@ fn check_waits(profile: &Profile) -> Result<(), String> {
                 .iter()
                 .map(|of| ("an arrival", of.region, Some(of.thread))),
         )
+        .chain(profile.serial.iter().flat_map(|of| {
+            let regions = [of.after, of.before].into_iter().flatten();
+            regions.map(|region| ("a serial part", region, None))
+        }))
         .chain(sites.flat_map(|site| {
             let holders = site.holders.iter();
             let holders = holders.map(|holder| ("a holder", holder.region, holder.thread));
@@ -221,6 +225,17 @@ fn check_sums(profile: &Profile) -> Result<(), String> {
             run.pair_cost_ps,
         ]
     });
+    let scheduling = profile.run.scheduling.into_iter();
+    let scheduling = scheduling.flat_map(|of| {
+        [
+            of.run_ns,
+            of.ready_ns,
+            of.most_ready_ns,
+            of.first_run_ns,
+            of.first_ready_ns,
+        ]
+    });
+    let serial = profile.serial.iter().flat_map(|of| [of.ns, of.count]);
     let rows = || profile.nodes.iter().flat_map(|node| &node.rows);
     let spans = || rows().flat_map(|row| PseudoRegion::ALL.map(|part| row.span(part)));
     let waits = profile.contention.iter().flat_map(|guard| &guard.sites);
@@ -236,7 +251,8 @@ fn check_sums(profile: &Profile) -> Result<(), String> {
     let buckets = profile.distributions.iter().flat_map(|of| &of.histogram);
     let buckets = buckets.map(|bucket| bucket.count);
     for (what, sum) in [
-        ("times of its run", sum(runs)),
+        ("times of its run", sum(runs.chain(scheduling))),
+        ("serial parts", sum(serial)),
         ("times", sum(spans().map(|span| span.ns))),
         ("counts", sum(spans().map(|span| span.count))),
         ("waits", sum(waits.chain(holders).chain(members))),

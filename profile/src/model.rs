@@ -43,6 +43,10 @@ pub struct Profile {
     pub threads: Vec<Thread>,
     /// The call-path tree, parents before children.
     pub nodes: Vec<Node>,
+    /// The serial part by what it lies between, longest first; empty if that is not
+    /// known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub serial: Vec<Serial>,
     /// How the times of instances are spread.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distributions: Vec<Distribution>,
@@ -100,6 +104,10 @@ pub struct Run {
     /// processes.
     #[serde(skip_serializing_if = "has_no")]
     pub processors: u32,
+    /// How its threads got processors, as the kernel tells; absent if it did not, and
+    /// for several processes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduling: Option<Scheduling>,
     /// Host name.
     pub host: String,
     /// Process id; 0 for several processes.
@@ -122,11 +130,52 @@ pub struct Run {
     /// Whether the program went on after this was saved.
     #[serde(skip_serializing_if = "is_false")]
     pub incremental: bool,
+    /// The variables of the environment that OpenMP's runtimes read and that were set.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
     /// What the program said about its run, by key.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
     /// What a reader should know: unmatched events, regions still open, ...
     pub notes: Vec<String>,
+}
+
+/// How long the initial thread worked alone between two regions that start teams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Serial {
+    /// Index of the region that ended before; none at the beginning of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<usize>,
+    /// Index of the region that began behind; none at the end of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<usize>,
+    /// How often.
+    pub count: u64,
+    /// How long, in nanoseconds.
+    pub ns: u64,
+}
+
+/// How the threads of a process got processors, as far as they had not ended when it was
+/// asked. A thread that waits actively runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Scheduling {
+    /// Number of threads.
+    pub threads: u32,
+    /// Time that they ran, in nanoseconds.
+    pub run_ns: u64,
+    /// Time that they were ready to run and had no processor, in nanoseconds.
+    pub ready_ns: u64,
+    /// Time that the process's first thread ran, in nanoseconds.
+    pub first_run_ns: u64,
+    /// Time that the process's first thread was ready and had no processor, in
+    /// nanoseconds.
+    pub first_ready_ns: u64,
+    /// The longest time that one thread was ready and had no processor, in nanoseconds.
+    pub most_ready_ns: u64,
+    /// How many processors those that ran may use altogether, each where it is allowed
+    /// to; 0 if unknown.
+    pub processors: u32,
 }
 
 /// One construct of the source.

@@ -11,7 +11,7 @@ use std::path::Path;
 use jsonschema::Validator;
 use profile::model::{
     Arrivals, Bucket, Code, Contention, ContentionSite, Distribution, GuardKind, Holder, Profile,
-    VERSION,
+    Scheduling, Serial, VERSION,
 };
 use profile::region_kind::{KINDS, PseudoRegion};
 use proptest::prelude::*;
@@ -94,6 +94,23 @@ fn full() -> Profile {
         });
         region.kind = row.kind;
     }
+    profile.run.scheduling = Some(Scheduling {
+        threads: 2,
+        run_ns: 9,
+        ready_ns: 8,
+        first_run_ns: 5,
+        first_ready_ns: 4,
+        most_ready_ns: 4,
+        processors: 1,
+    });
+    let settings = [("OMP_SCHEDULE".to_owned(), "guided".to_owned())];
+    profile.run.settings = settings.into_iter().collect();
+    profile.serial = vec![Serial {
+        after: Some(0),
+        before: Some(0),
+        count: 1,
+        ns: 3,
+    }];
     profile.distributions = vec![Distribution {
         region: 0,
         thread: Some(0),

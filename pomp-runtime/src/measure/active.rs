@@ -14,9 +14,12 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use super::arrival::member_frame;
+use super::gaps::{Gap, Gaps};
+use super::region::Region;
 use super::stack::{Frame, Role};
 use super::thread::Thread;
 use super::{omp, pause, still, thread};
+use crate::sinks::profile::Node;
 
 /// What all threads share.
 #[derive(Debug)]
@@ -26,6 +29,7 @@ struct Shared {
     are_several: AtomicBool,
     /// How many initial threads there have been.
     initial_threads: AtomicU32,
+    gaps: Gaps,
 }
 
 /// What threads write that fork teams beside each other.
@@ -55,6 +59,7 @@ impl Shared {
             },
             are_several: AtomicBool::new(false),
             initial_threads: AtomicU32::new(0),
+            gaps: Gaps::new(),
         }
     }
 }
@@ -96,6 +101,15 @@ pub(super) fn start_anew() {
     counts.covered.store(0, Ordering::Relaxed);
     shared().are_several.store(false, Ordering::Relaxed);
     shared().initial_threads.store(0, Ordering::Relaxed);
+    shared().gaps.start_anew();
+}
+
+/// The serial part by what it lies between; empty if that is not known.
+pub(crate) fn gaps(beginning: u64, end: u64) -> Vec<Gap> {
+    match are_several() || pause::count() > 0 {
+        true => Vec::new(),
+        false => shared().gaps.all(beginning, end),
+    }
 }
 
 /// The largest number of threads at once, as far as it was counted here.
@@ -150,9 +164,12 @@ fn is_outermost(fork: &Frame) -> bool {
 impl Thread {
     /// A team is forked.
     #[inline(always)]
-    pub(super) fn team_opens(&self, fork: &'static Frame, at: u64) {
+    pub(super) fn team_opens(&self, fork: &'static Frame, region: &'static Region, at: u64) {
         let is_nested = fork.below().and_then(member_frame).is_some();
         fork.added.is_nested.store(is_nested, Ordering::Relaxed);
+        if !is_nested && !are_several() {
+            shared().gaps.ends(region, at);
+        }
         if are_several() && !is_nested && self.paused().is_none() {
             open(fork, pause::without(0, at));
         }
@@ -177,6 +194,9 @@ impl Thread {
         if !are_several() && is_outermost(fork) {
             if !self.is_passing(fork) {
                 self.covered.add(at.wrapping_sub(fork.start()));
+            }
+            if let Some(region) = fork.node().and_then(Node::region) {
+                shared().gaps.begins(region, at);
             }
         } else {
             close(fork, pause::without(0, at));

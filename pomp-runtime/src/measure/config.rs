@@ -1,6 +1,7 @@
 //! The settings of a run, read once from the environment. The table of the
 //! variables is `profile::environment`.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -44,6 +45,8 @@ pub(crate) struct Config {
     pub(crate) trace: Option<trace::Options>,
     /// Rank in an MPI program.
     pub(crate) rank: Option<u32>,
+    /// What OpenMP's runtimes are told.
+    pub(crate) openmp: BTreeMap<String, String>,
 }
 
 impl Config {
@@ -95,7 +98,8 @@ impl Config {
                 memory: number_of_bytes("ROMP_TRACE_MEMORY", TRACE_MEMORY),
                 keeps_last: text("ROMP_TRACE_KEEP").as_deref() == Some("last"),
             }),
-            rank: rank(get),
+            rank: rank(&get),
+            openmp: openmp(get),
         }
     }
 }
@@ -104,6 +108,36 @@ impl Config {
 /// is read here.
 pub(crate) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|_| !rights::are_lent())
+}
+
+/// The variables that OpenMP's runtimes read and that change how long a run takes.
+const OPENMP: &[&str] = &[
+    "OMP_NUM_THREADS",
+    "OMP_SCHEDULE",
+    "OMP_DYNAMIC",
+    "OMP_PROC_BIND",
+    "OMP_PLACES",
+    "OMP_WAIT_POLICY",
+    "OMP_MAX_ACTIVE_LEVELS",
+    "OMP_NESTED",
+    "OMP_THREAD_LIMIT",
+    "GOMP_CPU_AFFINITY",
+    "GOMP_SPINCOUNT",
+    "KMP_AFFINITY",
+    "KMP_BLOCKTIME",
+];
+/// Characters of a value that are kept.
+const LONGEST_VALUE: usize = 200;
+
+/// Those of them that are set.
+fn openmp(get: impl Fn(&str) -> Option<OsString>) -> BTreeMap<String, String> {
+    let set = OPENMP.iter().filter_map(|name| Some((*name, get(name)?)));
+    set.map(|(name, value)| {
+        let value = value.to_string_lossy();
+        let kept = value.chars().take(LONGEST_VALUE).collect();
+        (name.to_owned(), kept)
+    })
+    .collect()
 }
 
 /// Formulas separated by commas; a report says what is wrong with one.
@@ -122,7 +156,7 @@ fn program_name() -> String {
 
 /// The rank that an MPI launcher gave this process. Slurm numbers the tasks of
 /// every job, so there the rank counts only if there are several.
-fn rank(get: impl Fn(&str) -> Option<OsString>) -> Option<u32> {
+fn rank(get: &impl Fn(&str) -> Option<OsString>) -> Option<u32> {
     let number = |name: &str| get(name)?.to_str()?.trim().parse::<u32>().ok();
     [
         "OMPI_COMM_WORLD_RANK",
@@ -213,6 +247,7 @@ mod tests {
                 keeps_last: true,
             }),
             rank: Some(3),
+            openmp: BTreeMap::new(),
         };
         assert_eq!(config, expected);
     }

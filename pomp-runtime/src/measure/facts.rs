@@ -15,7 +15,10 @@ pub(crate) fn describe(run: &mut Run, application: &str) {
     run.end = rfc3339(end);
     run.user_ns = user;
     run.system_ns = system;
-    run.processors = processors();
+    run.scheduling = super::scheduling::of_process();
+    // Of threads that are bound, each may use its own ones alone.
+    let of_all = run.scheduling.map_or(0, |scheduling| scheduling.processors);
+    run.processors = processors().max(of_all);
     run.host = host();
     run.pid = std::process::id();
     super::clock::name().clone_into(&mut run.clock);

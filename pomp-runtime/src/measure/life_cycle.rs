@@ -335,6 +335,7 @@ fn profile(start: &Start, is_last: bool) -> Option<Profile> {
     }
     let ending = Ending {
         scale: clock::scale_between(start.beginning.clock, end),
+        span: [start.beginning.clock.ticks, end.ticks],
         is_last,
     };
     let mut profile = merge::merge(&snapshot, &region::all(), ending);
@@ -342,6 +343,7 @@ fn profile(start: &Start, is_last: bool) -> Option<Profile> {
     facts::describe(&mut profile.run, &start.config.application);
     annotations::describe(&mut profile.run);
     profile.run.rank = start.config.rank;
+    profile.run.settings.clone_from(&start.config.openmp);
     profile.run.notes.extend(region::switched_off());
     profile.run.counters = counters::names();
     profile.run.formulas = start.config.formulas.clone();

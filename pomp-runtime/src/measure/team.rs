@@ -69,7 +69,7 @@ impl Thread {
         team.forker.set(None);
         frame.team_size.store(0, Ordering::Relaxed);
         let at = self.time_of_begin(now);
-        self.team_opens(frame, at);
+        self.team_opens(frame, region, at);
         team.fork.set(at);
         team.label.set(match self.paused() {
             Some(_) => 0,

@@ -15,6 +15,7 @@ pub(crate) use super::snapshot::Snapshot;
 use super::spread::Map;
 use super::totals::Totals;
 use super::waits;
+use crate::measure::active;
 use crate::measure::clock::Scale;
 use crate::measure::region::Region;
 
@@ -22,6 +23,8 @@ use crate::measure::region::Region;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ending {
     pub(crate) scale: Scale,
+    /// When measurement began and ended, in ticks.
+    pub(crate) span: [u64; 2],
     /// Whether measurement has ended.
     pub(crate) is_last: bool,
 }
@@ -43,6 +46,7 @@ pub(crate) fn merge(snapshot: &Snapshot, regions: &[&'static Region], ending: En
     profile.run.parallel_ns = snapshot.covered.map(|ticks| ending.scale.to_ns(ticks));
     profile.run.incremental = !ending.is_last;
     profile.run.notes = notes(snapshot);
+    profile.serial = serial(&places, ending);
     let rank = write_threads(&mut profile, &places);
     write_nodes(&mut profile, &places, &rank, ending.scale);
     if snapshot.pauses > 0 {
@@ -50,6 +54,26 @@ pub(crate) fn merge(snapshot: &Snapshot, regions: &[&'static Region], ending: En
     }
     waits::describe(&mut profile, &places, &rank, ending.scale);
     profile
+}
+
+/// The serial part by what it lies between.
+fn serial(places: &Places<'_>, ending: Ending) -> Vec<model::Serial> {
+    let [begin, end] = ending.span;
+    let gaps = active::gaps(begin, end);
+    let index = |region: Option<&'static Region>| region.map(|region| places.index_of(region));
+    let described = gaps.iter().filter_map(|gap| {
+        Some(model::Serial {
+            after: index(gap.after).map_or(Some(None), |index| index.map(Some))?,
+            before: index(gap.before).map_or(Some(None), |index| index.map(Some))?,
+            count: gap.count,
+            ns: ending.scale.to_ns(gap.ticks),
+        })
+    });
+    let mut serial: Vec<model::Serial> = described.filter(|serial| serial.ns > 0).collect();
+    order::by_key(&mut serial, |serial| {
+        (Reverse(serial.ns), serial.after, serial.before)
+    });
+    serial
 }
 
 /// Removes the call paths that were only passed while measurement was off. Those that

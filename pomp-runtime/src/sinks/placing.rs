@@ -105,6 +105,11 @@ impl<'a> Places<'a> {
         position?.placed(node)
     }
 
+    /// The index of a region; none if it is not told of.
+    pub(super) fn index_of(&self, region: &'static Region) -> Option<usize> {
+        self.regions.get(&address(&region)).copied()
+    }
+
     /// The region of a merged node, as index among those of the profile.
     pub(super) fn region(&self, placed: Placed) -> usize {
         self.merged[placed.merged].region

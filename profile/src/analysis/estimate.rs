@@ -9,6 +9,8 @@
 //!   more to execute waits, so that the wait is what its own part leaves over.
 //!   All these are *estimated*. In a loop or `workshare`, work is not told from
 //!   the wait that follows: that barrier is *hidden*.
+//! - The tasks of a **taskloop** have no events. Threads that wait while it runs may
+//!   execute them, so that as much of their wait is *untold*.
 //! - A **team measured from outside** has a forking thread and no members. What
 //!   its threads did is not known, nor how many they were. The forking thread
 //!   was in it for the whole time, and stands for its members.
@@ -81,6 +83,44 @@ pub(super) fn complete(tree: &mut Tree<'_>, profile: &Profile) {
             tree.nodes[here].rows = Cow::Owned(rows);
         }
     }
+}
+
+/// Takes from the waits around taskloops what may have been their tasks.
+pub(super) fn hide_taskloops(tree: &mut Tree<'_>, profile: &Profile) {
+    for here in 0..tree.nodes.len() {
+        let node = &tree.nodes[here];
+        if node.kind != RegionKind::Taskloop {
+            continue;
+        }
+        let directive = profile.regions[node.region].directive.as_deref();
+        let runs_on = directive.is_some_and(|text| text.contains("nogroup"));
+        let lasted = match runs_on {
+            true => u64::MAX,
+            false => node.rows.iter().map(|row| row.main.ns).sum(),
+        };
+        for place in waits_around(tree, here) {
+            tree.nodes[place].hide_waits(lasted);
+        }
+    }
+}
+
+/// Where a team's members wait that may execute the tasks of a node: at the end of the
+/// innermost construct around it that has a barrier, or else at those beside it.
+fn waits_around(tree: &Tree<'_>, here: usize) -> Vec<usize> {
+    let has_wait = |place: usize| tree.nodes[place].rows.iter().any(|row| row.ibarr.ns > 0);
+    let mut place = here;
+    while let Some(parent) = tree.nodes[place].parent {
+        if has_wait(parent) && !tree.nodes[parent].kind.is_parallel() {
+            return vec![parent];
+        }
+        if tree.nodes[parent].kind.is_parallel() {
+            let children = tree.nodes[parent].children.iter().copied();
+            let barriers = children.filter(|&child| tree.nodes[child].kind == RegionKind::Barrier);
+            return barriers.chain([parent]).collect();
+        }
+        place = parent;
+    }
+    Vec::new()
 }
 
 /// Rows of forking threads stand for teams without members, and a barrier that

@@ -171,6 +171,7 @@ impl<'p> Report<'p> {
         let summary = summary::Facts {
             profile,
             labels: &labels,
+            flat: &flat,
             overheads: &overheads,
             causes: &causes,
             dilation: dilation.as_ref(),

@@ -92,6 +92,9 @@ pub struct Untold {
     /// Whether it was measured from outside, so that not even the number of its
     /// threads is known. Else its barrier is not told from its work.
     pub is_outside: bool,
+    /// Whether threads may have executed the tasks of a `taskloop` while they waited
+    /// there.
+    pub may_have_tasks: bool,
 }
 
 /// A line of the tables of overheads.
@@ -320,6 +323,7 @@ struct Sums {
 struct UntoldSums {
     ns: u64,
     is_outside: bool,
+    may_have_tasks: bool,
     /// Of outermost teams that were measured from outside: for how long the threads
     /// that forked them were in them.
     outermost_ns: u64,
@@ -421,6 +425,7 @@ impl Sums {
             around.losses.add_all(&losses);
             around.untold_ns += untold;
             self.untold[node.region].ns += untold;
+            self.untold[node.region].may_have_tasks |= node.may_have_tasks();
         }
     }
 
@@ -473,6 +478,7 @@ impl Sums {
                 region,
                 time: Share::of(sums.ns + unseen.round() as u64, whole.thread_time_ns),
                 is_outside: sums.is_outside,
+                may_have_tasks: sums.may_have_tasks,
             }
         });
         let mut places: Vec<Untold> = untold.filter(|place| place.time.ns > 0).collect();

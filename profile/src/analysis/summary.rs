@@ -8,12 +8,15 @@ use super::causes::{Cause, Causes, MOST_SAID};
 use super::dilation::Dilation;
 use super::labels::Label;
 use super::overheads::Overheads;
+use super::tables::Table;
 use super::words::{count, percent, time};
 use super::{NEGLIGIBLE, Share};
+use crate::columns::Quantity;
 use crate::model::Profile;
 use crate::order;
 use crate::overheads::Category;
 use crate::printable::printable;
+use crate::region_kind::RegionKind;
 
 /// Where the time went, in words.
 #[derive(Clone, Debug, Default)]
@@ -24,10 +27,19 @@ pub struct Summary {
     pub lines: Vec<String>,
 }
 
+/// Constructs that may have teams, and whose parts are not measured.
+const WHOLE: &[RegionKind] = &[
+    RegionKind::Target,
+    RegionKind::Teams,
+    RegionKind::Distribute,
+    RegionKind::GenericLoop,
+];
+
 /// What the words are taken from.
 pub(crate) struct Facts<'a> {
     pub(crate) profile: &'a Profile,
     pub(crate) labels: &'a [Label],
+    pub(crate) flat: &'a [Table],
     pub(crate) overheads: &'a Overheads,
     pub(crate) causes: &'a Causes,
     pub(crate) dilation: Option<&'a Dilation>,
@@ -57,6 +69,9 @@ impl Facts<'_> {
 
     /// For a run without parallel regions.
     fn nothing_ran(&self) -> Summary {
+        if let Some(summary) = self.only_as_a_whole() {
+            return summary;
+        }
         let regions = &self.profile.regions;
         let parallel = regions.iter().filter(|region| region.kind.is_parallel());
         let headline = "No parallel region ran, so that there is nothing to analyse.".to_owned();
@@ -75,6 +90,30 @@ impl Facts<'_> {
             lines: vec![headline.clone(), why],
             headline,
         }
+    }
+
+    /// For a run whose teams stand in constructs that are measured as a whole, such as
+    /// `target teams distribute parallel for`.
+    fn only_as_a_whole(&self) -> Option<Summary> {
+        let time_of = |table: &&Table| {
+            let column = table.column(Quantity::ExecTime);
+            column.map_or(0, |column| table.sum[column])
+        };
+        let is_whole = |table: &&Table| WHOLE.contains(&self.profile.regions[table.region].kind);
+        let whole = || self.flat.iter().filter(is_whole);
+        let longest = whole().max_by_key(time_of)?;
+        let headline = format!(
+            "What the threads of {} did is not known, longest of the {}: {} of {}.",
+            count(whole().count() as u64, "construct"),
+            self.labels[longest.region].in_words(),
+            time(time_of(&longest)),
+            time(self.overheads.duration_ns)
+        );
+        let why = "They are measured as a whole, since they may run on a device.".to_owned();
+        Some(Summary {
+            lines: vec![headline.clone(), why],
+            headline,
+        })
     }
 
     fn headline(&self) -> String {
@@ -168,7 +207,8 @@ impl Facts<'_> {
     /// What more threads than processors do to the times, if it may matter.
     fn crowd(&self) -> Option<String> {
         let lost = self.overheads.whole_sum.overhead;
-        (self.is_crowded() && lost.percent >= NEGLIGIBLE).then(|| {
+        let is_told = self.profile.run.scheduling.is_some();
+        (self.is_crowded() && !is_told && lost.percent >= NEGLIGIBLE).then(|| {
             format!(
                 "{}: some of that was waiting for a processor, also where it looks like uneven \
                  work. Try no more threads than processors first.",
@@ -289,9 +329,10 @@ impl Facts<'_> {
             portion(2 * most.time.ns >= untold.ns),
             label.in_words(),
             label.in_function(),
-            match most.is_outside {
-                true => "which was measured from outside",
-                false => "whose implicit barrier is not told from its work",
+            match (most.is_outside, most.may_have_tasks) {
+                (true, _) => "which was measured from outside",
+                (_, true) => "where threads may have executed the tasks of a taskloop",
+                _ => "whose implicit barrier is not told from its work",
             },
             why.unwrap_or_default()
         ))

@@ -27,6 +27,8 @@ use crate::region_kind::{PseudoRegion, RegionKind};
 pub(crate) struct TreeNode<'p> {
     pub(crate) region: usize,
     pub(crate) kind: RegionKind,
+    /// Where the parent stands; always before this node.
+    pub(super) parent: Option<usize>,
     /// Where the children stand in [`Tree::nodes`]; always after this node.
     pub(crate) children: Vec<usize>,
     /// The parent's pseudo-region in which it was entered.
@@ -44,6 +46,8 @@ pub(crate) struct TreeNode<'p> {
     pub(super) rows: Cow<'p, [Row]>,
     /// How the wait at its end is known, if it has one.
     pub(super) barrier: Barrier,
+    /// Threads whose wait there may have been work, with how much of it.
+    maybe_tasks: Vec<(usize, u64)>,
     /// What each row's thread did below. Most nodes have nothing below them, and most
     /// rows are theirs: they have none.
     nested: Vec<Nested>,
@@ -95,7 +99,39 @@ impl<'p> TreeNode<'p> {
         let is_hidden = self.barrier == Barrier::Hidden && self.rows.len() > 1;
         match is_hidden || self.is_untold(measures.row) {
             true => measures.row.main.ns.saturating_sub(measures.nested.all),
-            false => 0,
+            // The time of a barrier stays what was measured.
+            false if self.kind == RegionKind::Barrier => 0,
+            false => self.maybe_tasks(measures.row.thread),
+        }
+    }
+
+    /// How much of a thread's wait may have been tasks.
+    pub(super) fn maybe_tasks(&self, thread: usize) -> u64 {
+        let of = |(of, ns): &(usize, u64)| if *of == thread { *ns } else { 0 };
+        self.maybe_tasks.iter().map(of).sum()
+    }
+
+    /// Whether some of its wait may have been tasks.
+    pub(crate) fn may_have_tasks(&self) -> bool {
+        !self.maybe_tasks.is_empty()
+    }
+
+    /// Takes so much from each thread's wait: it may have been tasks.
+    pub(super) fn hide_waits(&mut self, most: u64) {
+        let is_barrier = self.kind == RegionKind::Barrier;
+        for row in self.rows.to_mut() {
+            let wait = if is_barrier {
+                row.main.ns
+            } else {
+                row.ibarr.ns
+            };
+            let hidden = most.min(wait);
+            if !is_barrier {
+                row.ibarr.ns -= hidden;
+            }
+            if hidden > 0 {
+                self.maybe_tasks.push((row.thread, hidden));
+            }
         }
     }
 
@@ -123,6 +159,7 @@ impl<'p> Tree<'p> {
         tree.link(profile);
         tree.mark_recursion(profile.regions.len());
         estimate::complete(&mut tree, profile);
+        estimate::hide_taskloops(&mut tree, profile);
         tree.add_up_nested(profile.threads.len());
         tree
     }
@@ -173,6 +210,7 @@ impl<'p> Tree<'p> {
         self.nodes.push(TreeNode {
             region: node.region,
             kind,
+            parent,
             children: Vec::new(),
             within: node.within,
             scope,
@@ -181,6 +219,7 @@ impl<'p> Tree<'p> {
             inside_itself: false,
             rows: Cow::Borrowed(rows),
             barrier: Barrier::Measured,
+            maybe_tasks: Vec::new(),
             nested: Vec::new(),
         });
         here

@@ -182,6 +182,7 @@ fn job(ranks: &[Run]) -> Run {
             .unwrap_or(u32::MAX),
         // Ranks may share a host, and have been given parts of it.
         processors: 0,
+        scheduling: None,
         host: all(|run| &run.host),
         pid: 0,
         rank: None,
@@ -191,7 +192,8 @@ fn job(ranks: &[Run]) -> Run {
         counters: all_alike(ranks, |run| &run.counters),
         formulas: all_alike(ranks, |run| &run.formulas),
         incremental: ranks.iter().any(|run| run.incremental),
-        annotations: annotations(ranks),
+        settings: alike(ranks, |run| &run.settings),
+        annotations: alike(ranks, |run| &run.annotations),
         notes: notes(ranks),
     }
 }
@@ -206,15 +208,9 @@ fn all_alike(ranks: &[Run], of: fn(&Run) -> &Vec<String>) -> Vec<String> {
 }
 
 /// What all ranks say alike; what differs stays with the ranks.
-fn annotations(ranks: &[Run]) -> BTreeMap<String, String> {
-    let mut common = ranks
-        .first()
-        .map_or_else(BTreeMap::new, |first| first.annotations.clone());
-    common.retain(|key, value| {
-        ranks
-            .iter()
-            .all(|run| run.annotations.get(key) == Some(value))
-    });
+fn alike(ranks: &[Run], of: fn(&Run) -> &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut common = ranks.first().map(of).cloned().unwrap_or_default();
+    common.retain(|key, value| ranks.iter().all(|run| of(run).get(key) == Some(value)));
     common
 }
 
@@ -402,6 +398,7 @@ impl Builder {
             regions: self.regions,
             threads: self.threads,
             nodes: self.nodes,
+            serial: self.waits.serial,
             distributions: self.waits.distributions,
             arrivals: self.waits.arrivals,
             contention: self.waits.contention,

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use crate::model::{
-    Arrivals, Contention, ContentionSite, Distribution, GuardKind, Holder, Profile,
+    Arrivals, Contention, ContentionSite, Distribution, GuardKind, Holder, Profile, Serial,
 };
 use crate::order;
 
@@ -24,6 +24,7 @@ pub(super) struct Places<'a> {
 /// The lists in the making.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
+    pub(super) serial: Vec<Serial>,
     pub(super) distributions: Vec<Distribution>,
     pub(super) arrivals: Vec<Arrivals>,
     pub(super) contention: Vec<Contention>,
@@ -34,6 +35,12 @@ impl Waits {
     /// apart; locks get the rank.
     pub(super) fn add(&mut self, profile: &Profile, places: &Places<'_>, rank: Option<u32>) {
         self.add_threads(profile, places);
+        let place = |region: Option<usize>| region.map(|region| places.regions[region]);
+        self.serial.extend(profile.serial.iter().map(|of| Serial {
+            after: place(of.after),
+            before: place(of.before),
+            ..*of
+        }));
         // Parts of one distribution: readers add them up.
         let of_all = profile.distributions.iter();
         let of_all = of_all.filter(|of| of.thread.is_none());
@@ -92,6 +99,17 @@ impl Waits {
 
     /// Sums up what is about the same things.
     pub(super) fn finish(&mut self) {
+        sum(
+            &mut self.serial,
+            |of| (of.after, of.before),
+            |of, more| {
+                of.count = of.count.saturating_add(more.count);
+                of.ns = of.ns.saturating_add(more.ns);
+            },
+        );
+        order::by_key(&mut self.serial, |of| {
+            (std::cmp::Reverse(of.ns), of.after, of.before)
+        });
         sum(
             &mut self.arrivals,
             |of| (of.region, of.part, of.thread),

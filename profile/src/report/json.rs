@@ -39,6 +39,7 @@ pub fn write(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
         json.node(node, out)?;
     }
     json.text("]");
+    json.list(",\"serial\":", &profile.serial)?;
     json.list(",\"distributions\":", &profile.distributions)?;
     json.list(",\"arrivals\":", &profile.arrivals)?;
     json.list(",\"contention\":", &profile.contention)?;

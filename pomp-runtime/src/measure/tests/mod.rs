@@ -53,6 +53,7 @@ impl Thread {
 fn profile_at(at: u64, threads: &[&'static Thread], regions: &[&'static Region]) -> Profile {
     let ending = Ending {
         scale: Scale::one(),
+        span: [0, at],
         is_last: true,
     };
     merge(&Snapshot::take(threads, at), regions, ending)

@@ -3,6 +3,7 @@
 use super::ledger::{Amount, Ledger};
 use super::{Cause, Facts, Kind, Place};
 use crate::analysis::words::{count, percent, time};
+use crate::model::Serial;
 use crate::region_kind::RegionKind;
 
 /// Part of the serial time from which one function is what it is.
@@ -45,8 +46,36 @@ pub(super) fn serial_part(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     )]
 }
 
-/// Where most of the serial time went, if functions or user regions tell.
+/// Where most of the serial time went, as far as functions, user regions or what it lies
+/// between tell.
 fn place(facts: &Facts<'_, '_>) -> (Place, String) {
+    let mut place = Place {
+        regions: Vec::new(),
+        words: "in the serial part".to_owned(),
+    };
+    let mut who = String::new();
+    if let Some((region, share)) = function(facts) {
+        place.regions.push(region);
+        who = format!(", {} of that in {}", percent(share), facts.the(region));
+    }
+    if let Some((longest, share)) = stretch(facts) {
+        place
+            .regions
+            .extend([longest.after, longest.before].into_iter().flatten());
+        let most = match share >= ALL {
+            true => String::new(),
+            false => format!("{} of it ", percent(share)),
+        };
+        place.words = format!("in the serial part, {most}{}", between(facts, longest));
+    }
+    (place, who)
+}
+
+/// Percent from which a part is not told from all.
+const ALL: f64 = 95.0;
+
+/// The function or user region that most of it was spent in, and how many percent.
+fn function(facts: &Facts<'_, '_>) -> Option<(usize, f64)> {
     let mut own = vec![0.0; facts.profile.regions.len()];
     let serial = facts.tree.nodes.iter().zip(&facts.walls.nodes);
     for (node, wall) in serial.filter(|(node, _)| node.scope.is_none()) {
@@ -54,27 +83,44 @@ fn place(facts: &Facts<'_, '_>) -> (Place, String) {
             own[node.region] += wall.exclusive;
         }
     }
-    let most = (0..own.len()).max_by(|a, b| own[*a].total_cmp(&own[*b]));
+    let most = (0..own.len()).max_by(|a, b| own[*a].total_cmp(&own[*b]))?;
     let serial = facts.overheads.serial.ns as f64;
-    let words = "in the serial part".to_owned();
-    match most.filter(|&most| own[most] >= MOST * serial && serial > 0.0) {
-        Some(region) => (
-            Place {
-                regions: vec![region],
-                words,
-            },
-            format!(
-                ", {} of that in {}",
-                percent(100.0 * own[region] / serial),
-                facts.the(region)
-            ),
-        ),
-        None => (
-            Place {
-                regions: Vec::new(),
-                words,
-            },
-            String::new(),
-        ),
+    let is_most = serial > 0.0 && own[most] >= MOST * serial;
+    is_most.then(|| (most, (100.0 * own[most] / serial).min(100.0)))
+}
+
+/// The longest stretch between regions, if it is most, and how many percent.
+fn stretch<'p>(facts: &Facts<'_, 'p>) -> Option<(&'p Serial, f64)> {
+    let regions = facts.labels.len();
+    let known = |region: Option<usize>| region.is_none_or(|region| region < regions);
+    let mut all = facts.profile.serial.iter();
+    let longest = all.find(|of| known(of.after) && known(of.before))?;
+    let serial = facts
+        .profile
+        .serial
+        .iter()
+        .map(|of| of.ns as f64)
+        .sum::<f64>();
+    let share = 100.0 * longest.ns as f64 / serial.max(1.0);
+    (share >= 100.0 * MOST).then_some((longest, share))
+}
+
+/// `between the PARALLEL at a.c:3 and the LOOP at a.c:9`.
+fn between(facts: &Facts<'_, '_>, of: &Serial) -> String {
+    let times = match of.count {
+        0 | 1 => String::new(),
+        many => format!(", {}", count(many, "time")),
+    };
+    match (of.after, of.before) {
+        (None, None) => "all of the run".to_owned(),
+        (None, Some(before)) => format!("before {}{times}", facts.the(before)),
+        (Some(after), None) => format!("after {}{times}", facts.the(after)),
+        (Some(after), Some(before)) if after == before => {
+            format!("between executions of {}{times}", facts.the(after))
+        }
+        (Some(after), Some(before)) => {
+            let (after, before) = (facts.the(after), facts.the(before));
+            format!("between {after} and {before}{times}")
+        }
     }
 }

@@ -1,5 +1,5 @@
 //! What one thread at a time can have: critical sections, locks, atomics, turns of
-//! ordered parts; and threads that look again and again whether another one is done.
+//! ordered parts.
 
 use super::ledger::{Entry, Ledger};
 use super::{Cause, Facts, Kind, Place};
@@ -16,7 +16,6 @@ const QUEUES: &[(RegionKind, Kind, &str)] = &[
     (RegionKind::Lock, Kind::Lock, "for"),
     (RegionKind::Atomic, Kind::Atomic, "in"),
     (RegionKind::Ordered, Kind::Ordered, "for"),
-    (RegionKind::Flush, Kind::Spinning, "in"),
 ];
 
 /// One cause per thing that is queued for.
@@ -38,7 +37,6 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry], guard: Option<&Contention>) -> 
     let (_, kind, preposition) = QUEUES.iter().find(|(kind, ..)| *kind == most.cost.kind)?;
     let place = place(facts, preposition, most.region, taken);
     let mut cause = facts.cause(*kind, place, taken);
-    // Turns in a ring of locks or flushes are no work that would be won twice.
     let mut regions: Vec<usize> = taken.iter().map(|entry| entry.region).collect();
     regions.dedup();
     cause.upper = super::Share::of(
@@ -117,12 +115,6 @@ fn what(
             evidence.push(("each_ns", each));
             format!("{} took {} each", count(times, "update"), time(each))
         }
-        (Kind::Spinning, _) => {
-            format!(
-                "a thread waits for another one: it looked {} whether that had gone on",
-                count(times, "time")
-            )
-        }
         (Kind::Ordered, _) => format!("threads waited for their turn, {}", count(times, "time")),
         _ => format!("threads queued, {}", count(times, "time")),
     };
@@ -136,9 +128,6 @@ fn remedy(facts: &Facts<'_, '_>, kind: Kind, region: usize) -> String {
         directive.contains("depend") || directive.contains("doacross")
     };
     match kind {
-        Kind::Spinning => "Give the waiting thread work meanwhile, hand over larger pieces, or \
-                           let the order follow from depend clauses."
-            .to_owned(),
         Kind::Ordered if doacross() => "Iterations wait for those that they depend on: do more \
                                         in each of them, or start the ones that others wait \
                                         for sooner."

@@ -7,6 +7,8 @@ pub enum Kind {
     NoProcessor,
     /// More threads were at work than the process had processors.
     Oversubscription,
+    /// Threads were kept to fewer processors than there were.
+    Affinity,
     /// Only one thread had work, outside of all teams.
     SerialPart,
     /// Teams had fewer threads than others of the run.
@@ -69,6 +71,11 @@ pub const KINDS: &[KindRow] = &[
         Kind::Oversubscription,
         "oversubscription",
         "more threads than processors",
+    ),
+    row(
+        Kind::Affinity,
+        "affinity",
+        "threads bound to too few places",
     ),
     row(Kind::SerialPart, "serial_part", "serial part"),
     row(Kind::SmallTeams, "small_teams", "teams of too few threads"),

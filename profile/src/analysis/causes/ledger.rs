@@ -145,9 +145,16 @@ impl Entry {
         for row in node.executors() {
             executors += 1;
             let ns = self.cost.quantity.inclusive(&row);
-            let net = ns.saturating_sub(measuring(self.cost.quantity, &row, pair_cost_ps));
+            let mut net = ns.saturating_sub(measuring(self.cost.quantity, &row, pair_cost_ps));
+            if node.kind == RegionKind::Barrier {
+                net = net.saturating_sub(node.maybe_tasks(row.row.thread));
+            }
             here.lost += ns;
             here.likely += walls.weight(scope, row.row.thread) * net as f64;
+        }
+        // Who is alone waits for nobody: that is the measurement's own time.
+        if executors < 2 && (is_team || self.is_wait()) {
+            return;
         }
         let others = (executors as f64 - 1.0).max(1.0);
         here.upper = here.likely * executors as f64 / others;

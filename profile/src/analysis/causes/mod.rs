@@ -17,6 +17,7 @@ mod machine;
 mod pairs;
 mod shape;
 mod small;
+mod spinning;
 mod tasks;
 mod teams;
 mod waits;
@@ -63,6 +64,9 @@ pub struct Cause {
     pub evidence: Vec<(&'static str, u64)>,
     /// Whether the loss was not measured, but estimated.
     pub is_estimated: bool,
+    /// Whether threads were late without a reason of their own, so that it may be that
+    /// they had no processor.
+    is_by_chance: bool,
     /// What happened, as a clause.
     pub what: String,
     /// What to try, in sentences; empty if nothing is known.
@@ -106,6 +110,17 @@ impl Facts<'_, '_> {
         self.flat.iter().find(|table| table.region == region)
     }
 
+    /// An elapsed time and its part of the run.
+    fn elapsed(&self, ns: f64) -> Share {
+        let duration = self.overheads.duration_ns;
+        Share::of((ns.max(0.0).round() as u64).min(duration), duration)
+    }
+
+    /// Percent of the run.
+    fn share(&self, ns: f64) -> f64 {
+        self.elapsed(ns).percent
+    }
+
     /// Whether a loss may be a cause of its own, so that it is worth a closer look.
     fn matters(&self, entries: &[Entry]) -> bool {
         sum(entries).likely * 200.0 >= NEGLIGIBLE * self.overheads.duration_ns as f64
@@ -134,25 +149,38 @@ impl Facts<'_, '_> {
     }
 
     fn cause_of(&self, kind: Kind, place: Place, amount: Amount) -> Cause {
-        let duration = self.overheads.duration_ns;
-        let elapsed = |ns: f64| Share::of((ns.max(0.0).round() as u64).min(duration), duration);
-        let likely = elapsed(amount.likely);
+        let likely = self.elapsed(amount.likely);
         Cause {
             kind,
             place,
             category: None,
             lost: Share::of(amount.lost, self.overheads.thread_time_ns),
             likely,
-            upper: elapsed(amount.upper.max(amount.likely)),
+            upper: self.elapsed(amount.upper.max(amount.likely)),
             evidence: Vec::new(),
             is_estimated: false,
+            is_by_chance: false,
             what: String::new(),
             remedy: String::new(),
         }
     }
 }
 
+impl Place {
+    fn everywhere() -> Self {
+        Self {
+            regions: Vec::new(),
+            words: "in the whole run".to_owned(),
+        }
+    }
+}
+
 impl Cause {
+    fn by_chance(mut self) -> Self {
+        self.is_by_chance = true;
+        self
+    }
+
     fn saying(mut self, what: impl Into<String>, remedy: impl Into<String>) -> Self {
         self.what = what.into();
         self.remedy = remedy.into();
@@ -174,6 +202,7 @@ const DETECTORS: &[Detector] = &[
     small::regions,
     tasks::small,
     pairs::evened_out,
+    spinning::flushes,
     guards::queues,
     waits::waits,
     alone::serial_part,

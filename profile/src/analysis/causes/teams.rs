@@ -64,7 +64,7 @@ pub(super) fn starting(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause>
         );
         let kind = facts.profile.regions[region].kind;
         let remedy = advice(kind, most.category, None).filter(|_| most.category != Category::Imbal);
-        let cause = facts.cause(Kind::Teams, place, &taken);
+        let cause = facts.cause(Kind::Teams, place, &taken).by_chance();
         causes.push(cause.saying(what, remedy.unwrap_or_default()));
     }
     causes
@@ -73,7 +73,8 @@ pub(super) fn starting(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause>
 /// Teams of fewer threads than the largest number at once.
 pub(super) fn small(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     let overheads = facts.overheads;
-    if overheads.small_teams.percent < NEGLIGIBLE || overheads.threads_are_least {
+    let is_nested = facts.efficiency.levels.len() > 1;
+    if overheads.small_teams.percent < NEGLIGIBLE || overheads.threads_are_least || is_nested {
         return Vec::new();
     }
     let threads = overheads.threads.max(1);

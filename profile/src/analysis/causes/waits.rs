@@ -55,6 +55,7 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
         let cause = facts.cause(Kind::LateThreads, at(), taken);
         return Some(
             cause
+                .by_chance()
                 .showing(&[("work_ns", work)])
                 .saying(what, TOO_LITTLE_WORK),
         );
@@ -89,7 +90,11 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
             _ => advice(region.kind, entry.category, None).unwrap_or_default(),
         };
         let evidence = [("most_ns", spread.most.1), ("least_ns", spread.least.1)];
-        return cause.showing(&evidence).saying(what, remedy);
+        let cause = cause.showing(&evidence).saying(what, remedy);
+        return match spread.shape {
+            Shape::Turns => cause.by_chance(),
+            _ => cause,
+        };
     }
     let remedy = advice(region.kind, entry.category, region.schedule.as_deref());
     let times = facts.table(entry.region).map_or(0, |table| {
@@ -99,15 +104,45 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
     let each = entry.amount.lost / times.max(1);
     let what = match kind {
         Kind::Single => "one thread worked in it while the others waited".to_owned(),
+        Kind::Barrier => last_to_come(facts, entry),
         _ => format!(
             "executed {}, {} lost each time on average",
             count(times, "time"),
             time(each)
         ),
     };
-    cause
+    let cause = cause
         .showing(&[("times", times), ("wait_each_ns", each)])
-        .saying(what, remedy.unwrap_or_default())
+        .saying(what, remedy.unwrap_or_default());
+    match kind == Kind::Barrier && all_wait(facts, entry) {
+        true => cause.by_chance(),
+        false => cause,
+    }
+}
+
+/// Who kept the others waiting.
+fn last_to_come(facts: &Facts<'_, '_>, entry: &Entry) -> String {
+    let waits = waits_of(facts, entry);
+    let last = waits.iter().min_by_key(|(_, ns)| *ns);
+    let first = waits.iter().max_by_key(|(_, ns)| *ns);
+    match (last, first) {
+        (Some(last), Some(first)) if !all_wait(facts, entry) => format!(
+            "thread {} came last and waited {}, thread {} waited {}",
+            facts.threads[last.0],
+            time(last.1),
+            facts.threads[first.0],
+            time(first.1)
+        ),
+        _ => "threads took turns in being late".to_owned(),
+    }
+}
+
+/// Whether all threads wait for about as long, so that none is late again and again.
+fn all_wait(facts: &Facts<'_, '_>, entry: &Entry) -> bool {
+    let waits = waits_of(facts, entry);
+    let waited: u64 = waits.iter().map(|(_, ns)| ns).sum();
+    let least = waits.iter().map(|(_, ns)| *ns).min().unwrap_or(0);
+    (least as f64) * (waits.len() as f64) >= EXPLAINS * waited as f64
 }
 
 /// For threads that are late in turns.

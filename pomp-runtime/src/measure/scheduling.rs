@@ -1,0 +1,93 @@
+//! How the threads got processors, as the kernel tells. It counts that anyway; it is
+//! asked when a profile is written, of the threads that there are then.
+
+use profile::model::Scheduling;
+
+/// Threads that are asked. More than that take too long, and say the same.
+const MOST: usize = 512;
+
+/// What the kernel says; none if it says nothing.
+pub(super) fn of_process() -> Option<Scheduling> {
+    let mut all = Scheduling::default();
+    let first = std::process::id();
+    let mut processors = Processors::none();
+    for entry in std::fs::read_dir("/proc/self/task").ok()?.take(MOST) {
+        let name = entry.ok()?.file_name();
+        let Some(number) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        // A thread that has just ended has no file any more.
+        let path = format!("/proc/self/task/{number}/schedstat");
+        let Some((run, ready)) = std::fs::read(path).ok().as_deref().and_then(times) else {
+            continue;
+        };
+        all.threads += 1;
+        all.run_ns = all.run_ns.saturating_add(run);
+        all.ready_ns = all.ready_ns.saturating_add(ready);
+        all.most_ready_ns = all.most_ready_ns.max(ready);
+        if number == first {
+            (all.first_run_ns, all.first_ready_ns) = (run, ready);
+        }
+        // The helper of this library hardly runs, and goes where it likes.
+        if run > all.run_ns / 100 {
+            processors.add(number);
+        }
+    }
+    all.processors = processors.count();
+    (all.run_ns > 0).then_some(all)
+}
+
+/// Time on a processor and time waiting for one, in nanoseconds: the first two of three
+/// numbers.
+fn times(schedstat: &[u8]) -> Option<(u64, u64)> {
+    let text = std::str::from_utf8(schedstat).ok()?;
+    let mut numbers = text.split_ascii_whitespace().map(str::parse::<u64>);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
+/// Processors that at least one thread may use.
+struct Processors([u64; 16]);
+
+impl Processors {
+    fn none() -> Self {
+        Self([0; 16])
+    }
+
+    fn add(&mut self, thread: u32) {
+        let mut of_thread = [0u64; 16];
+        let (size, place) = (size_of_val(&of_thread), of_thread.as_mut_ptr());
+        // SAFETY: the place is as long as said, and the call writes nothing else. The
+        // C library's function of the same name is left alone, which a program may have
+        // replaced.
+        unsafe { libc::syscall(libc::SYS_sched_getaffinity, thread, size, place) };
+        for (all, its) in self.0.iter_mut().zip(of_thread) {
+            *all |= its;
+        }
+    }
+
+    fn count(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_numbers_are_times() {
+        assert_eq!(
+            times(b"239592194 2123976366 90\n"),
+            Some((239_592_194, 2_123_976_366))
+        );
+        assert_eq!(times(b"12\n"), None);
+        assert_eq!(times(b"a b c\n"), None);
+    }
+
+    #[test]
+    fn the_kernel_knows_this_process() {
+        let all = of_process().unwrap();
+        assert!(all.threads >= 1 && all.processors >= 1, "{all:?}");
+        assert!(all.run_ns >= all.first_run_ns && all.ready_ns >= all.most_ready_ns);
+    }
+}
