@@ -55,7 +55,7 @@ enum Command {
     Report(report::Arguments),
     /// Merge the profiles of the ranks of an MPI job into one
     Merge(merge::Arguments),
-    /// Compare two profiles: what became faster or slower, region by region
+    /// Compare two profiles, or two sets of them: what became faster or slower, region by region
     Diff(diff::Arguments),
     /// Hold a profile against thresholds; status 1 if one is violated, 2 if that can't be told
     Check(check::Arguments),
@@ -188,6 +188,11 @@ fn load(path: &std::path::Path) -> Result<profile::model::Profile, Failure> {
     })?;
     functions::locate(&mut profile);
     Ok(profile)
+}
+
+/// Reads a saved profile for a comparison: each region once.
+fn load_folded(path: &std::path::Path) -> Result<profile::model::Profile, Failure> {
+    Ok(profile::merge::fold(&load(path)?))
 }
 
 /// Writes to standard output; a reader that went away is no error.

@@ -7,6 +7,8 @@ pub(crate) use common::{Common, Site};
 
 use serde::Serialize;
 
+use crate::analysis::Report;
+
 /// From so many runs on the interval leaves out the runs at both ends.
 const TRIMMED_FROM: usize = 6;
 
@@ -64,7 +66,7 @@ impl Sample {
 }
 
 /// How many runs the interval leaves out at each end.
-fn left_out(runs: usize) -> usize {
+pub(crate) fn left_out(runs: usize) -> usize {
     if runs < TRIMMED_FROM {
         return 0;
     }
@@ -94,6 +96,39 @@ fn times_the_widths(runs: usize) -> f64 {
         3 => 1.2,
         4 => 0.65,
         _ => 0.0,
+    }
+}
+
+/// What threads had to do, and for how long they were on processors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OnProcessors {
+    /// Useful time of all threads, by the clock on the wall.
+    pub(crate) busy_ns: i128,
+    /// Time of the process on processors; no less than it was busy if that is not known.
+    pub(crate) ran_ns: i128,
+}
+
+impl OnProcessors {
+    /// Of a run. What threads spend on processors while they wait counts as if they had
+    /// worked, so that more of the work may not have been done.
+    pub(crate) fn of(report: &Report<'_>) -> Self {
+        let (run, overheads) = (&report.profile.run, &report.overheads);
+        let useful = overheads.regions.iter().map(|row| {
+            let not_useful = i128::from(row.losses.total()) + i128::from(row.untold_ns);
+            i128::from(row.total_ns) - not_useful
+        });
+        let serial = i128::from(overheads.serial.ns) * i128::from(overheads.processes);
+        let busy_ns = useful.sum::<i128>() + serial;
+        let ran_ns = match i128::from(run.user_ns) + i128::from(run.system_ns) {
+            0 => busy_ns,
+            ran => ran.min(busy_ns),
+        };
+        Self { busy_ns, ran_ns }
+    }
+
+    /// How much of it was not done, in percent.
+    pub(crate) fn missing_percent(self) -> f64 {
+        100.0 * (self.busy_ns - self.ran_ns) as f64 / self.busy_ns.max(1) as f64
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Amounts, Part};
 use crate::analysis::{ParallelRegion, Report, Table};
 use crate::columns::Quantity;
 use crate::overheads::Category;
-use crate::runs::Common;
+use crate::runs::{Common, OnProcessors};
 
 /// One run.
 #[derive(Debug)]
@@ -31,13 +31,6 @@ impl Measured {
             Some(region) => self.regions.get(&region).copied().unwrap_or_default(),
             None => self.outside,
         }
-    }
-
-    /// How much of what threads had to do the process did not do for lack of a processor.
-    pub(super) fn not_run_percent(&self) -> f64 {
-        let total = self.total();
-        let not_run = total.of(Part::NotRun);
-        100.0 * not_run as f64 / (total.of(Part::Work) + not_run).max(1) as f64
     }
 
     /// That of the whole program.
@@ -117,23 +110,18 @@ fn of_rest(report: &Report<'_>, measured: &Measured) -> Amounts {
 }
 
 /// Takes from the work what the process cannot have done, as it was on processors for less
-/// time than that. Which region's it was is not known: each has its share. What threads spend
-/// on processors while they wait makes it less than it was.
+/// time than that. Which region's it was is not known: each has its share.
 fn take_out_not_run(report: &Report<'_>, measured: &mut Measured) {
-    let run = &report.profile.run;
-    let ran = i128::from(run.user_ns) + i128::from(run.system_ns);
-    let overheads = &report.overheads;
-    let serial = i128::from(overheads.serial.ns) * i128::from(overheads.processes);
-    let busy = measured.total().of(Part::Work) + serial;
-    if ran == 0 || ran >= busy {
-        return;
-    }
-    let not_run = |of: i128| of - of.saturating_mul(ran) / busy;
+    let OnProcessors { busy_ns, ran_ns } = OnProcessors::of(report);
+    let serial = i128::from(report.overheads.serial.ns) * i128::from(report.overheads.processes);
     let move_over = |amounts: &mut Amounts, from: Part, of: i128| {
-        let ns = not_run(of);
+        let ns = of - of.saturating_mul(ran_ns) / busy_ns.max(1);
         amounts.0[from as usize] -= ns;
         amounts.0[Part::NotRun as usize] += ns;
     };
+    if ran_ns == busy_ns {
+        return;
+    }
     for amounts in measured.regions.values_mut() {
         let work = amounts.of(Part::Work);
         move_over(amounts, Part::Work, work);

@@ -34,7 +34,7 @@ use serde::Serialize;
 use crate::analysis::Report;
 use crate::model::Profile;
 use crate::printable::printable;
-use crate::runs::{Common, Sample, Site};
+use crate::runs::{Common, OnProcessors, Sample, Site};
 use measured::{Measured, measure};
 
 /// A format.
@@ -302,7 +302,7 @@ pub fn scale(profiles: &[Profile]) -> Result<Scaling, ScaleError> {
     let forecast = forecast::forecast(&widths, &places, judged);
     let mut scaling = Scaling {
         application: printable(&profiles[0].run.application).into_owned(),
-        notes: notes(&reports, &runs, &widths, judged),
+        notes: notes(&reports, &widths, judged),
         widths,
         judged,
         counters,
@@ -422,12 +422,7 @@ fn at(runs: &[Measured], group: &[usize], base: &[usize], region: Option<usize>)
     }
 }
 
-fn notes(
-    reports: &[Report<'_>],
-    runs: &[Measured],
-    widths: &[Width],
-    judged: usize,
-) -> Vec<String> {
+fn notes(reports: &[Report<'_>], widths: &[Width], judged: usize) -> Vec<String> {
     let mut notes = Vec::new();
     let run = |report: &Report<'_>| report.profile.run.clone();
     let first = run(&reports[0]);
@@ -445,16 +440,17 @@ fn notes(
             width.threads, width.processors
         ));
     }
-    let lacked = runs.iter().filter(|run| {
-        let is_crowded = run.processors > 0 && run.threads > run.processors;
-        !is_crowded && run.not_run_percent() >= BUSY
+    let lacked = reports.iter().filter(|report| {
+        let processors = u64::from(report.profile.run.processors);
+        let is_crowded = processors > 0 && report.overheads.threads > processors;
+        !is_crowded && OnProcessors::of(report).missing_percent() >= BUSY
     });
     match lacked.count() {
         0 => {}
         lacked => notes.push(format!(
             "in {lacked} of {} runs threads were not on a processor for {BUSY} % of their work \
              or more: the machine was busy, or they slept or waited for input",
-            runs.len()
+            reports.len()
         )),
     }
     if !widths[judged].has_processors() {

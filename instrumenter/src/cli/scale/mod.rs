@@ -7,7 +7,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValue;
-use profile::merge::fold;
 use profile::model::Profile;
 use profile::scale::{WRITERS, scale};
 
@@ -63,7 +62,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let profiles = match arguments.threads.is_empty() {
         true => {
             let profiles = arguments.profiles.iter();
-            let loaded = profiles.map(|path| super::load(path));
+            let loaded = profiles.map(|path| super::load_folded(path));
             loaded.collect::<Result<Vec<Profile>, Failure>>()?
         }
         false => runs::all(&runs::Runs {
@@ -73,7 +72,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             keep: arguments.keep.as_deref(),
         })?,
     };
-    let profiles: Vec<Profile> = profiles.iter().map(fold).collect();
     let scaling = scale(&profiles).map_err(|error| format!("error: {error}"))?;
     let writer = WRITERS
         .iter()

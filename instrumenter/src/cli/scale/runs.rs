@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use profile::merge::{Part, merge};
+use profile::merge::{Part, fold, merge};
 use profile::model::Profile;
 
 use super::Failure;
@@ -132,13 +132,14 @@ fn profile_of(paths: &[PathBuf]) -> Result<Profile, String> {
         .map(load)
         .collect::<Result<Vec<Part>, String>>()?;
     if parts.len() > 1 && parts.iter().all(|part| part.profile.run.rank.is_some()) {
-        return merge(&parts).map_err(|error| error.to_string());
+        let merged = merge(&parts).map_err(|error| error.to_string())?;
+        return Ok(fold(&merged));
     }
     let time = |part: &Part| {
         let run = &part.profile.run;
         run.duration_ns.saturating_mul(u64::from(run.max_threads))
     };
     let most = parts.into_iter().max_by_key(time);
-    most.map(|part| part.profile)
+    most.map(|part| fold(&part.profile))
         .ok_or_else(|| "left no profile".to_owned())
 }
