@@ -43,5 +43,7 @@ pub mod printable;
 pub mod properties;
 pub mod region_kind;
 pub mod report;
+pub mod runs;
 pub mod save;
+pub mod scale;
 pub mod units;

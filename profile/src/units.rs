@@ -16,7 +16,7 @@ pub struct Percent(pub f64);
 pub struct Factor(pub f64);
 
 /// A time in nanoseconds, written with its unit: `3s`, `20ms`, `5us`, `70ns`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Nanoseconds(pub u64);
 
 /// Why a text is no such number.

@@ -1,12 +1,11 @@
 //! `romp check`
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use profile::check::{Check, Checked, Overhead, Thresholds, check};
-use profile::merge::fold;
+use profile::check::{Check, Checked, Overhead, Thresholds, check_runs};
 use profile::model::Profile;
 use profile::units::{Factor, Percent};
 
@@ -22,10 +21,16 @@ const ERROR: u8 = 2;
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/check.txt"))]
 pub(super) struct Arguments {
-    /// The saved profile, APP.N.romp.json
-    profile: PathBuf,
-    /// A saved profile to compare with
-    baseline: Option<PathBuf>,
+    /// The saved profile, APP.N.romp.json; or those of three or more runs, of which the medians
+    /// are judged. Of two the second is the baseline
+    #[arg(required = true)]
+    profiles: Vec<PathBuf>,
+    /// Saved profiles of the runs to compare with; they may also stand behind --
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "others")]
+    baseline: Vec<PathBuf>,
+    /// Saved profiles of the runs to compare with
+    #[arg(last = true, value_name = "BASELINE")]
+    others: Vec<PathBuf>,
     /// File with thresholds (TOML); options override what it says
     #[arg(short, long, value_name = "FILE")]
     thresholds: Option<PathBuf>,
@@ -78,13 +83,12 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
 
 fn checked(arguments: &Arguments) -> Result<Checked, Failure> {
     let thresholds = thresholds(arguments)?;
-    let profile = load(&arguments.profile)?;
-    let baseline = arguments.baseline.as_deref().map(load).transpose()?;
-    let checked = check(&profile, baseline.as_ref(), &thresholds)
+    let (runs, baseline) = arguments.sides();
+    let checked = check_runs(&load(runs)?, &load(baseline)?, &thresholds)
         .map_err(|error| format!("error: {error}"))?;
     show(arguments, &checked)?;
     if let Some(path) = &arguments.junit {
-        let written = junit::write(&arguments.profile, &checked, path);
+        let written = junit::write(&arguments.name(), &checked, path);
         written.map_err(|error| {
             file_error(path, &error.to_string(), "choose another file with --junit")
         })?;
@@ -92,8 +96,30 @@ fn checked(arguments: &Arguments) -> Result<Checked, Failure> {
     Ok(checked)
 }
 
-fn load(path: &Path) -> Result<Profile, Failure> {
-    Ok(fold(&super::load(path)?))
+fn load(paths: &[PathBuf]) -> Result<Vec<Profile>, Failure> {
+    paths.iter().map(|path| super::load_folded(path)).collect()
+}
+
+impl Arguments {
+    /// The runs, and those that they are compared with.
+    fn sides(&self) -> (&[PathBuf], &[PathBuf]) {
+        match (self.profiles.as_slice(), &self.baseline, &self.others) {
+            ([_, _], baseline, others) if baseline.is_empty() && others.is_empty() => {
+                self.profiles.split_at(1)
+            }
+            (runs, baseline, others) if baseline.is_empty() => (runs, others),
+            (runs, baseline, _) => (runs, baseline),
+        }
+    }
+
+    /// What the outcome is of: the file, or the first of them.
+    fn name(&self) -> String {
+        match self.sides().0 {
+            [] => String::new(),
+            [profile] => profile.display().to_string(),
+            [first, others @ ..] => format!("{} and {} more", first.display(), others.len()),
+        }
+    }
 }
 
 /// The thresholds of the file and of the options together.
@@ -107,7 +133,7 @@ fn thresholds(arguments: &Arguments) -> Result<Thresholds, Failure> {
         min_share: arguments.min_share,
     };
     // A file may hold limits for later; an option is meant now.
-    if let (None, [limit, ..]) = (&arguments.baseline, options.comparing().as_slice()) {
+    if let ([], [limit, ..]) = (arguments.sides().1, options.comparing().as_slice()) {
         let what = "compares with a baseline: give its saved profile as the second file";
         return Err(format!("error: --{limit} {what}").into());
     }
@@ -131,7 +157,7 @@ fn thresholds(arguments: &Arguments) -> Result<Thresholds, Failure> {
 
 /// One line per violation and note, and one for all.
 fn show(arguments: &Arguments, checked: &Checked) -> Result<(), Failure> {
-    let profile = arguments.profile.display().to_string();
+    let profile = arguments.name();
     super::print(|out| {
         for check in checked.violations() {
             writeln!(out, "{}", line(check, &profile))?;

@@ -8,11 +8,11 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 /// Writes one suite, named after the profile, with a test case per check.
 pub(super) fn write(
-    profile: &Path,
+    name: &str,
     checked: &Checked,
     path: &Path,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let mut suite = TestSuite::new(profile.display().to_string());
+    let mut suite = TestSuite::new(name);
     suite.add_test_cases(checked.checks.iter().map(test_case));
     if !checked.notes.is_empty() {
         suite.set_system_out(checked.notes.join("\n"));

@@ -14,6 +14,7 @@ mod man;
 mod merge;
 mod opari2;
 mod report;
+mod scale;
 mod seal;
 mod trace;
 mod wrap;
@@ -54,10 +55,12 @@ enum Command {
     Report(report::Arguments),
     /// Merge the profiles of the ranks of an MPI job into one
     Merge(merge::Arguments),
-    /// Compare two profiles: what became faster or slower, region by region
+    /// Compare two profiles, or two sets of them: what became faster or slower, region by region
     Diff(diff::Arguments),
     /// Hold a profile against thresholds; status 1 if one is violated, 2 if that can't be told
     Check(check::Arguments),
+    /// See why a program does not get faster with more threads, from several runs
+    Scale(scale::Arguments),
     /// Look into the trace that a measured program left behind (ROMP_TRACE=on)
     Trace(trace::Arguments),
     /// Run a compiler with instrumented sources: rompcc as a prefix
@@ -133,6 +136,7 @@ pub fn run() -> ExitCode {
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Check(arguments) => return check::run(&arguments),
+        Command::Scale(arguments) => scale::run(&arguments),
         Command::Trace(arguments) => trace::run(&arguments),
         Command::Wrap(arguments) => return wrap::run(&arguments),
         Command::Env => env::run(),
@@ -184,6 +188,11 @@ fn load(path: &std::path::Path) -> Result<profile::model::Profile, Failure> {
     })?;
     functions::locate(&mut profile);
     Ok(profile)
+}
+
+/// Reads a saved profile for a comparison: each region once.
+fn load_folded(path: &std::path::Path) -> Result<profile::model::Profile, Failure> {
+    Ok(profile::merge::fold(&load(path)?))
 }
 
 /// Writes to standard output; a reader that went away is no error.

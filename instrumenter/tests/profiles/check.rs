@@ -112,3 +112,28 @@ fn junit_has_a_test_case_per_check() {
     let report = quick_junit::Report::deserialize_from_str(&xml).unwrap();
     assert_eq!((report.failures, report.errors), (1, 0));
 }
+
+#[test]
+fn several_runs_are_judged_by_their_medians() {
+    let folder = Folder::with_both();
+    let mut slow = crate::support::before();
+    slow.run.duration_ns *= 3;
+    folder.save("slow.json", &slow);
+    let limits = "--max-overhead total=17% --max-time-ratio 1.1";
+    let alone = folder.romp(&format!("check slow.json before.json {limits}"));
+    assert_eq!(alone.status, 1, "{}", alone.stdout);
+    let three = "before.json slow.json before.json";
+    let ran = folder.romp(&format!("check {three} {limits} -- before.json"));
+    assert_eq!(
+        ran.all(),
+        "before.json and 2 more: 2 checks passed\n--- stderr\n--- status 0\n"
+    );
+    let named = folder.romp(&format!(
+        "check {three} {limits} --baseline before.json before.json"
+    ));
+    assert_eq!(named.status, 0, "{}", named.all());
+    let ran = folder.romp(&format!(
+        "check {three} --max-imbalance 1% --min-coverage 99%"
+    ));
+    insta::assert_snapshot!("check_runs", ran.all());
+}

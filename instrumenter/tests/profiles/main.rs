@@ -9,4 +9,5 @@
 mod check;
 mod diff;
 mod merge;
+mod scale;
 mod support;

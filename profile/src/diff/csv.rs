@@ -1,6 +1,7 @@
 //! A comparison as comma separated values: a line with the names of the
 //! columns, then one line per change; the whole program has no region. Times
-//! are exact seconds; no ratio is written where the time before is 0.
+//! are exact seconds; no ratio is written where the time before is 0. Of several runs a time
+//! is the median; the last columns have the interval of each side.
 
 use std::io::{self, Write};
 
@@ -12,7 +13,7 @@ pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "status,kind,file,line,line_before,function,name,directive,directive_before,time,\
-         before,after,change,ratio,noise"
+         before,after,change,ratio,noise,before_low,before_high,after_low,after_high"
     )?;
     for change in diff.program.iter().chain(&diff.regions) {
         line(change, out)?;
@@ -51,7 +52,7 @@ fn line(change: &Change, out: &mut dyn Write) -> io::Result<()> {
     let sign = if change.change_ns < 0 { "-" } else { "" };
     let size = change.before_ns.abs_diff(change.after_ns);
     let ratio = change.ratio.map(|ratio| ratio.to_string());
-    writeln!(
+    write!(
         out,
         ",{},{},{},{sign}{},{},{}",
         change.subject.name(),
@@ -60,5 +61,10 @@ fn line(change: &Change, out: &mut dyn Write) -> io::Result<()> {
         seconds(size),
         ratio.unwrap_or_default(),
         change.noise
-    )
+    )?;
+    let Change { before, after, .. } = change;
+    for ns in [before.low, before.high, after.low, after.high] {
+        write!(out, ",{}", seconds(ns))?;
+    }
+    writeln!(out)
 }

@@ -5,24 +5,33 @@
 //! times: execution with all that is below, and what was lost in it by
 //! category. They can only be compared directly if both runs had as many
 //! threads; a note says if not.
+//!
+//! Each side may be several runs: then medians are compared, and their intervals tell
+//! a change from noise ([`Noise`]).
 
 mod csv;
 mod json;
+mod noise;
+mod side;
 mod text;
+mod verdict;
 
-use std::collections::HashMap;
+pub use noise::Noise;
+pub use side::Side;
+
 use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 
-use crate::analysis::Report;
-use crate::columns::Quantity;
+use crate::analysis::words::percent;
 use crate::identity::{Pair, pairs};
 use crate::model::{Profile, Region};
 use crate::overheads::Category;
 use crate::printable::printable;
 use crate::region_kind::RegionKind;
-use crate::units::{Nanoseconds, Percent, UnitError};
+use crate::runs::Sample;
+use noise::Compared;
+use side::Analysed;
 
 /// A format of a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -54,58 +63,8 @@ pub const WRITERS: &[Writer] = &[
     },
 ];
 
-/// A change below any of these says nothing.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Noise {
-    /// Percent of the larger of both times.
-    pub percent: Percent,
-    /// A time.
-    pub time: Nanoseconds,
-}
-
-impl Default for Noise {
-    fn default() -> Self {
-        Self {
-            percent: Percent(1.0),
-            time: Nanoseconds(0),
-        }
-    }
-}
-
-impl Noise {
-    /// Takes over what a user wrote: a percentage or a time.
-    ///
-    /// # Errors
-    /// If it is neither.
-    pub fn set(&mut self, text: &str) -> Result<(), UnitError> {
-        match text.trim_end().ends_with('s') {
-            true => self.time = text.parse()?,
-            false => self.percent = text.parse()?,
-        }
-        Ok(())
-    }
-
-    fn covers(&self, before_ns: u64, after_ns: u64) -> bool {
-        let change = before_ns.abs_diff(after_ns);
-        let relative = self.percent.0 / 100.0 * before_ns.max(after_ns) as f64;
-        change == 0 || (change as f64) < relative || change < self.time.0
-    }
-}
-
-/// One of both runs.
-#[derive(Clone, Debug, Serialize)]
-pub struct Side {
-    /// The program.
-    pub application: String,
-    /// When it started.
-    pub start: String,
-    /// Wall time of the run.
-    pub duration_ns: u64,
-    /// Largest number of threads.
-    pub threads: u64,
-    /// Number of processes.
-    pub processes: u64,
-}
+/// Percent of their work for which threads were on no processor that are worth a note.
+const BUSY: f64 = 5.0;
 
 /// A time that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,10 +140,14 @@ pub struct Change {
     pub region: Option<Place>,
     /// Which time.
     pub subject: Subject,
-    /// In the first run; 0 if the region was not there.
+    /// In the first runs, the median; 0 if the region was not there.
     pub before_ns: u64,
-    /// In the second run; 0 if the region is not there.
+    /// In the second runs, the median; 0 if the region is not there.
     pub after_ns: u64,
+    /// The first runs.
+    pub before: Sample,
+    /// The second runs.
+    pub after: Sample,
     /// After less before.
     pub change_ns: i128,
     /// After by before; none if before is 0, or one of them is not there.
@@ -193,12 +156,12 @@ pub struct Change {
     pub noise: bool,
 }
 
-/// Two runs compared.
+/// Two sides compared.
 #[derive(Clone, Debug, Serialize)]
 pub struct Diff {
-    /// The first run.
+    /// The first side.
     pub before: Side,
-    /// The second run.
+    /// The second side.
     pub after: Side,
     /// What makes the comparison doubtful.
     pub notes: Vec<String>,
@@ -206,39 +169,65 @@ pub struct Diff {
     pub program: Vec<Change>,
     /// Times of regions, largest change first; not those that are 0 in both.
     pub regions: Vec<Change>,
+    /// What came out, in one sentence.
+    pub verdict: String,
 }
 
 /// Compares two profiles; [`crate::merge::fold`] them before.
 #[must_use]
 pub fn diff(before: &Profile, after: &Profile, noise: Noise) -> Diff {
+    let one = std::slice::from_ref;
+    diff_runs(one(before), one(after), noise)
+}
+
+/// Compares two sides, each of at least one run; [`crate::merge::fold`] the profiles before.
+#[must_use]
+pub fn diff_runs(before: &[Profile], after: &[Profile], noise: Noise) -> Diff {
     let (old, new) = (Analysed::new(before), Analysed::new(after));
+    let whole_ns = old.thread_time_ns().max(new.thread_time_ns());
+    let not_run_percent = f64::max(old.not_run_percent(), new.not_run_percent());
+    let change = |region: Option<Place>, subject: Subject, [before, after]: [Sample; 2]| {
+        let compared = Compared {
+            before,
+            after,
+            whole_ns,
+            is_loss: matches!(subject, Subject::Lost(_)),
+            not_run_percent,
+        };
+        change(region, subject, &compared, noise)
+    };
     let mut regions = Vec::new();
-    for pair in pairs(&before.regions, &after.regions) {
+    for pair in pairs(old.regions(), new.regions()) {
         let Some(place) = place(&old, &new, pair) else {
             continue;
         };
         for subject in subjects(Subject::ExecTime) {
-            let times = [(&old, pair.before), (&new, pair.after)]
-                .map(|(side, region)| region.map_or(0, |region| side.of_region(region, subject)));
-            if times != [0, 0] {
-                regions.push(change(Some(place.clone()), subject, times, noise));
+            let times = [(&old, pair.before), (&new, pair.after)].map(|(side, region)| {
+                let none = || side.sample_of_nothing();
+                region.map_or_else(none, |region| side.of_region(region, subject))
+            });
+            if times.iter().any(|times| times.high > 0) {
+                regions.push(change(Some(place.clone()), subject, times));
             }
         }
     }
     regions.sort_by_key(|change| std::cmp::Reverse(change.change_ns.unsigned_abs()));
-    let program = subjects(Subject::WallTime)
+    let program: Vec<Change> = subjects(Subject::WallTime)
         .map(|subject| {
             let times = [old.of_program(subject), new.of_program(subject)];
-            change(None, subject, times, noise)
+            change(None, subject, times)
         })
         .collect();
-    Diff {
+    let mut diff = Diff {
         notes: notes(&old, &new),
         before: old.side(),
         after: new.side(),
         program,
         regions,
-    }
+        verdict: String::new(),
+    };
+    diff.verdict = verdict::verdict(&diff, noise);
+    diff
 }
 
 /// One time, then what was lost of it.
@@ -246,8 +235,9 @@ fn subjects(first: Subject) -> impl Iterator<Item = Subject> {
     std::iter::once(first).chain(Category::ALL.map(Subject::Lost))
 }
 
-fn change(region: Option<Place>, subject: Subject, times: [u64; 2], noise: Noise) -> Change {
-    let [before_ns, after_ns] = times;
+fn change(region: Option<Place>, subject: Subject, of: &Compared, noise: Noise) -> Change {
+    let Compared { before, after, .. } = *of;
+    let [before_ns, after_ns] = [before, after].map(|times| times.median);
     let in_both = region
         .as_ref()
         .is_none_or(|region| region.status == Status::Both);
@@ -256,9 +246,11 @@ fn change(region: Option<Place>, subject: Subject, times: [u64; 2], noise: Noise
         subject,
         before_ns,
         after_ns,
+        before,
+        after,
         change_ns: i128::from(after_ns) - i128::from(before_ns),
         ratio: (in_both && before_ns > 0).then(|| after_ns as f64 / before_ns as f64),
-        noise: noise.covers(before_ns, after_ns),
+        noise: noise.covers(of),
     }
 }
 
@@ -269,18 +261,17 @@ fn place(old: &Analysed<'_>, new: &Analysed<'_>, pair: Pair) -> Option<Place> {
         (Some(before), None) => (old, before, Status::Vanished),
         (None, None) => return None,
     };
-    let region = &shown.report.profile.regions[index];
-    let was = pair
-        .before
-        .map(|before| &old.report.profile.regions[before]);
+    let region = &shown.regions()[index];
+    let label = shown.common.label(&shown.reports, index);
+    let was = pair.before.map(|before| &old.regions()[before]);
     Some(Place {
         kind: region.kind,
-        file: shown.report.labels[index].file.clone(),
-        short_file: shown.report.labels[index].short_file.clone(),
+        file: label.file.clone(),
+        short_file: label.short_file.clone(),
         line: region.begin[0],
         line_before: was.map(|was| was.begin[0]),
-        function: shown.report.labels[index].function.clone(),
-        name: shown.report.labels[index].name.clone(),
+        function: label.function.clone(),
+        name: label.name.clone(),
         directive: directive(region),
         directive_before: was
             .filter(|was| was.directive != region.directive)
@@ -307,6 +298,15 @@ fn notes(old: &Analysed<'_>, new: &Analysed<'_>) -> Vec<String> {
     };
     differ("threads", before.threads, after.threads);
     differ("processes", before.processes, after.processes);
+    for (side, which) in [(&before, "first"), (&after, "second")] {
+        if side.not_run_percent >= BUSY {
+            notes.push(format!(
+                "in the {which} runs threads were on no processor for {} of their work: the \
+                 machine was busy, or they slept or waited for input",
+                percent(side.not_run_percent)
+            ));
+        }
+    }
     if before.application != after.application {
         notes.push(format!(
             "the programs have different names, {} and {}",
@@ -314,57 +314,4 @@ fn notes(old: &Analysed<'_>, new: &Analysed<'_>) -> Vec<String> {
         ));
     }
     notes
-}
-
-/// A run with the sums that are compared.
-struct Analysed<'p> {
-    report: Report<'p>,
-    lost: HashMap<(usize, Category), u64>,
-    exec: HashMap<usize, u64>,
-}
-
-impl<'p> Analysed<'p> {
-    fn new(profile: &'p Profile) -> Self {
-        let report = Report::new(profile);
-        let mut lost: HashMap<(usize, Category), u64> = HashMap::new();
-        for place in &report.overheads.places {
-            *lost.entry((place.region, place.category)).or_default() += place.lost.ns;
-        }
-        let exec = report
-            .flat
-            .iter()
-            .filter_map(|table| {
-                let column = table.column(Quantity::ExecTime)?;
-                Some((table.region, table.sum[column]))
-            })
-            .collect();
-        Self { report, lost, exec }
-    }
-
-    fn side(&self) -> Side {
-        let run = &self.report.profile.run;
-        Side {
-            application: printable(&run.application).into_owned(),
-            start: run.start.clone(),
-            duration_ns: run.duration_ns,
-            threads: self.report.overheads.threads,
-            processes: self.report.overheads.processes,
-        }
-    }
-
-    fn of_region(&self, region: usize, subject: Subject) -> u64 {
-        let time = match subject {
-            Subject::Lost(category) => self.lost.get(&(region, category)),
-            Subject::WallTime | Subject::ExecTime => self.exec.get(&region),
-        };
-        time.copied().unwrap_or(0)
-    }
-
-    fn of_program(&self, subject: Subject) -> u64 {
-        let overheads = &self.report.overheads;
-        match subject {
-            Subject::Lost(category) => overheads.whole_sum.by_category[category as usize].ns,
-            Subject::WallTime | Subject::ExecTime => overheads.duration_ns,
-        }
-    }
 }

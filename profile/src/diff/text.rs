@@ -1,9 +1,10 @@
-//! A comparison to read.
+//! A comparison to read. Of several runs a time is the median, with the interval in brackets.
 
 use std::io::{self, Write};
 
 use super::{Change, Diff, Place, Side, Status};
 use crate::analysis::words::{count, time};
+use crate::runs::Sample;
 
 const TITLES: [&str; 5] = ["before", "after", "change", "ratio", "time"];
 
@@ -17,7 +18,8 @@ pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)?;
     let program = diff.program.iter().map(|change| {
         // That a category did not change is worth knowing too.
-        (cells(change), "the whole program".to_owned())
+        let noise = if change.noise { " (noise)" } else { "" };
+        (cells(change), format!("the whole program{noise}"))
     });
     let regions = diff.regions.iter().filter(|change| !change.noise);
     let mut edited = Vec::new();
@@ -42,7 +44,8 @@ pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
         "\nwallT is the duration; execT is thread time in the region with all that is below;\n\
          the others are thread time lost: synchronisation, imbalance, too little parallel\n\
          work, management."
-    )
+    )?;
+    writeln!(out, "\nVerdict: {}.", diff.verdict)
 }
 
 fn side(side: &Side) -> String {
@@ -50,8 +53,12 @@ fn side(side: &Side) -> String {
         1 => String::new(),
         processes => format!(", {}", count(processes, "rank")),
     };
+    let runs = match side.runs {
+        1 => String::new(),
+        runs => format!("{}, ", count(runs as u64, "run")),
+    };
     format!(
-        "{}, {}{ranks}, {}, started {}",
+        "{}, {runs}{}{ranks}, {}, started {}",
         side.application,
         count(side.threads, "thread"),
         time(side.duration_ns),
@@ -70,11 +77,11 @@ fn cells(change: &Change) -> [String; 5] {
     [
         match status {
             Some(Status::New) => "new".to_owned(),
-            _ => time(change.before_ns),
+            _ => sample(&change.before),
         },
         match status {
             Some(Status::Vanished) => "vanished".to_owned(),
-            _ => time(change.after_ns),
+            _ => sample(&change.after),
         },
         match size {
             0 => "0 s".to_owned(),
@@ -83,6 +90,19 @@ fn cells(change: &Change) -> [String; 5] {
         ratio,
         change.subject.name().to_owned(),
     ]
+}
+
+/// `4.05 s`, of several runs `4.05 s [4.01 s .. 4.22 s]`.
+fn sample(of: &Sample) -> String {
+    match of.runs {
+        0 | 1 => time(of.median),
+        _ => format!(
+            "{} [{} .. {}]",
+            time(of.median),
+            time(of.low),
+            time(of.high)
+        ),
+    }
 }
 
 /// `LOOP a.c:35 (in main)`.

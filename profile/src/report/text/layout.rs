@@ -156,7 +156,7 @@ pub(super) fn banner(title: &str, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Writes prose, folded between words, later lines indented by `indent`.
-pub(super) fn prose(text: &str, indent: usize, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn prose(text: &str, indent: usize, out: &mut dyn Write) -> io::Result<()> {
     fold(text, [0, indent], out)
 }
 

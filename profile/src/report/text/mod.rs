@@ -4,7 +4,7 @@
 mod call_graph;
 mod counters;
 mod efficiency;
-mod layout;
+pub(crate) mod layout;
 mod overheads;
 mod profiles;
 mod properties;

@@ -1,0 +1,80 @@
+//! `romp scale`
+
+mod runs;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::PossibleValue;
+use profile::model::Profile;
+use profile::scale::{WRITERS, scale};
+
+use super::Failure;
+
+/// Arguments of `romp scale`.
+#[derive(Debug, Args)]
+#[command(after_help = include_str!("../help/scale.txt"))]
+pub(super) struct Arguments {
+    /// Saved profiles of runs with several numbers of threads
+    #[arg(required_unless_present = "threads", conflicts_with = "threads")]
+    profiles: Vec<PathBuf>,
+    /// Run the command behind -- with each of these numbers of threads
+    #[arg(
+        long,
+        value_name = "N,...",
+        value_delimiter = ',',
+        requires = "command"
+    )]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_THREADS))]
+    threads: Vec<u32>,
+    /// Run it so many times with each
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "threads")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_REPEATS))]
+    repeat: u32,
+    /// Keep the profiles of these runs in this directory
+    #[arg(long, value_name = "DIR", requires = "threads")]
+    keep: Option<PathBuf>,
+    /// How to write it
+    #[arg(short, long, default_value = WRITERS[0].name, value_parser = formats())]
+    format: String,
+    /// The program that was built with rompcc, and its arguments
+    #[arg(last = true, value_name = "COMMAND", requires = "threads")]
+    command: Vec<OsString>,
+}
+
+const MOST_THREADS: i64 = 65_536;
+const MOST_REPEATS: i64 = 1_000;
+
+/// The choices of `--format`, from the table of writers.
+fn formats() -> clap::builder::PossibleValuesParser {
+    let values = WRITERS
+        .iter()
+        .map(|writer| PossibleValue::new(writer.name).help(writer.about));
+    values.collect::<Vec<_>>().into()
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.threads.is_empty() && !arguments.command.is_empty() {
+        let what = "say with how many threads to run it, such as --threads 1,2,4, and no files";
+        return Err(format!("error: a command is given: {what}").into());
+    }
+    let profiles = match arguments.threads.is_empty() {
+        true => {
+            let profiles = arguments.profiles.iter();
+            let loaded = profiles.map(|path| super::load_folded(path));
+            loaded.collect::<Result<Vec<Profile>, Failure>>()?
+        }
+        false => runs::all(&runs::Runs {
+            command: &arguments.command,
+            threads: &arguments.threads,
+            repeat: arguments.repeat,
+            keep: arguments.keep.as_deref(),
+        })?,
+    };
+    let scaling = scale(&profiles).map_err(|error| format!("error: {error}"))?;
+    let writer = WRITERS
+        .iter()
+        .find(|writer| writer.name == arguments.format);
+    super::print(|out| (writer.unwrap_or(&WRITERS[0]).write)(&scaling, out))
+}

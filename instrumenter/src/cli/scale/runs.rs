@@ -1,0 +1,145 @@
+//! Runs a program with several numbers of threads, and collects its profiles.
+//!
+//! Each run has a directory of its own for what it writes. The runs with one number of
+//! threads do not follow each other, so that a machine that is busy for a while does not
+//! slow down one of them alone. The program's input, output and errors are left as they are.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use profile::merge::{Part, fold, merge};
+use profile::model::Profile;
+
+use super::Failure;
+use crate::diagnostic::file_error;
+
+/// What to run, and how.
+#[derive(Debug)]
+pub(super) struct Runs<'a> {
+    /// The program, and its arguments.
+    pub(super) command: &'a [OsString],
+    /// The numbers of threads.
+    pub(super) threads: &'a [u32],
+    /// How often with each.
+    pub(super) repeat: u32,
+    /// Where the profiles are kept.
+    pub(super) keep: Option<&'a Path>,
+}
+
+/// The profiles of all runs.
+pub(super) fn all(runs: &Runs<'_>) -> Result<Vec<Profile>, Failure> {
+    let scratch = tempfile::tempdir().map_err(|error| {
+        let help = "set TMPDIR to a directory that can be written";
+        file_error(&std::env::temp_dir(), &error.to_string(), help)
+    })?;
+    let folder = runs.keep.unwrap_or(scratch.path());
+    let number = runs.threads.len() as u32 * runs.repeat;
+    let mut profiles = Vec::new();
+    for repeat in 1..=runs.repeat {
+        for &threads in runs.threads {
+            let run = profiles.len() + 1;
+            eprintln!("romp: run {run} of {number}: {}", of(threads));
+            let folder = folder.join(format!("threads-{threads}.{repeat}"));
+            profiles.push(one(runs.command, threads, &folder)?);
+        }
+    }
+    if let Some(keep) = runs.keep {
+        eprintln!("romp: the profiles are in '{}'", keep.display());
+    }
+    Ok(profiles)
+}
+
+/// `4 threads`.
+fn of(threads: u32) -> String {
+    format!("{threads} thread{}", if threads == 1 { "" } else { "s" })
+}
+
+/// Runs the program once.
+fn one(command: &[OsString], threads: u32, folder: &Path) -> Result<Profile, Failure> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Err("error: no program is given".to_owned().into());
+    };
+    std::fs::create_dir_all(folder).map_err(|error| {
+        file_error(
+            folder,
+            &error.to_string(),
+            "choose another directory with --keep",
+        )
+    })?;
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    if !saved(&folder)?.is_empty() {
+        let what = "it holds profiles of earlier runs";
+        return Err(file_error(&folder, what, "choose another directory with --keep").into());
+    }
+    let name = Path::new(program).display();
+    let status = Command::new(program)
+        .args(arguments)
+        .env("OMP_NUM_THREADS", threads.to_string())
+        .env("ROMP_OUTPUT", &folder)
+        .env("ROMP_QUIET", "on")
+        .status()
+        .map_err(|error| {
+            file_error(
+                Path::new(program),
+                &error.to_string(),
+                "give a program that can be run",
+            )
+        })?;
+    if !status.success() {
+        return Err(format!("error: '{name}' with {} ended with {status}", of(threads)).into());
+    }
+    profile_of(&saved(&folder)?).map_err(|why| {
+        format!(
+            "error: '{name}' with {} {why}\n  = help: build it with rompcc, and leave \
+             ROMP_MEASURE on",
+            of(threads)
+        )
+        .into()
+    })
+}
+
+/// The profiles in a directory, in the order of their names.
+fn saved(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let failure = |error: std::io::Error| {
+        file_error(
+            folder,
+            &error.to_string(),
+            "choose another directory with --keep",
+        )
+    };
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failure)? {
+        let path = entry.map_err(failure)?.path();
+        if path.to_string_lossy().ends_with(".romp.json") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// The profile of a run: of the ranks of a job together, or of several processes that of
+/// the one that had most to do.
+fn profile_of(paths: &[PathBuf]) -> Result<Profile, String> {
+    let load = |path: &PathBuf| {
+        let profile = super::super::load(path).map_err(|failure| failure.message)?;
+        let path = path.clone();
+        Ok::<Part, String>(Part { path, profile })
+    };
+    let parts = paths
+        .iter()
+        .map(load)
+        .collect::<Result<Vec<Part>, String>>()?;
+    if parts.len() > 1 && parts.iter().all(|part| part.profile.run.rank.is_some()) {
+        let merged = merge(&parts).map_err(|error| error.to_string())?;
+        return Ok(fold(&merged));
+    }
+    let time = |part: &Part| {
+        let run = &part.profile.run;
+        run.duration_ns.saturating_mul(u64::from(run.max_threads))
+    };
+    let most = parts.into_iter().max_by_key(time);
+    most.map(|part| fold(&part.profile))
+        .ok_or_else(|| "left no profile".to_owned())
+}

@@ -1,0 +1,151 @@
+//! Which changes say something.
+//!
+//! A change is noise unless it passes all of these:
+//! - It is as large as the *tolerance*: percent of the larger time. Runs of one program
+//!   differ by some percent on a machine that does nothing else; how far is not known from
+//!   one run, so that the tolerance is 10 % if a side has one, 3 % if two, else 1 %. With one
+//!   run it is no less than the part of their work for which threads were on no processor:
+//!   so much may the machine have slowed it down.
+//! - It is as large as a *share* of the thread time of the whole program, so that the times of
+//!   regions that hardly count are no news. What was lost is the difference of times that
+//!   each have their tolerance: with one run a side its share is half of the tolerance.
+//! - The *intervals* of both sides do not overlap, and their medians are farther apart than
+//!   chance brings them ([`Sample::differs`]). The interval of one run is what the spread of
+//!   a region's instances alone makes of it.
+//!
+//! What the user says instead of the tolerance is meant as it is said: then there is no share.
+
+use crate::runs::Sample;
+use crate::units::{Nanoseconds, Percent, UnitError};
+
+/// A change below any of these says nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Noise {
+    /// Percent of the larger of both times; by the number of runs if not given.
+    pub percent: Option<Percent>,
+    /// A time.
+    pub time: Nanoseconds,
+}
+
+/// Percent of the program's thread time that a change must be.
+const SHARE: f64 = 1.0;
+
+/// A time on both sides.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Compared {
+    pub(super) before: Sample,
+    pub(super) after: Sample,
+    /// The larger thread time of the whole programs.
+    pub(super) whole_ns: u64,
+    /// Whether it is time that was lost.
+    pub(super) is_loss: bool,
+    /// Percent of the work for which threads were on no processor, on the worse side.
+    pub(super) not_run_percent: f64,
+}
+
+impl Noise {
+    /// Takes over what a user wrote: a percentage or a time.
+    ///
+    /// # Errors
+    /// If it is neither.
+    pub fn set(&mut self, text: &str) -> Result<(), UnitError> {
+        match text.trim_end().ends_with('s') {
+            true => self.time = text.parse()?,
+            false => self.percent = Some(text.parse()?),
+        }
+        Ok(())
+    }
+
+    /// Percent of the larger time, if the smaller side has so many runs, and threads were on
+    /// no processor for so much of their work.
+    pub(super) fn tolerance(&self, runs: usize, not_run_percent: f64) -> Percent {
+        let by_runs = match runs {
+            0 | 1 => Percent(f64::max(10.0, not_run_percent)),
+            2 => Percent(3.0),
+            _ => Percent(1.0),
+        };
+        self.percent.unwrap_or(by_runs)
+    }
+
+    pub(super) fn covers(&self, of: &Compared) -> bool {
+        let Compared { before, after, .. } = of;
+        let change = before.median.abs_diff(after.median);
+        let runs = before.runs.min(after.runs);
+        let tolerance = self.tolerance(runs, of.not_run_percent).0 / 100.0;
+        let relative = tolerance * before.median.max(after.median) as f64;
+        let share = match (self.percent, of.is_loss, runs) {
+            (Some(_), _, _) => 0.0,
+            (None, true, 0 | 1) => tolerance / 2.0,
+            (None, _, _) => SHARE / 100.0,
+        };
+        let share = share * of.whole_ns as f64;
+        change == 0
+            || (change as f64) < f64::max(relative, share)
+            || change < self.time.0
+            || !before.differs(after)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn covered(noise: Noise, before: &[u64], after: &[u64], is_loss: bool) -> bool {
+        let sample = |times: &[u64]| Sample::of(times.to_vec());
+        noise.covers(&Compared {
+            before: sample(before),
+            after: sample(after),
+            whole_ns: 1000,
+            is_loss,
+            not_run_percent: 0.0,
+        })
+    }
+
+    #[test]
+    fn what_one_run_tells_is_little() {
+        let noise = Noise::default();
+        assert!(covered(noise, &[500], &[545], false));
+        assert!(!covered(noise, &[500], &[600], false));
+        // Twice as much, of 4 and of 6 % of the thread time.
+        assert!(covered(noise, &[40], &[80], true));
+        assert!(!covered(noise, &[60], &[120], true));
+    }
+
+    #[test]
+    fn one_run_on_a_busy_machine_tells_less() {
+        let one = |ns| Sample::of(vec![ns]);
+        let covers = |not_run_percent| {
+            Noise::default().covers(&Compared {
+                before: one(500),
+                after: one(600),
+                whole_ns: 1000,
+                is_loss: false,
+                not_run_percent,
+            })
+        };
+        assert!(!covers(5.0) && covers(20.0));
+    }
+
+    #[test]
+    fn with_more_runs_smaller_changes_are_seen() {
+        let noise = Noise::default();
+        let (before, after) = ([500, 501, 502], [520, 521, 522]);
+        assert!(!covered(noise, &before, &after, false));
+        assert!(!covered(noise, &before, &after, true));
+        // But not if the runs of a side differ as much.
+        assert!(covered(noise, &before, &[501, 521, 541], false));
+        // Nor if nobody would notice.
+        assert!(covered(noise, &[5, 5, 5], &[9, 9, 9], false));
+    }
+
+    #[test]
+    fn what_the_user_says_is_meant() {
+        let mut noise = Noise::default();
+        noise.set("0%").unwrap();
+        assert!(!covered(noise, &[500], &[501], false));
+        assert!(covered(noise, &[500], &[500], false));
+        noise.set("5ns").unwrap();
+        assert!(covered(noise, &[500], &[504], false));
+        assert!(noise.set("much").is_err());
+    }
+}

@@ -1,0 +1,64 @@
+//! What a comparison comes to, in one sentence.
+
+use super::{Change, Diff, Noise, Subject};
+use crate::analysis::words::{count, percent, time};
+
+/// The sentence.
+pub(super) fn verdict(diff: &Diff, noise: Noise) -> String {
+    let Some(wall) = diff.program.first() else {
+        return String::new();
+    };
+    let runs = diff.before.runs.min(diff.after.runs);
+    let not_run = f64::max(diff.before.not_run_percent, diff.after.not_run_percent);
+    let tolerance = percent(noise.tolerance(runs, not_run).0);
+    let run_time = match (wall.noise, wall.change_ns < 0) {
+        (true, _) => format!(
+            "no change of the run time beyond noise ({})",
+            both_times(wall)
+        ),
+        (false, is_faster) => {
+            let size = 100.0 * wall.change_ns.unsigned_abs() as f64 / wall.before_ns.max(1) as f64;
+            let how = if is_faster { "faster" } else { "slower" };
+            format!("{how} by {} ({})", percent(size), both_times(wall))
+        }
+    };
+    let changed: Vec<&Change> = diff.regions.iter().filter(|change| !change.noise).collect();
+    let regions = changed.first().filter(|_| wall.noise).map(|most| {
+        let number = count(changed.len() as u64, "time");
+        format!("; {number} of regions changed{}", place(most))
+    });
+    let few = (runs < 3 && noise.percent.is_none()).then(|| {
+        let runs = match (diff.before.runs, diff.after.runs) {
+            (1, 1) => "one run a side".to_owned(),
+            (before, after) => format!("{before} and {after} runs"),
+        };
+        format!("; with {runs} less than {tolerance} is noise, more runs show smaller changes")
+    });
+    format!(
+        "{run_time}{}{}",
+        regions.unwrap_or_default(),
+        few.unwrap_or_default()
+    )
+}
+
+fn both_times(change: &Change) -> String {
+    format!("{} -> {}", time(change.before_ns), time(change.after_ns))
+}
+
+/// Where most changed.
+fn place(change: &Change) -> String {
+    let Some(region) = &change.region else {
+        return String::new();
+    };
+    let what = match change.subject {
+        Subject::Lost(category) => category.in_words(),
+        Subject::ExecTime | Subject::WallTime => "thread time",
+    };
+    let kind = region.kind.row().full_name;
+    format!(
+        ", most {what} of {kind} {}:{}, {}",
+        region.short_file,
+        region.line,
+        both_times(change)
+    )
+}

@@ -1,0 +1,115 @@
+//! The regions of several profiles in one list.
+
+use crate::analysis::{Label, Report};
+use crate::identity::pairs;
+use crate::model::Region;
+use crate::printable::printable;
+use crate::region_kind::RegionKind;
+
+use serde::Serialize;
+
+/// The regions of several profiles, each once.
+#[derive(Debug, Default)]
+pub(crate) struct Common {
+    /// As the first profile that has it says.
+    pub(crate) regions: Vec<Region>,
+    /// The profile that each is from, and its index there.
+    first: Vec<(usize, usize)>,
+    /// For each profile and region of the list the index in that profile.
+    of_profile: Vec<Vec<Option<usize>>>,
+}
+
+impl Common {
+    /// Of profiles whose regions do not share identities, as [`crate::merge::fold`] sees to.
+    pub(crate) fn new<'a>(profiles: impl IntoIterator<Item = &'a [Region]>) -> Self {
+        let mut common = Self::default();
+        for (profile, regions) in profiles.into_iter().enumerate() {
+            common.add(profile, regions);
+        }
+        common
+    }
+
+    fn add(&mut self, profile: usize, regions: &[Region]) {
+        let mut found = vec![None; self.regions.len()];
+        for pair in pairs(&self.regions.clone(), regions) {
+            let Some(here) = pair.after else { continue };
+            match pair.before {
+                Some(known) => found[known] = Some(here),
+                None => {
+                    found.push(Some(here));
+                    self.regions.push(regions[here].clone());
+                    self.first.push((profile, here));
+                }
+            }
+        }
+        for earlier in &mut self.of_profile {
+            earlier.resize(found.len(), None);
+        }
+        self.of_profile.push(found);
+    }
+
+    /// The index of a region of the list in a profile, if that has it.
+    pub(crate) fn in_profile(&self, profile: usize, region: usize) -> Option<usize> {
+        *self.of_profile.get(profile)?.get(region)?
+    }
+
+    /// How a region is named: as the first profile that has it does.
+    pub(crate) fn label<'r>(&self, reports: &'r [Report<'_>], region: usize) -> &'r Label {
+        let (profile, index) = self.first[region];
+        &reports[profile].labels[index]
+    }
+
+    /// Where a region stands.
+    pub(crate) fn site(&self, reports: &[Report<'_>], region: usize) -> Site {
+        let label = self.label(reports, region);
+        let directive = self.regions[region].directive.as_deref();
+        Site {
+            kind: label.kind,
+            file: label.file.clone(),
+            short_file: label.short_file.clone(),
+            line: label.first,
+            function: label.function.clone(),
+            name: label.name.clone(),
+            directive: directive.map(|text| printable(text).into_owned()),
+        }
+    }
+}
+
+/// A region of the source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Site {
+    /// Its kind.
+    pub kind: RegionKind,
+    /// Its file.
+    pub file: String,
+    /// The same, as short as it can be.
+    #[serde(skip)]
+    pub short_file: String,
+    /// Its first line; 0 if it is not known.
+    pub line: u32,
+    /// The enclosing function.
+    pub function: Option<String>,
+    /// Name of a critical section or user region.
+    pub name: Option<String>,
+    /// The directive.
+    pub directive: Option<String>,
+}
+
+impl Site {
+    /// `LOOP a.c:35 in main`.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let mut text = self.kind.row().full_name.to_owned();
+        if let Some(name) = &self.name {
+            text += &format!(" \"{name}\"");
+        }
+        text += &match self.line {
+            0 => format!(" {}", self.short_file),
+            line => format!(" {}:{line}", self.short_file),
+        };
+        if let Some(function) = &self.function {
+            text += &format!(" in {function}");
+        }
+        text
+    }
+}

@@ -1,0 +1,139 @@
+//! What twice as many threads would bring, by a model that is stated and tried.
+//!
+//! The elapsed time of each place is taken as `a / threads + b`: a part that all threads
+//! share, and one that more threads do not shorten. Both follow from two numbers of threads.
+//! That is Amdahl's law for each place by itself; it also fits memory whose bandwidth is
+//! used up, and waiting that grows with each thread. It does not know of limits that were
+//! not reached yet. Time that was not run for lack of a processor is left out. With a third number of threads the model is tried: what it would have
+//! said of the most threads from the two before.
+
+use serde::Serialize;
+
+use super::{Part, Place, Width};
+
+/// A prediction.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Forecast {
+    /// For so many threads, which each have a processor.
+    pub threads: u64,
+    /// From the runs with so many threads.
+    pub from: [u64; 2],
+    /// The elapsed time.
+    pub duration_ns: u64,
+    /// How many times faster than with the fewest threads.
+    pub speedup: f64,
+    /// How many times faster than with the most threads that it is made from.
+    pub gain: f64,
+    /// The elapsed time if there were any number of threads.
+    pub limit_ns: u64,
+    /// The same model, where it can be compared with what was measured.
+    pub tried: Option<Tried>,
+}
+
+/// A prediction beside what was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Tried {
+    /// For so many threads.
+    pub threads: u64,
+    /// The elapsed time that the model gives.
+    pub predicted_ns: u64,
+    /// That of the run.
+    pub measured_ns: u64,
+}
+
+/// What the next doubling would bring after the width that is judged.
+pub(super) fn forecast(widths: &[Width], places: &[Place], judged: usize) -> Option<Forecast> {
+    let before = judged.checked_sub(1)?;
+    // Threads that share processors are no base.
+    if !widths[judged].has_processors() {
+        return None;
+    }
+    let model = Model { widths, places };
+    let last = widths[judged].threads;
+    let threads = last.checked_mul(2)?;
+    let duration_ns = model.predict([before, judged], Some(threads));
+    let tried = before.checked_sub(1).map(|first| Tried {
+        threads: last,
+        predicted_ns: model.predict([first, before], Some(last)),
+        measured_ns: model.measured(judged),
+    });
+    let faster = |than: u64| than as f64 / duration_ns.max(1) as f64;
+    Some(Forecast {
+        threads,
+        from: [widths[before].threads, last],
+        duration_ns,
+        speedup: faster(model.measured(0)),
+        gain: faster(model.measured(judged)),
+        limit_ns: model.predict([before, judged], None),
+        tried,
+    })
+}
+
+/// What the model takes its numbers from.
+struct Model<'a> {
+    widths: &'a [Width],
+    places: &'a [Place],
+}
+
+impl Model<'_> {
+    /// The thread time of a place for which threads had a processor.
+    fn thread_time(&self, place: &Place, width: usize) -> (f64, f64) {
+        let time = &place.at[width].time;
+        let ran = time.total() - time.of(Part::NotRun);
+        (self.widths[width].threads.max(1) as f64, ran as f64)
+    }
+
+    /// The elapsed time if threads had always had a processor.
+    fn measured(&self, width: usize) -> u64 {
+        let of = |place: &Place| {
+            let (threads, time) = self.thread_time(place, width);
+            time / threads
+        };
+        self.places.iter().map(of).sum::<f64>().round() as u64
+    }
+
+    /// The elapsed time with so many threads, or with any number of them.
+    fn predict(&self, from: [usize; 2], threads: Option<u64>) -> u64 {
+        let of = |place: &Place| {
+            let [few, many] = from.map(|width| self.thread_time(place, width));
+            elapsed(few, many, threads.map(|threads| threads as f64))
+        };
+        self.places.iter().map(of).sum::<f64>().round() as u64
+    }
+}
+
+/// From two numbers of threads and the thread times with them: `thread time = a + b x threads`.
+fn elapsed(few: (f64, f64), many: (f64, f64), threads: Option<f64>) -> f64 {
+    let slope = (many.1 - few.1) / (many.0 - few.0);
+    // What gained by caches that are larger together does not gain for ever.
+    let slope = slope.max(0.0);
+    let shared = many.1 - slope * many.0;
+    let shared = threads.map_or(0.0, |threads| shared / threads);
+    (shared + slope).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::elapsed;
+
+    #[test]
+    fn what_is_shared_is_halved_and_what_is_serial_stays() {
+        // 10 s of shared work, and 2 s that are serial.
+        let thread_time = |threads: f64| (threads, 10.0 + 2.0 * threads);
+        let at = |threads| elapsed(thread_time(2.0), thread_time(4.0), threads);
+        assert!((at(Some(8.0)) - (10.0 / 8.0 + 2.0)).abs() < 1e-9);
+        assert!((at(None) - 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_gain_by_caches_is_not_carried_on() {
+        assert_eq!(elapsed((1.0, 10.0), (2.0, 8.0), Some(4.0)), 2.0);
+        assert_eq!(elapsed((1.0, 10.0), (2.0, 8.0), None), 0.0);
+    }
+
+    #[test]
+    fn what_gets_slower_with_each_thread_stays_slower() {
+        // Elapsed 1 s, then 1.5 s.
+        assert!(elapsed((1.0, 1.0), (2.0, 3.0), Some(4.0)) > 1.5);
+    }
+}

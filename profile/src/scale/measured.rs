@@ -1,0 +1,160 @@
+//! One run, reduced to what scaling is about.
+
+use std::collections::BTreeMap;
+
+use super::{Amounts, Part};
+use crate::analysis::{ParallelRegion, Report, Table};
+use crate::columns::Quantity;
+use crate::overheads::Category;
+use crate::runs::{Common, OnProcessors};
+
+/// One run.
+#[derive(Debug)]
+pub(super) struct Measured {
+    pub(super) threads: u64,
+    pub(super) processors: u64,
+    pub(super) duration_ns: u64,
+    /// By the number of the region among the common ones.
+    pub(super) regions: BTreeMap<usize, Amounts>,
+    /// What is outside parallel regions.
+    outside: Amounts,
+    /// What was counted in each region.
+    counters: BTreeMap<usize, Vec<u64>>,
+    /// The work in each region that was profiled, also those in parallel regions.
+    pub(super) work: BTreeMap<usize, u64>,
+}
+
+impl Measured {
+    /// The thread time of a place.
+    pub(super) fn of(&self, region: Option<usize>) -> Amounts {
+        match region {
+            Some(region) => self.regions.get(&region).copied().unwrap_or_default(),
+            None => self.outside,
+        }
+    }
+
+    /// That of the whole program.
+    pub(super) fn total(&self) -> Amounts {
+        let mut total = self.outside;
+        self.regions.values().for_each(|amounts| total.add(amounts));
+        total
+    }
+
+    /// What was counted in a place; nothing is known of what is outside parallel regions.
+    pub(super) fn counted(&self, region: Option<usize>) -> Vec<u64> {
+        let counted = region.and_then(|region| self.counters.get(&region));
+        counted.cloned().unwrap_or_default()
+    }
+}
+
+/// Reduces a run; it is this one of the common list.
+pub(super) fn measure(
+    report: &Report<'_>,
+    run: usize,
+    common: &Common,
+    counters: &[String],
+) -> Measured {
+    let numbers = (0..common.regions.len()).filter_map(|region| {
+        let here = common.in_profile(run, region)?;
+        Some((here, region))
+    });
+    let number: BTreeMap<usize, usize> = numbers.collect();
+    let overheads = &report.overheads;
+    let mut regions: BTreeMap<usize, Amounts> = BTreeMap::new();
+    let mut outside = Amounts::default();
+    for row in &overheads.regions {
+        let amounts = match number.get(&row.region) {
+            Some(region) => regions.entry(*region).or_default(),
+            None => &mut outside,
+        };
+        amounts.add(&of_region(row));
+    }
+    let mut measured = Measured {
+        threads: overheads.threads,
+        processors: u64::from(report.profile.run.processors),
+        duration_ns: overheads.duration_ns,
+        regions,
+        outside,
+        counters: counted(report, counters, &number),
+        work: work(report, &number),
+    };
+    measured.outside.add(&of_rest(report, &measured));
+    take_out_not_run(report, &mut measured);
+    measured
+}
+
+fn of_region(row: &ParallelRegion) -> Amounts {
+    let runtime = i128::from(row.losses.of(Category::Mgmt));
+    let waiting = i128::from(row.losses.total()) - runtime;
+    let untold = i128::from(row.untold_ns);
+    let mut amounts = Amounts::default();
+    amounts.0[Part::Waiting as usize] = waiting;
+    amounts.0[Part::Runtime as usize] = runtime;
+    amounts.0[Part::Untold as usize] = untold;
+    amounts.0[Part::Work as usize] = i128::from(row.total_ns) - waiting - runtime - untold;
+    amounts
+}
+
+/// What no region has of the thread time.
+fn of_rest(report: &Report<'_>, measured: &Measured) -> Amounts {
+    let overheads = &report.overheads;
+    let in_regions = measured.total();
+    let mut amounts = Amounts::default();
+    let small = i128::from(overheads.small_teams.ns);
+    let untold = i128::from(overheads.untold.ns) - in_regions.of(Part::Untold);
+    let rest = i128::from(overheads.thread_time_ns) - in_regions.total();
+    amounts.0[Part::SmallTeams as usize] = small;
+    amounts.0[Part::Untold as usize] = untold;
+    amounts.0[Part::Serial as usize] = rest - small - untold;
+    amounts
+}
+
+/// Takes from the work what the process cannot have done, as it was on processors for less
+/// time than that. Which region's it was is not known: each has its share.
+fn take_out_not_run(report: &Report<'_>, measured: &mut Measured) {
+    let OnProcessors { busy_ns, ran_ns } = OnProcessors::of(report);
+    let serial = i128::from(report.overheads.serial.ns) * i128::from(report.overheads.processes);
+    let move_over = |amounts: &mut Amounts, from: Part, of: i128| {
+        let ns = of - of.saturating_mul(ran_ns) / busy_ns.max(1);
+        amounts.0[from as usize] -= ns;
+        amounts.0[Part::NotRun as usize] += ns;
+    };
+    if ran_ns == busy_ns {
+        return;
+    }
+    for amounts in measured.regions.values_mut() {
+        let work = amounts.of(Part::Work);
+        move_over(amounts, Part::Work, work);
+    }
+    move_over(&mut measured.outside, Part::Serial, serial);
+}
+
+fn counted(
+    report: &Report<'_>,
+    names: &[String],
+    number: &BTreeMap<usize, usize>,
+) -> BTreeMap<usize, Vec<u64>> {
+    let known = &report.profile.run.counters;
+    let indices: Vec<usize> = names
+        .iter()
+        .filter_map(|name| known.iter().position(|other| other == name))
+        .collect();
+    let of = |table: &Table| {
+        let sum = |index: &usize| {
+            let column = table.column(Quantity::Counter(*index))?;
+            Some(table.sum[column])
+        };
+        let sums: Vec<u64> = indices.iter().filter_map(sum).collect();
+        let region = number.get(&table.region)?;
+        (sums.len() == names.len() && !sums.is_empty()).then_some((*region, sums))
+    };
+    report.flat.iter().filter_map(of).collect()
+}
+
+fn work(report: &Report<'_>, number: &BTreeMap<usize, usize>) -> BTreeMap<usize, u64> {
+    let of = |row: crate::analysis::Decomposition| {
+        let work = row.threads.iter().map(|parts| parts.work_ns).sum();
+        Some((*number.get(&row.region)?, work))
+    };
+    report.decomposition().filter_map(of).collect()
+}

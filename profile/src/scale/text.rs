@@ -1,0 +1,229 @@
+//! Scaling to read: the whole program by number of threads, the places that lose most, what
+//! limits, and what twice as many threads would bring.
+
+use std::io::{self, Write};
+
+use super::{Amounts, Forecast, Part, Scaling, Width, limit};
+use crate::analysis::words::{count, percent, time};
+use crate::report::text::layout::prose;
+
+/// Places that are shown; the rest is counted.
+const MOST: usize = 20;
+
+pub(super) fn write(scaling: &Scaling, out: &mut dyn Write) -> io::Result<()> {
+    let judged = &scaling.widths[scaling.judged];
+    limits(scaling, judged, out)?;
+    for note in &scaling.notes {
+        prose(&format!("Note: {note}."), 6, out)?;
+    }
+    writeln!(out)?;
+    let parts = shown_parts(scaling);
+    widths(scaling, &parts, out)?;
+    writeln!(out)?;
+    places(scaling, judged, &parts, out)?;
+    if let Some(forecast) = &scaling.forecast {
+        writeln!(out)?;
+        self::forecast(forecast, judged, out)?;
+    }
+    Ok(())
+}
+
+fn limits(scaling: &Scaling, judged: &Width, out: &mut dyn Write) -> io::Result<()> {
+    let base = &scaling.widths[0];
+    let headline = format!(
+        "{}: {:.2} times as fast with {} as with {} ({} of ideal).",
+        scaling.application,
+        judged.speedup,
+        count(judged.threads, "thread"),
+        base.threads,
+        percent(100.0 * judged.efficiency)
+    );
+    prose(&headline, 2, out)?;
+    if scaling.limits.is_empty() {
+        return prose(&limit::nothing(judged), 2, out);
+    }
+    for (number, limit) in scaling.limits.iter().enumerate() {
+        prose(&format!("{}. {}.", number + 1, limit.found), 3, out)?;
+        prose(&format!("   {}.", limit.advice), 3, out)?;
+    }
+    Ok(())
+}
+
+/// The parts of which anything is lost that would be seen.
+fn shown_parts(scaling: &Scaling) -> Vec<Part> {
+    let is_seen = |lost: &Amounts, width: &Width, part: Part| {
+        let ns = width.elapsed(lost.of(part)).unsigned_abs();
+        1000 * ns >= u128::from(width.duration_ns)
+    };
+    let any = |part: &Part| {
+        let widths = scaling.widths.iter().enumerate();
+        widths.into_iter().any(|(index, width)| {
+            let places = scaling.places.iter();
+            let lost = places.map(|place| &place.at[index].lost);
+            lost.chain([&width.lost])
+                .any(|lost| is_seen(lost, width, *part))
+        })
+    };
+    Part::ALL.into_iter().filter(any).collect()
+}
+
+/// A time that may be less than nothing.
+fn signed(ns: i128) -> String {
+    let sign = if ns < 0 { "-" } else { "" };
+    let size = u64::try_from(ns.unsigned_abs()).unwrap_or(u64::MAX);
+    format!("{sign}{}", time(size))
+}
+
+fn widths(scaling: &Scaling, parts: &[Part], out: &mut dyn Write) -> io::Result<()> {
+    let has_repeats = scaling.widths.iter().any(|width| width.duration.runs > 1);
+    let mut titles = vec!["threads", "time"];
+    if has_repeats {
+        titles.push("of all runs");
+    }
+    titles.extend(["speed-up", "of ideal", "lost"]);
+    let mut rows = vec![title_row(&titles, parts)];
+    for width in &scaling.widths {
+        let mut row = vec![width.threads.to_string(), time(width.duration_ns)];
+        if has_repeats {
+            let of = &width.duration;
+            row.push(format!("{} .. {}", time(of.low), time(of.high)));
+        }
+        row.push(format!("{:.2}", width.speedup));
+        row.push(percent(100.0 * width.efficiency));
+        row.extend(lost(&width.lost, width, parts));
+        rows.push(row);
+    }
+    table(&rows, titles.len() + parts.len(), out)?;
+    writeln!(out)?;
+    let fewest = count(scaling.widths[0].threads, "thread");
+    prose(
+        &format!(
+            "lost = time - (time of {fewest}, shared out evenly); it is the sum of the columns \
+             to its right: {}.",
+            parts
+                .iter()
+                .map(|part| meaning(*part))
+                .collect::<Vec<_>>()
+                .join("; ")
+        ),
+        7,
+        out,
+    )
+}
+
+/// What a column holds.
+fn meaning(part: Part) -> String {
+    let what = match part {
+        Part::Work => "the same work takes longer, or there is more",
+        Part::Waiting => "for other threads",
+        Part::Serial => "only one thread has work",
+        Part::Runtime => "starting and ending teams, handing out work",
+        Part::NotRun => "work for which the process was on no processor",
+        Part::SmallTeams => "threads that teams did not take",
+        Part::Untold => "not measured",
+    };
+    format!("{} = {what}", part.title())
+}
+
+fn lost(lost: &Amounts, width: &Width, parts: &[Part]) -> Vec<String> {
+    let total = std::iter::once(lost.total());
+    let each = parts.iter().map(|part| lost.of(*part));
+    total
+        .chain(each)
+        .map(|ns| signed(width.elapsed(ns)))
+        .collect()
+}
+
+fn title_row(titles: &[&str], parts: &[Part]) -> Vec<String> {
+    let parts = parts.iter().map(|part| part.title());
+    titles
+        .iter()
+        .copied()
+        .chain(parts)
+        .map(str::to_owned)
+        .collect()
+}
+
+fn places(
+    scaling: &Scaling,
+    judged: &Width,
+    parts: &[Part],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "By place with {}, elapsed time, most lost first:",
+        count(judged.threads, "thread")
+    )?;
+    let titles = ["time", "ideal", "lost"];
+    let mut rows = vec![title_row(&titles, parts)];
+    rows[0].push("where".to_owned());
+    for place in scaling.places.iter().take(MOST) {
+        let at = &place.at[scaling.judged];
+        let total = at.time.total();
+        let ideal = total - at.lost.total();
+        let mut row = [total, ideal].map(|ns| signed(judged.elapsed(ns))).to_vec();
+        row.extend(lost(&at.lost, judged, parts));
+        row.push(place.in_words());
+        rows.push(row);
+    }
+    table(&rows, titles.len() + parts.len(), out)?;
+    match scaling.places.len().saturating_sub(MOST) {
+        0 => Ok(()),
+        more => writeln!(
+            out,
+            "({} not shown; -f csv writes all.)",
+            count(more as u64, "more place")
+        ),
+    }
+}
+
+fn forecast(forecast: &Forecast, judged: &Width, out: &mut dyn Write) -> io::Result<()> {
+    let gain = match forecast.gain {
+        gain if gain < 1.02 => "no gain".to_owned(),
+        gain => format!("{gain:.2} times as fast as {}", judged.threads),
+    };
+    let tried = forecast.tried.map(|tried| {
+        format!(
+            " Tried: of {} threads it would have said {}, which took {}.",
+            tried.threads,
+            time(tried.predicted_ns),
+            time(tried.measured_ns)
+        )
+    });
+    prose(
+        &format!(
+            "Estimated: {} threads with a processor each would take {}, {gain}; any number of \
+             threads {} at least. Each place is taken as a / threads + b, from {} and {} \
+             threads.{}",
+            forecast.threads,
+            time(forecast.duration_ns),
+            time(forecast.limit_ns),
+            forecast.from[0],
+            forecast.from[1],
+            tried.unwrap_or_default()
+        ),
+        2,
+        out,
+    )
+}
+
+/// Columns to the right, but what is beyond `right` of them.
+fn table(rows: &[Vec<String>], right: usize, out: &mut dyn Write) -> io::Result<()> {
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    for row in rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let gap = if column == 0 { "" } else { "  " };
+            match column < right {
+                true => line += &format!("{gap}{cell:>width$}", width = width(column)),
+                false => line += &format!("{gap}{cell}"),
+            }
+        }
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
