@@ -15,7 +15,8 @@
  * @typedef {object} Cells
  * @property {Uint32Array} path of each entry
  * @property {Uint32Array} thread of each entry
- * @property {{entry: Uint32Array, value: Float64Array}[]} metrics
+ * @property {{entry: Uint32Array, value: Float64Array, starts: Uint32Array}[]} metrics with
+ *   where the values of each path begin
  */
 
 /** Numbers of seven bits a byte, lowest first. */
@@ -106,14 +107,28 @@ export function readCells(bytes, paths, metrics) {
     const bit = 2 ** metric;
     const has = masks.map((mask) => Math.floor(mask / bit) % 2 === 1);
     const size = has.reduce((sum, is) => sum + (is ? 1 : 0), 0);
-    const column = { entry: new Uint32Array(size), value: new Float64Array(size) };
+    const column = { entry: new Uint32Array(size), value: new Float64Array(size), starts: new Uint32Array(paths + 1) };
     let at = 0;
     has.forEach((is, index) => {
       if (!is) return;
       column.entry[at] = index;
       column.value[at++] = numbers.next();
+      column.starts[path[index] + 1] = at;
     });
+    for (let one = 1; one <= paths; one++) column.starts[one] = Math.max(column.starts[one], column.starts[one - 1]);
     columns.push(column);
   }
   return { path, thread, metrics: columns };
+}
+
+/**
+ * Tells of all values of a path.
+ * @param {Cells} cells
+ * @param {number} path
+ * @param {(metric: number, thread: number, value: number) => void} tell
+ */
+export function eachOf(cells, path, tell) {
+  cells.metrics.forEach(({ entry, value, starts }, metric) => {
+    for (let at = starts[path]; at < starts[path + 1]; at++) tell(metric, cells.thread[entry[at]], value[at]);
+  });
 }

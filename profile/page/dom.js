@@ -1,12 +1,12 @@
 // Elements. Whatever a program calls its things is text: nothing here reads markup.
 
-/** @typedef {string | number | Node | null | undefined | false} Child */
+/** @typedef {any} Child text, an element, nothing, or a list of them */
 
 /**
  * An element with attributes and children; `on...` attributes are listeners.
  * @param {string} tag
  * @param {Record<string, any>} [attributes]
- * @param {...(Child | Child[])} children
+ * @param {...Child} children
  * @returns {any}
  */
 export function h(tag, attributes = {}, ...children) {
@@ -16,7 +16,7 @@ export function h(tag, attributes = {}, ...children) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? "" : String(value));
   }
-  for (const child of children.flat()) {
+  for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
     element.append(child instanceof Node ? child : String(child));
   }
@@ -26,10 +26,10 @@ export function h(tag, attributes = {}, ...children) {
 /**
  * Puts children in the place of those that are there.
  * @param {Element} host
- * @param {...(Child | Child[])} children
+ * @param {...Child} children
  */
 export function fill(host, ...children) {
-  const nodes = /** @type {Child[]} */ (children.flat()).filter((child) => child !== null && child !== undefined && child !== false);
+  const nodes = children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
   host.replaceChildren(...nodes.map((child) => (child instanceof Node ? child : String(child))));
 }
 
@@ -37,11 +37,11 @@ export function fill(host, ...children) {
  * A table whose first column names the rows.
  * @param {string} caption
  * @param {string[]} titles
- * @param {(Child | Child[])[][]} rows
+ * @param {Child[][]} rows
  * @returns {HTMLTableElement}
  */
 export function table(caption, titles, rows) {
-  const cells = (/** @type {(Child | Child[])[]} */ row) =>
+  const cells = (/** @type {Child[]} */ row) =>
     row.map((cell, index) => (index === 0 ? h("th", { scope: "row" }, cell) : h("td", {}, cell)));
   return h(
     "table",

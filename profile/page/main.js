@@ -3,14 +3,20 @@
 import { h, fill } from "./dom.js";
 import { readCells, section, sectionText } from "./data.js";
 import { Explorer } from "./explorer.js";
+import { RegionView } from "./region.js";
+import { SourceView } from "./source.js";
+import { ThreadsView } from "./threads.js";
 import { change, followFragment, onChange, stateOf } from "./state.js";
 
 /** @typedef {{host: HTMLElement, show: () => void, find?: HTMLElement}} View */
 
-/** Views: name, what it is called, key, and how it is made. */
-/** @type {[string, string, string, (run: import("./explorer.js").Run) => View][]} */
+/** Views: name, what it is called, and how it is made. */
+/** @type {[string, string, (run: import("./explorer.js").Run) => View][]} */
 const VIEWS = [
-  ["explorer", "Explorer", "2", (run) => new Explorer(run)],
+  ["explorer", "Explorer", (run) => new Explorer(run)],
+  ["region", "Regions", (run) => new RegionView(run)],
+  ["source", "Source", (run) => new SourceView(run)],
+  ["threads", "Threads", (run) => new ThreadsView(run)],
 ];
 
 const HELP = [
@@ -44,7 +50,7 @@ function showView(run) {
   }
   let view = made.get(name);
   if (!view) {
-    const make = VIEWS.find(([one]) => one === name)?.[3];
+    const make = VIEWS.find(([one]) => one === name)?.[2];
     view = /** @type {View} */ (make?.(run));
     made.set(name, view);
   }

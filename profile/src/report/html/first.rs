@@ -137,7 +137,7 @@ fn excerpt(page: &Page<'_, '_>, region: usize, out: &mut dyn Write) -> io::Resul
         let text = text.replace('\t', "    ");
         let is_here = (region.begin[0]..=region.begin[1]).contains(&(number as u32));
         let class = if is_here { " class=\"here\"" } else { "" };
-        writeln!(
+        write!(
             out,
             "<span{class}><i>{number:>5}</i> {}</span>",
             escaped(&text)

@@ -28,6 +28,12 @@ const MODULES: &[(&str, &str)] = &[
     ("state.js", include_str!("../../../page/state.js")),
     ("tree.js", include_str!("../../../page/tree.js")),
     ("explorer.js", include_str!("../../../page/explorer.js")),
+    ("heat.js", include_str!("../../../page/heat.js")),
+    ("places.js", include_str!("../../../page/places.js")),
+    ("region.js", include_str!("../../../page/region.js")),
+    ("source.js", include_str!("../../../page/source.js")),
+    ("clusters.js", include_str!("../../../page/clusters.js")),
+    ("threads.js", include_str!("../../../page/threads.js")),
     ("main.js", include_str!("../../../page/main.js")),
 ];
 
