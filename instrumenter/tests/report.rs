@@ -51,7 +51,95 @@ fn what_cannot_be_shown_is_said_with_what_can() {
     assert!(refused(&[profile, "--region", "papyrus"]).contains("no region matches"));
     assert!(refused(&[profile, "--top", "1", "-f", "json"]).contains("whole profile"));
     assert!(refused(&["--explain", "papyrus"]).contains("exitBarT"));
-    assert!(refused(&[]).contains("PROFILE"));
+    assert!(refused(&[profile, "--open", "-f", "csv"]).contains("leave -f csv out"));
+    assert!(refused(&[profile, "-f", "html", "--top", "1"]).contains("whole profile"));
+}
+
+/// A folder that is gone with the value, with a copy of a profile.
+fn folder_with(names: &[&str]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let profile =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/profiles/mixed.romp.json");
+    for name in names {
+        std::fs::copy(&profile, folder.path().join(name)).unwrap();
+    }
+    folder
+}
+
+fn in_folder(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_romp"))
+        .arg("report")
+        .args(arguments)
+        .current_dir(folder)
+        .env("BROWSER", "true")
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn every_format_can_go_into_a_file_and_never_over_the_profile() {
+    let folder = folder_with(&["a.0.romp.json"]);
+    for (arguments, begins) in [
+        (
+            &["a.0.romp.json", "-f", "html", "-o", "out"][..],
+            "<!doctype html>",
+        ),
+        (&["a.0.romp.json", "-f", "csv", "-o", "out"], "##BEG"),
+        (&["a.0.romp.json", "-o", "out"], "qsort ran"),
+    ] {
+        let output = in_folder(folder.path(), arguments);
+        assert!(
+            output.status.success() && output.stdout.is_empty(),
+            "{arguments:?}"
+        );
+        let written = std::fs::read_to_string(folder.path().join("out")).unwrap();
+        assert!(
+            written.starts_with(begins),
+            "{arguments:?}: {:.80}",
+            written
+        );
+    }
+    let before = std::fs::read(folder.path().join("a.0.romp.json")).unwrap();
+    let output = in_folder(folder.path(), &["a.0.romp.json", "-o", "./a.0.romp.json"]);
+    assert!(!output.status.success());
+    assert_eq!(
+        std::fs::read(folder.path().join("a.0.romp.json")).unwrap(),
+        before
+    );
+}
+
+#[test]
+fn the_newest_profile_is_taken_if_none_is_given() {
+    let folder = folder_with(&["a.0.romp.json", "a.1.romp.json"]);
+    let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1);
+    let file = std::fs::File::options()
+        .write(true)
+        .open(folder.path().join("a.1.romp.json"))
+        .unwrap();
+    file.set_modified(long_ago).unwrap();
+    let output = in_folder(folder.path(), &["--open"]);
+    assert!(output.status.success(), "{output:?}");
+    assert!(folder.path().join("a.0.html").exists());
+    assert!(!folder.path().join("a.1.html").exists());
+    let nothing = tempfile::tempdir().unwrap();
+    let output = in_folder(nothing.path(), &[]);
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no saved profile here"));
+}
+
+#[test]
+fn standard_input_is_a_profile_too() {
+    let folder = folder_with(&["a.0.romp.json"]);
+    let output = Command::new(env!("CARGO_BIN_EXE_romp"))
+        .args(["report", "-"])
+        .stdin(std::fs::File::open(folder.path().join("a.0.romp.json")).unwrap())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        shown(&["mixed.romp.json"])
+    );
 }
 
 #[test]

@@ -54,12 +54,32 @@ fn csv_reports() {
 /// in it is best.
 #[test]
 fn other_formats() {
-    for format in ["csv-ompp-old", "analysis", "xml", "folded", "html"] {
+    for format in ["csv-ompp-old", "analysis", "xml", "folded"] {
         let path = saved_profiles()
             .into_iter()
             .find(|path| stem(path) == "tasks")
             .unwrap();
         insta::assert_snapshot!(format!("tasks.{format}"), written(&path, format));
+    }
+}
+
+/// What a browser shows before any script runs; the rest is for a browser to test.
+#[test]
+fn first_screen_of_the_page() {
+    let path = saved_profiles()
+        .into_iter()
+        .find(|path| stem(path) == "tasks")
+        .unwrap();
+    let page = written(&path, "html");
+    let (_, body) = page.split_once("</style>").unwrap();
+    let (screen, data) = body.split_once("<main").unwrap();
+    insta::assert_snapshot!("tasks.first_screen", screen);
+    assert!(!screen.contains("<script"));
+    for section in ["model", "cells"] {
+        assert!(
+            data.contains(&format!("id=\"data-{section}\">")),
+            "{section}"
+        );
     }
 }
 
@@ -96,8 +116,8 @@ fn markup_is_well_formed_and_names_cannot_break_it() {
             let mut out = Vec::new();
             (writer(format).unwrap().write)(&Report::new(&profile), &mut out).unwrap();
             let text = String::from_utf8(out).unwrap();
-            // The script holds a comparison.
-            let text = text.split("<script>").next().unwrap();
+            // Scripts hold comparisons.
+            let text = text.split("<script").next().unwrap();
             let open = open_elements(text);
             let rest: &[&str] = if format == "html" {
                 &["html", "body"]

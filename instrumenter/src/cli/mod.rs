@@ -13,6 +13,7 @@ mod list;
 mod man;
 mod merge;
 mod opari2;
+mod page;
 mod report;
 mod scale;
 mod seal;
@@ -181,9 +182,13 @@ fn read_source(path: &std::path::Path) -> Result<crate::Source, Failure> {
     })
 }
 
-/// Reads a saved profile.
+/// Reads a saved profile, or standard input for `-`.
 fn load(path: &std::path::Path) -> Result<profile::model::Profile, Failure> {
-    let mut profile = profile::load::load(path).map_err(|error| Failure {
+    let profile = match path.as_os_str() == "-" {
+        true => read_input(path),
+        false => profile::load::load(path),
+    };
+    let mut profile = profile.map_err(|error| Failure {
         message: format!("error: {error}"),
     })?;
     functions::locate(&mut profile);
@@ -193,6 +198,16 @@ fn load(path: &std::path::Path) -> Result<profile::model::Profile, Failure> {
 /// Reads a saved profile for a comparison: each region once.
 fn load_folded(path: &std::path::Path) -> Result<profile::model::Profile, Failure> {
     Ok(profile::merge::fold(&load(path)?))
+}
+
+fn read_input(path: &std::path::Path) -> Result<profile::model::Profile, profile::load::LoadError> {
+    let mut text = Vec::new();
+    let read = std::io::Read::read_to_end(&mut std::io::stdin(), &mut text);
+    read.map_err(|source| profile::load::LoadError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    profile::load::parse(path, &text)
 }
 
 /// Writes to standard output; a reader that went away is no error.

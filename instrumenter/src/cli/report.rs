@@ -1,23 +1,36 @@
 //! `romp report`
 
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::PossibleValue;
 use profile::analysis::{Report, Selection};
-use profile::report::{WRITERS, writer};
+use profile::report::{WRITERS, Writer, writer};
 
-use super::Failure;
+use super::{Failure, page};
+
+/// The format that is looked at in a browser.
+const PAGE: &str = "html";
 
 /// Arguments of `romp report`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The saved profile, APP.N.romp.json
-    #[arg(required_unless_present = "explain")]
+    /// The saved profile, APP.N.romp.json; - reads standard input; the newest one here if
+    /// none is given
     profile: Option<PathBuf>,
-    /// How to write it
-    #[arg(short, long, default_value = WRITERS[0].name, value_parser = formats())]
-    format: String,
+    /// How to write it; text, or html with --open
+    #[arg(short, long, value_parser = formats())]
+    format: Option<String>,
+    /// Where to write it, in place of standard output
+    #[arg(short, long)]
+    output: Option<PathBuf>,
+    /// Write the page and show it in a browser ($BROWSER); -o names it
+    #[arg(long)]
+    open: bool,
+    /// Leave the program's source out of the page
+    #[arg(long)]
+    no_source: bool,
     #[command(flatten)]
     selection: SelectionArguments,
     /// Say what a column, overhead, property or kind of region means, such as exitBarT
@@ -55,21 +68,30 @@ fn formats() -> clap::builder::PossibleValuesParser {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    if let Some(name) = &arguments.explain {
-        return explain(name);
-    }
-    match &arguments.profile {
-        Some(profile) => show(profile, arguments),
-        None => Ok(()),
+    match (&arguments.explain, &arguments.profile) {
+        (Some(name), _) => explain(name),
+        (None, Some(profile)) => show(profile, arguments),
+        (None, None) => show(&page::newest()?, arguments),
     }
 }
 
-fn show(path: &std::path::Path, arguments: &Arguments) -> Result<(), Failure> {
+/// The format that is asked for.
+fn chosen(arguments: &Arguments) -> Result<&'static Writer, Failure> {
+    match (arguments.format.as_deref(), arguments.open) {
+        (Some(name), true) if name != PAGE => Err(Failure {
+            message: format!("error: --open shows the page: leave -f {name} out"),
+        }),
+        (None, true) => Ok(writer(PAGE).unwrap_or(&WRITERS[0])),
+        (name, _) => Ok(name.and_then(writer).unwrap_or(&WRITERS[0])),
+    }
+}
+
+fn show(path: &Path, arguments: &Arguments) -> Result<(), Failure> {
     let failure = |error: &dyn std::fmt::Display| Failure {
         message: format!("error: {error}"),
     };
+    let writer = chosen(arguments)?;
     let profile = super::load(path)?;
-    let writer = writer(&arguments.format).unwrap_or(&WRITERS[0]);
     let selection = arguments.selection.selection();
     if writer.is_whole && !selection.is_all() {
         let name = writer.name;
@@ -79,7 +101,19 @@ fn show(path: &std::path::Path, arguments: &Arguments) -> Result<(), Failure> {
     }
     let mut report = Report::new(&profile);
     report.select(&selection).map_err(|error| failure(&error))?;
-    super::print(|out| (writer.write)(&report, out))
+    let write = |out: &mut dyn Write| match writer.name {
+        PAGE => page::page(&report, path, !arguments.no_source).write(out),
+        _ => (writer.write)(&report, out),
+    };
+    let name = arguments.open.then(|| page::name_of(path));
+    let Some(output) = arguments.output.clone().or(name) else {
+        return super::print(write);
+    };
+    page::write_file(&output, &[path], write)?;
+    match arguments.open {
+        true => page::open(&output),
+        false => Ok(()),
+    }
 }
 
 fn explain(name: &str) -> Result<(), Failure> {

@@ -19,6 +19,7 @@ mod properties;
 mod ranks;
 mod remedy;
 mod selection;
+mod severity;
 mod summary;
 mod tables;
 mod teams;
@@ -41,6 +42,7 @@ pub use own::OwnTime;
 pub use properties::Property;
 pub use ranks::Rank;
 pub use selection::{Selection, SelectionError};
+pub use severity::{PARTS, Part, PartRow, PartTimes, Severities, Severity};
 pub use summary::Summary;
 pub use tables::{OnCallPaths, Table};
 pub use waits::{Contended, Latecomer, Lateness, Pattern, Spread};
@@ -218,6 +220,13 @@ impl<'p> Report<'p> {
             Barrier::Measured | Barrier::None => return None,
         };
         Some(format!("{what}: {}", printable(why)))
+    }
+
+    /// What each thread's time was on each call path.
+    #[must_use]
+    pub fn severities(&self) -> Severities<'_, 'p> {
+        let tree = self.on_call_paths.tree();
+        Severities::new(self.profile, tree, &self.call_graph.paths, &self.overheads)
     }
 
     /// POMPROF's decomposition, in the order of [`Report::flat`].

@@ -397,16 +397,11 @@ impl Sums {
 
     fn add_losses(&mut self, tree: &Tree<'_>) {
         for (here, node) in tree.nodes.iter().enumerate() {
-            // What a thread does to start a team is part of its members' start,
-            // unless nothing is known of them.
-            let beside = node.beside.filter(|_| !node.kind.is_parallel());
-            let is_charged = |row: &Measures<'_>| {
-                beside.is_none_or(|fork| tree.nodes[fork].is_untold_for(row.row.thread))
-            };
+            let is_charged = |row: &Measures<'_>| tree.is_charged(node, row.row.thread);
             let rows = || node.executors().filter(is_charged);
             let around = match node.kind.is_parallel() {
                 true => Some(here),
-                false => beside.or(node.scope),
+                false => node.beside.or(node.scope),
             };
             let mut losses = Losses::default();
             self.are_estimated[node.region] |= node.barrier == Barrier::Estimated;

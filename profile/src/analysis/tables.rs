@@ -225,6 +225,10 @@ pub struct OnCallPaths<'p> {
 }
 
 impl<'p> OnCallPaths<'p> {
+    pub(super) fn tree(&self) -> &Tree<'p> {
+        &self.tree
+    }
+
     pub(crate) fn new(profile: &Profile, tree: Tree<'p>, graph: &CallGraph) -> Self {
         Self {
             tree,

@@ -135,6 +135,12 @@ impl<'p> TreeNode<'p> {
         }
     }
 
+    /// What a thread counted here, if it was here.
+    pub(crate) fn counters_of(&self, thread: usize) -> Option<&[u64]> {
+        let row = self.rows.binary_search_by_key(&thread, |row| row.thread);
+        row.ok().map(|row| self.rows[row].counters())
+    }
+
     /// How many rows there are.
     pub(crate) fn threads(&self) -> usize {
         self.rows.len()
@@ -162,6 +168,13 @@ impl<'p> Tree<'p> {
         estimate::hide_taskloops(&mut tree, profile);
         tree.add_up_nested(profile.threads.len());
         tree
+    }
+
+    /// Whether what a thread did at a node counts there. What it does to start a team
+    /// is part of its members' start, unless nothing is known of them.
+    pub(crate) fn is_charged(&self, node: &TreeNode<'_>, thread: usize) -> bool {
+        let beside = node.beside.filter(|_| !node.kind.is_parallel());
+        beside.is_none_or(|fork| self.nodes[fork].is_untold_for(thread))
     }
 
     /// Takes over the nodes whose indices make sense.

@@ -8,7 +8,8 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use crate::analysis::{
-    Barrier, Cause, Contended, Decomposition, Derived, Efficiency, Lateness, OverheadRow, Parts,
+    Barrier, Cause, Contended, Decomposition, Derived, Efficiency, Lateness, OverheadRow, PARTS,
+    Parts,
     Place, Property, Report, Share, Spread,
 };
 use crate::overheads::Category;
@@ -47,6 +48,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
             };
             with_region(json!({ "is": is, "time": share(place.time) }), place.region)
         }),
+        "parts": parts_of_thread_time(report),
         "threads_at_once": overheads.threads,
         "threads_at_once_are_least": overheads.threads_are_least,
         "places": list(&overheads.places, place),
@@ -70,6 +72,19 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     });
     write_pretty_json(&mut *out, &whole)?;
     writeln!(out)
+}
+
+/// What the thread time was: these add up to it.
+fn parts_of_thread_time(report: &Report<'_>) -> Value {
+    let sum = report.severities().sum();
+    let parts = PARTS.iter().zip(sum);
+    parts
+        .map(|(row, ns)| {
+            let part = share(Share::of(ns, report.overheads.thread_time_ns));
+            (row.id.to_owned(), part)
+        })
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 /// What formulas make of counters, by region: of all threads, and of each.

@@ -83,7 +83,7 @@ pub const WRITERS: &[Writer] = &[
         name: "html",
         extension: "html",
         about: "one page for a browser, with everything in it",
-        is_whole: false,
+        is_whole: true,
         write: html::write,
     },
     Writer {

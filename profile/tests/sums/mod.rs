@@ -4,13 +4,13 @@
 
 #![allow(dead_code)] // Each user needs a part of it.
 
-use profile::analysis::{Barrier, Efficiency, Report, Table};
+use profile::analysis::{Barrier, Efficiency, Part, Report, Table};
 use profile::columns::Quantity;
 use profile::overheads::Category;
 
 /// Everything that contradicts itself; empty if nothing does.
 pub(crate) fn contradictions(report: &Report<'_>) -> Vec<String> {
-    let rules: [fn(&Report<'_>, &mut Findings); 8] = [
+    let rules: [fn(&Report<'_>, &mut Findings); 9] = [
         flat_profile_threads_and_tree_agree,
         exclusive_times_of_the_tree_are_the_duration,
         overheads_are_part_of_what_there_was,
@@ -18,6 +18,7 @@ pub(crate) fn contradictions(report: &Report<'_>) -> Vec<String> {
         parts_of_a_thread_s_time_are_the_whole,
         efficiencies_are_products_from_zero_to_one,
         thread_time_is_taken_apart,
+        parts_of_thread_time_are_the_overheads,
         properties_are_ranked,
     ];
     let mut findings = Findings(Vec::new());
@@ -260,5 +261,40 @@ fn properties_are_ranked(report: &Report<'_>, findings: &mut Findings) {
         findings.must(property.sentence.ends_with('.'), || {
             property.sentence.clone()
         });
+    }
+}
+
+/// What threads did on each call path adds up to the tables of overheads.
+fn parts_of_thread_time_are_the_overheads(report: &Report<'_>, findings: &mut Findings) {
+    let sum = report.severities().sum();
+    let all: u64 = sum.iter().sum();
+    let of = |from: Part, to: Part| sum[from as usize..=to as usize].iter().sum::<u64>();
+    let overheads = &report.overheads;
+    let lost = |category: Category| overheads.whole_sum.by_category[category as usize].ns;
+    for (parts, is, what) in [
+        (all, overheads.thread_time_ns, "all parts"),
+        (
+            of(Part::Barrier, Part::Taskgroup),
+            lost(Category::Synch),
+            "Synch",
+        ),
+        (
+            of(Part::Imbalance, Part::Imbalance),
+            lost(Category::Imbal),
+            "Imbal",
+        ),
+        (
+            of(Part::LittleWork, Part::LittleWork),
+            lost(Category::Limpar),
+            "Limpar",
+        ),
+        (of(Part::Start, Part::Other), lost(Category::Mgmt), "Mgmt"),
+        (
+            of(Part::Untold, Part::Untold),
+            overheads.untold.ns,
+            "untold",
+        ),
+    ] {
+        findings.same(parts, is, what);
     }
 }

@@ -1,171 +1,188 @@
-//! One page that shows a report in a browser, with nothing to install and
-//! nothing to load: style and script are in it. Exact times are what numbers
-//! show when pointed at.
+//! One page that shows a run in a browser: one file, no request to anywhere. The
+//! first screen is there without scripts. Everything else is data, inflated and drawn
+//! when it is looked at; its code are the modules in `profile/page`.
 
-mod tables;
+mod causes;
+mod cells;
+mod clock;
+mod first;
+mod model;
+mod sections;
+mod source;
+
+pub use sections::Columns;
+pub use source::{File, Sources};
 
 use std::io::{self, Write};
 
 use super::escape::escaped;
-use super::general_facts;
-use crate::analysis::words::{percent, time};
-use crate::analysis::{Label, OwnTime, Report};
+use crate::analysis::{PartTimes, Report};
+use crate::printable::write_json;
 
-/// Writes the page.
+/// The modules of the page, each after those that it imports.
+const MODULES: &[(&str, &str)] = &[
+    ("dom.js", include_str!("../../../page/dom.js")),
+    ("format.js", include_str!("../../../page/format.js")),
+    ("data.js", include_str!("../../../page/data.js")),
+    ("sums.js", include_str!("../../../page/sums.js")),
+    ("state.js", include_str!("../../../page/state.js")),
+    ("tree.js", include_str!("../../../page/tree.js")),
+    ("explorer.js", include_str!("../../../page/explorer.js")),
+    ("heat.js", include_str!("../../../page/heat.js")),
+    ("places.js", include_str!("../../../page/places.js")),
+    ("region.js", include_str!("../../../page/region.js")),
+    ("source.js", include_str!("../../../page/source.js")),
+    ("clusters.js", include_str!("../../../page/clusters.js")),
+    ("threads.js", include_str!("../../../page/threads.js")),
+    ("main.js", include_str!("../../../page/main.js")),
+];
+
+/// A page in the making.
+#[derive(Debug)]
+pub struct Page<'r, 'p> {
+    report: &'r Report<'p>,
+    sources: Sources,
+    sections: Vec<(String, Vec<u8>)>,
+    parts: PartTimes,
+}
+
+/// Writes the page of a report, with the files that are where the profile says.
 ///
 /// # Errors
 /// If `out` refuses.
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let application = escaped(&report.profile.run.application);
-    writeln!(
-        out,
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
-         <title>{application} - Romp</title>\n<style>\n{}</style></head><body>\n\
-         <h1>{application}</h1>",
-        include_str!("style.css")
-    )?;
-    summary(report, out)?;
-    properties(report, out)?;
-    tables::efficiency(report, out)?;
-    tables::overheads(report, out)?;
-    call_graph(report, out)?;
-    tables::regions(report, out)?;
-    tables::decomposition(report, out)?;
-    waits(report, out)?;
-    general(report, out)?;
-    writeln!(
-        out,
-        "<script>\n{}</script>\n</body></html>",
-        include_str!("script.js")
-    )
+    Page::new(report).with_sources(&[]).write(out)
 }
 
-fn summary(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "<div class=\"summary\">")?;
-    let shown = report
-        .shown
-        .iter()
-        .map(|shown| format!("Shown below: {shown}."));
-    for line in report.summary.lines.iter().cloned().chain(shown) {
-        writeln!(out, "<p>{}</p>", escaped(&line))?;
-    }
-    writeln!(out, "</div>")
-}
-
-fn properties(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "<h2>Performance properties</h2>")?;
-    let mut shown = report.properties.iter().peekable();
-    if shown.peek().is_none() {
-        writeln!(out, "<p>None holds.</p>")?;
-    }
-    for property in shown {
-        writeln!(
-            out,
-            "<div class=\"property\"><b>{}</b><span title=\"{}\">{}</span><br>{}</div>",
-            escaped(&percent(property.severity.percent)),
-            escaped(property.row.help),
-            property.row.name,
-            escaped(&property.sentence)
-        )?;
-    }
-    Ok(())
-}
-
-/// `R00002 LOOP a.c:15 "name"`.
-fn region(label: &Label) -> String {
-    format!("{} {}", label.id, escaped(&label.in_words()))
-}
-
-/// The tree, closed below what adds least to the duration.
-fn call_graph(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    const OPEN_PERCENT: f64 = 5.0;
-    writeln!(
-        out,
-        "<h2>Call graph</h2><p class=\"key note\">Share of the duration; of it\
-         <i class=\"work\"></i>work <i class=\"barrier\"></i>waiting at barriers\
-         <i class=\"enter\"></i>getting in and out</p>\n<div class=\"tree\"><ul>"
-    )?;
-    let graph = &report.call_graph;
-    let mut level = 1;
-    for (index, path) in graph.paths.iter().enumerate() {
-        while level > path.level {
-            writeln!(out, "</ul></details></li>")?;
-            level -= 1;
-        }
-        let times = path.times;
-        let line = format!(
-            "{}<span title=\"inclusive {} ns, exclusive {} ns\">{}</span> {}",
-            bar(times.inclusive.percent, &report.own_times[index]),
-            times.inclusive.ns,
-            times.exclusive.ns,
-            escaped(&percent(times.inclusive.percent)),
-            region(&report.labels[path.region])
-        );
-        let has_callees = graph
-            .paths
-            .get(index + 1)
-            .is_some_and(|next| next.level > path.level);
-        if has_callees {
-            let open = if times.inclusive.percent >= OPEN_PERCENT {
-                " open"
-            } else {
-                ""
-            };
-            writeln!(out, "<li><details{open}><summary>{line}</summary><ul>")?;
-            level += 1;
-        } else {
-            writeln!(out, "<li>{line}</li>")?;
+impl<'r, 'p> Page<'r, 'p> {
+    /// The page of a report, without sources.
+    #[must_use]
+    pub fn new(report: &'r Report<'p>) -> Self {
+        Self {
+            parts: report.severities().sum(),
+            sources: Sources::default(),
+            sections: Vec::new(),
+            report,
         }
     }
-    for _ in 1..level {
-        writeln!(out, "</ul></details></li>")?;
-    }
-    writeln!(out, "</ul></div>")
-}
 
-/// A bar as long as the share of the duration, with the own time's parts.
-fn bar(share: f64, own: &OwnTime) -> String {
-    let parts = [("work", own.work_ns)].into_iter().chain(own.waits());
-    let all: u64 = parts.clone().map(|(_, ns)| ns).sum();
-    let mut bar = "<span class=\"bar\">".to_owned();
-    for (class, ns) in parts.filter(|(_, ns)| *ns > 0) {
-        let width = share.min(100.0) * ns as f64 / all.max(1) as f64;
-        let title = time(ns);
-        bar += &format!(
-            "<i class=\"{class}\" style=\"width:{width:.2}%\" title=\"{class} {title}\"></i>"
-        );
+    /// With the user's files, as they are called in the profile or from one of these
+    /// folders.
+    #[must_use]
+    pub fn with_sources(mut self, folders: &[std::path::PathBuf]) -> Self {
+        self.sources = Sources::read(self.report, folders);
+        self
     }
-    bar + "</span>"
-}
 
-/// What is rather read than sorted stands as in the text report.
-fn waits(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let mut text = Vec::new();
-    super::text::waits::write(report, &mut text)?;
-    let text = String::from_utf8_lossy(&text);
-    if text.is_empty() {
-        return Ok(());
+    /// With further data; the name holds letters, digits and `-` alone.
+    #[must_use]
+    pub fn with_section(mut self, name: &str, bytes: Vec<u8>) -> Self {
+        self.sections.push((name.to_owned(), bytes));
+        self
     }
-    writeln!(out, "<h2>Instances, arrivals, contention, cost</h2>\n<pre>")?;
-    for line in text.lines() {
-        writeln!(out, "{}", escaped(line))?;
-    }
-    writeln!(out, "</pre>")
-}
 
-fn general(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "<h2>General information</h2>\n<table><tbody>")?;
-    let run = &report.profile.run;
-    for (name, value) in general_facts(run, time) {
-        let value = escaped(&value);
+    /// Writes it.
+    ///
+    /// # Errors
+    /// If `out` refuses.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
-            "<tr><td>{name}</td><td class=\"text\">{value}</td></tr>"
+            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+             style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\
+             <meta name=\"viewport\" content=\"width=device-width\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n\
+             <title>{} - Romp</title>\n<style>\n{}</style></head><body>",
+            escaped(&self.report.profile.run.application),
+            include_str!("../../../page/style.css")
         )?;
+        first::write(self, out)?;
+        writeln!(
+            out,
+            "<main id=\"app\"></main>\n<noscript><p>Trees, regions, source and threads need \
+             JavaScript.</p></noscript>"
+        )?;
+        self.data(out)?;
+        writeln!(
+            out,
+            "<script type=\"module\">\n{}</script>\n</body></html>",
+            script()
+        )
     }
-    writeln!(out, "</tbody></table>")?;
-    for note in &run.notes {
-        writeln!(out, "<p class=\"note\">{}</p>", escaped(note))?;
+
+    fn data(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (cells, folded) = cells::cells(self.report);
+        let mut model = model::model(self.report, folded);
+        let sources: Vec<serde_json::Value> = self
+            .sources
+            .files()
+            .map(|(name, file)| {
+                let has_text = file.text.is_some();
+                serde_json::json!([crate::printable::printable(name), has_text, file.note])
+            })
+            .collect();
+        model["sources"] = sources.into();
+        model["sections"] = self
+            .sections
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect();
+        let mut json = Vec::new();
+        write_json(&mut json, &model)?;
+        sections::write("model", &sections::packed(&json), out)?;
+        sections::write("cells", &sections::packed(cells.bytes()), out)?;
+        for (index, (_, file)) in self.sources.files().enumerate() {
+            if let Some(text) = &file.text {
+                let name = format!("source-{index}");
+                sections::write(&name, &sections::packed(text.as_bytes()), out)?;
+            }
+        }
+        for (name, bytes) in &self.sections {
+            sections::write(name, &sections::packed(bytes), out)?;
+        }
+        Ok(())
     }
-    Ok(())
+}
+
+/// The modules as one: what they say of each other is left out, since they share
+/// their names.
+fn script() -> String {
+    let mut script = String::new();
+    for (name, module) in MODULES {
+        script.push_str(&format!("// {name}\n"));
+        for line in module.lines() {
+            if line.starts_with("import ") {
+                continue;
+            }
+            script.push_str(line.strip_prefix("export ").unwrap_or(line));
+            script.push('\n');
+        }
+    }
+    script
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// They become one module, where a name can stand once.
+    #[test]
+    fn names_of_modules_differ_and_nothing_ends_the_script() {
+        let mut names: Vec<String> = Vec::new();
+        for line in script().lines() {
+            let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$');
+            let word = words.next().unwrap_or("");
+            if ["function", "const", "let", "class", "async"].contains(&word) {
+                let name = words.find(|word| !word.is_empty() && *word != "function");
+                names.extend(name.map(str::to_owned));
+            }
+        }
+        let number = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), number);
+        assert!(number > 20, "{names:?}");
+        assert!(!script().contains("</script"));
+    }
 }

@@ -1,0 +1,106 @@
+//! Where the page goes, and who shows it.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use profile::analysis::Report;
+use profile::report::html::Page;
+
+use super::Failure;
+use crate::diagnostic::file_error;
+
+/// The ending of saved profiles.
+const ENDING: &str = ".romp.json";
+
+/// The saved profile that was written last in this folder.
+pub(super) fn newest() -> Result<PathBuf, Failure> {
+    let files = std::fs::read_dir(".").into_iter().flatten().flatten();
+    let profiles = files.filter(|file| file.file_name().to_string_lossy().ends_with(ENDING));
+    let times = profiles.filter_map(|file| {
+        let written = file.metadata().ok()?.modified().ok()?;
+        Some((written, file.file_name()))
+    });
+    let newest = times.max().map(|(_, name)| PathBuf::from(name));
+    newest.ok_or_else(|| Failure {
+        message: format!(
+            "error: no saved profile here: give the *{ENDING} file that the measured program wrote"
+        ),
+    })
+}
+
+/// The page's name if the user gives none: that of the profile, in this folder.
+pub(super) fn name_of(profile: &Path) -> PathBuf {
+    let name = match profile.as_os_str() == "-" {
+        true => "romp".into(),
+        false => profile.file_name().unwrap_or_default().to_string_lossy(),
+    };
+    PathBuf::from(format!("{}.html", name.trim_end_matches(ENDING)))
+}
+
+/// Folders from which the files of a profile may be named.
+pub(super) fn folders(profile: &Path) -> Vec<PathBuf> {
+    profile.parent().map(Path::to_owned).into_iter().collect()
+}
+
+/// The page of a report with the user's files, or without.
+pub(super) fn page<'r, 'p>(
+    report: &'r Report<'p>,
+    profile: &Path,
+    has_source: bool,
+) -> Page<'r, 'p> {
+    let page = Page::new(report);
+    match has_source {
+        true => page.with_sources(&folders(profile)),
+        false => page,
+    }
+}
+
+/// Writes a file; what is given to read is not written over.
+pub(super) fn write_file(
+    output: &Path,
+    inputs: &[&Path],
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let same = |input: &&Path| match (input.canonicalize(), output.canonicalize()) {
+        (Ok(input), Ok(output)) => input == output,
+        _ => false,
+    };
+    if inputs.iter().any(same) {
+        let help = "choose another name with -o";
+        return Err(file_error(output, "it would be written over what is read", help).into());
+    }
+    let result = std::fs::File::create(output).and_then(|file| {
+        let mut out = io::BufWriter::new(file);
+        write(&mut out)?;
+        out.flush()
+    });
+    result.map_err(|error| {
+        let help = "choose a place that can be written with -o";
+        file_error(output, &error.to_string(), help).into()
+    })
+}
+
+/// Shows a file in the user's browser.
+pub(super) fn open(file: &Path) -> Result<(), Failure> {
+    let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let browser = std::env::var_os("BROWSER").filter(|name| !name.is_empty());
+    let programs = match &browser {
+        Some(browser) => vec![browser.as_os_str()],
+        None => vec!["xdg-open".as_ref(), "open".as_ref()],
+    };
+    let started = programs.into_iter().any(|program| {
+        let mut command = Command::new(program);
+        let silent = command.stdin(Stdio::null()).stdout(Stdio::null());
+        silent.stderr(Stdio::null()).arg(&file).spawn().is_ok()
+    });
+    match started {
+        true => Ok(()),
+        false => Err(Failure {
+            message: format!(
+                "error: no browser could be started: open {} yourself, or set BROWSER",
+                file.display()
+            ),
+        }),
+    }
+}

@@ -1,0 +1,77 @@
+// Threads that behave alike. Nothing here knows how they look.
+
+/** Threads whose time is spread so differently stand in different clusters. */
+const FAR = 0.1;
+const MOST_CLUSTERS = 12;
+const ROUNDS = 4;
+
+/**
+ * Half the sum of differences: which part of its time one would have to spend elsewhere
+ * to be as the other.
+ * @param {ArrayLike<number>} a
+ * @param {ArrayLike<number>} b
+ * @returns {number}
+ */
+export function distance(a, b) {
+  let sum = 0;
+  for (let at = 0; at < a.length; at++) sum += Math.abs(a[at] - b[at]);
+  return sum / 2;
+}
+
+/**
+ * @param {ArrayLike<number>[]} vectors
+ * @param {number[]} members
+ * @returns {Float64Array}
+ */
+function centre(vectors, members) {
+  const sum = new Float64Array(vectors[0].length);
+  for (const member of members) for (let at = 0; at < sum.length; at++) sum[at] += vectors[member][at] / members.length;
+  return sum;
+}
+
+/**
+ * Clusters of vectors, each of which adds up to 1: whoever is far from all centres
+ * begins a new one; then all go to the nearest centre until nobody moves.
+ * @param {ArrayLike<number>[]} vectors
+ * @returns {number[][]} members of each cluster, the largest first
+ */
+export function clusters(vectors) {
+  /** @type {ArrayLike<number>[]} */
+  let centres = [];
+  for (const vector of vectors) {
+    const isNear = centres.some((one) => distance(one, vector) <= FAR);
+    if (!isNear && centres.length < MOST_CLUSTERS) centres.push(vector);
+  }
+  /** @type {number[][]} */
+  let members = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    members = centres.map(() => []);
+    vectors.forEach((vector, index) => {
+      const distances = centres.map((one) => distance(one, vector));
+      members[distances.indexOf(Math.min(...distances))].push(index);
+    });
+    members = members.filter((one) => one.length > 0);
+    centres = members.map((one) => centre(vectors, one));
+  }
+  return members.sort((a, b) => b.length - a.length || a[0] - b[0]);
+}
+
+/**
+ * What sets a cluster apart from all other vectors: the place where they differ most,
+ * and how much of their time members and others spend there.
+ * @param {ArrayLike<number>[]} vectors
+ * @param {number[]} members
+ * @returns {{at: number, here: number, elsewhere: number} | null} null if there are no others
+ */
+export function setsApart(vectors, members) {
+  const inside = new Set(members);
+  const others = vectors.map((_, index) => index).filter((index) => !inside.has(index));
+  if (members.length === 0 || others.length === 0) return null;
+  const here = centre(vectors, members);
+  const elsewhere = centre(vectors, others);
+  let at = 0;
+  for (let one = 1; one < here.length; one++) {
+    if (Math.abs(here[one] - elsewhere[one]) > Math.abs(here[at] - elsewhere[at])) at = one;
+  }
+  return { at, here: here[at], elsewhere: elsewhere[at] };
+}

@@ -1,0 +1,117 @@
+// Begins when the first screen is painted.
+
+import { h, fill } from "./dom.js";
+import { readCells, section, sectionText } from "./data.js";
+import { Explorer } from "./explorer.js";
+import { RegionView } from "./region.js";
+import { SourceView } from "./source.js";
+import { ThreadsView } from "./threads.js";
+import { change, followFragment, onChange, stateOf } from "./state.js";
+
+/** @typedef {{host: HTMLElement, show: () => void, find?: HTMLElement}} View */
+
+/** Views: name, what it is called, and how it is made. */
+/** @type {[string, string, (run: import("./explorer.js").Run) => View][]} */
+const VIEWS = [
+  ["explorer", "Explorer", (run) => new Explorer(run)],
+  ["region", "Regions", (run) => new RegionView(run)],
+  ["source", "Source", (run) => new SourceView(run)],
+  ["threads", "Threads", (run) => new ThreadsView(run)],
+];
+
+const HELP = [
+  ["1 to 9", "the views, from left to right"],
+  ["/", "find"],
+  ["arrows, Home, End, Page up and down", "move in a tree; right opens, left folds"],
+  ["Enter", "the page of the region"],
+  ["Tab", "the next tree or button"],
+  ["Esc", "close this, leave a field, back to the overview"],
+  ["?", "this help"],
+];
+
+/** @type {Map<string, View>} */
+const made = new Map();
+
+/** @param {import("./explorer.js").Run} run */
+function showView(run) {
+  const names = VIEWS.map(([name]) => name);
+  const wanted = stateOf("v", "overview");
+  const name = names.includes(wanted) ? wanted : "overview";
+  const overview = /** @type {HTMLElement} */ (document.getElementById("view-overview"));
+  overview.hidden = name !== "overview";
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.getAttribute("data-view") === name) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  const app = /** @type {HTMLElement} */ (document.getElementById("app"));
+  if (name === "overview") {
+    fill(app);
+    return;
+  }
+  let view = made.get(name);
+  if (!view) {
+    const make = VIEWS.find(([one]) => one === name)?.[2];
+    view = /** @type {View} */ (make?.(run));
+    made.set(name, view);
+  }
+  if (view.host.parentNode !== app) fill(app, view.host);
+  view.show();
+}
+
+function navigation() {
+  const link = (/** @type {string} */ name, /** @type {string} */ label) =>
+    h("a", { href: `#v=${name}`, "data-view": name, onclick: (/** @type {Event} */ event) => {
+      event.preventDefault();
+      change({ v: name });
+    } }, label);
+  const help = h("dialog", { id: "help", "aria-label": "Keys" },
+    h("h2", {}, "Keys"),
+    h("dl", {}, HELP.flatMap(([key, what]) => [h("dt", {}, key), h("dd", {}, what)])),
+    h("form", { method: "dialog" }, h("button", {}, "Close")));
+  const nav = h("nav", { "aria-label": "Views" }, link("overview", "Overview"),
+    VIEWS.map(([name, label]) => link(name, label)),
+    h("button", { onclick: () => help.showModal(), "aria-label": "Keys" }, "?"));
+  document.querySelector("header")?.after(nav);
+  document.body.append(help);
+  addEventListener("keydown", (event) => pressed(event, help));
+}
+
+/**
+ * @param {KeyboardEvent} event
+ * @param {HTMLDialogElement} help
+ */
+function pressed(event, help) {
+  const target = /** @type {HTMLElement} */ (event.target);
+  const isTyping = target.matches("input, select, textarea");
+  if (event.altKey || event.ctrlKey || event.metaKey || help.open) return;
+  if (event.key === "Escape") {
+    if (isTyping) target.blur();
+    else change({ v: "overview" });
+    return;
+  }
+  if (isTyping) return;
+  const view = ["overview", ...VIEWS.map(([name]) => name)][Number(event.key) - 1];
+  if (event.key === "?") help.showModal();
+  else if (event.key === "/") find();
+  else if (view) change({ v: view });
+  else return;
+  event.preventDefault();
+}
+
+/** Goes to the field to find something in this view, or in the explorer. */
+function find() {
+  if (!made.get(stateOf("v"))?.find) change({ v: "explorer" });
+  made.get(stateOf("v"))?.find?.focus();
+}
+
+async function begin() {
+  const model = JSON.parse(await sectionText("model"));
+  const cells = readCells(await section("cells"), model.paths.region.length + 1, model.metrics.length);
+  navigation();
+  onChange(() => showView({ model, cells }));
+  followFragment();
+  document.body.dataset.ready = "yes";
+}
+
+// After the browser has painted what is there already.
+requestAnimationFrame(() => setTimeout(begin));

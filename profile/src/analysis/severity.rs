@@ -1,0 +1,448 @@
+//! What each thread's time was on each call path: every nanosecond of the
+//! program's thread time stands once, in one of [`PARTS`]. EXPERT's three trees
+//! (metric, call path, location) are sums of this.
+//!
+//! The time of a thread on a call path is its own there, without what was called.
+//! What is lost of it is told by [`crate::overheads`], so that the sums are those of
+//! [`super::overheads`]; the rest is work, or the creation of tasks and the wait for
+//! them. What measuring took is part of that rest, since the measurement of a
+//! wait ends with the wait.
+//!
+//! ```text
+//! thread time = parts of all call paths + parts of the program itself
+//! ```
+
+use std::collections::HashSet;
+
+use super::call_graph::CallPath;
+use super::overheads::{Overheads, category};
+use super::tree::{Tree, TreeNode};
+use crate::columns::{Measures, Quantity, occupied};
+use crate::model::{Profile, Region};
+use crate::overheads::{self, Category};
+use crate::region_kind::RegionKind;
+
+/// What thread time was. The discriminant is the index in [`PARTS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Work of teams.
+    Work,
+    /// What one thread did while the program was serial.
+    Serial,
+    /// Waiting in `barrier`.
+    Barrier,
+    /// Waiting for a critical section.
+    Critical,
+    /// Waiting for a lock.
+    Lock,
+    /// Waiting for one's turn.
+    Ordered,
+    /// In `atomic` and `flush`.
+    Atomic,
+    /// Waiting for a task group.
+    Taskgroup,
+    /// See [`Category::Imbal`].
+    Imbalance,
+    /// See [`Category::Limpar`].
+    LittleWork,
+    /// Starting a team.
+    Start,
+    /// Ending a team.
+    End,
+    /// Handing out sections, leaving critical sections, giving back locks.
+    Other,
+    /// Creating tasks.
+    Creation,
+    /// Waiting for tasks, without those executed meanwhile.
+    Taskwait,
+    /// Measuring.
+    Measuring,
+    /// Work or waiting, it is not known which.
+    Untold,
+    /// Nothing to do, since the program was serial.
+    Idle,
+    /// No thread, since the team was small.
+    SmallTeam,
+}
+
+/// What is said of a part.
+#[derive(Debug)]
+pub struct PartRow {
+    /// Which.
+    pub part: Part,
+    /// Name in machine formats.
+    pub id: &'static str,
+    /// The group that it stands in, and its own name, for readers.
+    pub names: [&'static str; 2],
+    /// What it is, in one line.
+    pub help: &'static str,
+}
+
+const fn row(
+    part: Part,
+    id: &'static str,
+    names: [&'static str; 2],
+    help: &'static str,
+) -> PartRow {
+    PartRow {
+        part,
+        id,
+        names,
+        help,
+    }
+}
+
+const SYNCHRONISATION: &str = "Synchronisation";
+const MANAGEMENT: &str = "Management";
+const TASKS: &str = "Task overhead";
+const NO_WORK: &str = "No work for threads";
+
+/// All parts, groups together.
+pub const PARTS: [PartRow; 19] = [
+    row(
+        Part::Work,
+        "work",
+        ["Work", "Work"],
+        "Threads of teams did what the program asks for.",
+    ),
+    row(
+        Part::Serial,
+        "serial",
+        ["Serial", "Serial"],
+        "One thread worked outside parallel regions.",
+    ),
+    row(
+        Part::Barrier,
+        "barrier",
+        [SYNCHRONISATION, "At barriers"],
+        "Waiting in barrier directives.",
+    ),
+    row(
+        Part::Critical,
+        "critical",
+        [SYNCHRONISATION, "For critical sections"],
+        "Waiting to enter critical sections.",
+    ),
+    row(
+        Part::Lock,
+        "lock",
+        [SYNCHRONISATION, "For locks"],
+        "Waiting for locks.",
+    ),
+    row(
+        Part::Ordered,
+        "ordered",
+        [SYNCHRONISATION, "For one's turn"],
+        "Waiting to enter ordered blocks.",
+    ),
+    row(
+        Part::Atomic,
+        "atomic",
+        [SYNCHRONISATION, "In atomics"],
+        "In atomic and flush directives.",
+    ),
+    row(
+        Part::Taskgroup,
+        "taskgroup",
+        [SYNCHRONISATION, "For task groups"],
+        "Waiting at the end of task groups.",
+    ),
+    row(
+        Part::Imbalance,
+        "imbalance",
+        ["Imbalance", "Imbalance"],
+        "Waiting at implicit barriers since work was spread unevenly.",
+    ),
+    row(
+        Part::LittleWork,
+        "little_work",
+        ["Too little parallel work", "Too little parallel work"],
+        "Waiting at implicit barriers since there was too little parallel work.",
+    ),
+    row(
+        Part::Start,
+        "start",
+        [MANAGEMENT, "Starting teams"],
+        "From the fork of a team until the thread begins.",
+    ),
+    row(
+        Part::End,
+        "end",
+        [MANAGEMENT, "Ending teams"],
+        "From the thread's end to the join of the team.",
+    ),
+    row(
+        Part::Other,
+        "other",
+        [MANAGEMENT, "Other"],
+        "Handing out sections, leaving critical sections and giving back locks.",
+    ),
+    row(
+        Part::Creation,
+        "creation",
+        [TASKS, "Creating tasks"],
+        "Creating tasks, without those executed at once.",
+    ),
+    row(
+        Part::Taskwait,
+        "taskwait",
+        [TASKS, "Waiting for tasks"],
+        "In taskwait and taskyield, without the tasks executed meanwhile.",
+    ),
+    row(
+        Part::Measuring,
+        "measuring",
+        ["Measuring", "Measuring"],
+        "What measuring took of the time that was not waiting.",
+    ),
+    row(
+        Part::Untold,
+        "untold",
+        ["Not known", "Not known"],
+        "Work or waiting: it was measured from outside, or the barrier is not told from the work.",
+    ),
+    row(
+        Part::Idle,
+        "idle",
+        [NO_WORK, "While the program was serial"],
+        "Threads had nothing to do since the program was serial.",
+    ),
+    row(
+        Part::SmallTeam,
+        "small_teams",
+        [NO_WORK, "Small teams"],
+        "There was no thread since teams were smaller than the largest number of threads.",
+    ),
+];
+
+/// Nanoseconds by [`Part`].
+pub type PartTimes = [u64; PARTS.len()];
+
+/// What one thread did on one call path.
+#[derive(Clone, Debug)]
+pub struct Severity {
+    /// Index of the thread; none if it is not known, or there was none.
+    pub thread: Option<usize>,
+    /// Its own time there.
+    pub parts: PartTimes,
+    /// How often it executed the construct.
+    pub count: u64,
+    /// What was counted there, without what was called; in the order of the run's
+    /// counters.
+    pub counters: Vec<u64>,
+}
+
+/// How severities are told.
+#[derive(Debug)]
+pub struct Severities<'r, 'p> {
+    profile: &'p Profile,
+    tree: &'r Tree<'p>,
+    paths: &'r [CallPath],
+    overheads: &'r Overheads,
+    /// Where tasks were executed.
+    executed: HashSet<Place<'p>>,
+}
+
+type Place<'p> = (&'p str, [u32; 2], u32);
+
+fn place(region: &Region) -> Place<'_> {
+    (&region.file, region.begin, region.column)
+}
+
+impl<'r, 'p> Severities<'r, 'p> {
+    pub(crate) fn new(
+        profile: &'p Profile,
+        tree: &'r Tree<'p>,
+        paths: &'r [CallPath],
+        overheads: &'r Overheads,
+    ) -> Self {
+        let regions = profile.regions.iter();
+        let executed = regions.filter(|region| region.kind.is_task_execution());
+        Self {
+            executed: executed.map(place).collect(),
+            profile,
+            tree,
+            paths,
+            overheads,
+        }
+    }
+
+    /// What the threads did themselves on a call path, by its place in
+    /// [`super::CallGraph::paths`]; threads in order.
+    pub fn of_path(&self, path: usize) -> impl Iterator<Item = Severity> {
+        let node = self.paths.get(path).map(|path| &self.tree.nodes[path.node]);
+        node.into_iter().flat_map(|node| self.of_node(node))
+    }
+
+    fn of_node<'a>(&'a self, node: &'a TreeNode<'p>) -> impl Iterator<Item = Severity> + 'a {
+        let rows = node
+            .executors()
+            .filter(|measures| self.tree.is_charged(node, measures.row.thread));
+        rows.map(move |measures| Severity {
+            thread: Some(measures.row.thread),
+            parts: self.parts(node, &measures),
+            count: measures.row.main.count,
+            counters: self.own_counters(node, &measures),
+        })
+    }
+
+    fn parts(&self, node: &TreeNode<'_>, measures: &Measures<'_>) -> PartTimes {
+        let row = measures.row;
+        let busy = match node.kind.is_parallel() {
+            true => row.main.ns,
+            false => occupied(node.kind, row),
+        };
+        let mut parts = [0; PARTS.len()];
+        let mut rest = busy.saturating_sub(measures.nested.all);
+        let mut take = |part: Part, ns: u64| {
+            let ns = ns.min(rest);
+            rest -= ns;
+            parts[part as usize] += ns;
+        };
+        let is_in_team = node.kind.is_parallel() || node.scope.or(node.beside).is_some();
+        if is_in_team {
+            take(Part::Untold, node.untold_ns(measures));
+        }
+        for cost in overheads::of(node.kind) {
+            let part = lost(category(cost.charge, node), node.kind, cost.quantity);
+            take(part, cost.quantity.inclusive(measures));
+        }
+        let pairs = u128::from(row.pairs(node.kind));
+        let measuring = pairs * u128::from(self.profile.run.pair_cost_ps) / 1000;
+        take(
+            Part::Measuring,
+            u64::try_from(measuring).unwrap_or(u64::MAX),
+        );
+        take(self.rest(node, is_in_team), u64::MAX);
+        parts
+    }
+
+    /// What it is that was not lost.
+    fn rest(&self, node: &TreeNode<'_>, is_in_team: bool) -> Part {
+        let region = &self.profile.regions[node.region];
+        match node.kind {
+            RegionKind::Task | RegionKind::UntiedTask => Part::Creation,
+            // Else its tasks are part of it.
+            RegionKind::Taskloop if self.executed.contains(&place(region)) => Part::Creation,
+            RegionKind::Taskwait | RegionKind::Taskyield => Part::Taskwait,
+            _ if is_in_team => Part::Work,
+            _ => Part::Serial,
+        }
+    }
+
+    fn own_counters(&self, node: &TreeNode<'_>, measures: &Measures<'_>) -> Vec<u64> {
+        let mut own = measures.row.counters().to_vec();
+        if own.is_empty() {
+            return own;
+        }
+        for child in node.children.iter().map(|child| &self.tree.nodes[*child]) {
+            let below = child.counters_of(measures.row.thread).unwrap_or_default();
+            for (own, below) in own.iter_mut().zip(below) {
+                *own = own.saturating_sub(*below);
+            }
+        }
+        own
+    }
+
+    /// What is on no call path: the serial part of the program itself, and the time
+    /// for which there was no thread, or none that had work.
+    #[must_use]
+    pub fn of_program(&self) -> Vec<Severity> {
+        let overheads = self.overheads;
+        let mut known = [0; PARTS.len()];
+        let mut in_serial_nodes = 0;
+        for node in &self.tree.nodes {
+            let is_serial =
+                !node.kind.is_parallel() && node.scope.is_none() && node.beside.is_none();
+            for severity in self.of_node(node) {
+                for (sum, ns) in known.iter_mut().zip(severity.parts) {
+                    *sum += ns;
+                    in_serial_nodes += if is_serial { ns } else { 0 };
+                }
+            }
+        }
+        let busy = overheads
+            .serial
+            .ns
+            .saturating_mul(overheads.processes)
+            .max(overheads.outside.total());
+        let mut own = [0; PARTS.len()];
+        own[Part::Serial as usize] = busy.saturating_sub(in_serial_nodes);
+        // Several initial threads may have worked at once.
+        let mut more = in_serial_nodes.saturating_sub(busy);
+        let mut none = [0; PARTS.len()];
+        let untold = known[Part::Untold as usize];
+        none[Part::Untold as usize] = overheads.untold.ns.saturating_sub(untold);
+        for (part, ns) in [
+            (Part::Idle, overheads.idle.ns),
+            (Part::SmallTeam, overheads.small_teams.ns),
+        ] {
+            none[part as usize] = ns.saturating_sub(more);
+            more = more.saturating_sub(ns);
+        }
+        let of = |thread, parts| Severity {
+            thread,
+            parts,
+            count: 0,
+            counters: Vec::new(),
+        };
+        vec![of(self.initial(), own), of(None, none)]
+    }
+
+    /// The initial thread, if there is one.
+    fn initial(&self) -> Option<usize> {
+        let threads = self.profile.threads.iter().enumerate();
+        let mut initial = threads.filter(|(_, thread)| thread.path.len() == 1);
+        match (initial.next(), initial.next()) {
+            (Some((thread, _)), None) => Some(thread),
+            _ => None,
+        }
+    }
+
+    /// The parts of the whole program.
+    #[must_use]
+    pub fn sum(&self) -> PartTimes {
+        let nodes = self.tree.nodes.iter().flat_map(|node| self.of_node(node));
+        let mut sum: PartTimes = [0; PARTS.len()];
+        for severity in nodes.chain(self.of_program()) {
+            for (sum, ns) in sum.iter_mut().zip(severity.parts) {
+                *sum = sum.saturating_add(ns);
+            }
+        }
+        sum
+    }
+}
+
+/// Which part a cost is.
+fn lost(category: Category, kind: RegionKind, quantity: Quantity) -> Part {
+    match (category, kind, quantity) {
+        (Category::Imbal, ..) => Part::Imbalance,
+        (Category::Limpar, ..) => Part::LittleWork,
+        (Category::Mgmt, kind, Quantity::EnterTime) if kind.is_parallel() => Part::Start,
+        (Category::Mgmt, kind, _) if kind.is_parallel() => Part::End,
+        (Category::Mgmt, ..) => Part::Other,
+        (Category::Synch, RegionKind::Critical, _) => Part::Critical,
+        (Category::Synch, RegionKind::Lock, _) => Part::Lock,
+        (Category::Synch, RegionKind::Ordered, _) => Part::Ordered,
+        (Category::Synch, RegionKind::Taskgroup, _) => Part::Taskgroup,
+        (Category::Synch, RegionKind::Atomic | RegionKind::Flush, _) => Part::Atomic,
+        (Category::Synch, ..) => Part::Barrier,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_stand_in_the_order_of_their_numbers_and_groups_together() {
+        let mut groups: Vec<&str> = Vec::new();
+        for (index, row) in PARTS.iter().enumerate() {
+            assert_eq!(row.part as usize, index, "{}", row.id);
+            if groups.last() != Some(&row.names[0]) {
+                assert!(!groups.contains(&row.names[0]), "{}", row.id);
+                groups.push(row.names[0]);
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The first screen: what a reader wants to know in ten seconds. It needs no script.
+
+use std::io::{self, Write};
+
+use super::super::escape::escaped;
+use super::Page;
+use super::causes::causes;
+use crate::analysis::words::{count, percent, time};
+use crate::analysis::{PARTS, Share};
+
+/// Writes the first screen.
+pub(super) fn write(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
+    let report = page.report;
+    let run = &report.profile.run;
+    let overheads = &report.overheads;
+    writeln!(
+        out,
+        "<header><h1>{}</h1><p class=\"facts\"><b data-ns=\"{}\">{}</b> elapsed, {}{}{}</p></header>",
+        escaped(&run.application),
+        overheads.duration_ns,
+        time(overheads.duration_ns),
+        count(overheads.threads, "thread"),
+        said(" on ", &run.host),
+        said(", ", &run.start),
+    )?;
+    writeln!(
+        out,
+        "<section id=\"view-overview\" class=\"view\" aria-label=\"Overview\">\n\
+         <p class=\"verdict\">{}</p>",
+        escaped(&report.summary.headline)
+    )?;
+    bar(page, out)?;
+    self::causes_of(page, out)?;
+    details(page, out)?;
+    writeln!(out, "</section>")
+}
+
+fn said(before: &str, what: &str) -> String {
+    match what {
+        "" => String::new(),
+        what => format!("{before}{}", escaped(what)),
+    }
+}
+
+/// The groups of parts that are not zero: number of the group, name, share.
+fn groups(page: &Page<'_, '_>) -> Vec<(usize, &'static str, Share)> {
+    let base = page.report.overheads.thread_time_ns;
+    let mut groups: Vec<(usize, &'static str, u64)> = Vec::new();
+    for (row, ns) in PARTS.iter().zip(page.parts) {
+        match groups.last_mut() {
+            Some((_, name, sum)) if *name == row.names[0] => *sum += ns,
+            last => {
+                let number = last.map_or(0, |(number, ..)| *number + 1);
+                groups.push((number, row.names[0], ns));
+            }
+        }
+    }
+    groups.retain(|(_, _, ns)| *ns > 0);
+    let share = |(number, name, ns)| (number, name, Share::of(ns, base));
+    groups.into_iter().map(share).collect()
+}
+
+fn bar(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
+    let groups = groups(page);
+    writeln!(out, "<div class=\"bar\" aria-hidden=\"true\">")?;
+    for (number, name, share) in &groups {
+        let words = format!("{name}: {} ({})", time(share.ns), percent(share.percent));
+        write!(
+            out,
+            "<i class=\"group{number}\" style=\"width:{:.3}%\" title=\"{}\"></i>",
+            share.percent,
+            escaped(&words)
+        )?;
+    }
+    writeln!(
+        out,
+        "</div>\n<div class=\"first\"><table class=\"legend\"><caption>Where the thread time went: {} threads x {}</caption>\n\
+         <thead><tr><th>What</th><th>Time</th><th>Share</th></tr></thead><tbody>",
+        page.report.overheads.threads,
+        time(page.report.overheads.duration_ns)
+    )?;
+    for (number, name, share) in &groups {
+        writeln!(
+            out,
+            "<tr data-group=\"{name}\"><th><i class=\"group{number}\"></i>{name}</th>\
+             <td data-ns=\"{}\">{}</td><td data-percent=\"{}\">{}</td></tr>",
+            share.ns,
+            time(share.ns),
+            share.percent,
+            escaped(&percent(share.percent))
+        )?;
+    }
+    writeln!(out, "</tbody></table>")
+}
+
+fn causes_of(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
+    let causes = causes(page.report);
+    writeln!(out, "<div>")?;
+    if causes.is_empty() {
+        return writeln!(out, "</div></div>");
+    }
+    writeln!(out, "<h2>What costs most</h2>\n<ol class=\"causes\">")?;
+    for cause in &causes {
+        let (first, rest) = match cause.sentences.split_first() {
+            Some((first, rest)) => (first.as_str(), rest),
+            None => ("", &[][..]),
+        };
+        writeln!(
+            out,
+            "<li><p><b class=\"gain\" data-ns=\"{}\">{}</b> of elapsed time to win at most. \
+             <a href=\"#v=region&amp;r={}\">{}</a></p>",
+            cause.gain_ns,
+            time(cause.gain_ns),
+            cause.region,
+            escaped(first)
+        )?;
+        for sentence in rest {
+            writeln!(out, "<p>{}</p>", escaped(sentence))?;
+        }
+        excerpt(page, cause.region, out)?;
+        writeln!(out, "</li>")?;
+    }
+    writeln!(out, "</ol></div></div>")
+}
+
+fn excerpt(page: &Page<'_, '_>, region: usize, out: &mut dyn Write) -> io::Result<()> {
+    let region = &page.report.profile.regions[region];
+    let lines = page.sources.excerpt(region);
+    if lines.is_empty() {
+        return match &region.directive {
+            Some(directive) => writeln!(out, "<pre class=\"excerpt\">{}</pre>", escaped(directive)),
+            None => Ok(()),
+        };
+    }
+    write!(out, "<pre class=\"excerpt\">")?;
+    for (number, text) in lines {
+        let text = text.replace('\t', "    ");
+        let is_here = (region.begin[0]..=region.begin[1]).contains(&(number as u32));
+        let class = if is_here { " class=\"here\"" } else { "" };
+        write!(
+            out,
+            "<span{class}><i>{number:>5}</i> {}</span>",
+            escaped(&text)
+        )?;
+    }
+    writeln!(out, "</pre>")
+}
+
+/// What the text report says in its summary, and what a reader should know.
+fn details(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
+    let report = page.report;
+    let notes = report.profile.run.notes.iter();
+    writeln!(out, "<details class=\"more\"><summary>In words</summary>")?;
+    for line in report.summary.lines.iter().chain(notes) {
+        writeln!(out, "<p>{}</p>", escaped(line))?;
+    }
+    writeln!(out, "</details>")
+}

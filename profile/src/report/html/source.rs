@@ -1,0 +1,152 @@
+//! The user's files, as far as they are still what was measured.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::analysis::Report;
+use crate::model::Region;
+
+/// Largest file that is shown, in bytes.
+const LARGEST: u64 = 2_000_000;
+/// All files together, in bytes.
+const MOST: usize = 4_000_000;
+/// Lines of an excerpt around the first line of a region.
+const AROUND: usize = 3;
+
+/// One file of the program.
+#[derive(Clone, Debug, Default)]
+pub struct File {
+    /// Its lines; none if it can't be shown.
+    pub text: Option<String>,
+    /// What a reader must know of it.
+    pub note: Option<String>,
+}
+
+/// The files of a program, by the names that regions have for them.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    files: BTreeMap<String, File>,
+}
+
+impl Sources {
+    /// Reads the files that regions stand in: by the names in the profile, as they are
+    /// or from one of these folders. What is larger than a page should hold is left
+    /// out.
+    #[must_use]
+    pub fn read(report: &Report<'_>, folders: &[PathBuf]) -> Self {
+        let mut names: BTreeMap<&str, u64> = BTreeMap::new();
+        for table in &report.flat {
+            let region = &report.profile.regions[table.region];
+            let ns = table.sum.first().copied().unwrap_or(0);
+            let sum = names.entry(&region.file).or_default();
+            *sum = sum.saturating_add(ns);
+        }
+        let mut order: Vec<(&str, u64)> = names.into_iter().collect();
+        order.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
+        let mut files = BTreeMap::new();
+        let mut room = MOST;
+        for (name, _) in order {
+            let file = read(name, folders, room, report);
+            room -= file.text.as_ref().map_or(0, String::len);
+            files.insert(name.to_owned(), file);
+        }
+        Self { files }
+    }
+
+    /// The files by name.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &File)> {
+        self.files.iter().map(|(name, file)| (name.as_str(), file))
+    }
+
+    /// Some lines around the begin of a region, each with its number; none if they
+    /// are not known.
+    #[must_use]
+    pub fn excerpt(&self, region: &Region) -> Vec<(usize, &str)> {
+        let file = self.files.get(&region.file);
+        let Some(text) = file.and_then(|file| file.text.as_deref()) else {
+            return Vec::new();
+        };
+        let line = region.begin[0] as usize;
+        if line == 0 {
+            return Vec::new();
+        }
+        let first = line.saturating_sub(AROUND).max(1);
+        let lines = text.lines().enumerate().skip(first - 1);
+        lines
+            .take(line + AROUND + 1 - first)
+            .map(|(index, text)| (index + 1, text))
+            .collect()
+    }
+}
+
+fn read(name: &str, folders: &[PathBuf], room: usize, report: &Report<'_>) -> File {
+    let note = |note: &str| File {
+        text: None,
+        note: Some(note.to_owned()),
+    };
+    let places = std::iter::once(PathBuf::from(name));
+    let places = places.chain(folders.iter().map(|folder| folder.join(name)));
+    let Some((path, facts)) = places
+        .filter_map(|path| Some((path.clone(), std::fs::metadata(&path).ok()?)))
+        .find(|(_, facts)| facts.is_file())
+    else {
+        return note("The file is not here.");
+    };
+    if facts.len() > LARGEST.min(room as u64) {
+        return note("The file is left out, since the page would be too large.");
+    }
+    let Ok(bytes) = std::fs::read(&path) else {
+        return note("The file can't be read.");
+    };
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let changed = is_other_text(name, &text, report) || is_newer(&path, report);
+    File {
+        note: changed
+            .then(|| "The file was changed after the run: lines may stand elsewhere.".to_owned()),
+        text: Some(text),
+    }
+}
+
+/// Whether most directives do not stand where they stood. Some may be made by macros.
+fn is_other_text(name: &str, text: &str, report: &Report<'_>) -> bool {
+    let lines: Vec<&str> = text.lines().collect();
+    let regions = report.profile.regions.iter();
+    let regions = regions.filter(|region| region.file == name && region.begin[0] > 0);
+    let (mut there, mut elsewhere) = (0, 0);
+    for region in regions {
+        let Some(word) = region.directive.as_deref().and_then(first_word) else {
+            continue;
+        };
+        let [first, last] = region.begin.map(|line| line as usize);
+        let lines = lines.get(first - 1..last.max(first)).unwrap_or_default();
+        match words(&lines.join(" ")).any(|found| found == word) {
+            true => there += 1,
+            false => elsewhere += 1,
+        }
+    }
+    elsewhere > there
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.filter(|word| !word.is_empty()).map(str::to_lowercase)
+}
+
+/// What a directive is called.
+fn first_word(directive: &str) -> Option<String> {
+    words(directive).find(|word| !matches!(word.as_str(), "pragma" | "omp"))
+}
+
+/// Whether the file was written after the run began.
+fn is_newer(path: &Path, report: &Report<'_>) -> bool {
+    let written = std::fs::metadata(path).and_then(|facts| facts.modified());
+    let began = super::clock::seconds(&report.profile.run.start);
+    match (written, began) {
+        (Ok(written), Some(began)) => {
+            let since = written.duration_since(SystemTime::UNIX_EPOCH);
+            since.is_ok_and(|since| since.as_secs() > began)
+        }
+        _ => false,
+    }
+}
