@@ -7,7 +7,7 @@ use std::path::Path;
 use std::ptr::null_mut;
 
 use crate::library::{FLUSH, Handle, text};
-use crate::{Error, Library, Location, Region, Strings};
+use crate::{Definitions, Error, Library, Location, Region, Team};
 
 /// Numbers that stand for nothing.
 const NONE: u32 = u32::MAX;
@@ -15,8 +15,12 @@ const NONE: u32 = u32::MAX;
 const OPENMP: u8 = 3;
 /// `OTF2_PARADIGM_CLASS_THREAD_FORK_JOIN`
 const FORK_JOIN: u8 = 1;
-/// The one communicator: all threads of the process.
-const TEAM: u32 = 0;
+/// `OTF2_GROUP_TYPE_COMM_LOCATIONS`
+const LOCATIONS: u8 = 4;
+/// `OTF2_GROUP_TYPE_COMM_GROUP`
+const GROUP: u8 = 5;
+/// `OTF2_COLLECTIVE_OP_BARRIER`
+const BARRIER: u8 = 0;
 /// Bytes of a buffer, before it is written out.
 const EVENT_CHUNK: u64 = 1 << 20;
 const DEFINITION_CHUNK: u64 = 4 << 20;
@@ -106,36 +110,32 @@ impl<'l> Archive<'l> {
         })
     }
 
-    /// Writes the definitions and closes the archive. Times are nanoseconds from 0 to
-    /// `length`; `started` is the begin in nanoseconds since 1970.
+    /// Writes the definitions and closes the archive.
     ///
     /// # Errors
     /// If the library refuses.
-    pub fn finish(
-        mut self,
-        (length, started): (u64, u64),
-        mut strings: Strings,
-        regions: &[Region],
-        locations: &[Location],
-    ) -> Result<(), Error> {
+    pub fn finish(mut self, mut all: Definitions) -> Result<(), Error> {
         let (library, archive) = (self.library, self.handle);
         call!(library, close_events(archive))?;
-        self.local(locations)?;
-        let [empty, node, machine, process, openmp, threads, team] = [
-            "", "machine", "node", "process", "OpenMP", "threads", "team",
-        ]
-        .map(|text| strings.number(text));
+        self.local(&all.locations)?;
+        let [empty, node, machine, openmp, threads] =
+            ["", "node", "machine", "OpenMP", "threads"].map(|text| all.strings.number(text));
         // SAFETY: as for `call!`.
         let out = there("global_writer", unsafe { (library.global_writer)(archive) })?;
-        call!(library, clock(out, 1_000_000_000, 0, length, started))?;
-        for (number, string) in (0..).zip(strings.all()) {
+        call!(
+            library,
+            clock(out, 1_000_000_000, 0, all.length, all.started)
+        )?;
+        for (number, string) in (0..).zip(all.strings.all()) {
             let string: &CStr = &c_string(string)?;
             call!(library, string(out, number, text(string)))?;
         }
         call!(library, paradigm(out, OPENMP, openmp, FORK_JOIN))?;
-        call!(library, node(out, 0, node, machine, NONE))?;
-        call!(library, process(out, 0, process, 1, 0, NONE))?;
-        for location in locations {
+        let place = all.place;
+        call!(library, node(out, 0, place.machine, machine, NONE))?;
+        call!(library, node(out, 1, place.node, node, 0))?;
+        call!(library, process(out, 0, place.process, 1, 1, NONE))?;
+        for location in &all.locations {
             let Location {
                 number,
                 name,
@@ -143,7 +143,7 @@ impl<'l> Archive<'l> {
             } = *location;
             call!(library, location(out, number, name, 1, events, 0))?;
         }
-        for (number, region) in (0..).zip(regions) {
+        for (number, region) in (0..).zip(&all.regions) {
             let Region {
                 name,
                 role,
@@ -158,21 +158,52 @@ impl<'l> Archive<'l> {
                 )
             )?;
         }
-        let members: Vec<u64> = locations.iter().map(|location| location.number).collect();
-        let ranks: Vec<u64> = (0..).take(members.len()).collect();
-        let count = u32::try_from(members.len()).unwrap_or(NONE);
-        // The locations of the paradigm, and a group of their ranks.
-        call!(
-            library,
-            group(out, 0, threads, 4, OPENMP, 0, count, members.as_ptr())
-        )?;
-        call!(
-            library,
-            group(out, 1, team, 5, OPENMP, 0, count, ranks.as_ptr())
-        )?;
-        call!(library, comm(out, TEAM, team, 1, NONE, 0))?;
+        self.teams(out, threads, &all)?;
         self.is_open = false;
         call!(library, close(archive))
+    }
+
+    /// The threads, and the teams that they were in: groups of places among the threads.
+    fn teams(&self, out: Handle, threads: u32, all: &Definitions) -> Result<(), Error> {
+        let library = self.library;
+        let numbers: Vec<u64> = all.locations.iter().map(|each| each.number).collect();
+        let count = |members: &[u64]| u32::try_from(members.len()).unwrap_or(NONE);
+        call!(
+            library,
+            group(
+                out,
+                0,
+                threads,
+                LOCATIONS,
+                OPENMP,
+                0,
+                count(&numbers),
+                numbers.as_ptr()
+            )
+        )?;
+        let everybody = Team {
+            name: threads,
+            members: (0..).take(numbers.len()).collect(),
+            parent: NONE,
+        };
+        for (number, team) in (0..).zip(std::iter::once(&everybody).chain(&all.teams)) {
+            let (name, members, parent) = (team.name, &team.members, team.parent);
+            call!(
+                library,
+                group(
+                    out,
+                    number + 1,
+                    name,
+                    GROUP,
+                    OPENMP,
+                    0,
+                    count(members),
+                    members.as_ptr()
+                )
+            )?;
+            call!(library, comm(out, number, name, number + 1, parent, 0))?;
+        }
+        Ok(())
     }
 
     /// Readers want a file of definitions for each location, if only an empty one.
@@ -239,7 +270,7 @@ impl Events<'_> {
         leave(region: u32) = region
     );
     event!(
-        /// A team of so many threads is forked.
+        /// A team is forked, for which so many threads were asked for.
         fork(threads: u32) = OPENMP, threads
     );
     event!(
@@ -248,23 +279,32 @@ impl Events<'_> {
     );
     event!(
         /// The thread begins to be a member of a team.
-        team_begin() = TEAM
+        team_begin(team: u32) = team
     );
     event!(
         /// It is a member no more.
-        team_end() = TEAM
+        team_end(team: u32) = team
     );
     event!(
-        /// It creates a task: the rank of the creating thread and its number there.
-        task_create(thread: u32, number: u32) = TEAM, thread, number
+        /// It arrives at a barrier.
+        collective_begin() =
+    );
+    event!(
+        /// The barrier of its team is over.
+        collective_end(team: u32) = BARRIER, team, NONE, 0, 0
+    );
+    event!(
+        /// It creates a task of a team: the creating thread's number in that, and the
+        /// task's.
+        task_create(team: u32, thread: u32, number: u32) = team, thread, number
     );
     event!(
         /// It goes on with a task.
-        task_switch(thread: u32, number: u32) = TEAM, thread, number
+        task_switch(team: u32, thread: u32, number: u32) = team, thread, number
     );
     event!(
         /// It has executed a task to its end.
-        task_complete(thread: u32, number: u32) = TEAM, thread, number
+        task_complete(team: u32, thread: u32, number: u32) = team, thread, number
     );
 
     /// Ends the events of the location: how many they were.

@@ -55,6 +55,48 @@ pub struct Location {
     pub events: u64,
 }
 
+/// A team of threads. Its number is its place among those that are given, from 1: 0
+/// are all threads of the process.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Team {
+    /// Number of the string.
+    pub name: u32,
+    /// Places of its threads among the locations, in the order of their numbers in it.
+    pub members: Vec<u64>,
+    /// The team in which it was forked.
+    pub parent: u32,
+}
+
+/// Where the program ran: numbers of strings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The kind of machine.
+    pub machine: u32,
+    /// Its name.
+    pub node: u32,
+    /// The process.
+    pub process: u32,
+}
+
+/// All that an archive says beside events.
+#[derive(Debug)]
+pub struct Definitions {
+    /// Nanoseconds, counted from the begin.
+    pub length: u64,
+    /// The begin in nanoseconds since 1970.
+    pub started: u64,
+    /// Strings by number.
+    pub strings: Strings,
+    /// Regions by number.
+    pub regions: Vec<Region>,
+    /// Threads.
+    pub locations: Vec<Location>,
+    /// Teams by number, from 1.
+    pub teams: Vec<Team>,
+    /// Where it ran.
+    pub place: Place,
+}
+
 /// Strings, each with a number.
 #[derive(Debug, Default)]
 pub struct Strings {

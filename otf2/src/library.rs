@@ -93,6 +93,8 @@ functions! {
     leave = c"OTF2_EvtWriter_Leave": fn(Handle, Handle, u64, u32) -> c_int;
     fork = c"OTF2_EvtWriter_ThreadFork": fn(Handle, Handle, u64, u8, u32) -> c_int;
     join = c"OTF2_EvtWriter_ThreadJoin": fn(Handle, Handle, u64, u8) -> c_int;
+    collective_begin = c"OTF2_EvtWriter_MpiCollectiveBegin": fn(Handle, Handle, u64) -> c_int;
+    collective_end = c"OTF2_EvtWriter_MpiCollectiveEnd": fn(Handle, Handle, u64, u8, u32, u32, u64, u64) -> c_int;
     team_begin = c"OTF2_EvtWriter_ThreadTeamBegin": fn(Handle, Handle, u64, u32) -> c_int;
     team_end = c"OTF2_EvtWriter_ThreadTeamEnd": fn(Handle, Handle, u64, u32) -> c_int;
     task_create = c"OTF2_EvtWriter_ThreadTaskCreate": fn(Handle, Handle, u64, u32, u32, u32) -> c_int;

@@ -59,14 +59,14 @@ fn every_event_comes_in_its_state_and_thread() {
 
 #[test]
 fn regions_have_ids_also_nested_ones() {
-    let expected = "master: OK 8\nworker: THREAD_ERR 0\none team, one id: 1 1 1\n\
+    let expected = "master: OK 8\nworker: OK 8\none team, one id: 1 1 1\n\
                     distinct: 1\nparents: 1\nanother instance: 1\n";
     prints("nested", expected);
 }
 
 #[test]
 fn threads_of_the_program_are_serial_outside_of_regions() {
-    let expected = "SERIAL\nCURRENT_PRID: SEQUENCE_ERR 8\nPARENT_PRID: THREAD_ERR 0\n\
+    let expected = "SERIAL\nCURRENT_PRID: SEQUENCE_ERR 8\nPARENT_PRID: SEQUENCE_ERR 8\n\
                     2\nSERIAL\n";
     prints("foreign", expected);
 }
@@ -94,7 +94,7 @@ fn states_may_be_asked_for_in_signal_handlers() {
 
 #[test]
 fn a_request_that_fails_keeps_none_behind_it_from_being_answered() {
-    let expected = "good: 0: OK/0 SEQUENCE_ERR/0 UNKNOWN/0 ERROR/0 OK/0 ERROR/0 MEM_TOO_SMALL/8 \
+    let expected = "good: 0: OK/0 SEQUENCE_ERR/0 UNKNOWN/0 ERROR/0 OK/0 OK/0 MEM_TOO_SMALL/8 \
                     UNKNOWN/0 ERROR/0 OK/0 OK/4 OK/0 OK/0\nforks: 1\ncut: -1 0 -1 -1\n\
                     at the end of a page: 0 OK\n";
     all_print(misuse(), "batches", expected);
@@ -113,10 +113,10 @@ fn callbacks_may_ask_for_everything() {
 fn signal_handlers_may_ask_wherever_a_thread_is() {
     let expected = "no session: ? SEQUENCE_ERR 0 SEQUENCE_ERR\n\
                     before any region: SERIAL SEQUENCE_ERR 0 SEQUENCE_ERR\n\
-                    another thread: SERIAL SEQUENCE_ERR 0 THREAD_ERR\n\
-                    worker, behind the region: IDLE SEQUENCE_ERR 0 THREAD_ERR\n\
+                    another thread: SERIAL SEQUENCE_ERR 0 SEQUENCE_ERR\n\
+                    worker, behind the region: IDLE SEQUENCE_ERR 0 SEQUENCE_ERR\n\
                     master, behind the region: SERIAL SEQUENCE_ERR 0 SEQUENCE_ERR\n\
-                    worker, paused: IDLE SEQUENCE_ERR 0 THREAD_ERR\n\
+                    worker, paused: IDLE SEQUENCE_ERR 0 SEQUENCE_ERR\n\
                     in a region, paused: OK 1\n";
     all_print(misuse(), "signalled", expected);
 }
@@ -149,6 +149,25 @@ fn behind_the_end_of_measurement_nothing_is_told_nor_started() {
     all_print(misuse(), "late", expected);
 }
 
+#[test]
+fn the_id_of_a_wait_counts_the_threads_waits_of_its_kind() {
+    prints("waits", "wrong: 0\nof the worker: 21\n");
+}
+
+/// Waiting for a lock, for a critical section: begins and ends; atomic operations.
+#[test]
+fn waits_are_told_only_where_another_thread_is_in_the_way_if_so_wished() {
+    let found = "after another session: 0\nmeeting: 1 1 1 1\n";
+    for (compiler, program) in built() {
+        let printed = printed(program, "contended", &[("ROMP_ORA_WAITS", "contended")]);
+        assert_eq!(
+            printed,
+            format!("alone: 0 0 0 0 0 0\n{found}"),
+            "{compiler}"
+        );
+    }
+}
+
 /// A static executable has no symbols to look up; a collector in it is linked.
 #[test]
 fn static_executables_have_the_interface() {
@@ -162,7 +181,7 @@ fn a_session_does_not_start_where_nothing_is_measured() {
     for (compiler, program) in built() {
         let printed = printed(program, "sessions", &[("ROMP_MEASURE", "off")]);
         let refused = |line: &&str| line.starts_with("cannot register");
-        assert_eq!(printed.lines().filter(refused).count(), 22);
+        assert_eq!(printed.lines().filter(refused).count(), 24);
         let called = |line: &&str| !refused(line) && !line.ends_with(": 0");
         assert_eq!(printed.lines().find(called), None, "{compiler}");
     }

@@ -186,6 +186,14 @@ pub const VARIABLES: &[Variable] = &[
     ),
     row(
         Library,
+        "ROMP_ORA_WAITS",
+        Choice(&["all", "contended"]),
+        "all",
+        "Of which waits for locks, critical sections, ordered parts and atomic operations a \
+         collector is told: all, or those where another thread is in the way.",
+    ),
+    row(
+        Library,
         "ROMP_TRACE",
         Switch,
         "off",

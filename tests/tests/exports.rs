@@ -123,7 +123,21 @@ fn paraver_gets_records_in_the_order_of_time_and_names_for_all_of_them() {
             let resources = format!("{duration}_ns:1({threads}):1:1({threads}:1)");
             assert!(header.starts_with("#Paraver ("), "{header}");
             assert!(header.ends_with(&resources), "{header}");
-            assert_eq!(read("row").lines().count() as u64, 1 + threads);
+            let row = read("row");
+            let host = &trace.facts()["host"];
+            assert!(
+                row.starts_with(&format!("LEVEL NODE SIZE 1\n{host}\n\n")),
+                "{row}"
+            );
+            let (_, lanes) = row.split_once("\nLEVEL THREAD SIZE ").unwrap();
+            assert_eq!(lanes.lines().count() as u64, 1 + threads);
+            assert!(
+                lanes
+                    .lines()
+                    .skip(1)
+                    .all(|name| name.starts_with("thread ")),
+                "{row}"
+            );
             let (mut last, mut states) = (0, BTreeMap::new());
             for record in records.lines() {
                 let words: Vec<u64> = record

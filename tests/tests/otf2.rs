@@ -41,7 +41,10 @@ fn library() -> &'static str {
 /// that stood in or around themselves: the statistics count such time once.
 fn printed(archive: &Path) -> (Spans, BTreeSet<String>) {
     let output = Command::new("otf2-print").arg(archive).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{output:?}"
+    );
     let mut spans = Spans::new();
     let mut recursive = BTreeSet::new();
     let mut open: BTreeMap<String, Vec<(String, u64)>> = BTreeMap::new();
@@ -92,19 +95,25 @@ assert not any(around.values())
 for name, (count, time) in spans.items():
     print(count, time, name)
 "#;
-    let output = Command::new("/usr/bin/python3")
-        .args(["-c", PROGRAM])
-        .arg(archive)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = python(PROGRAM, archive);
     let lines = text.lines().map(|line| {
         let words: Vec<&str> = line.splitn(3, ' ').collect();
         let span = (words[0].parse().unwrap(), words[1].parse().unwrap());
         (words[2].to_owned(), span)
     });
     lines.collect()
+}
+
+/// What a program for Debian's Python prints of an archive, without a warning.
+fn python(program: &str, archive: &Path) -> String {
+    let output = Command::new("/usr/bin/python3")
+        .args(["-W", "error", "-c", program])
+        .arg(archive)
+        .output()
+        .unwrap();
+    let is_fine = output.status.success() && output.stderr.is_empty();
+    assert!(is_fine, "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
 }
 
 /// What the trace says, under the names of the export.
@@ -177,6 +186,62 @@ fn its_own_readers_see_the_counts_and_times_of_the_trace() {
         }
         what_cannot_be_written_leaves_nothing(&path, &folder);
     }
+}
+
+/// The places of the program, and its teams with what they did.
+const TEAMS: &str = r#"
+import collections, sys, otf2
+with otf2.reader.open(sys.argv[1]) as trace:
+    known = trace.definitions
+    node, process = known.system_tree_nodes[1], known.location_groups[0]
+    print(known.system_tree_nodes[0].class_name, node.class_name, node.name)
+    print(process.name.split(" (")[0], process.system_tree_parent == node)
+    depth = lambda comm: 0 if comm.parent is None else 1 + depth(comm.parent)
+    told = collections.defaultdict(collections.Counter)
+    for location, event in trace.events:
+        kind = type(event).__name__
+        if kind in ("ThreadTeamBegin", "MpiCollectiveEnd"):
+            comm = event.thread_team if kind == "ThreadTeamBegin" else event.communicator
+            members = list(comm.group.members)
+            assert location in members, (location, members)
+            told[depth(comm), len(members)][kind] += 1
+        elif kind == "ThreadFork":
+            told["forks for", event.number_of_requested_threads][kind] += 1
+    for what, counts in sorted(told.items(), key=str):
+        print(*what, *(f"{kind} {count}" for kind, count in sorted(counts.items())))
+"#;
+
+#[test]
+fn nested_teams_are_teams_of_their_own_and_barriers_are_theirs() {
+    let bin = romp_bin_dir().unwrap().canonicalize().unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/programs/nested.c");
+    let succeeds = |command: &mut Command| {
+        let output = command.current_dir(place.path()).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    };
+    let mut compile = Command::new(bin.join("rompcc"));
+    succeeds(
+        compile
+            .args(["-fopenmp", "-o", "nested", "-lm"])
+            .arg(source),
+    );
+    let mut program = Command::new(place.path().join("nested"));
+    succeeds(program.envs([("ROMP_TRACE", "on"), ("ROMP_QUIET", "1")]));
+    let (trace, folder) = (
+        place.path().join("nested.0.romp.trace"),
+        place.path().join("otf2"),
+    );
+    assert!(export(&trace, &folder, library()).status.success());
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let expected = format!(
+        "machine node {}\nnested True\n\
+         forks for 2 ThreadFork 4\n\
+         1 2 MpiCollectiveEnd 2 ThreadTeamBegin 2\n\
+         2 2 MpiCollectiveEnd 6 ThreadTeamBegin 6\n",
+        host.trim()
+    );
+    assert_eq!(python(TEAMS, &folder.join("traces.otf2")), expected);
 }
 
 fn what_cannot_be_written_leaves_nothing(trace: &Path, there: &Path) {

@@ -48,11 +48,11 @@ impl Thread {
         collector::is_listening() && self.paused().is_none()
     }
 
-    /// Tells that a thread that serves in teams starts or ends to be idle.
+    /// Tells that a thread that serves in teams starts to be idle.
     #[inline(always)]
-    pub(super) fn tell_of_idleness(&self, event: collector::events::Event) {
+    pub(super) fn tell_of_idleness(&self) {
         if self.is_told() && self.top().is_some_and(|top| top.role() == Role::Base) {
-            collector::tell(event);
+            self.tell_idle();
         }
     }
 }

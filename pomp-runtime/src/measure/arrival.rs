@@ -95,19 +95,6 @@ impl Thread {
         }
     }
 
-    /// The id of the barrier that this thread arrived at last: the same for all
-    /// members of its team, and another than that of any other barrier. 0 outside
-    /// of a team. May be asked for in a signal handler.
-    pub(crate) fn barrier_id(&self) -> u64 {
-        let member = self.top().and_then(member_frame);
-        member.map_or(0, |member| {
-            // Teams that are forked at about the same time have close numbers,
-            // but not close ids: the factor is the golden ratio of 64 bits.
-            let team = member.instance().wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            member.barriers.get().wrapping_add(team)
-        })
-    }
-
     /// The barrier at whose node this thread waited is over.
     #[inline(always)]
     pub(super) fn depart(&self, node: &'static Node) {

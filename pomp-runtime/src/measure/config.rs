@@ -41,6 +41,8 @@ pub(crate) struct Config {
     pub(crate) formulas: Vec<String>,
     /// How often the profile is written while the program runs.
     pub(crate) dump_interval: Option<Duration>,
+    /// Whether a collector is told only of waits where another thread is in the way.
+    pub(crate) contended_waits: bool,
     /// How events are traced, if they are.
     pub(crate) trace: Option<trace::Options>,
     /// Rank in an MPI program.
@@ -93,6 +95,7 @@ impl Config {
             counters: text("ROMP_COUNTERS"),
             formulas: formulas(&text("ROMP_EVAL").unwrap_or_default()),
             dump_interval: text("ROMP_DUMP_INTERVAL").and_then(|text| environment::seconds(&text)),
+            contended_waits: text("ROMP_ORA_WAITS").as_deref() == Some("contended"),
             trace: is_on("ROMP_TRACE", false).then(|| trace::Options {
                 limit: number_of_bytes("ROMP_TRACE_LIMIT", TRACE_LIMIT),
                 memory: number_of_bytes("ROMP_TRACE_MEMORY", TRACE_MEMORY),
@@ -202,7 +205,7 @@ mod tests {
     #[test]
     fn nothing_need_be_set() {
         let config = config(&[]);
-        assert!(config.measure && config.signals && !config.quiet);
+        assert!(config.measure && config.signals && !config.quiet && !config.contended_waits);
         assert_eq!(config.clock, ClockChoice::Automatic);
         assert_eq!(config.output, std::env::current_dir().unwrap());
         assert_eq!((config.memory, config.throttle), (memory::DEFAULT, None));
@@ -223,6 +226,7 @@ mod tests {
             ("ROMP_THROTTLE", "10us"),
             ("ROMP_COUNTERS", "cycles,page-faults"),
             ("ROMP_EVAL", "a=cycles/2, execC"),
+            ("ROMP_ORA_WAITS", "contended"),
             ("ROMP_TRACE", "on"),
             ("ROMP_TRACE_LIMIT", "1G"),
             ("ROMP_TRACE_MEMORY", "8M"),
@@ -241,6 +245,7 @@ mod tests {
             counters: Some("cycles,page-faults".to_owned()),
             formulas: vec!["a=cycles/2".to_owned(), "execC".to_owned()],
             dump_interval: Some(Duration::from_millis(1500)),
+            contended_waits: true,
             trace: Some(trace::Options {
                 limit: 1 << 30,
                 memory: 8 << 20,

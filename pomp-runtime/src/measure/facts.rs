@@ -48,7 +48,8 @@ fn processors() -> u32 {
     u32::try_from(number).unwrap_or(0)
 }
 
-fn host() -> String {
+/// The name of the machine in its network.
+pub(crate) fn host() -> String {
     let mut name = [0u8; 256];
     // SAFETY: the buffer is as long as said. The last byte stays zero.
     unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };

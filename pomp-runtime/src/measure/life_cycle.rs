@@ -23,6 +23,7 @@ use super::{
     allocator, annotations, at_end, clock, config, cost, counters, errno, facts, fork, helper,
     limits, memory, message, region, rights, signals, silent, state, stderr, still, thread,
 };
+use crate::sinks::collector;
 use crate::sinks::merge::{self, Ending, Snapshot};
 use crate::sinks::trace;
 
@@ -101,6 +102,9 @@ fn start() -> bool {
     memory::limit(config.memory);
     if let Some(limit) = config.throttle {
         silent::throttle(limit);
+    }
+    if config.contended_waits {
+        collector::waits::tell_only_contended();
     }
     if let Some(list) = &config.counters {
         counters::choose(list);

@@ -106,11 +106,16 @@ impl Thread {
         now: impl Fn() -> u64,
     ) -> Option<LockCall> {
         let call = self.lock_call(region, now)?;
-        self.awaited.set(address as u64);
-        if collector::is_listening() {
-            collector::tell(collector::events::Event::BeginLockWait);
+        if !collector::waits::are_only_contended() {
+            self.lock_is_awaited(address);
         }
         Some(call)
+    }
+
+    /// This thread has to wait for a lock, or may have to.
+    pub(crate) fn lock_is_awaited(&self, address: usize) {
+        self.awaited.set(address as u64);
+        self.tell_lock_wait();
     }
 
     /// The address of the lock that it waits for, if it does.

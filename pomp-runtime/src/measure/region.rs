@@ -17,6 +17,7 @@ use super::errno;
 use super::forkers::Forkers;
 use super::mutex::lock;
 use super::shared::{Link, leak};
+use crate::sinks::collector::waits::Occupants;
 
 /// A registered region.
 #[derive(Debug)]
@@ -32,6 +33,10 @@ pub(crate) struct Region {
     pub(super) forkers: Forkers,
     /// Of a critical section: what stands for all of its name; 0 of others.
     pub(crate) guard: usize,
+    /// Of a critical section whose name another has: the first of them.
+    namesake: Link<Region>,
+    /// Who is in it, while a collector wants to know.
+    occupants: Occupants,
     /// The region of the sections in it, or of its executions if it is a task,
     /// for sources that give them none.
     part: Link<Region>,
@@ -71,6 +76,11 @@ impl Region {
             RegionKind::UntiedTask => self.part("taskuntiedexec"),
             _ => self.part("taskexec"),
         }
+    }
+
+    /// Who is in it, and in what may be entered only when it is free.
+    pub(crate) fn occupants(&'static self) -> &'static Occupants {
+        &self.namesake.get().unwrap_or(self).occupants
     }
 
     /// Whether this region has a part, and that is it.
@@ -171,6 +181,9 @@ pub(crate) fn register(descriptor: Descriptor) -> Option<&'static Region> {
     let guard = registry.guard(&descriptor);
     let number = u32::try_from(registry.regions.len()).unwrap_or(u32::MAX);
     let region = new_region(descriptor, guard, number)?;
+    let mut known = registry.regions.iter().copied();
+    let namesake = known.find(|known| guard != 0 && known.guard == guard);
+    region.namesake.set(namesake);
     registry.regions.push(region);
     registry.by_text.insert(text, region);
     Some(region)
@@ -187,6 +200,8 @@ fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'sta
         number,
         forkers: Forkers::none(),
         guard,
+        namesake: Link::none(),
+        occupants: Occupants::none(),
         part: Link::none(),
     })
 }

@@ -112,6 +112,8 @@ pub(crate) struct Frame {
     pub(super) added: Added,
     /// Of a fork or member frame: the id of this instance of the parallel region.
     pub(super) instance: Word,
+    /// Of a member frame: its team.
+    pub(super) member_of: Link<Team>,
     /// Of a function or a task's execution: where the machine's stack was.
     pub(super) stack: Word,
     /// Of a member frame: how many loops were traced in it.
@@ -616,7 +618,7 @@ impl Thread {
             }
             self.set_top(below);
             if top.role() == Role::Member {
-                self.tell_of_idleness(collector::events::Event::BeginIdle);
+                self.tell_of_idleness();
             }
         }
     }

@@ -131,6 +131,7 @@ impl Thread {
         frame.slot.set(team.slots.of(number));
         frame.barriers.set(fork);
         frame.instance.set(team.instance.get());
+        frame.member_of.set(Some(team));
         if root.region().is_some_and(Region::is_combined) {
             let since_fork = pause::between(fork, at);
             frame.start_phase(PseudoRegion::Enter, at.wrapping_sub(since_fork));
@@ -142,7 +143,7 @@ impl Thread {
         }
         self.set_top(frame);
         if self.is_told() && top.role() == Role::Base {
-            collector::tell(collector::events::Event::EndIdle);
+            self.tell_awake();
         }
     }
 
@@ -157,7 +158,7 @@ impl Thread {
                     collector::events::phase_ends(candidate);
                 }
                 self.close_member(candidate, at);
-                return self.tell_of_idleness(collector::events::Event::BeginIdle);
+                return self.tell_of_idleness();
             }
             frame = candidate
                 .below()
@@ -258,6 +259,14 @@ impl Thread {
         }
         let Some(base) = self.base() else { return };
         self.close_above(base, at);
+    }
+}
+
+impl Frame {
+    /// Of a member frame: the frame of the fork, as long as the team lasts.
+    pub(crate) fn fork(&self) -> Option<&'static Self> {
+        let fork = self.member_of.get()?.frame.get()?;
+        (fork.instance() == self.instance()).then_some(fork)
     }
 }
 

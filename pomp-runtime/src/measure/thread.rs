@@ -19,6 +19,7 @@ use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role, add_frames};
 use super::{clock, errno, helper, omp, pause, state};
+use crate::sinks::collector::waits::Waits;
 use crate::sinks::log::Log;
 use crate::sinks::profile::{CallTree, Node};
 use crate::sinks::trace::Stream;
@@ -46,6 +47,8 @@ pub(crate) struct Thread {
     pub(super) counters: Files,
     /// Address of the lock that it is about to set; 0 if there is none.
     pub(super) awaited: Word,
+    /// What is kept for a collector.
+    pub(crate) waits: Waits,
     /// Where it calls the lock functions that cannot say so themselves.
     pub(crate) lock_site: Link<Region>,
     /// The initial thread that it descends from, from 1, and the latest of which
@@ -236,6 +239,7 @@ impl Thread {
             held: Link::none(),
             counters: Files::none(),
             awaited: Word::new(0),
+            waits: Waits::new(),
             lock_site: Link::none(),
             initial: Word::new(0),
             home: Word::new(0),

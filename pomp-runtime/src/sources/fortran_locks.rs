@@ -13,7 +13,7 @@ use std::ffi::{c_char, c_int, c_void};
 use super::boundary::event_of;
 use super::fortran::pompf;
 use super::literal::Literal;
-use super::locks::{begin, begin_wait, called, release, released, tried};
+use super::locks::{begin, begin_wait, called, is_got_at_once, release, released, tried};
 use super::routine::Routine;
 use crate::measure::fortran_omp as omp;
 
@@ -46,7 +46,9 @@ macro_rules! routines {
                 unsafe {
                     let literal = Literal::new(text, length);
                     let call = begin_wait(move |thread| literal.region(thread), lock);
-                    omp::$set_omp(lock);
+                    if !is_got_at_once(call, lock, || omp::$test_omp(lock)) {
+                        omp::$set_omp(lock);
+                    }
                     tried(call, lock, true);
                 }
             }

@@ -11,6 +11,7 @@ use crate::measure::lock::{LockCall, Unset};
 use crate::measure::omp;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
+use crate::sinks::collector::waits::are_only_contended;
 
 /// The call begins, at the region that `find` finds.
 #[inline(always)]
@@ -28,6 +29,23 @@ pub(super) fn begin_wait(
 ) -> Option<LockCall> {
     let action = |thread: &'static Thread, region| thread.lock_wait(region, lock.addr(), now);
     passing_event_of(find, action)?
+}
+
+/// Whether the lock was got without a wait, where a collector is told of others only:
+/// then the call is done. Else this thread has to wait.
+pub(super) fn is_got_at_once(
+    call: Option<LockCall>,
+    lock: *mut c_void,
+    test: impl FnOnce() -> c_int,
+) -> bool {
+    if call.is_none() || !are_only_contended() {
+        return false;
+    }
+    if test() != 0 {
+        return true;
+    }
+    thread_event(|thread| thread.lock_is_awaited(lock.addr()));
+    false
 }
 
 /// An unset call begins. Gives the call that set the lock, and the time.
@@ -105,7 +123,9 @@ macro_rules! routines {
             // SAFETY: as the caller promises.
             unsafe {
                 let call = begin_wait(move |_| region_of(descriptor.as_ref()?), lock);
-                omp::$set_omp(lock);
+                if !is_got_at_once(call, lock, || omp::$test_omp(lock)) {
+                    omp::$set_omp(lock);
+                }
                 tried(call, lock, true);
             }
         }

@@ -29,7 +29,7 @@ static const char *const names[] = {
   "?", "FORK", "JOIN", "BEGIN_IDLE", "END_IDLE", "BEGIN_IBAR", "END_IBAR", "BEGIN_EBAR",
   "END_EBAR", "BEGIN_LKWT", "END_LKWT", "BEGIN_CTWT", "END_CTWT", "BEGIN_ODWT", "END_ODWT",
   "BEGIN_MASTER", "END_MASTER", "BEGIN_SINGLE", "END_SINGLE", "BEGIN_ORDERED", "END_ORDERED",
-  "BEGIN_ATWT", "END_ATWT",
+  "BEGIN_ATWT", "END_ATWT", "BEGIN_TASK", "END_TASK",
 };
 
 /* What a thread's callbacks saw. */
@@ -72,7 +72,7 @@ static void noting(int event)
 
 static void register_all(callback function)
 {
-  for (int event = FORK; event <= END_ATWT; event++)
+  for (int event = FORK; event <= LAST_EVENT; event++)
     if (ask_register(event, function).code != OK)
       printf("cannot register %s\n", names[event]);
 }
@@ -101,7 +101,7 @@ static void errors(void)
   say("CURRENT_PRID", ask(CURRENT_PRID, 4));
   say("PARENT_PRID", ask(PARENT_PRID, 4));
   puts("events");
-  int events[] = { -1, 0, 1, 22, 23, 256 };
+  int events[] = { -1, 0, 1, 24, 25, 256 };
   for (int i = 0; i < 6; i++)
     say("REGISTER", ask_register(events[i], noting));
   say("no callback", ask_register(FORK, 0));
@@ -197,6 +197,8 @@ static void member(void)
   POMP_Taskgroup_begin(R(10));
   POMP_Taskgroup_end(R(10));
   POMP_Taskgroup_exit(R(10));
+  POMP_Task_create_enter(R(12));
+  POMP_Task_create_exit(R(12));
 }
 
 static void constructs(void)
@@ -216,6 +218,126 @@ static void constructs(void)
   printf("same barriers: %d\n",
          !memcmp(of_member[0].barriers, of_member[1].barriers, 3 * sizeof(uint64_t)));
   printf("%d\n", count);
+}
+
+/* The id of the latest wait in each state. */
+static _Thread_local uint64_t latest[ATWT + 1];
+static int wrong_ids, waits_of_worker;
+
+static void counting_waits(int event)
+{
+  (void)event;
+  message state = ask(STATE, 12);
+  if (wait_of(state) != ++latest[state_of(state)])
+    __atomic_fetch_add(&wrong_ids, 1, __ATOMIC_RELAXED);
+  waits_of_worker += omp_get_thread_num() == 1;
+}
+
+/* Ids of waits: they count each thread's waits of each kind. */
+static void waits(void)
+{
+  ask(START, 0);
+  for (int event = BEGIN_IBAR; event <= BEGIN_ODWT; event += 2)
+    ask_register(event, counting_waits);
+  ask_register(BEGIN_ATWT, counting_waits);
+  omp_init_lock(&lock);
+  for (int i = 0; i < 3; i++)
+    PARALLEL(R(1), 2, member());
+  printf("wrong: %d\nof the worker: %d\n", wrong_ids, waits_of_worker);
+}
+
+static int told_of[LAST_EVENT + 1], is_inside;
+
+static void telling(int event)
+{
+  __atomic_fetch_add(&told_of[event], 1, __ATOMIC_SEQ_CST);
+}
+
+/* Until the other thread is inside; for that one, until the first was told to wait. */
+static void meet(int number, int event)
+{
+  if (number == 0) {
+    __atomic_store_n(&is_inside, 1, __ATOMIC_SEQ_CST);
+    while (!__atomic_load_n(&told_of[event], __ATOMIC_SEQ_CST))
+      ;
+  }
+}
+
+static void wait_for_first(int number)
+{
+  while (number == 1 && !__atomic_load_n(&is_inside, __ATOMIC_SEQ_CST))
+    ;
+}
+
+static void one_after_the_other(int number)
+{
+  wait_for_first(number);
+  POMP_Critical_enter(R(3));
+#pragma omp critical
+  {
+    POMP_Critical_begin(R(3));
+    meet(number, BEGIN_CTWT);
+    POMP_Critical_end(R(3));
+  }
+  POMP_Critical_exit(R(3));
+#pragma omp barrier
+#pragma omp single
+  is_inside = 0;
+  wait_for_first(number);
+  POMP_Set_lock_at(R(8), &lock);
+  meet(number, BEGIN_LKWT);
+  POMP_Unset_lock_at(R(8), &lock);
+}
+
+static void alone(void)
+{
+  POMP_Critical_enter(R(3));
+#pragma omp critical
+  {
+    POMP_Critical_begin(R(3));
+    POMP_Critical_end(R(3));
+  }
+  POMP_Critical_exit(R(3));
+  POMP_Set_lock_at(R(8), &lock);
+  POMP_Unset_lock_at(R(8), &lock);
+  ATOMIC(R(7), count);
+}
+
+/* Which waits are told: of two that meet, and of one that meets nobody. */
+static void contended(void)
+{
+  omp_init_lock(&lock);
+  ask(START, 0);
+  for (int event = BEGIN_LKWT; event <= END_ODWT; event++)
+    ask_register(event, telling);
+  ask_register(BEGIN_ATWT, telling);
+  ask_register(END_ATWT, telling);
+  for (int i = 0; i < 3; i++)
+    PARALLEL(R(1), 1, alone());
+  printf("alone:");
+  for (int event = BEGIN_LKWT; event <= END_CTWT; event++)
+    printf(" %d", told_of[event]);
+  printf(" %d %d\n", told_of[BEGIN_ATWT], told_of[END_ATWT]);
+  memset(told_of, 0, sizeof told_of);
+  /* A session that ends within and another do not make it seem taken. */
+  PARALLEL(R(1), 1, {
+    POMP_Critical_enter(R(3));
+    POMP_Critical_begin(R(3));
+    ask(STOP, 0);
+    POMP_Critical_end(R(3));
+    POMP_Critical_exit(R(3));
+  });
+  ask(START, 0);
+  for (int event = BEGIN_LKWT; event <= END_CTWT; event++)
+    ask_register(event, telling);
+  PARALLEL(R(1), 1, alone());
+  printf("after another session: %d\n", told_of[BEGIN_CTWT]);
+  memset(told_of, 0, sizeof told_of);
+  PARALLEL(R(1), 2, one_after_the_other(omp_get_thread_num()));
+  printf("meeting:");
+  for (int event = BEGIN_LKWT; event <= END_CTWT; event++)
+    printf(" %d", told_of[event]);
+  puts("");
 }
 
 static uint64_t inner[2][2];
@@ -245,7 +367,7 @@ static void nested(void)
     of_member[me] = ask(PARENT_PRID, 8);
     PARALLEL(R(11), 2, {
       inner[me][omp_get_thread_num()] = id_of(ask(CURRENT_PRID, 8));
-      if (omp_get_thread_num() == 0 && id_of(ask(PARENT_PRID, 8)) != outer[me])
+      if (id_of(ask(PARENT_PRID, 8)) != outer[me])
         parents_are_right = 0;
     });
     if (id_of(ask(CURRENT_PRID, 8)) != outer[me])
@@ -405,7 +527,7 @@ int main(int argc, char **argv)
   struct { const char *way; void (*function)(void); } ways[] = {
     { "errors", errors },   { "constructs", constructs }, { "nested", nested },
     { "foreign", foreign }, { "sessions", sessions },     { "skipped", skipped },
-    { "sampled", sampled },
+    { "sampled", sampled },   { "waits", waits },           { "contended", contended },
   };
   omp_set_dynamic(0);
   for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++)

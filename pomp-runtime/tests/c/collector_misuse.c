@@ -19,7 +19,7 @@ static struct romp_region r[] = {
 #define R(line) (&r[line - 1].descriptor)
 REGISTER(r)
 
-static int calls[END_ATWT + 1];
+static int calls[LAST_EVENT + 1];
 
 static void counting(int event)
 {

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
-use super::{ExportError, depends_on, phase, region};
+use super::{ExportError, Lane, depends_on, phase, place, region};
 use crate::layout::label_parts;
 use crate::read::Trace;
 use crate::replay::{Event, Listener, Open, Role, path, replay_closed};
@@ -24,15 +24,18 @@ pub fn chrome(trace: &Trace, out: &mut dyn Write) -> Result<(), ExportError> {
         stream: 0,
         failed: Ok(()),
         is_first: true,
-        last: None,
         regions: HashMap::new(),
         threads: HashMap::new(),
+        lane: Lane::default(),
     };
     chrome.text(format_args!(
         "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":["
     ));
+    chrome.name("process_name", &place(trace).process);
     for stream in trace.streams() {
         replay_closed(trace, stream, &mut chrome)?;
+        let lane = std::mem::take(&mut chrome.lane).name(trace, stream);
+        chrome.name("thread_name", &lane);
     }
     chrome.text(format_args!("]}}\n"));
     Ok(chrome.failed?)
@@ -46,12 +49,12 @@ struct Chrome<'a> {
     stream: u64,
     failed: io::Result<()>,
     is_first: bool,
-    /// The stream whose lane was named last.
-    last: Option<u64>,
     /// By region: its name, and on what its tasks depend, as members of objects.
     regions: HashMap<u32, Members>,
     /// By number of a path: the thread's name as text in JSON.
     threads: HashMap<Option<u32>, String>,
+    /// Whom the stream serves.
+    lane: Lane,
 }
 
 #[derive(Clone)]
@@ -85,6 +88,13 @@ impl Chrome<'_> {
         self.text(format_args!(
             "{separator}{{\"ph\":\"{kind}\",\"ts\":{time},\"pid\":{pid},\"tid\":{stream}{members}}}"
         ));
+    }
+
+    /// Names the process, or the lane.
+    fn name(&mut self, what: &str, name: &str) {
+        let (at, name) = (self.trace.header.start.ticks, json!(name));
+        let members = format_args!(",\"name\":\"{what}\",\"args\":{{\"name\":{name}}}");
+        self.object("M", at, members);
     }
 
     /// An end of an arrow: from a fork to the members, or from the creation of a
@@ -159,16 +169,7 @@ impl Members {
 
 impl Listener for Chrome<'_> {
     fn stream(&mut self, stream: u64) {
-        if self.last != Some(stream) {
-            self.stream = stream;
-            self.last = Some(stream);
-            let at = self.trace.header.start.ticks;
-            self.object(
-                "M",
-                at,
-                format_args!(",\"name\":\"thread_name\",\"args\":{{\"name\":\"stream {stream}\"}}"),
-            );
-        }
+        self.stream = stream;
     }
 
     fn event(&mut self, time: u64, open: &[Open], event: &Event) {
@@ -176,7 +177,10 @@ impl Listener for Chrome<'_> {
             return;
         };
         match event {
-            Event::Begin { .. } | Event::Known => self.begin(time, open, &top),
+            Event::Begin { .. } | Event::Known => {
+                self.lane.serves(open);
+                self.begin(time, open, &top);
+            }
             Event::Turn(to) => {
                 self.end_phase(&top, time);
                 self.begin_phase(&Open { phase: *to, ..top }, time);

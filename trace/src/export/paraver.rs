@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use profile::region_kind::PseudoRegion;
 
-use super::{ExportError, region};
+use super::{ExportError, lanes, place, region};
 use crate::read::{ReadError, Trace};
 use crate::replay::{Event, Listener, Open, Role, Steps};
 
@@ -211,15 +211,17 @@ pub fn paraver_names(trace: &Trace, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-/// Writes the names of the threads (`.row`).
+/// Writes the names of the machine, the process and the threads (`.row`).
 ///
 /// # Errors
-/// If it cannot be written.
-pub fn paraver_threads(trace: &Trace, out: &mut dyn Write) -> io::Result<()> {
-    let streams = trace.streams();
-    writeln!(out, "LEVEL THREAD SIZE {}", trace.streams().count())?;
-    for stream in streams {
-        writeln!(out, "stream {stream}")?;
+/// If the trace cannot be read, or the file not written.
+pub fn paraver_threads(trace: &Trace, out: &mut dyn Write) -> Result<(), ExportError> {
+    let (place, names) = (place(trace), lanes(trace)?);
+    writeln!(out, "LEVEL NODE SIZE 1\n{}\n", place.node)?;
+    writeln!(out, "LEVEL TASK SIZE 1\n{}\n", place.process)?;
+    writeln!(out, "LEVEL THREAD SIZE {}", names.len())?;
+    for name in names.values() {
+        writeln!(out, "{name}")?;
     }
     Ok(())
 }

@@ -5,13 +5,15 @@
 //! A source-level instrumenter sees the begin and the end of everything in the
 //! table. What it does not see, and what stands for it:
 //! - whether a thread had to wait: the pair is told for every critical section,
-//!   ordered part, atomic operation and lock, and encloses the wait;
+//!   ordered part, atomic operation and lock, and encloses the wait. A user may ask
+//!   for fewer (see `waits`);
 //! - when a worker starts to be idle for the first time: before its first team it
-//!   is unknown to us.
+//!   is unknown to us, and is told to begin and to end to be idle at once.
 
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::session::tell;
+use super::waits;
 use crate::measure::region::Region;
 use crate::measure::stack::{Frame, Role};
 use crate::measure::thread::Thread;
@@ -42,10 +44,14 @@ pub(crate) enum Event {
     EndOrdered = 20,
     BeginAtomicWait = 21,
     EndAtomicWait = 22,
+    /// Of OpenUH's and TAU's versions of the interface, as what follows.
+    BeginTaskCreation = 23,
+    /// Of a task that may be executed at once, or later: that is not known yet.
+    EndTaskCreation = 24,
 }
 
 /// The highest number of an event.
-pub(super) const LAST: usize = Event::EndAtomicWait as usize;
+pub(super) const LAST: usize = Event::EndTaskCreation as usize;
 
 /// What a construct can be in the middle of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +64,7 @@ pub(super) enum Activity {
     Master,
     Single,
     AtomicWait,
+    TaskCreation,
 }
 
 impl Activity {
@@ -75,6 +82,7 @@ impl Activity {
             (RegionKind::Master, _) => Some(Self::Master),
             (RegionKind::Single, Body) => Some(Self::Single),
             (RegionKind::Atomic, _) => Some(Self::AtomicWait),
+            (RegionKind::Task | RegionKind::UntiedTask, _) => Some(Self::TaskCreation),
             _ => None,
         }
     }
@@ -89,6 +97,7 @@ impl Activity {
             Self::Master => Event::BeginMaster,
             Self::Single => Event::BeginSingle,
             Self::AtomicWait => Event::BeginAtomicWait,
+            Self::TaskCreation => Event::BeginTaskCreation,
         }
     }
 
@@ -102,6 +111,7 @@ impl Activity {
             Self::Master => Event::EndMaster,
             Self::Single => Event::EndSingle,
             Self::AtomicWait => Event::EndAtomicWait,
+            Self::TaskCreation => Event::EndTaskCreation,
         }
     }
 }
@@ -119,14 +129,21 @@ pub(crate) fn phase_began(thread: &Thread, region: &'static Region) {
         }
         Role::Base | Role::Fork => false,
     });
-    if let Some(activity) = top.and_then(activity) {
+    let Some(top) = top else { return };
+    if let Some(activity) = activity(top)
+        && waits::begins(thread, top, activity)
+    {
         tell(activity.begin());
     }
+    waits::enter(top);
 }
 
 /// The phase of the frame on top is about to end.
 pub(crate) fn phase_ends(frame: &Frame) {
-    if let Some(activity) = activity(frame) {
+    waits::leave(frame);
+    if let Some(activity) = activity(frame)
+        && waits::ends(frame)
+    {
         tell(activity.end());
     }
 }

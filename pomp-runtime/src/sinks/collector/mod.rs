@@ -5,17 +5,19 @@
 //! ```text
 //! requests    the messages of `__omp_collector_api`, and their answers
 //! session     started, paused, who is called back
-//! events      the 22 events: which a thread's frames are in the middle of
+//! events      the 24 events: which a thread's frames are in the middle of
+//! waits       ids of waits; waits where nobody is in the way
 //! states      the 11 states, and what is waited for, read off the frames
 //! ```
 //!
-//! Nothing is kept for a collector while a program is measured: a state is what
-//! the frames of the thread say when it is asked for. The one flag that is read
-//! at an event says whether anybody is to be called.
+//! Nothing is kept for a collector while a program is measured without one: a state
+//! is what the frames of the thread say when it is asked for. The one flag that is
+//! read at an event says whether there is a session.
 
 pub(crate) mod events;
 pub(crate) mod requests;
 mod session;
 mod states;
+pub(crate) mod waits;
 
 pub(crate) use session::{Session, is_listening, locked, tell};

@@ -14,7 +14,7 @@ use std::ffi::c_int;
 use std::ptr::{read_unaligned, write_unaligned};
 
 use super::session;
-use super::states::{self, Parent};
+use super::states;
 use crate::measure::thread;
 
 /// An error code, with its number in the interface.
@@ -26,7 +26,6 @@ pub(crate) enum Code {
     Error = 1,
     Unknown = 2,
     SequenceError = 4,
-    ThreadError = 6,
     /// The answer does not fit; how much it needs is said.
     MemoryTooSmall = 7,
 }
@@ -135,11 +134,12 @@ impl Memory {
         // SAFETY: as in `answer`.
         let (event, callback) = unsafe {
             let callback: Option<Option<session::Callback>> = self.get(size_of::<c_int>());
-            (self.get::<c_int>(0), callback.flatten())
+            (self.get::<c_int>(0), callback)
         };
         match (session::is_started(), event, callback) {
             (false, _, _) => Code::SequenceError,
-            (true, Some(event), Some(callback)) => session::set_callback(event, Some(callback)),
+            // A null pointer takes the callback away.
+            (true, Some(event), Some(callback)) => session::set_callback(event, callback),
             _ => Code::Error,
         }
     }
@@ -179,9 +179,8 @@ impl Memory {
         // SAFETY: as in `answer`.
         unsafe {
             match states::parent_region(thread::current()) {
-                Parent::Region(id) => self.put_region(id, true),
-                Parent::Outside => self.put_region(0, false),
-                Parent::WrongThread => Code::ThreadError.into(),
+                Some(id) => self.put_region(id, true),
+                None => self.put_region(0, false),
             }
         }
     }

@@ -4,7 +4,7 @@
 //! Changes are rare and take a lock; what an event reads are single words.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use super::events::{Event, LAST};
@@ -33,19 +33,27 @@ pub(crate) fn locked() -> MutexGuard<'static, Session> {
     lock(&SESSION)
 }
 
-/// Whether there is a session, for requests from signal handlers.
+/// Whether there is a session.
 static STARTED: AtomicBool = AtomicBool::new(false);
 
+/// How many sessions there were.
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
 /// Whether there is anybody to call.
-static LISTENING: AtomicBool = AtomicBool::new(false);
+static TELLING: AtomicBool = AtomicBool::new(false);
 
 /// Each event's callback, by its number.
 static CALLBACKS: [Link<Callback>; LAST + 1] = [const { Link::none() }; LAST + 1];
 
-/// Whether an event has to be told to anybody.
+/// Whether events are followed for somebody.
 #[inline(always)]
 pub(crate) fn is_listening() -> bool {
-    LISTENING.load(Ordering::Relaxed)
+    STARTED.load(Ordering::Relaxed)
+}
+
+/// The number of the session, from 1.
+pub(super) fn number() -> u32 {
+    NUMBER.load(Ordering::Relaxed)
 }
 
 /// Whether there is a session.
@@ -57,7 +65,7 @@ pub(super) fn is_started() -> bool {
 #[cold]
 #[inline(never)]
 pub(crate) fn tell(event: Event) {
-    if !is_listening() {
+    if !TELLING.load(Ordering::Relaxed) {
         return;
     }
     if let Some(callback) = CALLBACKS[event as usize].get() {
@@ -75,6 +83,7 @@ pub(super) fn start() -> Code {
             return Code::SequenceError;
         }
         forget_callbacks();
+        NUMBER.fetch_add(1, Ordering::Relaxed);
         (session.started, session.paused) = (true, false);
         Code::Ok
     })
@@ -125,12 +134,12 @@ fn change(action: impl FnOnce(&mut Session) -> Code) -> Code {
         let mut session = locked();
         let code = action(&mut session);
         let wanted = || CALLBACKS.iter().any(|place| place.get().is_some());
-        STARTED.store(session.started, Ordering::Release);
-        let listening = session.started && !session.paused && wanted();
-        if listening {
+        if session.started {
             attention::need();
         }
-        LISTENING.store(listening, Ordering::Release);
+        STARTED.store(session.started, Ordering::Release);
+        let is_telling = session.started && !session.paused && wanted();
+        TELLING.store(is_telling, Ordering::Release);
         code
     })
 }

@@ -10,8 +10,9 @@
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::events::Activity;
+use super::waits::Kind;
 use crate::measure::stack::{Frame, Role};
-use crate::measure::thread::{self, Thread};
+use crate::measure::thread::Thread;
 
 /// A state, with its number in the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,15 +30,17 @@ pub(crate) enum State {
     AtomicWait = 11,
 }
 
-/// A thread's state; of a wait also the id of what is waited for: a barrier, the
-/// same for all members of a team; a lock; all critical sections of a name; an
-/// ordered part or an atomic operation of the source.
+/// A thread's state; of a wait also its id: how many waits of its kind the thread has
+/// had, this one included.
 pub(super) fn state(thread: Option<&'static Thread>) -> (State, Option<u64>) {
     let Some(thread) = thread else {
         return (State::Serial, None);
     };
-    if let Some(lock) = thread.awaited_lock() {
-        return (State::LockWait, Some(lock));
+    if thread.waits.is_waking() {
+        return (State::Idle, None);
+    }
+    if thread.awaited_lock().is_some() {
+        return (State::LockWait, Some(thread.waits.id(Kind::Lock)));
     }
     let Some(top) = thread.top() else {
         return (State::Serial, None);
@@ -53,17 +56,17 @@ pub(super) fn state(thread: Option<&'static Thread>) -> (State, Option<u64>) {
 
 /// The state of a frame that waits.
 fn waits(thread: &Thread, top: &'static Frame) -> Option<(State, Option<u64>)> {
-    let region = top.region()?;
-    let place = || std::ptr::from_ref(region).addr() as u64;
-    let (state, id) = match Activity::of(region.kind, top.phase())? {
-        Activity::ImplicitBarrier => (State::ImplicitBarrier, thread.barrier_id()),
-        Activity::Barrier => (State::Barrier, thread.barrier_id()),
-        Activity::CriticalWait => (State::CriticalWait, region.guard as u64),
-        Activity::OrderedWait => (State::OrderedWait, place()),
-        Activity::AtomicWait => (State::AtomicWait, place()),
-        Activity::Ordered | Activity::Master | Activity::Single => return None,
+    let activity = Activity::of(top.region()?.kind, top.phase())?;
+    let kind = Kind::of(activity).filter(|_| !thread.waits.is_passing(top))?;
+    let state = match kind {
+        Kind::ImplicitBarrier => State::ImplicitBarrier,
+        Kind::Barrier => State::Barrier,
+        Kind::Lock => State::LockWait,
+        Kind::Critical => State::CriticalWait,
+        Kind::Ordered => State::OrderedWait,
+        Kind::Atomic => State::AtomicWait,
     };
-    Some((state, Some(id)))
+    Some((state, Some(thread.waits.id(kind))))
 }
 
 /// The state in a parallel region, where nothing is waited for: the program's
@@ -111,34 +114,13 @@ pub(super) fn current_region(thread: Option<&'static Thread>) -> u64 {
     team.map_or(0, Frame::instance)
 }
 
-/// What is known of the parallel region around the current one.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Parent {
-    /// Its id; 0 if there is none.
-    Region(u64),
-    /// The thread is in no parallel region.
-    Outside,
-    /// The thread is not the one to ask.
-    WrongThread,
-}
-
-/// The parallel region around the current one, for the thread that has forked
-/// that.
-pub(super) fn parent_region(thread: Option<&'static Thread>) -> Parent {
-    let Some(team) = thread.and_then(Thread::top).and_then(team_of) else {
-        let is_initial = !thread.is_some_and(Thread::is_worker) && thread::started_the_program();
-        return match is_initial {
-            true => Parent::Outside,
-            false => Parent::WrongThread,
-        };
-    };
+/// The id of the instance of the parallel region around the one that a thread is in:
+/// 0 if that is the outermost, none if the thread is in no parallel region.
+pub(super) fn parent_region(thread: Option<&'static Thread>) -> Option<u64> {
+    let team = thread.and_then(Thread::top).and_then(team_of)?;
     let fork = match team.role() {
-        Role::Fork => Some(team),
-        _ => team.below().filter(|below| below.role() == Role::Fork),
+        Role::Fork => team,
+        _ => team.fork()?,
     };
-    let Some(fork) = fork else {
-        return Parent::WrongThread;
-    };
-    let around = fork.below().and_then(team_of);
-    Parent::Region(around.map_or(0, Frame::instance))
+    Some(fork.below().and_then(team_of).map_or(0, Frame::instance))
 }

@@ -2,6 +2,7 @@
 //! ends measurement at the end; one at a time.
 
 use std::collections::VecDeque;
+use std::env::consts::{ARCH, OS};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -23,7 +24,7 @@ use super::{ON, paths};
 use crate::measure::mutex::lock;
 use crate::measure::own_file::OwnFile;
 use crate::measure::thread::Thread;
-use crate::measure::{clock, errno, message, region, rights};
+use crate::measure::{clock, errno, facts, message, region, rights};
 
 /// Fewest slots of a file, whatever the limit: header, definitions, and pages.
 const FEWEST_SLOTS: u64 = 8;
@@ -333,6 +334,8 @@ impl Writer {
         let mut facts = vec![
             fact("application", application),
             fact("clock", clock::name()),
+            fact("host", &facts::host()),
+            fact("system", &format!("{OS} {ARCH}")),
             fact("romp", env!("CARGO_PKG_VERSION")),
         ];
         facts.extend(rank.map(|rank| fact("rank", &rank.to_string())));

@@ -84,7 +84,7 @@ fn paraver(trace: &Trace, output: &Path) -> Result<(), Failure> {
     let file = |extension| output.with_extension(extension);
     into(&file("prv"), |out| export::paraver(trace, out))?;
     into(&file("pcf"), |out| Ok(export::paraver_names(trace, out)?))?;
-    into(&file("row"), |out| Ok(export::paraver_threads(trace, out)?))
+    into(&file("row"), |out| export::paraver_threads(trace, out))
 }
 
 /// Writes a new file.

@@ -1,18 +1,24 @@
 //! OTF2, which Vampir, Scalasca and Cube's tools read: a location for each stream,
 //! a region for each construct and each of its phases, forks, teams and tasks as
-//! OTF2 has them. Chunks have no event there.
+//! OTF2 has them, barriers as collective operations of their teams. Chunks have no
+//! event there.
+
+mod teams;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use otf2::{Archive, Error, Events, Library, Location, Region, Role as Stands, Strings};
+use otf2::{
+    Archive, Definitions, Error, Events, Library, Location, Place, Region, Role as Stands, Strings,
+};
 use profile::region_kind::{PseudoRegion, RegionKind};
-use trace::export::{phase, region};
+use trace::export::{phase, place, region};
 use trace::layout::label_parts;
 use trace::read::Trace;
 use trace::replay::{Event, Listener, LockEvent, Open, Role, replay_closed};
 
 use super::{Failure, failure};
+use teams::{Teams, team_of};
 
 /// The name under which Score-P puts an archive into its folder.
 const NAME: &str = "traces";
@@ -41,15 +47,18 @@ pub(super) fn write(trace: &Trace, output: &Path) -> Result<(), Failure> {
 fn archive(trace: &Trace, library: &Library, folder: &Path) -> Result<(), Failure> {
     let mut archive = Archive::create(library, folder, NAME).map_err(failure)?;
     let mut regions = Regions::default();
+    let teams = Teams::read(trace, &mut regions).map_err(failure)?;
     let mut locations = Vec::new();
     let ranks: BTreeMap<u64, u32> = trace.streams().zip(0..).collect();
-    for stream in trace.streams() {
+    for (stream, name) in trace.streams().zip(&teams.lanes) {
         let mut lane = Lane {
             trace,
             events: archive.events(stream).map_err(failure)?,
             regions: &mut regions,
             ranks: &ranks,
+            teams: &teams,
             own: ranks.get(&stream).copied().unwrap_or_default(),
+            team: 0,
             tasks: Vec::new(),
             failed: Ok(()),
         };
@@ -58,18 +67,35 @@ fn archive(trace: &Trace, library: &Library, folder: &Path) -> Result<(), Failur
         locations.push(Location {
             number: stream,
             events: lane.events.finish().map_err(failure)?,
-            name: regions.strings.number(&format!("stream {stream}")),
+            name: regions.strings.number(name),
         });
     }
-    let length = trace.ns(trace.header.end.ticks);
+    let place = place(trace);
+    let [machine, node, process] =
+        [place.machine, place.node, place.process].map(|name| regions.strings.number(&name));
+    let place = Place {
+        machine,
+        node,
+        process,
+    };
     archive
-        .finish(
-            (length, trace.header.start_unix_ns),
-            regions.strings,
-            &regions.all,
-            &locations,
-        )
+        .finish(Definitions {
+            length: trace.ns(trace.header.end.ticks),
+            started: trace.header.start_unix_ns,
+            strings: regions.strings,
+            regions: regions.all,
+            locations,
+            teams: teams.all,
+            place,
+        })
         .map_err(failure)
+}
+
+/// How many threads a region asks for where the source says it as a number.
+fn requested(trace: &Trace, region: u32) -> Option<u32> {
+    let directive = trace.region(region)?.directive.as_deref()?;
+    let (_, argument) = directive.split_once("num_threads(")?;
+    argument.split_once(')')?.0.trim().parse().ok()
 }
 
 /// The regions of the archive: made as they are met.
@@ -163,8 +189,11 @@ struct Lane<'a, 'e> {
     events: Events<'e>,
     regions: &'a mut Regions,
     ranks: &'a BTreeMap<u64, u32>,
+    teams: &'a Teams,
     /// Its own rank.
     own: u32,
+    /// The number of the innermost team that it is in.
+    team: u32,
     /// The tasks that are being executed, by the labels of their creation.
     tasks: Vec<u64>,
     failed: Result<(), Error>,
@@ -191,25 +220,59 @@ impl Lane<'_, '_> {
     fn begin(&mut self, at: u64, open: &Open) {
         let region = self.number(open.region, Self::whole(open));
         if open.role == Role::Member {
-            self.then(|events| events.team_begin(at));
+            let team = self.teams.number(open.label);
+            self.then(|events| events.team_begin(at, team));
         }
         self.then(|events| events.enter(at, region));
         if open.role == Role::Fork {
-            // How many threads were asked for is not known here.
-            self.then(|events| events.fork(at, 0));
+            let wanted = requested(self.trace, open.region);
+            let wanted = wanted.unwrap_or_else(|| self.teams.size(open.label));
+            self.then(|events| events.fork(at, wanted));
+        }
+        if self.kind(open) == Some(RegionKind::Barrier) {
+            self.arrive(at);
         }
         self.begin_phase(at, open);
+    }
+
+    fn kind(&self, open: &Open) -> Option<RegionKind> {
+        RegionKind::from_region_type(&self.trace.region(open.region)?.region_type)
+    }
+
+    /// Whether a phase is the barrier of a construct.
+    fn is_barrier(&self, open: &Open) -> bool {
+        open.phase == PseudoRegion::Ibarr && self.kind(open) != Some(RegionKind::Taskgroup)
+    }
+
+    /// A barrier begins, of the team if there is one.
+    fn arrive(&mut self, at: u64) {
+        if self.team != 0 {
+            self.then(|events| events.collective_begin(at));
+        }
+    }
+
+    fn depart(&mut self, at: u64) {
+        let team = self.team;
+        if team != 0 {
+            self.then(|events| events.collective_end(at, team));
+        }
     }
 
     fn begin_phase(&mut self, at: u64, open: &Open) {
         if let Some(name) = phase(open) {
             let region = self.number(open.region, Part::Phase(name, open.phase));
             self.then(|events| events.enter(at, region));
+            if self.is_barrier(open) {
+                self.arrive(at);
+            }
         }
     }
 
     fn end_phase(&mut self, at: u64, open: &Open) {
         if let Some(name) = phase(open) {
+            if self.is_barrier(open) {
+                self.depart(at);
+            }
             let region = self.number(open.region, Part::Phase(name, open.phase));
             self.then(|events| events.leave(at, region));
         }
@@ -220,11 +283,15 @@ impl Lane<'_, '_> {
         let at = self.trace.ns(time);
         self.end_phase(at, open);
         if let Some(task) = open.is_task().then(|| self.tasks.pop()).flatten() {
-            let (thread, number) = self.task(task);
-            self.then(|events| events.task_complete(at, thread, number));
+            let (team, thread, number) = self.task(task);
+            self.then(|events| events.task_complete(at, team, thread, number));
             let around = self.tasks.last().map(|label| self.task(*label));
-            let (thread, number) = around.unwrap_or((self.own, IMPLICIT));
-            self.then(|events| events.task_switch(at, thread, number));
+            let own = || (team, self.teams.member(team, self.own), IMPLICIT);
+            let (team, thread, number) = around.unwrap_or_else(own);
+            self.then(|events| events.task_switch(at, team, thread, number));
+        }
+        if self.kind(open) == Some(RegionKind::Barrier) {
+            self.depart(at);
         }
         if open.role == Role::Fork {
             self.then(|events| events.join(at));
@@ -232,15 +299,18 @@ impl Lane<'_, '_> {
         let region = self.number(open.region, Self::whole(open));
         self.then(|events| events.leave(at, region));
         if open.role == Role::Member {
-            self.then(|events| events.team_end(at));
+            let team = self.teams.number(open.label);
+            self.then(|events| events.team_end(at, team));
         }
     }
 
-    /// A task: the rank of the thread that made it, and its number there.
-    fn task(&self, label: u64) -> (u32, u32) {
+    /// A task of the innermost team: its team, the thread of it that made the task,
+    /// and the task's number there.
+    fn task(&self, label: u64) -> (u32, u32, u32) {
         let (stream, number) = label_parts(label);
         let rank = self.ranks.get(&stream).copied().unwrap_or(u32::MAX);
-        (rank, u32::try_from(number).unwrap_or(u32::MAX))
+        let thread = self.teams.member(self.team, rank);
+        (self.team, thread, u32::try_from(number).unwrap_or(u32::MAX))
     }
 
     /// A call of a lock routine, which is known when it has ended.
@@ -258,6 +328,7 @@ impl Listener for Lane<'_, '_> {
     fn event(&mut self, time: u64, open: &[Open], event: &Event) {
         let Some(top) = open.last() else { return };
         let at = self.trace.ns(time);
+        self.team = self.teams.number(team_of(open));
         match event {
             Event::Begin { .. } | Event::Known => self.begin(at, top),
             Event::Turn(to) => {
@@ -266,14 +337,14 @@ impl Listener for Lane<'_, '_> {
             }
             Event::End { .. } => self.end(time, top),
             Event::Create(label) => {
-                let (thread, number) = self.task(*label);
-                self.then(|events| events.task_create(at, thread, number));
+                let (team, thread, number) = self.task(*label);
+                self.then(|events| events.task_create(at, team, thread, number));
             }
             Event::Executes(created) => {
                 let label = if *created == 0 { top.label } else { *created };
                 self.tasks.push(label);
-                let (thread, number) = self.task(label);
-                self.then(|events| events.task_switch(at, thread, number));
+                let (team, thread, number) = self.task(label);
+                self.then(|events| events.task_switch(at, team, thread, number));
             }
             Event::Lock(lock) => self.lock(at, lock),
             Event::Loop(_) | Event::Chunk(_) | Event::Missing(_) => {}

@@ -1,0 +1,211 @@
+//! What a collector is told of waits beyond their begin and end: their ids, and,
+//! where the user asks for it (`ROMP_ORA_WAITS=contended`), only of those where
+//! another thread is in the way.
+//!
+//! The id of a wait is a number of the thread's own for each kind, which grows with
+//! each wait. All of this is kept while a session lasts, and not without one.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use profile::region_kind::{PseudoRegion, RegionKind};
+
+use super::events::{Activity, Event};
+use super::session::{is_listening, number, tell};
+use crate::measure::shared::Word;
+use crate::measure::stack::Frame;
+use crate::measure::thread::{self, Thread};
+
+/// A kind of wait that has ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    ImplicitBarrier = 0,
+    Barrier = 1,
+    Lock = 2,
+    Critical = 3,
+    Ordered = 4,
+    Atomic = 5,
+}
+
+impl Kind {
+    pub(super) fn of(activity: Activity) -> Option<Self> {
+        match activity {
+            Activity::ImplicitBarrier => Some(Self::ImplicitBarrier),
+            Activity::Barrier => Some(Self::Barrier),
+            Activity::CriticalWait => Some(Self::Critical),
+            Activity::OrderedWait => Some(Self::Ordered),
+            Activity::AtomicWait => Some(Self::Atomic),
+            Activity::Ordered | Activity::Master | Activity::Single | Activity::TaskCreation => {
+                None
+            }
+        }
+    }
+
+    /// Whether a thread may find nobody in the way.
+    fn is_for_one_at_a_time(self) -> bool {
+        !matches!(self, Self::ImplicitBarrier | Self::Barrier)
+    }
+}
+
+/// What is kept of a thread's waits.
+#[derive(Debug)]
+pub(crate) struct Waits {
+    /// How many there were of each kind.
+    counts: [Word; 6],
+    /// Address of the frame that could wait and does not; 0 if there is none.
+    passing: Word,
+    /// 1 while the end of idleness is told.
+    is_waking: Word,
+    /// The session in which the thread was told to be idle; 0 if in none.
+    was_idle: Word,
+}
+
+impl Waits {
+    pub(crate) const fn new() -> Self {
+        Self {
+            counts: [const { Word::new(0) }; 6],
+            passing: Word::new(0),
+            is_waking: Word::new(0),
+            was_idle: Word::new(0),
+        }
+    }
+
+    /// The id of the latest wait of a kind; 0 if there was none in a session.
+    pub(super) fn id(&self, kind: Kind) -> u64 {
+        self.counts[kind as usize].get()
+    }
+
+    /// Whether a frame could wait and does not.
+    pub(super) fn is_passing(&self, frame: &Frame) -> bool {
+        self.passing.get() == address(frame)
+    }
+
+    /// Whether the end of idleness is being told.
+    pub(super) fn is_waking(&self) -> bool {
+        self.is_waking.get() != 0
+    }
+}
+
+fn address(frame: &Frame) -> u64 {
+    std::ptr::from_ref(frame).addr() as u64
+}
+
+/// How many threads are in what is for one at a time: the number of the session in
+/// the upper half, since what a session saw begin it may not see end.
+#[derive(Debug, Default)]
+pub(crate) struct Occupants(AtomicU64);
+
+impl Occupants {
+    pub(crate) const fn none() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    fn count(word: u64) -> u32 {
+        match word >> 32 == u64::from(number()) {
+            true => word as u32,
+            false => 0,
+        }
+    }
+
+    fn change(&self, by: fn(u32, u32) -> u32) {
+        let changed = |word| Some(u64::from(number()) << 32 | u64::from(by(Self::count(word), 1)));
+        let order = (Ordering::AcqRel, Ordering::Relaxed);
+        let _ = self.0.fetch_update(order.0, order.1, changed);
+    }
+
+    fn are_there(&self) -> bool {
+        Self::count(self.0.load(Ordering::Acquire)) > 0
+    }
+}
+
+/// Whether only waits are told where another thread is in the way.
+static ONLY_CONTENDED: AtomicBool = AtomicBool::new(false);
+
+/// From now on only waits are told where another thread is in the way.
+pub(crate) fn tell_only_contended() {
+    ONLY_CONTENDED.store(true, Ordering::Relaxed);
+}
+
+/// Whether a thread is to find out, before it waits, that it has to.
+#[inline]
+pub(crate) fn are_only_contended() -> bool {
+    is_listening() && ONLY_CONTENDED.load(Ordering::Relaxed)
+}
+
+/// A frame that may have to wait is in a new phase. Whether it waits, as far as is
+/// to be told.
+pub(super) fn begins(thread: &Thread, frame: &Frame, activity: Activity) -> bool {
+    let Some(kind) = Kind::of(activity) else {
+        return true;
+    };
+    let occupants = frame.region().map(|region| region.occupants());
+    let is_free = || !occupants.is_some_and(Occupants::are_there);
+    if kind.is_for_one_at_a_time() && are_only_contended() && is_free() {
+        thread.waits.passing.set(address(frame));
+        return false;
+    }
+    thread.waits.counts[kind as usize].add(1);
+    true
+}
+
+/// A phase ends. Whether it was told that it waits.
+pub(super) fn ends(frame: &Frame) -> bool {
+    let Some(waits) = thread::current().map(|thread| &thread.waits) else {
+        return true;
+    };
+    let is_passing = waits.is_passing(frame);
+    if is_passing {
+        waits.passing.set(0);
+    }
+    !is_passing
+}
+
+/// What a frame is in, if that is for one thread at a time and this one has it.
+fn occupied(frame: &Frame) -> Option<&'static Occupants> {
+    let region = frame.region()?;
+    let has_it = match (region.kind, frame.phase()) {
+        (RegionKind::Critical | RegionKind::Ordered, PseudoRegion::Body) => true,
+        (kind, _) => kind == RegionKind::Atomic,
+    };
+    (has_it && are_only_contended()).then(|| region.occupants())
+}
+
+/// A frame is in a new phase, which may be one for one thread at a time.
+pub(super) fn enter(frame: &Frame) {
+    if let Some(occupants) = occupied(frame) {
+        occupants.change(u32::saturating_add);
+    }
+}
+
+/// A phase ends, which may be one for one thread at a time.
+pub(super) fn leave(frame: &Frame) {
+    if let Some(occupants) = occupied(frame) {
+        occupants.change(u32::saturating_sub);
+    }
+}
+
+impl Thread {
+    /// This thread is about to wait for a lock.
+    pub(crate) fn tell_lock_wait(&self) {
+        if is_listening() {
+            self.waits.counts[Kind::Lock as usize].add(1);
+            tell(Event::BeginLockWait);
+        }
+    }
+
+    /// A worker is in a team, and was idle until now. One that was in none before is
+    /// told to have become idle at this moment, so that each end has its begin.
+    pub(crate) fn tell_awake(&self) {
+        self.waits.is_waking.set(1);
+        if self.waits.was_idle.get() != u64::from(number()) {
+            self.tell_idle();
+        }
+        tell(Event::EndIdle);
+        self.waits.is_waking.set(0);
+    }
+
+    /// A worker is in no team.
+    pub(crate) fn tell_idle(&self) {
+        self.waits.was_idle.set(u64::from(number()));
+        tell(Event::BeginIdle);
+    }
+}
