@@ -265,6 +265,14 @@ pub const VARIABLES: &[Variable] = &[
     ),
     row(
         Wrapper,
+        "ROMP_MESSAGES",
+        Choice(&["auto", "exact"]),
+        "auto",
+        "Show the compiler's messages about the instrumented text where they are reliable, or compile \
+         each source once more, to the side, for exactly its own.",
+    ),
+    row(
+        Wrapper,
         "ROMP_INSTRUMENT_DISABLE",
         Groups,
         "none",

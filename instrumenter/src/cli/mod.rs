@@ -16,7 +16,6 @@ mod opari2;
 mod page;
 mod report;
 mod scale;
-mod seal;
 mod trace;
 mod wrap;
 
@@ -73,9 +72,6 @@ enum Command {
     /// Write the manual pages into a directory
     #[command(hide = true)]
     Man(man::Arguments),
-    /// Settle what an object file refers to within itself, as ./install does to the library
-    #[command(hide = true)]
-    Seal(seal::Arguments),
 }
 
 /// What is not to be instrumented.
@@ -143,7 +139,6 @@ pub fn run() -> ExitCode {
         Command::Env => env::run(),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
-        Command::Seal(arguments) => seal::run(&arguments),
     };
     end(result)
 }

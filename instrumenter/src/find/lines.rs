@@ -92,15 +92,6 @@ impl LineMap {
     }
 }
 
-/// The columns that a line, or its begin, takes on a screen.
-pub(crate) fn width(line: &[u8]) -> usize {
-    const TAB: usize = 8;
-    line.iter().fold(0, |column, byte| match byte {
-        b'\t' => (column / TAB + 1) * TAB,
-        _ => column + 1,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,8 +8,9 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::attempt::{Job, leave_out};
 use super::classify::CommandLine;
+use super::compile::{Job, leave_out};
+use super::hidden::Reason;
 use super::preprocessed::Shown;
 use super::run::{Output, Runner};
 use super::scratch::Scratch;
@@ -96,15 +97,13 @@ impl Build<'_> {
         if let Some(obstacle) = preprocessed::obstacle(self.line, unit) {
             return short(unit, &obstacle);
         }
-        let why = match settings.preprocess {
-            Preprocess::Always => "ROMP_PREPROCESS=always".to_owned(),
+        let reason = match settings.preprocess {
+            Preprocess::Always => Reason::expansion("ROMP_PREPROCESS=always"),
             Preprocess::Auto | Preprocess::Never => shortfall::reason(compiler, self.line, unit)?,
         };
-        message::note(
-            settings,
-            &format!("{} is preprocessed: {why}", unit.shown_name()),
-        );
-        match preprocessed::make(&self.runner, self.line, unit, &self.how) {
+        let why = format!("{} is preprocessed: {}", unit.shown_name(), reason.why);
+        message::note(settings, &why);
+        match preprocessed::make(&self.runner, self.line, unit, &self.how, reason.needs) {
             Shown::Text(mut made) => {
                 unit.warnings = std::mem::take(&mut made.warnings);
                 unit.preprocessed = Some(*made);

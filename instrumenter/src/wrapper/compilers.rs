@@ -60,6 +60,8 @@ pub(crate) struct Family {
     pub(crate) no_remarks: Option<&'static str>,
     /// Shows the lines of the user's file in messages, whatever text it has read.
     pub(crate) shows_file: bool,
+    /// What has its preprocessor put included files in place and leave macros alone.
+    pub(crate) places_includes: Option<&'static str>,
     /// What has an assembler of its own read its text while it is written.
     pub(crate) pipe: Option<&'static str>,
 }
@@ -72,6 +74,7 @@ static GCC: Family = Family {
     whole_statements: false,
     no_remarks: None,
     shows_file: true,
+    places_includes: None,
     pipe: PIPE,
 };
 
@@ -83,6 +86,7 @@ static CLANG: Family = Family {
     whole_statements: false,
     no_remarks: NO_REMARKS,
     shows_file: false,
+    places_includes: Some("-frewrite-includes"),
     pipe: None,
 };
 
@@ -94,6 +98,7 @@ static INTEL: Family = Family {
     whole_statements: false,
     no_remarks: NO_REMARKS,
     shows_file: false,
+    places_includes: Some("-frewrite-includes"),
     pipe: None,
 };
 
@@ -105,6 +110,7 @@ static NVIDIA: Family = Family {
     whole_statements: false,
     no_remarks: NO_REMARKS,
     shows_file: false,
+    places_includes: None,
     pipe: None,
 };
 
@@ -118,6 +124,7 @@ static UNKNOWN: Family = Family {
     whole_statements: false,
     no_remarks: NO_REMARKS,
     shows_file: false,
+    places_includes: None,
     pipe: None,
 };
 
@@ -129,6 +136,7 @@ static GFORTRAN: Family = Family {
     whole_statements: false,
     no_remarks: None,
     shows_file: true,
+    places_includes: None,
     pipe: PIPE,
 };
 
@@ -141,6 +149,7 @@ static FLANG: Family = Family {
     // It takes no flag about warnings.
     no_remarks: None,
     shows_file: false,
+    places_includes: None,
     pipe: None,
 };
 
@@ -152,6 +161,7 @@ static INTEL_FORTRAN: Family = Family {
     whole_statements: false,
     no_remarks: NO_REMARKS,
     shows_file: false,
+    places_includes: None,
     pipe: None,
 };
 
@@ -163,6 +173,7 @@ static NVIDIA_FORTRAN: Family = Family {
     whole_statements: false,
     no_remarks: NO_REMARKS,
     shows_file: false,
+    places_includes: None,
     pipe: None,
 };
 
@@ -176,6 +187,7 @@ static UNKNOWN_FORTRAN: Family = Family {
     whole_statements: false,
     no_remarks: None,
     shows_file: false,
+    places_includes: None,
     pipe: None,
 };
 

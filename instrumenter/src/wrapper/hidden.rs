@@ -20,7 +20,6 @@ use super::headers::environment_directories;
 use super::unit::Unit;
 use crate::find::Hidden;
 use crate::find::c::file::{File, IsAbsent};
-use crate::find::c::governed::{self, Statements};
 use crate::find::c::scan::{self, Include};
 use crate::names;
 use crate::openmp::Language;
@@ -32,34 +31,70 @@ const MOST_FILES: usize = 1_000;
 /// Where the compilers look by themselves, and take `-I` for a repetition.
 const SYSTEM: &[&str] = &["/usr/include", "/usr/local/include"];
 
-/// What the preprocessor would show, in words.
-pub(crate) fn reason(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Option<String> {
+/// How much of a preprocessor's work shows what a source hides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// The text of included files.
+    Includes,
+    /// That, and what macros stand for.
+    #[default]
+    Expansion,
+}
+
+/// What a source hides.
+#[derive(Clone, Debug)]
+pub(crate) struct Reason {
+    pub(crate) needs: Needs,
+    /// In words.
+    pub(crate) why: String,
+}
+
+impl Reason {
+    /// Why macros have to be expanded.
+    pub(crate) fn expansion(why: impl Into<String>) -> Self {
+        Self {
+            needs: Needs::Expansion,
+            why: why.into(),
+        }
+    }
+}
+
+/// What the preprocessor would show.
+pub(crate) fn reason(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Option<Reason> {
     if unit.language == Language::Fortran {
-        return fortran_text::hidden(line, unit);
+        return fortran_text::hidden(line, unit).map(Reason::expansion);
     }
     let headers = unit.headers(line);
     if headers.too_many {
-        return Some("it includes a great many headers".into());
+        return Some(Reason::expansion("it includes a great many headers"));
     }
     if headers.computed {
-        return Some("a macro names an included file".into());
+        return Some(Reason::expansion("a macro names an included file"));
     }
     let macros = Macros::new(compiler, line, headers);
     let is_absent = |name: &str| macros.is_absent(name);
     // Braces are of no interest to a source without constructs.
     let has_constructs = unit.text != unit.original;
     let mut hiding = BTreeMap::new();
+    let mut in_header = None;
     for (number, (path, file)) in headers.files.iter().enumerate() {
         let placed = |hidden: Hidden| hidden.in_file(&path.to_string_lossy(), file.text());
-        let brace = || scan::hidden_brace(file, &is_absent).filter(|_| has_constructs);
-        let why = || scan::hidden_in_header(file, &is_absent).or_else(brace);
-        if let Some(hidden) = (number > 0).then(why).flatten() {
-            return Some(placed(hidden));
+        if number > 0 {
+            let brace = || scan::hidden_brace(file, &is_absent).map(placed);
+            if let Some(why) = has_constructs.then(brace).flatten() {
+                return Some(Reason::expansion(why));
+            }
+            let why = || scan::hidden_in_header(file, &is_absent).map(placed);
+            in_header = in_header.or_else(why);
         }
         let names = scan::names_that_hide(file, &is_absent).into_iter();
         hiding.extend(names.map(|(name, hidden)| (name, placed(hidden))));
     }
-    used(line, headers, hiding, &is_absent)
+    let by_macro = used(line, headers, hiding, &is_absent).map(Reason::expansion);
+    by_macro.or(in_header.map(|why| Reason {
+        needs: Needs::Includes,
+        why,
+    }))
 }
 
 /// The macros that decide conditionals in a source and are known to be absent.
@@ -103,48 +138,6 @@ fn used(
 fn defines(word: &str, name: &str) -> bool {
     let value = word.split_once('=').map(|(_, value)| value);
     value.is_some_and(|value| value.contains(name))
-}
-
-/// Whether compilers may warn of what conditions and loops without braces govern, in
-/// the source or in a header of the user's, and whether by what its macros make, if
-/// that matters.
-pub(crate) fn governs_oddly(line: &CommandLine, unit: &Unit, by_macros: bool) -> bool {
-    let headers = unit.headers(line);
-    headers.computed
-        || headers.too_many
-        || headers.files().any(governed::may_mislead)
-        || (by_macros && governs_statements(headers))
-}
-
-/// Whether a condition or a loop may govern an empty statement on its line.
-pub(crate) fn governs_nothing(line: &CommandLine, unit: &Unit) -> bool {
-    let mut files = unit.headers(line).files();
-    files.any(governed::may_be_empty)
-}
-
-/// Whether GCC may warn, in the source or in a header of the user's, that an `else`
-/// dangles, and what is put around a directive hides it.
-pub(crate) fn hides_dangling_else(line: &CommandLine, unit: &Unit) -> bool {
-    let mut files = unit.headers(line).files();
-    files.any(governed::else_may_dangle)
-}
-
-/// Whether a condition or a loop may govern a macro that makes several statements.
-fn governs_statements(headers: &Headers) -> bool {
-    let mut macros = Statements::default();
-    headers.files().for_each(|file| macros.read(file.text()));
-    let mut more = !macros.is_empty();
-    while more {
-        more = false;
-        for file in headers.files() {
-            let uses = governed::uses(file, &macros);
-            if uses.governed {
-                return true;
-            }
-            more |= macros.add(uses.aliases);
-        }
-    }
-    false
 }
 
 /// A source and the headers that it may include.

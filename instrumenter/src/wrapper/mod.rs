@@ -6,14 +6,14 @@
 //! 3. `steps`: leave the command alone, link it with the `library`, or build
 //!    it with instrumented sources.
 //! 4. `build`: make the new texts (`unit`) in a temporary directory
-//!    (`scratch`), compile them or fall back (`attempt`), in one command or
+//!    (`scratch`), compile them or fall back (`compile`), in one command or
 //!    several (`split`); `dependencies`, `database`, `coverage` and `headers`
 //!    keep the temporary files out of the user's sight.
 //!    `layout` says how lines of Fortran are laid out.
 //! 5. `hidden` and `preprocessed`: where the source as it is does not show all
 //!    that there is to measure, what the compiler's preprocessor makes of it;
-//!    in Fortran with `include` lines replaced, which `fortran_text` does. `said`,
-//!    `aside` and `system_macros`: whether the compiler's messages are those about the source.
+//!    in Fortran with `include` lines replaced, which `fortran_text` does.
+//!    `diagnostics`: whether the compiler's messages are those about the source.
 //! 6. `run`: the only place that starts a compiler.
 //! 7. `functions`: what makes the compiler call us at each function.
 //! 8. `inherited`: the compiler begins and ends as it would without us.
@@ -27,14 +27,14 @@
 //! can see, which there means `exec`.
 
 mod absent;
-mod aside;
-mod attempt;
 mod build;
 mod classify;
+mod compile;
 mod compilers;
 mod coverage;
 mod database;
 mod dependencies;
+mod diagnostics;
 mod fault;
 mod flags;
 mod fortran_text;
@@ -46,23 +46,18 @@ mod inherited;
 mod known;
 mod layout;
 pub(crate) mod library;
-mod lost;
-mod merged;
 mod message;
-mod noise;
 mod offload;
 mod outputs;
 mod preprocessed;
 mod response;
 mod run;
-mod said;
 mod scratch;
 mod settings;
 mod shortfall;
 mod split;
 mod steps;
 mod system_headers;
-mod system_macros;
 mod unit;
 
 use std::ffi::{OsStr, OsString};

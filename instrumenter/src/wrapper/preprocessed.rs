@@ -1,40 +1,25 @@
 //! Preprocessed input: the compiler's preprocessor makes the text, with line
-//! markers; that is instrumented, and compiled as preprocessed source. So
-//! directives that macros make and directives in the user's headers are
-//! measured, and every name still is the user's.
+//! markers; that is instrumented and compiled. So directives that macros make and
+//! directives in the user's headers are measured, and every name still is the user's.
 //!
-//! ```text
-//! compile the instrumented text, messages held back
-//!   accepted, and what the compiler said of it, if anything, is what it would say
-//!              about the user's source: done
-//!   accepted, and only the preprocessor said anything: that is all
-//!   accepted, and the front end says of the user's source all that it would say of
-//!              other places: its messages, and the others
-//!   accepted:  compile the user's source to the side, for its messages and its
-//!              verdict
-//!   rejected:  compile the user's source; then the instrumented text again,
-//!              all warnings off; if that is rejected too, go on with the
-//!              source as it is
-//! ```
-//!
-//! Compilers say other things of preprocessed text than of its source: macros of
-//! system headers are no longer known as such, and what stands on one line there
-//! may not here. In nearly all cases they say more: [`lost`] lists what they no
-//! longer say. So messages are those of the user's source in every case.
+//! Clang can put included files in place and leave macros alone. It reads such a text in
+//! the place of the source, and says of it what it would say of the source. Where macros
+//! matter, and for other compilers, macros are expanded and the text is compiled as
+//! preprocessed source.
 
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::attempt::Job;
 use super::classify::{CommandLine, Stage};
-use super::compilers::Family;
+use super::compilers::{Family, Substitution};
 use super::flags::Meaning;
 use super::fortran_text;
+use super::hidden::Needs;
+use super::outputs;
 use super::run::{Outcome, Output, Runner};
-use super::said::{Shows, Text};
-use super::unit::{Instrumenting, Preprocessed, Route, Unit, instrumented};
-use super::{aside, lost, noise, outputs, system_macros};
+use super::unit::{Instrumenting, Preprocessed, Unit, instrumented, leaves_something};
 use crate::Source;
+use crate::find::c::preprocessed::without_system_marks;
 use crate::find::fortran::marks;
 use crate::find::front_end;
 use crate::openmp::Language;
@@ -126,18 +111,47 @@ pub(crate) fn make(
     line: &CommandLine,
     unit: &Unit,
     how: &Instrumenting<'_>,
+    needs: Needs,
+) -> Shown {
+    if needs == Needs::Includes && can_keep_macros(runner.compiler.family, line, unit) {
+        match made_of(runner, line, unit, how, Needs::Includes) {
+            Shown::Failed(_) | Shown::LeftAlone(_) => {}
+            shown => return shown,
+        }
+    }
+    made_of(runner, line, unit, how, Needs::Expansion)
+}
+
+/// What Clang (since 17) puts around an `#include`, so that its text can be put back.
+const NEVER_DEFINED: &[&str] = &[
+    "__CLANG_REWRITTEN_INCLUDES",
+    "__CLANG_REWRITTEN_SYSTEM_INCLUDES",
+];
+
+/// Whether the compiler can put included files in place, and read the result as the source.
+/// What the command includes would be read twice.
+fn can_keep_macros(family: &Family, line: &CommandLine, unit: &Unit) -> bool {
+    let read = unit.is_stdin()
+        || (family.substitution == Substitution::RemapFile && unit.can_be_remapped());
+    family.places_includes.is_some() && read && !line.has(Meaning::ForcedInclude)
+}
+
+fn made_of(
+    runner: &Runner<'_>,
+    line: &CommandLine,
+    unit: &Unit,
+    how: &Instrumenting<'_>,
+    needs: Needs,
 ) -> Shown {
     let mut noise = Vec::new();
     let mut text = None;
     if unit.language != Language::Fortran || unit.layout.preprocessed_by_compiler {
-        let outcome = match preprocess(runner, line, unit) {
+        let outcome = match preprocess(runner, line, unit, needs) {
             Ok(outcome) => outcome,
             Err(shown) => return shown,
         };
-        if !runner.is_quiet(&outcome) {
-            noise = outcome.stderr;
-        }
-        text = Some(system_macros::unmarked(outcome.stdout));
+        noise = outcome.stderr;
+        text = Some(without_system_marks(outcome.stdout));
     }
     if unit.language == Language::Fortran {
         text = fortran_text::whole(line, unit, text);
@@ -153,11 +167,14 @@ pub(crate) fn make(
             preprocessed_by_compiler: false,
             ..unit.layout
         },
-        absent: crate::source::Absent::new(),
+        absent: NEVER_DEFINED.iter().map(|name| (*name).into()).collect(),
     };
     let Ok(made) = instrumented(how, &source, line, unit.index, false) else {
         return Shown::Failed(DEFECT);
     };
+    if needs == Needs::Includes && leaves_something(&made) {
+        return Shown::LeftAlone(made.warnings);
+    }
     if made.text() == source.text {
         return match made.warnings.is_empty() {
             true => Shown::Nothing,
@@ -168,33 +185,34 @@ pub(crate) fn make(
         text: made.applied.text,
         warnings: made.warnings,
         noise,
-        source: (unit.language != Language::Fortran).then_some(Text {
-            text: source.text,
-            lines: made.lines,
-            name: source.name,
-            padded: 0,
-            shows: match how.compiler.family.shows_file {
-                true => Shows::Files,
-                false => Shows::Text,
-            },
-        }),
+        needs,
         path: None,
     }))
 }
 
 /// Runs the compiler's preprocessor; its output has the usual line markers. The error
 /// is what it means that there is none.
-fn preprocess(runner: &Runner<'_>, line: &CommandLine, unit: &Unit) -> Result<Outcome, Shown> {
+fn preprocess(
+    runner: &Runner<'_>,
+    line: &CommandLine,
+    unit: &Unit,
+    needs: Needs,
+) -> Result<Outcome, Shown> {
     let stdin = unit.is_stdin().then_some(unit.original.as_slice());
     let family = runner.compiler.family;
     let mut words = preprocessor_words(line, unit);
+    let keeps_macros = family.places_includes.filter(|_| needs == Needs::Includes);
+    words.extend(keeps_macros.map(OsString::from));
     words.extend(family.no_remarks.map(OsString::from));
     words.extend(runner.colour(line));
     let outcome = runner.run(&words, stdin, Output::HeldBack);
     let mut outcome = outcome.map_err(|_| Shown::Failed(FAILED))?;
     if runner.settings.dry_run {
         // Which text it is makes no difference to the commands.
-        return Err(Shown::Text(Box::default()));
+        return Err(Shown::Text(Box::new(Preprocessed {
+            needs,
+            ..Preprocessed::default()
+        })));
     }
     if !outcome.success() {
         // Of an error of the user's the compiler will tell.
@@ -217,14 +235,12 @@ fn preprocess(runner: &Runner<'_>, line: &CommandLine, unit: &Unit) -> Result<Ou
 }
 
 /// What the compiler's front end says of the user's source alone.
-pub(crate) fn check(runner: &Runner<'_>, line: &CommandLine, unit: &Unit) -> Result<Outcome, u8> {
+fn check(runner: &Runner<'_>, line: &CommandLine, unit: &Unit) -> Result<Outcome, u8> {
     let mut alone = compiler_line(runner.compiler.family, &line.only_source(unit.index));
     alone.clear_all(Meaning::CompilationDatabase);
     alone.push(Meaning::StopsBeforeCompiling, vec!["-fsyntax-only".into()]);
-    let mut words = alone.words();
-    words.extend(runner.colour(line));
     let stdin = unit.is_stdin().then_some(unit.original.as_slice());
-    runner.run(&words, stdin, Output::HeldBack)
+    runner.run(&alone.words(), stdin, Output::HeldBack)
 }
 
 /// The command that preprocesses one source to standard output, and writes its
@@ -249,111 +265,6 @@ fn preprocessor_words(line: &CommandLine, unit: &Unit) -> Vec<OsString> {
         }
     }
     one.words()
-}
-
-/// Compiles units of which at least one is preprocessed. `None` if the
-/// compiler does not take them.
-pub(crate) fn attempt(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> Option<u8> {
-    let versions: Vec<Unit> = units.iter().map(|unit| version(unit)).collect();
-    let versions: Vec<&Unit> = versions.iter().collect();
-    let mut compiled = compiler_line(job.runner.compiler.family, line);
-    let mut first = match job.attempt(&compiled, &versions) {
-        Ok(outcome) => outcome,
-        Err(code) => return Some(code),
-    };
-    if first.interrupted() || (first.success() && says_the_same(job, line, units, &first)) {
-        return Some(job.accept(&compiled, &versions, &first));
-    }
-    if first.success()
-        && let Some(messages) = noise::all_of_it(units, &first.stderr)
-    {
-        let of_text = std::mem::replace(&mut first.stderr, messages);
-        if lost::nothing_is_lost(job, line, units, &first) {
-            return Some(job.accept(&compiled, &versions, &first));
-        }
-        first.stderr = of_text;
-    }
-    if first.success()
-        && let Some(messages) = aside::told_by_front_end(job, line, units, &first)
-    {
-        first.stderr = messages;
-        return Some(job.accept(&compiled, &versions, &first));
-    }
-    if let Some(result) = aside::single_result(line).filter(|_| first.success()) {
-        return Some(aside::judged(job, line, &versions, first, &result));
-    }
-    let original = match job.original(line, Output::HeldBack) {
-        Ok(outcome) => outcome,
-        Err(code) => return Some(code),
-    };
-    if !original.success() {
-        original.replay();
-        return Some(original.code());
-    }
-    compiled.push(Meaning::Nothing, vec!["-w".into()]);
-    let mut second = job.attempt(&compiled, &versions).ok()?;
-    second.stderr = original.stderr;
-    second
-        .success()
-        .then(|| job.accept(&compiled, &versions, &second))
-}
-
-/// Whether the compiler said of the new texts what it would say of the users'
-/// sources. What its back end says is the same of both.
-fn says_the_same(job: &Job<'_>, line: &CommandLine, units: &[&Unit], said: &Outcome) -> bool {
-    let family = job.runner.compiler.family;
-    let mut preprocessed = units.iter().filter_map(|unit| unit.preprocessed.as_ref());
-    let of_source = match job.runner.is_quiet(said) {
-        true => preprocessed.all(|made| made.noise.is_empty()),
-        // Which of several texts a message is about is not told.
-        false => match units {
-            [unit] => {
-                is_about_source(family, unit, said)
-                    && !aside::tells_otherwise(family, line, &said.stderr)
-            }
-            _ => false,
-        },
-    };
-    of_source && lost::nothing_is_lost(job, line, units, said)
-}
-
-/// Whether what the compiler said of the text that it was given is what it would say of
-/// the user's source.
-pub(crate) fn is_about_source(family: &Family, unit: &Unit, said: &Outcome) -> bool {
-    let is_fortran = unit.language == Language::Fortran;
-    match &unit.preprocessed {
-        Some(made) if !made.noise.is_empty() => false,
-        // Flang names files otherwise once a text has line markers in it.
-        _ if is_fortran && !family.shows_file => false,
-        Some(made) if is_fortran => {
-            Text::instrumented(unit, &made.text, false).says_the_same(&said.stderr)
-        }
-        None if is_fortran => {
-            let cpp = unit.layout.preprocessed_by_compiler;
-            Text::instrumented(unit, &unit.text, cpp).says_the_same(&said.stderr)
-        }
-        Some(made) => {
-            let mut source = made.source.iter();
-            source.any(|text| text.beside(&made.text).says_the_same(&said.stderr))
-        }
-        None if unit.is_stdin() => true,
-        None => Text::instrumented(unit, &unit.text, true).keeps_places(&said.stderr),
-    }
-}
-
-/// The unit as the preprocessed text that was made of it, if one was.
-fn version(unit: &Unit) -> Unit {
-    let mut version = unit.clone();
-    if let Some(Preprocessed {
-        text,
-        path: Some(path),
-        ..
-    }) = &unit.preprocessed
-    {
-        version.text.clone_from(text);
-        version.route = Some(Route::Preprocessed(path.clone()));
-    }
-    version
 }
 
 /// The command without what the preprocessor has done.

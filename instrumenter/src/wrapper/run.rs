@@ -127,17 +127,17 @@ impl Runner<'_> {
 
     /// Whether the compiler said nothing about a source.
     pub(crate) fn is_quiet(&self, outcome: &Outcome) -> bool {
-        self.remarks(outcome).is_empty()
+        self.remarks(&outcome.stderr).is_empty()
     }
 
-    /// Whether the compiler said about a source all that it said about another one.
-    pub(crate) fn says_all_of(&self, outcome: &Outcome, other: &Outcome) -> bool {
-        self.remarks(other).is_subset(&self.remarks(outcome))
+    /// Whether all that is said of a source in some messages is among others.
+    pub(crate) fn says_all_of(&self, messages: &[u8], some: &[u8]) -> bool {
+        self.remarks(some).is_subset(&self.remarks(messages))
     }
 
     /// The lines that the compiler said about a source: its driver may warn of a flag,
     /// of whatever text. How many warnings there were is no message.
-    fn remarks<'o>(&self, outcome: &'o Outcome) -> HashSet<&'o [u8]> {
+    fn remarks<'m>(&self, messages: &'m [u8]) -> HashSet<&'m [u8]> {
         let compiler = self.compiler;
         let words = std::iter::once(&compiler.program).chain(&compiler.leading);
         let drivers: Vec<Vec<u8>> = words
@@ -148,7 +148,7 @@ impl Runner<'_> {
             let by_driver = drivers.iter().any(|driver| line.starts_with(driver));
             !line.is_empty() && !by_driver && !line.ends_with(b" generated.")
         };
-        let lines = outcome.stderr.split(|byte| *byte == b'\n');
+        let lines = messages.split(|byte| *byte == b'\n');
         lines.filter(is_remark).collect()
     }
 

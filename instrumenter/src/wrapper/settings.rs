@@ -37,6 +37,8 @@ pub(crate) struct Settings {
     pub(crate) quiet: bool,
     /// `ROMP_PREPROCESS`: which text is instrumented.
     pub(crate) preprocess: Preprocess,
+    /// `ROMP_MESSAGES=exact`: every source is compiled to the side for its messages.
+    pub(crate) exact: bool,
     /// `ROMP_INSTRUMENT_DISABLE`: what is not instrumented.
     pub(crate) disabled: Groups,
     /// Print the commands and run none.
@@ -88,6 +90,15 @@ impl Settings {
                 None => problems.push(format!(
                     "ROMP_PREPROCESS={} is not known and is ignored; say auto, always or never",
                     value.to_string_lossy()
+                )),
+            }
+        }
+        if let Some(value) = get("ROMP_MESSAGES").filter(|value| !value.is_empty()) {
+            match &*value.to_string_lossy().trim().to_ascii_lowercase() {
+                "exact" => settings.exact = true,
+                "auto" => settings.exact = false,
+                other => problems.push(format!(
+                    "ROMP_MESSAGES={other} is not known and is ignored; say auto or exact"
                 )),
             }
         }

@@ -4,14 +4,15 @@
 
 use super::classify::CommandLine;
 use super::compilers::Compiler;
+use super::hidden::{self, Reason};
+use super::message;
 use super::settings::Settings;
 use super::unit::Unit;
-use super::{hidden, message};
 
-/// Why a source is preprocessed, in words.
-pub(crate) fn reason(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Option<String> {
+/// Why a source is preprocessed.
+pub(crate) fn reason(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Option<Reason> {
     match unit.incomplete {
-        true => Some(UNCLEAR.into()),
+        true => Some(Reason::expansion(UNCLEAR)),
         false => hidden::reason(compiler, line, unit),
     }
 }
@@ -21,7 +22,8 @@ const UNCLEAR: &str = "a directive in it is not clear";
 /// What a source keeps from who reads it as it is, if no warning tells that.
 pub(crate) fn unseen(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Option<String> {
     let untold = unit.incomplete && unit.warnings.is_empty();
-    hidden::reason(compiler, line, unit).or_else(|| untold.then(|| UNCLEAR.to_owned()))
+    let hidden = hidden::reason(compiler, line, unit).map(|reason| reason.why);
+    hidden.or_else(|| untold.then(|| UNCLEAR.to_owned()))
 }
 
 /// What is missing of a source, and why.

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::attempt::Job;
 use super::classify::{Argument, CommandLine, Language, Role, Stage};
+use super::compile::Job;
 use super::flags::Meaning;
 use super::outputs::default_name;
 use super::run::Output;

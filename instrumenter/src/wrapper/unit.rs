@@ -20,12 +20,11 @@ use super::coverage;
 use super::dependencies::Renamed;
 use super::flags::{Meaning, PrefixMap};
 use super::fortran_text;
-use super::hidden::{self, Headers};
+use super::hidden::{self, Headers, Needs};
 use super::known::Known;
 use super::layout;
 use super::offload::Offload;
 use super::preprocessed;
-use super::said::Text;
 use super::scratch::Scratch;
 use super::settings::{DISABLE, Preprocess, Settings};
 use crate::api::Api;
@@ -55,8 +54,8 @@ pub(crate) struct Preprocessed {
     pub(crate) warnings: Vec<String>,
     /// What the preprocessor had to say.
     pub(crate) noise: Vec<u8>,
-    /// What the preprocessor made, of C and C++.
-    pub(crate) source: Option<Text>,
+    /// What it was asked to do.
+    pub(crate) needs: Needs,
     /// Where the text is, once it is placed.
     pub(crate) path: Option<PathBuf>,
 }
@@ -174,6 +173,26 @@ impl Unit {
         self.name == STDIN
     }
 
+    /// The flag's own syntax ends a name at a semicolon.
+    pub(crate) fn can_be_remapped(&self) -> bool {
+        !self.name.as_bytes().contains(&b';')
+    }
+
+    /// The unit with the text that is compiled, and the way to it.
+    pub(crate) fn compiled(&self) -> Self {
+        let mut unit = self.clone();
+        if let Some(made) = &self.preprocessed {
+            unit.text.clone_from(&made.text);
+            unit.route = match (made.needs, &made.path) {
+                (Needs::Includes, _) if self.is_stdin() => Some(Route::StandardInput),
+                (Needs::Includes, Some(path)) => Some(Route::Remapped(path.clone())),
+                (Needs::Expansion, Some(path)) => Some(Route::Preprocessed(path.clone())),
+                (_, None) => None,
+            };
+        }
+        unit
+    }
+
     /// Its name as part of a text.
     pub(crate) fn text_name(&self) -> String {
         names::text(self.name.as_bytes())
@@ -198,10 +217,7 @@ impl Unit {
                 .unwrap_or(OsStr::new("source.c"));
             let path = scratch.write(name, &self.text)?;
             match compiler.family.substitution {
-                // The flag's own syntax ends a name at a semicolon.
-                Substitution::RemapFile if !self.name.as_bytes().contains(&b';') => {
-                    Route::Remapped(path)
-                }
+                Substitution::RemapFile if self.can_be_remapped() => Route::Remapped(path),
                 _ => Route::TemporaryFile(path),
             }
         };
@@ -298,7 +314,7 @@ pub(crate) fn instrumented(
     Ok(made)
 }
 
-fn leaves_something(made: &Instrumented) -> bool {
+pub(crate) fn leaves_something(made: &Instrumented) -> bool {
     let mut listed = made.plan.listing.iter();
     listed.any(|listed| matches!(listed.outcome, Outcome::LeftAlone { .. }))
 }

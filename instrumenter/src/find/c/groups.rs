@@ -456,14 +456,12 @@ fn unwrapped<'w, 's>(part: &'w [&'s str]) -> &'w [&'s str] {
     }
 }
 
-/// Whether a condition holds because a macro is absent.
+/// Whether a condition holds in any case, or because a macro is absent.
 fn must_hold(text: &[u8], line: &PreprocessorLine, absent: &Absent) -> bool {
-    if absent.is_empty() {
-        return false;
-    }
     let condition = words_of(text, line);
     let words: Vec<&str> = condition.iter().map(|word| &**word).collect();
     match words.as_slice() {
+        ["if" | "elif", "1"] => true,
         ["ifndef" | "elifndef", name]
         | ["if" | "elif", "!", "defined", name]
         | ["if" | "elif", "!", "defined", "(", name, ")"] => absent.contains(*name),

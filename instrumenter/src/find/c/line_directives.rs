@@ -3,6 +3,7 @@
 use super::cursor::unspliced_bytes;
 use super::groups::{Groups, word};
 use super::lexer::{PreprocessorLine, TokenKind};
+use super::preprocessed::keeps_macros;
 use crate::find::fortran::marks::plain_name;
 use crate::find::lines::LineMap;
 use crate::names;
@@ -15,12 +16,14 @@ pub(in crate::find) fn line_map(
     groups: &Groups,
 ) -> LineMap {
     let mut map = LineMap::new(name, text);
+    // Behind each branch stands another marker.
+    let is_marked = keeps_macros(text);
     for line in lines {
         let from = (line.range.end + 1).min(text.len());
         match parse(text, line) {
             Parsed::Other => {}
             // In a branch it may or may not be in effect behind it.
-            _ if groups.around(line.range.start).next().is_some() => {
+            _ if !is_marked && groups.around(line.range.start).next().is_some() => {
                 map.lose(from);
             }
             Parsed::Line(file, number) => map.change(from, file, number),

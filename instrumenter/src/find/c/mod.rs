@@ -16,7 +16,6 @@ mod cursor;
 mod directives;
 mod extents;
 pub mod file;
-pub mod governed;
 pub(in crate::find) mod groups;
 mod items;
 pub(in crate::find) mod lexer;
@@ -183,8 +182,9 @@ enum Choices {
 impl<'s> Finder<'s> {
     fn new(source: &'s Source) -> Self {
         let (text, language) = (&source.text, source.language);
-        let preprocessed = preprocessed::is_preprocessed(text);
-        let system = match preprocessed {
+        let has_markers = preprocessed::is_preprocessed(text);
+        let preprocessed = has_markers && !preprocessed::keeps_macros(text);
+        let system = match has_markers {
             true => preprocessed::system_ranges(text),
             false => Vec::new(),
         };

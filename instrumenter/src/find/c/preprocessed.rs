@@ -16,6 +16,12 @@ pub(in crate::find) fn is_preprocessed(text: &[u8]) -> bool {
     marker_end(text, 0).is_some()
 }
 
+/// Whether a preprocessor put the text of included files in place and left the macros
+/// alone, as Clang does for `-frewrite-includes`.
+pub(in crate::find) fn keeps_macros(text: &[u8]) -> bool {
+    memmem::find(text, b" by -frewrite-includes */").is_some()
+}
+
 /// The first offset at which something can stand in front of everything: the
 /// compilers take the name of the source and its directory from the markers
 /// that begin the text.
@@ -39,13 +45,13 @@ fn marker_end(text: &[u8], at: usize) -> Option<usize> {
 
 /// A line marker of preprocessed text: `# 12 "file" flags`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Marker<'a> {
+struct Marker<'a> {
     /// Where its line begins.
-    pub(crate) begin: usize,
+    begin: usize,
     /// Before the newline that ends it.
-    pub(crate) end: usize,
+    end: usize,
     /// The file's name, in quotes.
-    pub(crate) file: &'a [u8],
+    file: &'a [u8],
     /// What stands behind it: 1 where the file begins, 2 where it goes on after
     /// another one, 3 if it is the system's, 4 if that is C in any case.
     flags: &'a [u8],
@@ -53,17 +59,17 @@ pub(crate) struct Marker<'a> {
 
 impl Marker<'_> {
     /// Behind the file's name.
-    pub(crate) fn flags_begin(&self) -> usize {
+    fn flags_begin(&self) -> usize {
         self.end - self.flags.len()
     }
 
-    pub(crate) fn has(&self, flag: u8) -> bool {
+    fn has(&self, flag: u8) -> bool {
         self.flags.contains(&flag)
     }
 }
 
 /// The line markers of a text.
-pub(crate) fn markers(text: &[u8]) -> impl Iterator<Item = Marker<'_>> {
+fn markers(text: &[u8]) -> impl Iterator<Item = Marker<'_>> {
     let first = text.starts_with(b"# ").then_some(0);
     let others = memmem::find_iter(text, b"\n# ").map(|newline| newline + 1);
     first.into_iter().chain(others).filter_map(|begin| {
@@ -100,6 +106,29 @@ pub(in crate::find) fn system_ranges(text: &[u8]) -> Vec<Range<usize>> {
     }
     ranges.extend(begin.map(|begin| begin..text.len()));
     ranges
+}
+
+/// A text without the marks of system headers on parts of the user's files.
+///
+/// GCC marks what the macros of system headers make there, and says nothing of it, while
+/// it warns of the same in a source: `int *p = EOF;`.
+pub(crate) fn without_system_marks(text: Vec<u8>) -> Vec<u8> {
+    let mut systems = HashSet::new();
+    let mut new = Vec::new();
+    let mut copied = 0;
+    for marker in markers(&text).filter(|marker| marker.has(b'3')) {
+        if marker.has(b'1') || marker.has(b'2') {
+            systems.insert(marker.file);
+        } else if !systems.contains(marker.file) {
+            new.extend(&text[copied..marker.flags_begin()]);
+            copied = marker.end;
+        }
+    }
+    if new.is_empty() {
+        return text;
+    }
+    new.extend(&text[copied..]);
+    new
 }
 
 /// What need not be read of the parts that come from system headers: those that do
@@ -157,5 +186,27 @@ mod tests {
         let silent = silent(text.as_bytes(), &system);
         let parts: Vec<&str> = silent.into_iter().map(|part| &text[part]).collect();
         assert_eq!(parts, ["compare(x_omp);\n"]);
+    }
+
+    #[test]
+    fn parts_of_the_user_s_files_are_the_user_s() {
+        let text = "\
+# 0 \"a.c\"
+# 1 \"/usr/include/stdio.h\" 1 3 4
+# 28 \"/usr/include/stdio.h\" 3 4
+extern int a;
+# 1 \"/usr/include/deep.h\" 1 3 4
+# 9 \"/usr/include/stdio.h\" 2 3 4
+# 2 \"a.c\" 2
+int *p =
+# 3 \"a.c\" 3 4
+        (-1)
+# 3 \"a.c\"
+        ; // # 3 \"a.c\" 3 4
+# 30 \"/usr/include/stdio.h\" 3
+";
+        let new = String::from_utf8(without_system_marks(text.into())).unwrap();
+        assert_eq!(new, text.replace("# 3 \"a.c\" 3 4\n  ", "# 3 \"a.c\"\n  "));
+        assert_eq!(without_system_marks(b"int a;\n".into()), b"int a;\n");
     }
 }

@@ -1,26 +1,29 @@
-//! One compiler command on instrumented texts, and what happens when the
-//! compiler does not accept them.
+//! The ladder: which text is compiled, and what happens where the compiler does not
+//! take it.
 //!
 //! ```text
 //! compile the new texts, messages held back
-//!   accepted: show the messages, correct the dependency files
-//!   rejected: find out which texts, take the user's for those;
-//!             if that fails too, compile the user's sources
+//!   accepted, and the messages are those of the source (see diagnostics): done
+//!   accepted: compile the user's source to the side; show what is said of that
+//!   rejected: compile the user's source; rejected, too: that is the end
+//!             compile the new texts without warnings, and show what is said of the source
+//!               rejected: the next text, in this order: as the preprocessor shows it,
+//!                         the source as it is, the user's source
 //! ```
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::classify::{CommandLine, Stage};
 use super::dependencies::{self, Renamed};
 use super::flags::Meaning;
+use super::preprocessed::compiler_line;
 use super::run::{Outcome, Output, Runner};
 use super::scratch::Scratch;
 use super::settings::Settings;
 use super::unit::{Unit, substituted};
 use super::{
-    aside, coverage, database, headers, library, lost, message, outputs, preprocessed, response,
-    shortfall, steps,
+    coverage, database, diagnostics, headers, library, message, outputs, response, shortfall, steps,
 };
 
 /// Why a source can't be compiled from a temporary file.
@@ -58,10 +61,66 @@ impl Job<'_> {
         if let Some(code) = leave_out(self.runner.settings, &fixed, CANNOT_MOVE) {
             return code;
         }
-        if units.iter().all(|unit| unit.preprocessed.is_none()) {
-            return self.run(line, &units).unwrap_or_else(|code| code);
+        if units.is_empty() {
+            let outcome = self.original(line, Output::Shown);
+            return outcome.map_or_else(|code| code, |outcome| outcome.code());
         }
-        preprocessed::attempt(self, line, &units).unwrap_or_else(|| self.as_they_are(line, &units))
+        self.compile(line, &units).unwrap_or_else(|code| code)
+    }
+
+    /// Compiles the units' texts, or those that come next.
+    fn compile(&self, line: &CommandLine, units: &[&Unit]) -> Result<u8, u8> {
+        let family = self.runner.compiler.family;
+        let is_preprocessed = units.iter().any(|unit| unit.preprocessed.is_some());
+        let mut command = match is_preprocessed {
+            true => compiler_line(family, line),
+            false => line.clone(),
+        };
+        let versions: Vec<Unit> = units.iter().map(|unit| unit.compiled()).collect();
+        let versions: Vec<&Unit> = versions.iter().collect();
+        let mut made = self.attempt(&command, &versions)?;
+        let of_source =
+            || made.success() && diagnostics::are_of_source(&self.runner, line, units, &made);
+        if made.interrupted() || of_source() {
+            return Ok(self.accept(&command, &versions, &made));
+        }
+        let result = single_result(line).filter(|_| made.success());
+        let original = match &result {
+            Some(_) => self.beside(line)?,
+            None => self.original(line, Output::HeldBack)?,
+        };
+        if !original.success() {
+            if let Some(result) = result.filter(|result| result.is_file()) {
+                let _ = std::fs::remove_file(result);
+            }
+            original.replay();
+            return Ok(original.code());
+        }
+        if result.is_none() {
+            command.push(Meaning::Nothing, vec!["-w".into()]);
+            made = self.attempt(&command, &versions)?;
+        }
+        if made.success() {
+            made.stderr = original.stderr;
+            return Ok(self.accept(&command, &versions, &made));
+        }
+        match is_preprocessed {
+            true => Ok(self.as_they_are(line, units)),
+            false => self.not_accepted(line, units, &made),
+        }
+    }
+
+    /// Compiles the users' sources to a file that nobody needs, for what is said of them.
+    fn beside(&self, line: &CommandLine) -> Result<Outcome, u8> {
+        let mut aside = line.clone().without_dependencies();
+        aside.clear_all(Meaning::Output);
+        aside.clear_all(Meaning::CompilationDatabase);
+        let path = self.scratch.place("result".as_ref()).map_err(|error| {
+            message::error(&format!("cannot make a temporary directory: {error}"));
+            1
+        })?;
+        aside.push(Meaning::Output, vec!["-o".into(), path.into()]);
+        self.original(&aside, Output::HeldBack)
     }
 
     /// Builds units without what was preprocessed, which the compiler did not
@@ -95,34 +154,6 @@ impl Job<'_> {
         unit.is_stdin() || (!headers::includes_itself(unit) && checked())
     }
 
-    fn run(&self, line: &CommandLine, units: &[&Unit]) -> Result<u8, u8> {
-        if units.is_empty() {
-            return Ok(self.original(line, Output::Shown)?.code());
-        }
-        let mut outcome = self.attempt(line, units)?;
-        let family = self.runner.compiler.family;
-        let about_sources = |said: &Outcome| {
-            let mut units = units.iter();
-            units.all(|unit| preprocessed::is_about_source(family, unit, said))
-        };
-        if outcome.success()
-            && let Some(result) = aside::single_result(line)
-            && (aside::tells_otherwise(family, line, &outcome.stderr)
-                || aside::leaves_out_marks(family, units, &outcome.stderr)
-                || !(self.runner.is_quiet(&outcome) || about_sources(&outcome))
-                || !lost::nothing_is_lost(self, line, units, &outcome))
-        {
-            let Some(messages) = aside::told_by_front_end(self, line, units, &outcome) else {
-                return Ok(aside::judged(self, line, units, outcome, &result));
-            };
-            outcome.stderr = messages;
-        }
-        if outcome.success() || outcome.interrupted() {
-            return Ok(self.accept(line, units, &outcome));
-        }
-        self.not_accepted(line, units, &outcome)
-    }
-
     /// What follows when new texts have failed a command.
     pub(crate) fn not_accepted(
         &self,
@@ -139,7 +170,7 @@ impl Job<'_> {
 
     /// Compiles the new texts. A compiler that rejects one of our flags by its name
     /// gets another one, or none in the end.
-    pub(crate) fn attempt(&self, line: &CommandLine, units: &[&Unit]) -> Result<Outcome, u8> {
+    fn attempt(&self, line: &CommandLine, units: &[&Unit]) -> Result<Outcome, u8> {
         for flag in self.runner.compiler.family.prefix_maps {
             let outcome = self.attempt_with(line, units, Some(flag))?;
             let mut parts = outcome.stderr.windows(flag.len());
@@ -206,7 +237,7 @@ impl Job<'_> {
         vec![word]
     }
 
-    pub(crate) fn accept(&self, line: &CommandLine, units: &[&Unit], outcome: &Outcome) -> u8 {
+    fn accept(&self, line: &CommandLine, units: &[&Unit], outcome: &Outcome) -> u8 {
         outcome.replay();
         for missing in units.iter().filter_map(|unit| unit.missing.as_ref()) {
             message::warning(self.runner.settings, missing);
@@ -289,7 +320,7 @@ impl Job<'_> {
     }
 
     /// Compiles the user's sources.
-    pub(crate) fn original(&self, line: &CommandLine, output: Output) -> Result<Outcome, u8> {
+    fn original(&self, line: &CommandLine, output: Output) -> Result<Outcome, u8> {
         let mut words = line.clone().without_end_of_flags().words();
         if steps::wants_library(line) {
             words.extend(library::link_words(line, self.library));
@@ -305,6 +336,28 @@ impl Job<'_> {
             message::warning(self.runner.settings, &not_measured(unit, why));
         }
     }
+}
+
+/// Words that have the linker write another file.
+const LINKER_WRITES: &[&[u8]] = &[
+    b"-Map",
+    b"--Map",
+    b"-dependency-file",
+    b"--dependency-file",
+    b"-out-implib",
+    b"--out-implib",
+];
+
+/// The only file that a command makes, if it makes just one.
+fn single_result(line: &CommandLine) -> Option<PathBuf> {
+    let writes = |word: &&[u8]| LINKER_WRITES.iter().any(|flag| word.starts_with(flag));
+    let single = match line.stage() {
+        Stage::Preprocess => false,
+        Stage::Compile | Stage::Assemble => line.sources().count() == 1,
+        Stage::Link => !line.linker_words().iter().any(writes),
+    };
+    let result = outputs::outputs(line).pop();
+    result.filter(|_| single && !line.has(Meaning::SideFiles))
 }
 
 /// Whether a flag may have the compiler print on standard output, where an assembler

@@ -1,0 +1,221 @@
+//! Whose messages are shown: those about the text that was compiled, or those about the
+//! user's source, which is compiled to the side for them.
+//!
+//! | text | said of it |
+//! | --- | --- |
+//! | any | nothing: nothing is shown |
+//! | the source as it is, or with included files in place | is shown, but where it is about a line of ours |
+//! | with macros expanded, Fortran | the source is compiled |
+//!
+//! So there is never a warning that the source would not get. One that GCC gives only of
+//! the source may be lost (of indentation, once there is a `#line`).
+
+use std::collections::{HashMap, HashSet};
+
+use super::classify::CommandLine;
+use super::compilers::Substitution;
+use super::hidden::Needs;
+use super::run::{Outcome, Runner};
+use super::unit::Unit;
+use crate::openmp::Language;
+
+/// Flags that have messages name places as they are in the text that was read, whatever
+/// `#line` says: corrections for editors, and remarks of Clang's optimiser.
+const PLACES: &[&str] = &[
+    "-fdiagnostics-parseable-fixits",
+    "-fdiagnostics-print-source-range-info",
+    "-Rpass",
+];
+
+/// Parts of messages of GCC that may differ though they name a line that both texts have:
+/// of functions that it makes of a construct, and those for which it reads the source again.
+const DOUBTFUL: &[&str] = &["._omp_fn.", "-Wformat"];
+
+/// Whether what the compiler said of the units' texts is what it would say of the sources.
+pub(crate) fn are_of_source(
+    runner: &Runner<'_>,
+    line: &CommandLine,
+    units: &[&Unit],
+    said: &Outcome,
+) -> bool {
+    if runner.settings.exact {
+        return false;
+    }
+    // A text with included files in place is preprocessed once more.
+    let mut made = units.iter().filter_map(|unit| unit.preprocessed.as_ref());
+    if !made.all(|made| runner.says_all_of(&said.stderr, &made.noise)) {
+        return false;
+    }
+    let words = line.words();
+    let asks = !words.iter().any(|word| word == "-w");
+    if asks && !runner.compiler.family.shows_file && may_govern_nothing(line, units) {
+        return false;
+    }
+    if runner.is_quiet(said) {
+        return true;
+    }
+    let names_places = |word: &str| PLACES.iter().any(|flag| word.starts_with(flag));
+    if words
+        .iter()
+        .any(|word| names_places(&word.to_string_lossy()))
+    {
+        return false;
+    }
+    let messages = without_colours(&said.stderr);
+    let in_doubt = || DOUBTFUL.iter().any(|part| messages.contains(part)) || lacks_marks(&messages);
+    let is_remapped = runner.compiler.family.substitution == Substitution::RemapFile;
+    (is_remapped || !in_doubt()) && units.iter().all(|unit| keeps_places(unit, &messages))
+}
+
+/// Whether messages name only lines that a unit's text and the user's files both have.
+fn keeps_places(unit: &Unit, messages: &str) -> bool {
+    let (text, is_whole) = match &unit.preprocessed {
+        _ if unit.language == Language::Fortran => return false,
+        Some(made) if made.needs == Needs::Expansion => return false,
+        Some(made) => (&made.text, true),
+        None => (&unit.text, false),
+    };
+    let name = unit.text_name();
+    let kept: HashSet<&[u8]> = text.split(|byte| *byte == b'\n').collect();
+    let mut files: HashMap<&str, Vec<u8>> = HashMap::new();
+    messages.lines().filter_map(place).all(|(file, line)| {
+        // Of other files the compiler has read what the user wrote.
+        if !is_whole && file != name {
+            return true;
+        }
+        let read = || match file == name {
+            true => unit.original.clone(),
+            false => std::fs::read(file).unwrap_or_default(),
+        };
+        let written = files.entry(file).or_insert_with(read);
+        let mut lines = written.split(|byte| *byte == b'\n');
+        let written = lines.nth(line.saturating_sub(1));
+        written.is_none_or(|written| kept.contains(written))
+    })
+}
+
+/// The place that a line of messages begins with, or what is inlined ends with:
+/// `a.c:12:3: warning: ...`.
+fn place(line: &str) -> Option<(&str, usize)> {
+    let line = match line.trim_start().strip_prefix("inlined from ") {
+        Some(inlined) => inlined.rsplit_once(" at ")?.1,
+        None => line,
+    };
+    let mut parts = line.split(':');
+    Some((parts.next()?, parts.next()?.parse().ok()?))
+}
+
+/// Whether a condition or a loop may govern an empty statement on its line. Clang warns of
+/// that where the line's number is that of the text, and there may be a `#line`.
+fn may_govern_nothing(line: &CommandLine, units: &[&Unit]) -> bool {
+    let mut in_c = units
+        .iter()
+        .filter(|unit| unit.language != Language::Fortran);
+    in_c.any(|unit| {
+        let mut files = unit.headers(line).files();
+        files.any(|file| {
+            memchr::memchr_iter(b';', file.text()).any(|end| is_empty(file.text(), end))
+        })
+    })
+}
+
+/// Whether a semicolon ends the parentheses of a condition or a loop, near enough.
+fn is_empty(text: &[u8], end: usize) -> bool {
+    const HEADS: &[&[u8]] = &[b"if", b"for", b"while", b"switch"];
+    const LONGEST: usize = 4096;
+    let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let mut at = text[..end]
+        .iter()
+        .rposition(|byte| !blank(byte))
+        .unwrap_or(0);
+    let mut open = 0;
+    loop {
+        match text[at] {
+            b')' => open += 1,
+            b'(' => open -= 1,
+            _ => {}
+        }
+        if open == 0 || at == 0 || end - at > LONGEST {
+            break;
+        }
+        at -= 1;
+    }
+    let before = text[..at].trim_ascii_end();
+    let part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let begin = before.iter().rposition(|byte| !part(byte));
+    let (rest, word) = before.split_at(begin.map_or(0, |begin| begin + 1));
+    // Behind the braces of a `do` stands its own `while`.
+    HEADS.contains(&word) && !rest.trim_ascii_end().ends_with(b"}")
+}
+
+/// Whether a line is shown without marks below it. Once a text has `#line` in it, a macro
+/// that was defined in front of it seems to GCC to stand in another file.
+fn lacks_marks(messages: &str) -> bool {
+    let gutter = |line: &str| {
+        line.split_once(" | ")
+            .map(|(gutter, _)| gutter.trim().len())
+    };
+    let shown = messages.lines().map(gutter);
+    let next = shown.clone().skip(1).chain([None]);
+    shown
+        .zip(next)
+        .any(|(line, next)| line > Some(0) && next != Some(0))
+}
+
+/// Messages without what colours them on a terminal (ECMA-48, control sequences).
+fn without_colours(messages: &[u8]) -> String {
+    let text = String::from_utf8_lossy(messages);
+    let mut parts = text.split("\x1b[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |plain, part| {
+        let end = part.find(|c: char| c.is_ascii_alphabetic());
+        plain + part.get(end.map_or(0, |end| end + 1)..).unwrap_or_default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_that_may_be_empty_are_found() {
+        for (text, expected) in [
+            ("if (a);", true),
+            ("  while (f(a, (b))) ;", true),
+            ("for (;;)\t;", true),
+            ("if (a)\n  ;", false),
+            ("f(a);", false),
+            ("x = if_(a);", false),
+            ("do { f(); } while (a);", false),
+            (");", false),
+            (";", false),
+        ] {
+            let found = memchr::memchr_iter(b';', text.as_bytes());
+            let found = found.into_iter().any(|end| is_empty(text.as_bytes(), end));
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn places_are_read_from_all_that_names_them() {
+        for (line, expected) in [
+            ("a.c:4:5: warning: b [-Wb]", Some(("a.c", 4))),
+            ("a.c:4: note: b", Some(("a.c", 4))),
+            ("    inlined from 'g' at a.c:6:1:", Some(("a.c", 6))),
+            ("a.c: In function 'f':", None),
+            ("gcc: warning: a flag", None),
+        ] {
+            assert_eq!(place(line), expected);
+        }
+        assert_eq!(without_colours(b"\x1b[1ma.c:6:5:\x1b[K d"), "a.c:6:5: d");
+    }
+
+    #[test]
+    fn a_line_without_marks_is_noticed() {
+        let said = "a.c:4:5: warning: b [-Wb]\n    4 | int b;\n";
+        assert!(lacks_marks(said));
+        assert!(lacks_marks(&format!("{said}  +++ |+#include <b.h>\n")));
+        assert!(!lacks_marks(&format!("{said}      |     ^\n")));
+        assert!(!lacks_marks("a.c:4:5: warning: b\n"));
+    }
+}
