@@ -12,6 +12,7 @@ use crate::openmp::events::{IMPLICIT_BARRIER, MEMBER};
 use crate::openmp::parse::Word;
 use crate::openmp::recipes::{self, ImplicitBarrier, Recipe};
 use crate::openmp::{Directive, Leaf};
+use crate::spell::Api;
 
 /// What is placed around and in one construct, outermost first.
 #[derive(Default)]
@@ -53,6 +54,7 @@ impl Planner<'_> {
             regions: &regions,
             separate_barrier,
             ends_marked,
+            tells_all: self.api == Api::Pomp2,
         }
         .compose(recipe, !whole && construct.block.is_some(), split);
         self.chunks(construct, found, directive, &regions, &how, &mut layout);
@@ -248,6 +250,9 @@ struct Composer<'a> {
     separate_barrier: bool,
     /// Whether the end of a construct is marked by a directive.
     ends_marked: bool,
+    /// Whether the interface must be told of the barrier at the end of a team. Our
+    /// library derives it from the ends of the members.
+    tells_all: bool,
 }
 
 impl Composer<'_> {
@@ -273,7 +278,7 @@ impl Composer<'_> {
             }
         }
         match recipe.barrier {
-            ImplicitBarrier::Inside if self.separate_barrier && members => {
+            ImplicitBarrier::Inside if self.separate_barrier && self.tells_all && members => {
                 layout.end_barrier(region);
             }
             ImplicitBarrier::Outside if self.separate_barrier => {
