@@ -87,6 +87,17 @@ fn what_exits_skip_ends_all_the_same() {
     prints("skipped", expected);
 }
 
+/// That a worker is out of the barrier is known when it serves again: it was idle then.
+#[test]
+fn the_barrier_of_a_team_is_told_of_where_no_event_is() {
+    let team = "FORK/OVHD BEGIN_IBAR/IBAR END_IBAR/IBAR JOIN/OVHD ";
+    let expected = format!(
+        "0: {team}{team}\n1: END_IDLE/WORK BEGIN_IBAR/IBAR END_IBAR/IDLE BEGIN_IDLE/IDLE \
+         END_IDLE/WORK BEGIN_IBAR/IBAR \n"
+    );
+    prints("ended", &expected);
+}
+
 #[test]
 fn states_may_be_asked_for_in_signal_handlers() {
     prints("sampled", "wrong: 0\n");

@@ -205,7 +205,10 @@ fn objects_of_opari_1_need_no_table() {
         let profile = run.profile();
         assert_eq!(profile.run.notes, Vec::<String>::new());
         let counts = counts(profile);
-        assert_eq!(counts[1], "parallel@1 0->0: main 5 enter 5 body 5 exit 5");
+        assert_eq!(
+            counts[1],
+            "parallel@1 0->0: main 5 enter 5 body 5 ibarr 5 exit 5"
+        );
         assert_eq!(counts[4], "sections@3 0->1: main 5 body 5 ibarr 5");
         assert!(counts[5].starts_with("section@3 0->"), "{counts:?}");
     }
@@ -221,7 +224,7 @@ fn objects_of_opari_2_need_no_registration() {
         let counts = counts(profile);
         for expected in [
             "parallel@1 0: seq 5",
-            "parallel@1 0->1: main 5 enter 5 body 5 exit 5",
+            "parallel@1 0->1: main 5 enter 5 body 5 ibarr 5 exit 5",
             "for@2 0->0: main 5 body 5 ibarr 5",
         ] {
             assert!(counts.iter().any(|line| line == expected), "{counts:#?}");

@@ -333,8 +333,6 @@ fn named_of_profile(profile: &Profile) -> Named {
     let mut named = Named::new();
     for node in &profile.nodes {
         let region = &profile.regions[node.region];
-        // The profile tells such a barrier from what follows; a trace has no event for it.
-        let hides_barrier = region.kind.is_parallel() && region.unsplit.is_some();
         let region = format!(
             "{} {}:{}:{}",
             region.region_type, region.file, region.begin[0], region.column
@@ -345,12 +343,7 @@ fn named_of_profile(profile: &Profile) -> Named {
             let sums = named.entry((thread, region.clone())).or_default();
             for (sum, part) in sums.iter_mut().zip(PseudoRegion::ALL) {
                 let span = row.span(part);
-                let (count, ns) = match part {
-                    PseudoRegion::Ibarr if hides_barrier => (0, 0),
-                    PseudoRegion::Exit if hides_barrier => (span.count, span.ns + row.ibarr.ns),
-                    _ => (span.count, span.ns),
-                };
-                sum_up(sum, count, ns);
+                sum_up(sum, span.count, span.ns);
             }
         }
     }

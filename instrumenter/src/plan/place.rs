@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::outcome::recipe_of;
 use super::split::{Split, SplitResult, Unit};
 use super::{AddedClause, DirectiveEdit, EditedDirective, Guard, Insertion, Item, Planner};
+use crate::api::Api;
 use crate::edit::Order;
 use crate::find::{Closing, EndDirective, FoundDirective, Placement, Position};
 use crate::nest::{Block, Construct};
@@ -53,6 +54,7 @@ impl Planner<'_> {
             regions: &regions,
             separate_barrier,
             ends_marked,
+            tells_all: self.api == Api::Pomp2,
         }
         .compose(recipe, !whole && construct.block.is_some(), split);
         self.chunks(construct, found, directive, &regions, &how, &mut layout);
@@ -248,6 +250,9 @@ struct Composer<'a> {
     separate_barrier: bool,
     /// Whether the end of a construct is marked by a directive.
     ends_marked: bool,
+    /// Whether the interface must be told of the barrier at the end of a team. Our
+    /// library derives it from the ends of the members.
+    tells_all: bool,
 }
 
 impl Composer<'_> {
@@ -273,7 +278,7 @@ impl Composer<'_> {
             }
         }
         match recipe.barrier {
-            ImplicitBarrier::Inside if self.separate_barrier && members => {
+            ImplicitBarrier::Inside if self.separate_barrier && self.tells_all && members => {
                 layout.end_barrier(region);
             }
             ImplicitBarrier::Outside if self.separate_barrier => {

@@ -8,8 +8,9 @@
 //! barrier (`cancel`) is noticed, and the barrier is left out.
 //!
 //! Where the barrier at the end of a parallel region has no events of its own,
-//! members write there when they ended their part, and the thread that forked
-//! looks for the latest when it joins them: until then the others waited.
+//! members write there when they ended their part, and when the last task that
+//! they executed behind it ended; the thread that forked looks for the latest when
+//! it joins them (`ended`).
 
 use super::pause;
 use super::shared::{Link, Word, leak_slice};
@@ -30,6 +31,11 @@ pub(super) struct Slot {
     arrivals: [Arrival; 2],
     /// The end of the member's part; its number is that of the team's instance.
     end: Arrival,
+    /// The end of all that it did, tasks behind its part included. No number is that
+    /// of the instance while it executes such a task.
+    done: Arrival,
+    /// When the team was released, if anybody wants to know.
+    release: Arrival,
 }
 
 #[derive(Debug, Default)]
@@ -78,6 +84,84 @@ impl Slots {
     }
 }
 
+/// What the thread that forked learns from the ends of all members.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Latest {
+    /// When the last one was done. Of one that was left by `cancel` that is not known,
+    /// but that it was before the join.
+    pub(super) release: u64,
+    /// Who came last, if all ends are known, and there is more than one.
+    pub(super) last: Option<Last>,
+}
+
+/// Who came last to a barrier.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Last {
+    pub(super) member: u32,
+    /// Ticks after the one before, and after the first.
+    pub(super) after_others: u64,
+    pub(super) after_first: u64,
+}
+
+impl Last {
+    /// From the times of all members, by number; none if one is missing.
+    #[inline(always)]
+    fn of(times: impl Iterator<Item = Option<u64>>) -> Option<Self> {
+        let (mut last, mut before_last, mut first) = ((0, 0), 0, u64::MAX);
+        for (member, at) in (0..).zip(times) {
+            let at = at?;
+            first = first.min(at);
+            if at >= last.1 {
+                before_last = last.1;
+                last = (member, at);
+            } else {
+                before_last = before_last.max(at);
+            }
+        }
+        Some(Self {
+            member: last.0,
+            after_others: last.1 - before_last,
+            after_first: last.1 - first,
+        })
+    }
+}
+
+impl Slots {
+    /// Looks at the ends of an instance of this size that is being joined.
+    pub(super) fn latest(&self, size: u32, instance: u64, join: u64) -> Latest {
+        let at = |arrival: &Arrival| arrival.of(instance);
+        let done = (0..size).map(|member| at(&self.get(member)?.done));
+        let release = done.map(|done| done.unwrap_or(join)).max();
+        let ends = (0..size).map(|member| at(&self.get(member)?.end));
+        let ends = ends.map(|end| end.map(|end| pause::without(0, end)));
+        Latest {
+            release: release.unwrap_or(join).min(join),
+            last: if size > 1 { Last::of(ends) } else { None },
+        }
+    }
+
+    /// Tells all members when an instance was released.
+    pub(super) fn tell_release(&self, size: u32, instance: u64, at: u64) {
+        for slot in (0..size).filter_map(|member| self.get(member)) {
+            slot.release.set(instance, at);
+        }
+    }
+}
+
+impl Arrival {
+    #[inline(always)]
+    fn set(&self, number: u64, at: u64) {
+        self.at.set(at);
+        self.number.set(number);
+    }
+
+    /// The time, if it is that of this number.
+    #[inline(always)]
+    fn of(&self, number: u64) -> Option<u64> {
+        (self.number.get() == number).then(|| self.at.get())
+    }
+}
+
 impl Thread {
     /// This thread has just arrived at a barrier; the event is recorded.
     #[inline(always)]
@@ -89,9 +173,7 @@ impl Thread {
         let number = member.barriers.get();
         member.barriers.set(number.wrapping_add(1));
         if let Some(slot) = member.slot.get().filter(|_| top.role() != Role::Silent) {
-            let arrival = &slot.arrivals[number as usize % 2];
-            arrival.at.set(top.last_event());
-            arrival.number.set(number);
+            slot.arrivals[number as usize % 2].set(number, top.last_event());
         }
     }
 
@@ -111,23 +193,24 @@ impl Frame {
     /// Of a member frame: the member's part ends.
     pub(super) fn tell_end(&self, at: u64) {
         if let Some(slot) = self.slot.get() {
-            slot.end.at.set(at);
-            slot.end.number.set(self.instance());
+            slot.end.set(self.instance(), at);
+            slot.done.set(self.instance(), at);
         }
     }
 
-    /// Of a fork frame, at the join: when the last member's part ended. Of one
-    /// that was left by `cancel` that is not known, but that it was before.
-    pub(super) fn latest_end(&self, join: u64) -> u64 {
-        let end = |member| {
-            let end = &self.team.get()?.slots.get(member)?.end;
-            (end.number.get() == self.instance()).then(|| end.at.get())
-        };
-        let ends = (0..self.team_size()).map(end);
-        ends.map(|end| end.unwrap_or(join))
-            .max()
-            .unwrap_or(join)
-            .min(join)
+    /// Of a member frame: the last task behind its part has ended, or has not.
+    pub(super) fn tell_last_task(&self, ended: Option<u64>) {
+        if let Some(slot) = self.slot.get() {
+            match ended {
+                Some(at) => slot.done.set(self.instance(), at),
+                None => slot.done.number.set(0),
+            }
+        }
+    }
+
+    /// Of a member frame: when its team was released, as far as it was told.
+    pub(crate) fn released(&self) -> Option<u64> {
+        self.slot.get()?.release.of(self.instance())
     }
 }
 
@@ -138,7 +221,7 @@ pub(super) fn member_frame(top: &'static Frame) -> Option<&'static Frame> {
     while frame.role().is_construct() {
         frame = frame.below()?;
     }
-    (frame.role() == Role::Member).then_some(frame)
+    frame.role().is_member().then_some(frame)
 }
 
 /// Looks who came last.
@@ -149,25 +232,15 @@ fn look(member: &'static Frame, fork: &'static Frame, node: &'static Node) {
         return;
     };
     let number = member.barriers.get().wrapping_sub(1);
-    let (mut last, mut before_last, mut first) = ((0, 0), 0, u64::MAX);
-    for member in 0..size {
-        let Some(at) = arrival(team, member, number) else {
-            return;
-        };
-        first = first.min(at);
-        if at >= last.1 {
-            before_last = last.1;
-            last = (member, at);
-        } else {
-            before_last = before_last.max(at);
-        }
-    }
-    if let Some(waits) = node.waits() {
-        waits.add_late(last.0, last.1 - before_last, last.1 - first);
+    let arrivals = (0..size).map(|member| arrival(team, member, number));
+    if let Some(last) = Last::of(arrivals)
+        && let Some(waits) = node.waits()
+    {
+        waits.add_late(last.member, last.after_others, last.after_first);
     }
 }
 
 fn arrival(team: &Team, member: u32, number: u64) -> Option<u64> {
-    let arrival = &team.slots.get(member)?.arrivals[number as usize % 2];
-    (arrival.number.get() == number).then(|| pause::without(0, arrival.at.get()))
+    let at = team.slots.get(member)?.arrivals[number as usize % 2].of(number)?;
+    Some(pause::without(0, at))
 }

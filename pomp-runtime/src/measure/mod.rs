@@ -22,6 +22,7 @@ pub(crate) mod counters;
 pub(crate) mod cxx;
 #[cfg(not(test))]
 pub(crate) mod dynamic;
+mod ended;
 pub(crate) mod errno;
 pub(crate) mod event;
 pub(crate) mod facts;

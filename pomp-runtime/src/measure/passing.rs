@@ -74,8 +74,13 @@ impl Thread {
                 _ => {}
             },
         }
-        if matches!(event, Event::BarrierEnter | Event::ImplicitBarrierEnter) {
-            self.arrive();
+        match event {
+            Event::BarrierEnter | Event::ImplicitBarrierEnter => {
+                region.tells_barrier();
+                self.arrive();
+            }
+            Event::TaskEnd => self.end_task_behind_end(|| self.time_of_end(0)),
+            _ => {}
         }
     }
 
@@ -107,6 +112,7 @@ impl Thread {
             Role::Construct | Role::Silent | Role::Again => self.close_any_construct(frame, at),
             Role::Fork => self.close_fork(frame, at),
             Role::Member => self.close_member(frame, at),
+            Role::Ended => self.leave_barrier(frame),
             Role::Base => {}
         }
     }
@@ -134,7 +140,7 @@ impl Thread {
                     node.span(PseudoRegion::Enter).add(0);
                 }
             }
-            Role::Base | Role::Silent => {}
+            Role::Base | Role::Silent | Role::Ended => {}
         }
     }
 }

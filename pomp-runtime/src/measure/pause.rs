@@ -178,7 +178,7 @@ impl Thread {
     fn leave_teams_joined_before(&'static self, begin: u64) {
         let Some(top) = self.top() else { return };
         let mut frames = std::iter::successors(Some(top), |frame| frame.below());
-        let member = frames.find(|frame| frame.role() == Role::Member);
+        let member = frames.find(|frame| frame.role().is_member());
         if member
             .and_then(stale_since)
             .is_some_and(|join| join <= begin)

@@ -5,6 +5,7 @@
 //! several sources include, or a library that is loaded twice.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use profile::descriptor::Descriptor;
@@ -40,6 +41,8 @@ pub(crate) struct Region {
     /// The region of the sections in it, or of its executions if it is a task,
     /// for sources that give them none.
     part: Link<Region>,
+    /// Whether a member of a team was told to wait at its end.
+    tells_barrier: AtomicBool,
 }
 
 impl Region {
@@ -52,10 +55,19 @@ impl Region {
         )
     }
 
-    /// A parallel region whose implicit barrier has no events of its own.
+    /// A parallel region whose implicit barrier has no events of its own. Those who
+    /// put a barrier of theirs in front of it tell of that before any member ends.
     #[inline(always)]
     pub(crate) fn hides_barrier(&self) -> bool {
-        self.descriptor.unsplit.is_some() && self.kind.is_parallel()
+        self.kind.is_parallel() && !self.tells_barrier.load(Ordering::Relaxed)
+    }
+
+    /// A thread waits at the end of this construct, and says so.
+    #[inline(always)]
+    pub(super) fn tells_barrier(&self) {
+        if self.hides_barrier() {
+            self.tells_barrier.store(true, Ordering::Relaxed);
+        }
     }
 
     /// The region to which a section's events belong.
@@ -203,6 +215,7 @@ fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'sta
         namesake: Link::none(),
         occupants: Occupants::none(),
         part: Link::none(),
+        tells_barrier: AtomicBool::new(false),
     })
 }
 

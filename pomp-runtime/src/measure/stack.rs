@@ -47,6 +47,9 @@ pub(crate) enum Role {
     Silent = 4,
     /// A construct deep in a recursion, whose node is that of one around it.
     Again = 5,
+    /// A parallel region of which this member's part has ended: it waits for the
+    /// others and executes tasks meanwhile, in a barrier that nobody tells of.
+    Ended = 6,
 }
 
 impl Role {
@@ -54,6 +57,12 @@ impl Role {
     #[inline(always)]
     pub(crate) fn is_construct(self) -> bool {
         matches!(self, Self::Construct | Self::Silent | Self::Again)
+    }
+
+    /// Whether it is a member's frame.
+    #[inline(always)]
+    pub(crate) fn is_member(self) -> bool {
+        matches!(self, Self::Member | Self::Ended)
     }
 
     /// Whether it is a construct that is timed.
@@ -221,6 +230,7 @@ impl Frame {
             3 => Role::Member,
             4 => Role::Silent,
             5 => Role::Again,
+            6 => Role::Ended,
             _ => Role::Base,
         }
     }
@@ -234,6 +244,11 @@ impl Frame {
     #[inline(always)]
     pub(super) fn set_node(&self, node: Option<&'static Node>) {
         self.node.set(node);
+    }
+
+    #[inline(always)]
+    pub(super) fn set_role(&self, role: Role) {
+        self.role.store(role as u8, Ordering::Relaxed);
     }
 
     #[inline(always)]
@@ -300,8 +315,14 @@ impl Thread {
     ) {
         match event {
             Event::BarrierEnter | Event::ImplicitBarrierEnter => {
+                if event == Event::ImplicitBarrierEnter {
+                    region.tells_barrier();
+                }
                 self.act(event.action(), region, now);
                 self.arrive();
+            }
+            Event::TaskEnd => {
+                self.end_task(region, now);
             }
             Event::BarrierExit | Event::ImplicitBarrierExit => {
                 let node = self.node_on_top(region);
@@ -604,6 +625,10 @@ impl Thread {
     pub(super) fn close_above(&'static self, frame: &'static Frame, at: u64) {
         while let Some(top) = self.top().filter(|top| !std::ptr::eq(*top, frame)) {
             let Some(below) = top.below() else { return };
+            if top.role() == Role::Ended {
+                self.leave_barrier(top);
+                continue;
+            }
             // That an exception leaves functions is no surprise.
             self.skipped.add(u64::from(!top.is_function()));
             if !self.is_passing(top) {
@@ -614,7 +639,7 @@ impl Thread {
                 Role::Construct | Role::Silent | Role::Again => self.close_any_construct(top, at),
                 Role::Fork => self.close_fork(top, at),
                 Role::Member => self.close_member(top, at),
-                Role::Base => return,
+                Role::Base | Role::Ended => return,
             }
             self.set_top(below);
             if top.role() == Role::Member {

@@ -29,6 +29,7 @@ impl Thread {
         if let Some(below) = self.below_returned_tasks(execution, stack) {
             self.close_above(below, now());
         }
+        self.begin_task_behind_end();
         if self.paused().is_some() {
             self.open_in_passing(execution, PseudoRegion::Main);
             if let Some(top) = self.top() {

@@ -105,7 +105,7 @@ impl Thread {
                 self.team_has(fork_frame, size);
             }
         } else {
-            self.leave_stale_frames(self.time_of_begin(&now));
+            self.leave_stale_frames(|| self.time_of_begin(&now));
             self.initial.set(team.initial.get());
         }
         let Some(top) = self.top() else { return };
@@ -157,6 +157,9 @@ impl Thread {
                 if self.is_told() {
                     collector::events::phase_ends(candidate);
                 }
+                if region.hides_barrier() {
+                    return self.end_part(candidate, at);
+                }
                 self.close_member(candidate, at);
                 return self.tell_of_idleness();
             }
@@ -172,6 +175,9 @@ impl Thread {
         let at = self.time_of_end(at);
         match self.fork_frame(region) {
             Some(frame) => {
+                if self.trace.is_on() {
+                    frame.tell_release(at);
+                }
                 self.close_above(frame, at);
                 if self.is_told() {
                     collector::tell(collector::events::Event::Join);
@@ -190,7 +196,9 @@ impl Thread {
             if candidate.is(Role::Fork, region) {
                 return frame;
             }
-            let within_team = candidate.role().is_construct() || candidate.is(Role::Member, region);
+            let within_team = candidate.role().is_construct()
+                || candidate.is(Role::Member, region)
+                || candidate.is(Role::Ended, region);
             frame = candidate.below().filter(|_| within_team);
         }
         None
@@ -203,9 +211,6 @@ impl Thread {
             // The join will be added when the run ends.
             let measured = pause::without(0, at);
             root.span(PseudoRegion::Exit).add(measured.wrapping_neg());
-            if root.region().is_some_and(Region::hides_barrier) {
-                frame.tell_end(at);
-            }
             if counters::are_on() {
                 self.stop_counters(frame, root);
             }
@@ -222,8 +227,8 @@ impl Thread {
             frame.end_phase(node, at);
             self.log.add(node, at.wrapping_sub(frame.start()));
             let hides_barrier = node.region().is_some_and(Region::hides_barrier);
-            let latest_end = hides_barrier.then(|| frame.latest_end(at));
-            node.add_join(frame.team_size(), at, latest_end.unwrap_or(0));
+            let release = if hides_barrier { frame.release(at) } else { 0 };
+            node.add_join(frame.team_size(), at, release);
         }
         if let Some(team) = frame.team.get()
             && let Some(forker) = team.forker.get()
@@ -238,9 +243,13 @@ impl Thread {
     /// A worker that starts in a team is in no other. What is still open was
     /// left by `cancel`, at the latest when that team was joined.
     #[inline(always)]
-    fn leave_stale_frames(&'static self, now: u64) {
-        if let Some(top) = self.top().filter(|top| top.role() != Role::Base) {
-            self.leave_frames(top, now);
+    pub(super) fn leave_stale_frames(&'static self, now: impl Fn() -> u64) {
+        let Some(top) = self.top().filter(|top| top.role() != Role::Base) else {
+            return;
+        };
+        match top.below().map(Frame::role) {
+            Some(Role::Base) if top.role() == Role::Ended => self.leave_barrier(top),
+            _ => self.leave_frames(top, now()),
         }
     }
 
@@ -251,7 +260,7 @@ impl Thread {
         let mut frame = Some(top);
         let mut at = now;
         while let Some(candidate) = frame {
-            if candidate.role() == Role::Member {
+            if candidate.role().is_member() {
                 at = stale_since(candidate).unwrap_or(now);
                 break;
             }

@@ -194,6 +194,7 @@ impl Blocks {
             }
         };
         thread.trace.open();
+        thread.leave_stale_frames(clock::now);
         thread_end::watch(thread);
         Some(thread)
     }
@@ -209,7 +210,9 @@ fn detach(thread: &'static Thread) {
     }
     CURRENT.set(Some(&INSIDE));
     if state::is_on_or_paused() {
-        if let Some(top) = thread.top().filter(|top| top.role() != Role::Base) {
+        // When a member was let go may not be known before its thread has ended.
+        let is_done = |role| matches!(role, Role::Base | Role::Ended);
+        if let Some(top) = thread.top().filter(|top| !is_done(top.role())) {
             thread.leave_frames(top, clock::now());
         }
         if let Some(base) = thread.base() {
@@ -313,7 +316,7 @@ impl Thread {
     #[inline(always)]
     pub(crate) fn is_between_teams(&self) -> bool {
         self.top().is_some_and(|top| match top.role() {
-            Role::Fork => true,
+            Role::Fork | Role::Ended => true,
             Role::Base => top.node().is_none() && omp::omp_get_level() > 0,
             _ => false,
         })

@@ -242,6 +242,9 @@ impl Snapshot {
     /// Adds what the missing exits would add to the nodes.
     fn close_frames(&mut self, thread: &'static Thread, at: u64) {
         for (open, left) in open_frames(thread) {
+            if open.role() == Role::Ended {
+                continue;
+            }
             // That functions are open when a program ends is no surprise.
             self.open += u64::from(left.is_none() && !open.is_function());
             let left = left.unwrap_or(at);
@@ -264,7 +267,7 @@ impl Snapshot {
         }
         let ticks = since(frame.start(), at);
         match frame.role() {
-            Role::Base | Role::Silent => {}
+            Role::Base | Role::Silent | Role::Ended => {}
             Role::Construct | Role::Again => {
                 additions[PseudoRegion::Main as usize].add(ticks);
                 self.add_instance(frame.node(), ticks);
@@ -412,7 +415,7 @@ fn left_at(frame: &'static Frame) -> Option<u64> {
     while at.role().is_construct() {
         at = at.below()?;
     }
-    if at.role() == Role::Member {
+    if at.role().is_member() {
         stale_since(at)
     } else {
         None

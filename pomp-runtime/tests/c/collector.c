@@ -455,6 +455,36 @@ static void sessions(void)
   printf("join: %d\n", region_calls());
 }
 
+/* Events with their states alone. */
+static void noting_states(int event)
+{
+  note(names[event]);
+  mine.text[mine.length - 1] = '/';
+  note(states[state_of(ask(STATE, 12))]);
+}
+
+static record at_end[2];
+
+/* Teams of whose barrier nobody tells. */
+static void ended(void)
+{
+  ask(START, 0);
+  register_all(noting_states);
+  for (int i = 0; i < 2; i++) {
+    void *team = POMP_Parallel_fork_team(R(1));
+#pragma omp parallel num_threads(2) firstprivate(team)
+    {
+      POMP_Parallel_begin_team(R(1), team);
+      POMP_Parallel_end(R(1));
+      at_end[omp_get_thread_num()] = mine;
+    }
+    POMP_Parallel_join(R(1));
+  }
+  ask(STOP, 0);
+  at_end[0] = mine;
+  printf("0: %s\n1: %s\n", at_end[0].text, at_end[1].text);
+}
+
 static jmp_buf back;
 
 /* Exits that never come: each begin has its end all the same. */
@@ -528,6 +558,7 @@ int main(int argc, char **argv)
     { "errors", errors },   { "constructs", constructs }, { "nested", nested },
     { "foreign", foreign }, { "sessions", sessions },     { "skipped", skipped },
     { "sampled", sampled },   { "waits", waits },           { "contended", contended },
+    { "sampled", sampled }, { "ended", ended },
   };
   omp_set_dynamic(0);
   for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++)

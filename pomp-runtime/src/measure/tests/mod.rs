@@ -2,6 +2,7 @@
 //! exact. The profile is compared as text: one line per node and thread.
 
 mod constructs;
+mod ended;
 mod locks;
 mod tasks;
 mod teams;

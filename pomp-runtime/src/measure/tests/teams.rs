@@ -61,11 +61,11 @@ fn nested_teams_make_longer_thread_names() {
         lines(&profile),
         [
             "parallel@1 0: seq 1x31",
-            "parallel@1 0->0: main 1x31 enter 1x1 body 1x29 exit 1x1",
-            "parallel@1 0->1: main 1x31 enter 1x1 body 1x29 exit 1x1",
+            "parallel@1 0->0: main 1x31 enter 1x1 body 1x29 ibarr 1x0 exit 1x1",
+            "parallel@1 0->1: main 1x31 enter 1x1 body 1x29 ibarr 1x0 exit 1x1",
             "parallel@2 in body/parallel@1 0->1: seq 1x12",
-            "parallel@2 in body/parallel@1 0->1->0: main 1x12 enter 1x1 body 1x10 exit 1x1",
-            "parallel@2 in body/parallel@1 0->1->1: main 1x12 enter 1x2 body 1x8 exit 1x2",
+            "parallel@2 in body/parallel@1 0->1->0: main 1x12 enter 1x1 body 1x10 ibarr 1x0 exit 1x1",
+            "parallel@2 in body/parallel@1 0->1->1: main 1x12 enter 1x2 body 1x8 ibarr 1x1 exit 1x1",
         ]
     );
     assert_eq!(profile.run.max_threads, 3);
@@ -89,9 +89,9 @@ fn team_sizes_can_change_from_one_instance_to_the_next() {
         lines(&profile_at(1000, &[t0, t1, t2], &[parallel])),
         [
             "parallel@1 0: seq 4x209",
-            "parallel@1 0->0: main 4x209 enter 4x4 body 4x196 exit 4x9",
-            "parallel@1 0->1: main 3x158 enter 3x6 body 3x144 exit 3x8",
-            "parallel@1 0->2: main 2x106 enter 2x6 body 2x94 exit 2x6",
+            "parallel@1 0->0: main 4x209 enter 4x4 body 4x196 ibarr 4x0 exit 4x9",
+            "parallel@1 0->1: main 3x158 enter 3x6 body 3x144 ibarr 3x0 exit 3x8",
+            "parallel@1 0->2: main 2x106 enter 2x6 body 2x94 ibarr 2x0 exit 2x6",
         ]
     );
 }
@@ -111,7 +111,7 @@ fn a_member_may_run_on_another_thread_each_time() {
     let profile = profile_at(1000, &[t0, t1, t2], &[parallel]);
     assert_eq!(
         lines(&profile)[2],
-        "parallel@1 0->1: main 3x39 enter 3x6 body 3x24 exit 3x9"
+        "parallel@1 0->1: main 3x39 enter 3x6 body 3x24 ibarr 3x3 exit 3x6"
     );
     assert_eq!(profile.threads.len(), 3);
 }
@@ -181,8 +181,8 @@ fn cancel_leaves_members_that_end_with_the_join() {
         lines(&profile),
         [
             "parallel@1 0: seq 2x40",
-            "parallel@1 0->0: main 2x40 enter 2x0 body 2x40 exit 2x0",
-            "parallel@1 0->1: main 2x40 enter 2x0 body 2x40 exit 2x0",
+            "parallel@1 0->0: main 2x40 enter 2x0 body 2x40 ibarr 2x0 exit 2x0",
+            "parallel@1 0->1: main 2x40 enter 2x0 body 2x40 ibarr 2x0 exit 2x0",
             "for@2 in body/parallel@1 0->0: main 2x30 body 2x30",
             "for@2 in body/parallel@1 0->1: main 2x30 body 2x30",
         ]
@@ -225,8 +225,8 @@ fn the_end_of_the_program_may_come_inside_a_team() {
         lines(&profile),
         [
             "parallel@1 0: seq 1x20",
-            "parallel@1 0->0: main 1x20 enter 1x1 body 1x19 exit 1x0",
-            "parallel@1 0->1: main 1x20 enter 1x2 body 1x8 exit 1x10",
+            "parallel@1 0->0: main 1x20 enter 1x1 body 1x19 ibarr 1x0 exit 1x0",
+            "parallel@1 0->1: main 1x20 enter 1x2 body 1x8 ibarr 1x10 exit 1x0",
         ]
     );
     assert_eq!(
@@ -247,7 +247,7 @@ fn a_join_that_is_missing_is_said() {
     let profile = profile_at(20, &[t0, t1], &[parallel]);
     assert_eq!(
         lines(&profile)[1],
-        "parallel@1 0->1: main 1x10 enter 1x2 body 1x8 exit 1x0"
+        "parallel@1 0->1: main 1x10 enter 1x2 body 1x8 ibarr 1x0 exit 1x0"
     );
     assert_eq!(
         profile.run.notes,
@@ -272,7 +272,7 @@ fn a_member_that_misses_a_team_has_no_shutdown_time() {
     let profile = profile_at(200, &[t0, t1], &[parallel]);
     assert_eq!(
         lines(&profile)[2],
-        "parallel@1 0->1: main 1x10 enter 1x2 body 1x8 exit 1x0"
+        "parallel@1 0->1: main 1x10 enter 1x2 body 1x8 ibarr 1x0 exit 1x0"
     );
 }
 
@@ -293,7 +293,7 @@ fn teams_without_a_handle_are_found_by_their_region() {
     assert_eq!(profile.run.notes, Vec::<String>::new());
     assert_eq!(
         lines(&profile)[5],
-        "parallel@2 0->1: main 1x6 enter 1x1 body 1x4 exit 1x1"
+        "parallel@2 0->1: main 1x6 enter 1x1 body 1x4 ibarr 1x0 exit 1x1"
     );
 }
 
@@ -447,7 +447,7 @@ fn threads_that_run_at_once_lose_nothing() {
     let profile = profile_at(1_000_000, &threads, &[parallel, atomic]);
     let expected: Vec<String> = (0..4)
         .map(|n| {
-            format!("parallel@1 0->{n}: main 200x19800 enter 200x200 body 200x17800 exit 200x1800")
+            format!("parallel@1 0->{n}: main 200x19800 enter 200x200 body 200x17800 ibarr 200x0 exit 200x1800")
         })
         .chain((0..4).map(|n| format!("atomic@2 in body/parallel@1 0->{n}: main 10000x10000")))
         .collect();

@@ -45,6 +45,9 @@ pub(super) fn state(thread: Option<&'static Thread>) -> (State, Option<u64>) {
     let Some(top) = thread.top() else {
         return (State::Serial, None);
     };
+    if top.is_stale() && thread.is_worker() {
+        return (State::Idle, None);
+    }
     let waits = waits(thread, top);
     match team_of(top) {
         _ if waits.is_some() => waits.unwrap_or((State::Work, None)),
@@ -104,7 +107,8 @@ fn team_of(top: &'static Frame) -> Option<&'static Frame> {
     while frame.role().is_construct() {
         frame = frame.below()?;
     }
-    matches!(frame.role(), Role::Fork | Role::Member).then_some(frame)
+    let is_team = frame.role() == Role::Fork || frame.role().is_member();
+    (is_team && !frame.is_stale()).then_some(frame)
 }
 
 /// The id of the instance of a parallel region that a thread is in; 0 if it is in

@@ -220,7 +220,14 @@ impl Thread {
                 let size = u64::from(frame.team_size());
                 self.write_record(head(Op::Join, CUT, region(node)), at, [size]);
             }
-            Role::Base | Role::Silent => {}
+            Role::Ended if frame.waits() => {
+                let (at, flag) = match frame.released() {
+                    Some(released) => (released, 0),
+                    None => (at, CUT),
+                };
+                self.write_record(head(Op::End, flag, region(node)), at, []);
+            }
+            Role::Base | Role::Silent | Role::Ended => {}
         }
     }
 
@@ -274,6 +281,7 @@ fn again(frame: &Frame) -> u8 {
 fn number_of(role: Role) -> u64 {
     match role {
         Role::Again => Role::Construct as u64,
+        Role::Ended => Role::Member as u64,
         role => role as u64,
     }
 }

@@ -1,0 +1,139 @@
+//! The barrier at the end of a team, of which no event tells.
+//!
+//! Each member says when its part ended. Behind that it waits for the others and
+//! executes tasks, so its frame stays, as one that has [`Role::Ended`], and tasks hang
+//! below it. The thread that forked comes out of the runtime's own barrier when all of
+//! that is done: it looks at the members' ends and at those of the tasks behind them,
+//! of which the latest let everybody go. A member waited from its end until then; what
+//! is left until the join is what it took to leave. When each member really woke up
+//! nobody can know: of a worker nothing more is heard until it serves again.
+
+use profile::region_kind::PseudoRegion;
+
+use super::arrival::Latest;
+use super::clock;
+use super::counters;
+use super::event::Event;
+use super::pause;
+use super::region::Region;
+use super::stack::{Frame, Role};
+use super::team::stale_since;
+use super::thread::Thread;
+use crate::sinks::collector;
+use crate::sinks::collector::events::Event as Told;
+
+impl Thread {
+    /// The part of a member ends.
+    #[inline(always)]
+    pub(super) fn end_part(&'static self, frame: &'static Frame, at: u64) {
+        let Some(root) = frame.node() else { return };
+        let is_passing = self.is_passing(frame);
+        let phase = if is_passing {
+            PseudoRegion::Main
+        } else {
+            self.trace_turn(root, PseudoRegion::Ibarr, at);
+            frame.end_phase(root, at);
+            // The release and the join will be added when the run ends.
+            let measured = pause::without(0, at);
+            root.span(PseudoRegion::Exit).add(measured.wrapping_neg());
+            if counters::are_on() {
+                self.stop_counters(frame, root);
+            }
+            PseudoRegion::Ibarr
+        };
+        frame.barriers.set(frame.barriers.get().wrapping_add(1));
+        frame.tell_end(at);
+        frame.start_phase(phase, at);
+        frame.set_role(Role::Ended);
+        if self.is_told() {
+            collector::tell(Told::BeginImplicitBarrier);
+        }
+    }
+
+    /// A member whose part has ended is out of its team.
+    pub(super) fn leave_barrier(&'static self, frame: &'static Frame) {
+        if self.is_told() {
+            collector::events::phase_ends(frame);
+        }
+        if frame.waits()
+            && self.trace.is_on()
+            && let Some(root) = frame.node()
+        {
+            self.trace_end(root, frame.released().unwrap_or_else(clock::now));
+        }
+        if let Some(below) = frame.below() {
+            self.set_top(below);
+        }
+        self.tell_of_idleness();
+    }
+
+    /// The execution of a task ends.
+    #[inline(always)]
+    pub(super) fn end_task(&'static self, region: &'static Region, now: impl Fn() -> u64) {
+        let action = Event::TaskEnd.action();
+        match self.silent_top(action, region) {
+            Some(frame) => {
+                self.go_on_silently(frame, action);
+                self.end_task_behind_end(now);
+            }
+            None => {
+                let at = now();
+                self.act(action, region, || at);
+                self.end_task_behind_end(|| at);
+            }
+        }
+    }
+
+    /// If a member whose part has ended had a task to execute, that has ended.
+    #[inline(always)]
+    pub(super) fn end_task_behind_end(&self, now: impl FnOnce() -> u64) {
+        if let Some(top) = self.top().filter(|top| top.role() == Role::Ended) {
+            top.tell_last_task(Some(now()));
+        }
+    }
+
+    /// A member whose part has ended has a task to execute.
+    #[inline(always)]
+    pub(super) fn begin_task_behind_end(&self) {
+        if let Some(top) = self.top().filter(|top| top.role() == Role::Ended) {
+            top.tell_last_task(None);
+        }
+    }
+}
+
+impl Frame {
+    /// Whether it is a member whose part has ended, and of which that is recorded.
+    pub(crate) fn waits(&self) -> bool {
+        self.role() == Role::Ended && self.within() == PseudoRegion::Ibarr as u8
+    }
+
+    /// Whether the team of this member is no more.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.role() == Role::Ended && stale_since(self).is_some()
+    }
+
+    /// Of a fork frame, at the join: when the last member was done. The node of the
+    /// member that forked gets to know who came last.
+    pub(super) fn release(&'static self, join: u64) -> u64 {
+        let Some(team) = self.team.get() else {
+            return join;
+        };
+        let latest = team.slots.latest(self.team_size(), self.instance(), join);
+        if let Some(last) = latest.last
+            && let Some(waits) = self.above().and_then(Frame::node).and_then(|n| n.waits())
+        {
+            waits.add_late(last.member, last.after_others, last.after_first);
+        }
+        latest.release
+    }
+
+    /// Of a fork frame, at the join: members that write their traces need to know when
+    /// they were let go.
+    pub(super) fn tell_release(&self, join: u64) {
+        if let Some(team) = self.team.get() {
+            let Latest { release, .. } = team.slots.latest(self.team_size(), self.instance(), join);
+            team.slots
+                .tell_release(self.team_size(), self.instance(), release);
+        }
+    }
+}
