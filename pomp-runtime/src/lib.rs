@@ -25,7 +25,7 @@
 //!   taken from a range of our own (`allocator`); where the OpenMP and the C++ runtime
 //!   are asked (`omp`, `fortran_omp`, `chunks`, `cxx`); and where the system is
 //!   (`at_end`, `beginning`, `cancellation`, `clock`, `counters`, `dynamic`, `errno`,
-//!   `facts`, `fork`, `limits`, `memory`, `modules`, `own_file`, `rights`, `signals`,
+//!   `facts`, `fork`, `limits`, `memory`, `modules`, `own_file`, `rights`, `scheduling`, `signals`,
 //!   `stderr`, `still`), with `system` for what Rust's library asks it. A test holds
 //!   this list to the files.
 

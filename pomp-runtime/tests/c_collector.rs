@@ -92,8 +92,8 @@ fn what_exits_skip_ends_all_the_same() {
 fn the_barrier_of_a_team_is_told_of_where_no_event_is() {
     let team = "FORK/OVHD BEGIN_IBAR/IBAR END_IBAR/IBAR JOIN/OVHD ";
     let expected = format!(
-        "0: {team}{team}\n1: END_IDLE/WORK BEGIN_IBAR/IBAR END_IBAR/IDLE BEGIN_IDLE/IDLE \
-         END_IDLE/WORK BEGIN_IBAR/IBAR \n"
+        "0: {team}{team}\n1: BEGIN_IDLE/IDLE END_IDLE/IDLE BEGIN_IBAR/IBAR END_IBAR/IDLE \
+         BEGIN_IDLE/IDLE END_IDLE/IDLE BEGIN_IBAR/IBAR \n"
     );
     prints("ended", &expected);
 }

@@ -73,8 +73,9 @@ fn teams_forked_at_once_from_one_line_stand_in_their_places() {
                 let rounds = 25 * (outer + 1);
                 for middle in 0..2 {
                     let place = format!("0->{outer}->{middle}");
-                    let member =
-                        format!("main {rounds} enter {rounds} body {rounds} exit {rounds}");
+                    let member = format!(
+                        "main {rounds} enter {rounds} body {rounds} ibarr {rounds} exit {rounds}"
+                    );
                     for line in [
                         format!("parallel@2 {place}: {member}"),
                         format!("parallel@3 {place}: seq {rounds}"),

@@ -558,7 +558,7 @@ int main(int argc, char **argv)
     { "errors", errors },   { "constructs", constructs }, { "nested", nested },
     { "foreign", foreign }, { "sessions", sessions },     { "skipped", skipped },
     { "sampled", sampled },   { "waits", waits },           { "contended", contended },
-    { "sampled", sampled }, { "ended", ended },
+    { "ended", ended },
   };
   omp_set_dynamic(0);
   for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++)
