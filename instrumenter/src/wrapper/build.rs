@@ -3,20 +3,27 @@
 //! A command that links stays one command, so that outputs, objects in between and
 //! side files are what the compiler makes of it. Only where its sources stand in
 //! several directories and the compiler is given temporary files, it is split, as
-//! one that makes several objects is (see [`super::split`]).
+//! one that makes several objects is (see [`crate::wrapper::command::split`]).
 
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::classify::CommandLine;
-use super::compile::{Job, leave_out};
-use super::hidden::Reason;
-use super::preprocessed::Shown;
-use super::run::{Output, Runner};
-use super::scratch::Scratch;
-use super::settings::Preprocess;
-use super::unit::{Instrumenting, Unit};
-use super::{coverage, library, message, outputs, preprocessed, shortfall, split, steps};
+use crate::wrapper::command::classify::CommandLine;
+use crate::wrapper::command::outputs;
+use crate::wrapper::command::split;
+use crate::wrapper::command::steps;
+use crate::wrapper::compile::{Job, leave_out};
+use crate::wrapper::finish::coverage;
+use crate::wrapper::finish::library;
+use crate::wrapper::finish::scratch::Scratch;
+use crate::wrapper::message;
+use crate::wrapper::route::choose::Reason;
+use crate::wrapper::route::expanded;
+use crate::wrapper::route::expanded::Shown;
+use crate::wrapper::route::unmeasured;
+use crate::wrapper::run::{Output, Runner};
+use crate::wrapper::settings::Preprocess;
+use crate::wrapper::unit::{Instrumenting, Unit};
 
 /// Why a source is not measured that the instrumenter can't stand.
 const DEFECT: &str =
@@ -43,7 +50,7 @@ impl Build<'_> {
         let missing: Vec<String> = missing.collect();
         let defective: Vec<&Unit> = units.iter().filter(|unit| unit.defective).collect();
         if let Some(code) = leave_out(self.runner.settings, &defective, DEFECT)
-            .or_else(|| shortfall::say(self.runner.settings, &missing))
+            .or_else(|| unmeasured::say(self.runner.settings, &missing))
         {
             return code;
         }
@@ -84,26 +91,26 @@ impl Build<'_> {
     fn preprocess(&self, unit: &mut Unit) -> Option<String> {
         let Runner { compiler, settings } = self.runner;
         let short = |unit: &mut Unit, obstacle: &str| {
-            let unseen = shortfall::unseen(compiler, self.line, unit)?;
+            let unseen = unmeasured::unseen(compiler, self.line, unit)?;
             if !unit.changed() {
                 // That says it all.
                 unit.warnings.clear();
             }
-            Some(shortfall::sentence(unit, &unseen, obstacle))
+            Some(unmeasured::sentence(unit, &unseen, obstacle))
         };
         if settings.preprocess == Preprocess::Never || unit.defective {
             return None;
         }
-        if let Some(obstacle) = preprocessed::obstacle(self.line, unit) {
+        if let Some(obstacle) = expanded::obstacle(self.line, unit) {
             return short(unit, &obstacle);
         }
         let reason = match settings.preprocess {
             Preprocess::Always => Reason::expansion("ROMP_PREPROCESS=always"),
-            Preprocess::Auto | Preprocess::Never => shortfall::reason(compiler, self.line, unit)?,
+            Preprocess::Auto | Preprocess::Never => unmeasured::reason(compiler, self.line, unit)?,
         };
         let why = format!("{} is preprocessed: {}", unit.shown_name(), reason.why);
         message::note(settings, &why);
-        match preprocessed::make(&self.runner, self.line, unit, &self.how, reason.needs) {
+        match expanded::make(&self.runner, self.line, unit, &self.how, reason.needs) {
             Shown::Text(mut made) => {
                 unit.warnings = std::mem::take(&mut made.warnings);
                 unit.preprocessed = Some(*made);

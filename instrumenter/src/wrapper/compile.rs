@@ -14,17 +14,25 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::classify::{CommandLine, Stage};
-use super::dependencies::{self, Renamed};
-use super::flags::Meaning;
-use super::preprocessed::compiler_line;
-use super::run::{Outcome, Output, Runner};
-use super::scratch::Scratch;
-use super::settings::Settings;
-use super::unit::{Unit, substituted};
-use super::{
-    coverage, database, diagnostics, headers, library, message, outputs, response, shortfall, steps,
-};
+use crate::wrapper::command::classify::{CommandLine, Stage};
+use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::command::outputs;
+use crate::wrapper::command::response;
+use crate::wrapper::command::steps;
+use crate::wrapper::diagnostics;
+use crate::wrapper::finish::coverage;
+use crate::wrapper::finish::database;
+use crate::wrapper::finish::dependencies::{self, Renamed};
+use crate::wrapper::finish::library;
+use crate::wrapper::finish::scratch::Scratch;
+use crate::wrapper::message;
+use crate::wrapper::route::expanded::compiler_line;
+use crate::wrapper::route::headers;
+use crate::wrapper::route::substitution::substituted;
+use crate::wrapper::route::unmeasured;
+use crate::wrapper::run::{Outcome, Output, Runner};
+use crate::wrapper::settings::Settings;
+use crate::wrapper::unit::Unit;
 
 /// Why a source can't be compiled from a temporary file.
 const CANNOT_MOVE: &str = "it includes itself, or a header in its directory has a namesake \
@@ -130,8 +138,8 @@ impl Job<'_> {
         let mut units: Vec<Unit> = units.iter().map(|unit| (*unit).clone()).collect();
         for unit in &mut units {
             if unit.preprocessed.take().is_some() {
-                let unseen = shortfall::unseen(compiler, line, unit);
-                let known = unseen.map(|why| shortfall::sentence(unit, &why, NOT_PREPROCESSED));
+                let unseen = unmeasured::unseen(compiler, line, unit);
+                let known = unseen.map(|why| unmeasured::sentence(unit, &why, NOT_PREPROCESSED));
                 let unknown = || not_measured(unit, NOT_PREPROCESSED);
                 unit.missing = known.or_else(|| (!unit.changed()).then(unknown));
             }
@@ -141,7 +149,7 @@ impl Job<'_> {
             .iter()
             .filter(|unit| settings.strict || !unit.changed());
         let missing: Vec<String> = certain.filter_map(|unit| unit.missing.clone()).collect();
-        if let Some(code) = shortfall::say(settings, &missing) {
+        if let Some(code) = unmeasured::say(settings, &missing) {
             remove_outputs(line);
             return code;
         }
@@ -381,7 +389,7 @@ fn remove_outputs(line: &CommandLine) {
 /// Says that units are not measured; with `ROMP_STRICT` that is the end.
 pub(crate) fn leave_out(settings: &Settings, units: &[&Unit], why: &str) -> Option<u8> {
     let sentences: Vec<String> = units.iter().map(|unit| not_measured(unit, why)).collect();
-    shortfall::say(settings, &sentences)
+    unmeasured::say(settings, &sentences)
 }
 
 /// Why a command fails that is accepted without new texts.

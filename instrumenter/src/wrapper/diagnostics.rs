@@ -12,12 +12,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::classify::CommandLine;
-use super::compilers::Substitution;
-use super::hidden::Needs;
-use super::run::{Outcome, Runner};
-use super::unit::Unit;
 use crate::openmp::Language;
+use crate::wrapper::command::classify::CommandLine;
+use crate::wrapper::compilers::Substitution;
+use crate::wrapper::route::choose::Needs;
+use crate::wrapper::run::{Outcome, Runner};
+use crate::wrapper::unit::Unit;
 
 /// Flags that have messages name places as they are in the text that was read, whatever
 /// `#line` says: corrections for editors, and remarks of Clang's optimiser.

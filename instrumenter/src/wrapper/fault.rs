@@ -2,7 +2,7 @@
 //! it does wrong, so that tests can see real builds live through it. Release
 //! builds know nothing of it.
 
-use super::unit::Instrument;
+use crate::wrapper::unit::Instrument;
 
 /// The instrumenter, or a broken one.
 pub(crate) fn instrumenter() -> Instrument {

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use profile::printable::printable;
 
-use super::compilers::is_own;
-use super::settings::Settings;
+use crate::wrapper::compilers::is_own;
+use crate::wrapper::settings::Settings;
 
 /// A problem that does not stop the build.
 pub(crate) fn warning(settings: &Settings, text: &str) {

@@ -1,23 +1,16 @@
-//! `rompcc`: recognise the compiler, classify arguments, plan steps, run them.
+//! `rompcc`: recognise the compiler, classify its arguments, choose the text of each
+//! source, compile, finish.
 //!
-//! 1. `compilers`: which compiler, and its family.
-//! 2. `classify`: the arguments, through the family's `flags`; `@file` is
-//!    read by `response`.
-//! 3. `steps`: leave the command alone, link it with the `library`, or build
-//!    it with instrumented sources.
-//! 4. `build`: make the new texts (`unit`) in a temporary directory
-//!    (`scratch`), compile them or fall back (`compile`), in one command or
-//!    several (`split`); `dependencies`, `database`, `coverage` and `headers`
-//!    keep the temporary files out of the user's sight.
-//!    `layout` says how lines of Fortran are laid out.
-//! 5. `hidden` and `preprocessed`: where the source as it is does not show all
-//!    that there is to measure, what the compiler's preprocessor makes of it;
-//!    in Fortran with `include` lines replaced, which `fortran_text` does.
-//!    `diagnostics`: whether the compiler's messages are those about the source.
-//! 6. `run`: the only place that starts a compiler.
-//! 7. `functions`: what makes the compiler call us at each function.
-//! 8. `inherited`: the compiler begins and ends as it would without us.
-//! 9. `fault`: what an instrumenter may do wrong, for test builds.
+//! 1. `compilers`: which compiler, its family, and what that can do; a file for each.
+//! 2. `command`: the arguments (`classify`, by the family's `flags`; `response` reads
+//!    `@file`), the files they make (`outputs`), and what is to be done (`steps`): leave the
+//!    command alone, link it with the library, or build it with instrumented sources.
+//! 3. `build` and `unit`: each source and its new text; `route` chooses the text, and has
+//!    the compiler's preprocessor make it where the source hides something.
+//! 4. `compile`: the ladder of texts; `diagnostics`: whose messages are shown.
+//! 5. `finish`: what is linked, and what keeps our files (`scratch`) out of the user's sight.
+//! 6. `run`: the only place that starts a compiler. `inherited`: the compiler begins and ends
+//!    as it would without us. `fault`: what an instrumenter may do wrong, for test builds.
 //!
 //! Invariants: no shell; an argument that no table knows is handed on in its
 //! place; nothing but `unit` calls the instrumenter; trouble of ours never
@@ -26,55 +19,39 @@
 //! This is for Unix: the first goal is to be the compiler in every way a build
 //! can see, which there means `exec`.
 
-mod absent;
 mod build;
-mod classify;
+mod command;
 mod compile;
 mod compilers;
-mod coverage;
-mod database;
-mod dependencies;
 mod diagnostics;
 mod fault;
-mod flags;
-mod fortran_text;
-mod functions;
-mod headers;
-mod hidden;
+mod finish;
 #[allow(unsafe_code, reason = "signals")]
 mod inherited;
-mod known;
-mod layout;
-pub(crate) mod library;
 mod message;
-mod offload;
-mod outputs;
-mod preprocessed;
-mod response;
+mod route;
 mod run;
-mod scratch;
 mod settings;
-mod shortfall;
-mod split;
-mod steps;
-mod system_headers;
 mod unit;
+
+pub(crate) use finish::library;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
 use build::Build;
-use classify::CommandLine;
+use command::classify::CommandLine;
+use command::known::Known;
+use command::offload::Offload;
+use command::steps::Decision;
+use command::{functions, steps};
 use compilers::Compiler;
-use known::Known;
-use offload::Offload;
 use run::{Output, Runner};
 use settings::Settings;
-use steps::Decision;
 use unit::Instrumenting;
 
-pub use scratch::clean_if_asked;
+pub use finish::scratch::clean_if_asked;
 
 /// Whether this process was started under a name of the wrapper.
 #[must_use]

@@ -8,12 +8,12 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use super::classify::CommandLine;
-use super::compilers::Compiler;
-use super::flags::Meaning;
-use super::inherited::{self, Forwarding};
-use super::message;
-use super::settings::Settings;
+use crate::wrapper::command::classify::CommandLine;
+use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::compilers::Compiler;
+use crate::wrapper::inherited::{self, Forwarding};
+use crate::wrapper::message;
+use crate::wrapper::settings::Settings;
 
 /// Tells a call by the compiler that we started from one by the user.
 pub(crate) const NESTED: &str = "ROMP_NESTED";

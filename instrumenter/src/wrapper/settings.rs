@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
-use super::message;
 use crate::Groups;
+use crate::wrapper::message;
 
 /// The variable that names what is not instrumented.
 pub(crate) const DISABLE: &str = "ROMP_INSTRUMENT_DISABLE";

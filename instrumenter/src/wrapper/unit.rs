@@ -1,12 +1,4 @@
-//! One source of the command, instrumented, and how the compiler is made to
-//! read the new text.
-//!
-//! | how | what the compiler is given | names come out right through |
-//! | --- | --- | --- |
-//! | standard input | the new text on stdin | `#line` |
-//! | remapped file | the user's command and `-remap-file` | the compiler |
-//! | temporary file | its path in the place of the user's | `#line`, `-iquote`, `-ffile-prefix-map`, corrected dependency files |
-//! | preprocessed file | its path in the place of the user's | line markers |
+//! One source of the command, instrumented.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -14,29 +6,34 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::classify::{Argument, CommandLine, Language, Role};
-use super::compilers::{Compiler, FILE_MAP, MACRO_MAP, Substitution};
-use super::coverage;
-use super::dependencies::Renamed;
-use super::flags::{Meaning, PrefixMap};
-use super::fortran_text;
-use super::hidden::{self, Headers, Needs};
-use super::known::Known;
-use super::layout;
-use super::offload::Offload;
-use super::preprocessed;
-use super::scratch::Scratch;
-use super::settings::{DISABLE, Preprocess, Settings};
 use crate::api::Api;
 use crate::find::front_end;
 use crate::names::{self, PrefixMaps};
 use crate::openmp;
 use crate::plan::Outcome;
 use crate::source::{Absent, Layout};
+use crate::wrapper::command::classify::{Argument, CommandLine, Language, Role};
+use crate::wrapper::command::flags::PrefixMap;
+use crate::wrapper::command::known::Known;
+use crate::wrapper::command::layout;
+use crate::wrapper::command::offload::Offload;
+use crate::wrapper::compilers::{Compiler, Substitution};
+use crate::wrapper::finish::coverage;
+use crate::wrapper::finish::dependencies::Renamed;
+use crate::wrapper::finish::scratch::Scratch;
+use crate::wrapper::route::choose::{self, Headers, Needs};
+use crate::wrapper::route::expanded;
+use crate::wrapper::route::substitution::prefix_maps;
+use crate::wrapper::settings::{DISABLE, Preprocess, Settings};
 use crate::{Disabled, Instrumented, Options, Source};
 
 /// What stands for standard input where a source is named.
 const STDIN: &str = "<stdin>";
+
+/// The current directory by a name that nobody gives it. The compiler composes names of
+/// headers with it, which can then be told from the user's own and mapped to what they
+/// are beside a source of the current directory.
+pub(crate) const HERE: &str = "./.";
 
 /// How the compiler gets the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,7 +134,7 @@ impl Unit {
         let mut made = instrumented(how, &source, line, self.index, asks);
         let depends = |made: &Instrumented| made.plan.depends_on_device || self.is_unclear(made);
         if asks && made.as_ref().is_ok_and(depends) {
-            source.absent = hidden::absent(how.compiler, line, self);
+            source.absent = choose::absent(how.compiler, line, self);
             let on_device = made.as_ref().is_ok_and(|made| made.plan.depends_on_device);
             if on_device || !source.absent.is_empty() {
                 made = instrumented(how, &source, line, self.index, false);
@@ -205,7 +202,7 @@ impl Unit {
 
     /// Puts the text where the compiler will read it.
     pub(crate) fn place(&mut self, compiler: &Compiler, scratch: &Scratch) -> std::io::Result<()> {
-        let name = preprocessed::file_name(self);
+        let name = expanded::file_name(self);
         if let Some(made) = &mut self.preprocessed {
             made.path = Some(scratch.write(&name, &made.text)?);
         }
@@ -343,124 +340,6 @@ pub(crate) fn directory(name: &OsStr) -> &Path {
     } else {
         parent
     }
-}
-
-/// The command that compiles the units' new texts, with the flag that names the
-/// user's files in debug information, if the compiler has one.
-pub(crate) fn substituted(
-    line: &CommandLine,
-    units: &[&Unit],
-    prefix_map: Option<&str>,
-) -> Vec<OsString> {
-    let mut before = Vec::new();
-    let mut after = Vec::new();
-    let mut line = line.clone();
-    let maps = |line: &CommandLine, unit: &Unit, path: &Path| {
-        prefix_map.map_or_else(Vec::new, |flag| mapped(flag, line, unit, path))
-    };
-    for unit in units {
-        match &unit.route {
-            None | Some(Route::StandardInput) => {}
-            Some(Route::Preprocessed(path)) => {
-                if unit.language == openmp::Language::Fortran {
-                    replace_input(&mut line.arguments, unit.index, path);
-                    before.extend(searched_first(unit));
-                    after.extend(maps(&line, unit, path));
-                    after.push(fortran_text::NOT_AGAIN.into());
-                    continue;
-                }
-                let words = preprocessed::input_words(&line, unit.index, path);
-                if let Some(argument) = line.arguments.get_mut(unit.index) {
-                    argument.words = words;
-                }
-            }
-            Some(Route::Remapped(path)) => after.extend(remap_flags(&unit.name, path)),
-            Some(Route::TemporaryFile(path)) => {
-                replace_input(&mut line.arguments, unit.index, path);
-                let here = unit.is_here && prefix_map == Some(FILE_MAP);
-                let searched = match here {
-                    true => searched_here(path),
-                    false => searched_first(unit).to_vec(),
-                };
-                if !line.has(Meaning::NoCurrentDirectory) && !before.ends_with(&searched) {
-                    before.extend(searched);
-                }
-                after.extend(maps(&line, unit, path));
-                after.extend(here.then(|| [FILE_MAP, HERE, "/="].concat().into()));
-            }
-        }
-    }
-    before.extend(line.without_end_of_flags().words());
-    before.extend(after);
-    before
-}
-
-/// Makes the compiler search the source's directory right after that of the
-/// temporary file, which holds nothing else, so in effect first. In Fortran it
-/// is searched for `include` lines and modules too.
-pub(crate) fn searched_first(unit: &Unit) -> [OsString; 2] {
-    let flag = match unit.language {
-        openmp::Language::Fortran => "-I",
-        openmp::Language::C | openmp::Language::Cxx => "-iquote",
-    };
-    [flag.into(), unit.directory().as_os_str().to_owned()]
-}
-
-/// The current directory by a name that nobody gives it. The compiler composes names of
-/// headers with it, which can then be told from the user's own and mapped to what they
-/// are beside a source of the current directory.
-const HERE: &str = "./.";
-
-/// Makes the compiler search the current directory first, under its own name. It leaves
-/// out the last directory of this kind if the next one is the same, so that must not be
-/// the last.
-fn searched_here(temporary: &Path) -> Vec<OsString> {
-    let [own, last] = [Path::new(HERE), directory(temporary.as_os_str())];
-    let words = [own, last].map(|path| ["-iquote".into(), path.as_os_str().to_owned()]);
-    words.into_iter().flatten().collect()
-}
-
-fn replace_input(arguments: &mut [Argument], index: usize, path: &Path) {
-    if let Some(argument) = arguments.get_mut(index) {
-        argument.words = vec![path.as_os_str().to_owned()];
-    }
-}
-
-pub(crate) fn remap_flags(name: &OsStr, path: &Path) -> Vec<OsString> {
-    let mut pair = OsString::from(name);
-    pair.push(";");
-    pair.push(path);
-    vec![
-        "-Xclang".into(),
-        "-remap-file".into(),
-        "-Xclang".into(),
-        pair,
-    ]
-}
-
-/// Names the user's file in debug information and `__BASE_FILE__`, which don't
-/// follow `#line`. The compiler maps a name only once, so the user's own maps
-/// are applied here, and those of the two kinds of names may differ.
-fn mapped(flag: &str, line: &CommandLine, unit: &Unit, path: &Path) -> Vec<OsString> {
-    let word = |flag: &str, kind| {
-        let maps = prefix_maps(line, &[PrefixMap::All, kind]);
-        let name = maps.mapped(unit.name.as_bytes());
-        let parts = [flag.as_bytes(), path.as_os_str().as_bytes(), b"=", &name];
-        OsStr::from_bytes(&parts.concat()).to_owned()
-    };
-    let mut words = vec![word(flag, PrefixMap::Debug)];
-    if flag == FILE_MAP && line.has(Meaning::PrefixMap(PrefixMap::Macro)) {
-        words.push(word(MACRO_MAP, PrefixMap::Macro));
-    }
-    words
-}
-
-/// The maps of a command that are of these kinds.
-fn prefix_maps(line: &CommandLine, kinds: &[PrefixMap]) -> PrefixMaps {
-    PrefixMaps::new(line.flags().filter_map(|(meaning, value)| match meaning {
-        Meaning::PrefixMap(kind) if kinds.contains(&kind) => Some(value),
-        _ => None,
-    }))
 }
 
 /// How descriptors name files: as the compiler names them in the object.

@@ -1,7 +1,8 @@
 //! Names that differ, and commands with the user's files replaced.
 
-use super::super::classify::classified;
 use super::*;
+use crate::wrapper::command::classify::classified;
+use crate::wrapper::route::substitution::substituted;
 
 const FILE_MAP: Option<&str> = Some("-ffile-prefix-map=");
 

@@ -9,11 +9,11 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
-use super::classify::{CommandLine, Role};
-use super::flags::Meaning;
-use super::run::{Output, Runner};
 use crate::openmp::Language;
 use crate::plan::Asked;
+use crate::wrapper::command::classify::{CommandLine, Role};
+use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::run::{Output, Runner};
 
 /// The answers for one command, each asked for at most once.
 #[derive(Debug)]

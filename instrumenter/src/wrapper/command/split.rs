@@ -7,13 +7,14 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::classify::{Argument, CommandLine, Language, Role, Stage};
-use super::compile::Job;
-use super::flags::Meaning;
-use super::outputs::default_name;
-use super::run::Output;
-use super::unit::{Route, Unit, directory};
-use super::{library, steps};
+use crate::wrapper::command::classify::{Argument, CommandLine, Language, Role, Stage};
+use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::command::outputs::default_name;
+use crate::wrapper::command::steps;
+use crate::wrapper::compile::Job;
+use crate::wrapper::finish::library;
+use crate::wrapper::run::Output;
+use crate::wrapper::unit::{Route, Unit, directory};
 
 /// Whether the sources are to be compiled one by one: several that are not linked, so
 /// that the messages of each can be judged; or where one command can't compile them all,
@@ -105,7 +106,7 @@ fn object_to_link(job: &Job<'_>, line: &CommandLine, index: usize) -> Result<Opt
         .place(name.as_os_str())
         .map(Some)
         .map_err(|error| {
-            super::message::error(&format!("cannot make a temporary directory: {error}"));
+            crate::wrapper::message::error(&format!("cannot make a temporary directory: {error}"));
             1
         })
 }
@@ -157,8 +158,8 @@ fn link(
 
 #[cfg(test)]
 mod tests {
-    use super::super::classify::classified;
     use super::*;
+    use crate::wrapper::command::classify::classified;
 
     #[test]
     fn a_compile_takes_one_source_and_no_linker_flags() {

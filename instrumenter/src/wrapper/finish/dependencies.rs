@@ -6,8 +6,8 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::classify::CommandLine;
-use super::flags::Meaning;
+use crate::wrapper::command::classify::CommandLine;
+use crate::wrapper::command::flags::Meaning;
 
 /// A temporary file and the name that stands for it.
 #[derive(Clone, Debug)]
@@ -162,8 +162,8 @@ fn quoted(name: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::classify::classified;
     use super::*;
+    use crate::wrapper::command::classify::classified;
 
     #[test]
     fn every_place_of_a_dependency_file_is_known() {

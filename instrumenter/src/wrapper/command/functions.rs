@@ -5,10 +5,10 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::classify::{CommandLine, Role, Stage};
-use super::flags::Meaning;
-use super::settings::Settings;
-use super::steps::is_configure_probe;
+use crate::wrapper::command::classify::{CommandLine, Role, Stage};
+use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::command::steps::is_configure_probe;
+use crate::wrapper::settings::Settings;
 
 /// What the compilers call the same.
 const FLAG: &str = "-finstrument-functions";
@@ -65,8 +65,8 @@ pub(crate) fn translated(
 
 #[cfg(test)]
 mod tests {
-    use super::super::classify::classified;
     use super::*;
+    use crate::wrapper::command::classify::classified;
 
     fn translation(text: &str, settings: &Settings) -> Option<String> {
         let words = translated(&classified(text), settings, Path::new("/p"), false)?;

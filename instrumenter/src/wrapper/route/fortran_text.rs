@@ -5,13 +5,13 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::classify::CommandLine;
-use super::hidden::{Search, first_file};
-use super::unit::Unit;
 use crate::Source;
 use crate::find::fortran::{jumps, scan};
 use crate::names;
 use crate::openmp::Language;
+use crate::wrapper::command::classify::CommandLine;
+use crate::wrapper::route::choose::{Search, first_file};
+use crate::wrapper::unit::Unit;
 
 /// What a source does not show, in words.
 pub(crate) fn hidden(line: &CommandLine, unit: &Unit) -> Option<String> {

@@ -3,8 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::classify::CommandLine;
-use super::flags::Meaning;
+use crate::wrapper::command::classify::CommandLine;
+use crate::wrapper::command::flags::Meaning;
 
 /// The archive that measured programs are linked with.
 const ARCHIVE: &str = "libpomp.a";
@@ -109,8 +109,8 @@ fn for_the_linker(flag: &str, path: &Path) -> Option<OsString> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::classify::classified;
     use super::*;
+    use crate::wrapper::command::classify::classified;
 
     #[test]
     fn the_library_is_taken_from_a_file_or_a_directory() {

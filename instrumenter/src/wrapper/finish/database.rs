@@ -5,12 +5,13 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use super::classify::CommandLine;
-use super::compilers::NO_REMARKS;
-use super::dependencies::replace;
-use super::flags::Meaning;
-use super::library::NATIVE_LIBRARIES;
-use super::unit::{Route, Unit, remap_flags, searched_first};
+use crate::wrapper::command::classify::CommandLine;
+use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::compilers::NO_REMARKS;
+use crate::wrapper::finish::dependencies::replace;
+use crate::wrapper::finish::library::NATIVE_LIBRARIES;
+use crate::wrapper::route::substitution::{remap_flags, searched_first};
+use crate::wrapper::unit::{Route, Unit};
 
 /// A part of an entry, and what stands in its place in the user's.
 type Replacement = (String, String);

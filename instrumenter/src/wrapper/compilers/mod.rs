@@ -1,12 +1,21 @@
 //! Which compiler to run, and which family it belongs to.
 //!
-//! Three tables: the names of our own commands, the environment variable and
-//! default compiler of each language, and the names of compilers.
+//! A file for each compiler says how its programs are called, which flags they take, and
+//! how they are made to read our text; one that is nearly another extends it. Two tables
+//! more: our own commands with the variable and default compiler of each, and launchers.
+
+pub(crate) mod clang;
+pub(crate) mod flang;
+pub(crate) mod gcc;
+pub(crate) mod gfortran;
+pub(crate) mod intel;
+pub(crate) mod nvidia;
+mod unknown;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::flags::{self, FlagTable};
+use crate::wrapper::command::flags::FlagTable;
 
 /// The language that a driver takes its inputs for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,15 +47,16 @@ pub(crate) const MACRO_MAP: &str = "-fmacro-prefix-map=";
 /// The same, and that of the compilers before.
 const BOTH_MAPS: &[&str] = &[FILE_MAP, "-fdebug-prefix-map="];
 const OLD_MAP: &[&str] = &["-fdebug-prefix-map="];
+
 /// Clang's.
 pub(crate) const NO_REMARKS: Option<&str> = Some("-Wno-unused-command-line-argument");
-/// GCC's; Clang assembles by itself.
-const PIPE: Option<&str> = Some("-pipe");
-const COLOUR: Option<&str> = Some("-fdiagnostics-color=always");
 
 /// What compilers of one family have in common.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Family {
+    pub(crate) name: &'static str,
+    /// Names of programs, without target prefix and version suffix.
+    names: &'static [(&'static str, Driver)],
     pub(crate) flags: &'static FlagTable,
     pub(crate) substitution: Substitution,
     /// Flags that give a file another name in debug information, the best first:
@@ -66,161 +76,22 @@ pub(crate) struct Family {
     pub(crate) pipe: Option<&'static str>,
 }
 
-static GCC: Family = Family {
-    flags: &flags::GCC,
-    substitution: Substitution::TemporaryFile,
-    prefix_maps: BOTH_MAPS,
-    colour: COLOUR,
-    whole_statements: false,
-    no_remarks: None,
-    shows_file: true,
-    places_includes: None,
-    pipe: PIPE,
-};
-
-static CLANG: Family = Family {
-    flags: &flags::CLANG,
-    substitution: Substitution::RemapFile,
-    prefix_maps: BOTH_MAPS,
-    colour: COLOUR,
-    whole_statements: false,
-    no_remarks: NO_REMARKS,
-    shows_file: false,
-    places_includes: Some("-frewrite-includes"),
-    pipe: None,
-};
-
-static INTEL: Family = Family {
-    flags: &flags::INTEL,
-    substitution: Substitution::RemapFile,
-    prefix_maps: BOTH_MAPS,
-    colour: COLOUR,
-    whole_statements: false,
-    no_remarks: NO_REMARKS,
-    shows_file: false,
-    places_includes: Some("-frewrite-includes"),
-    pipe: None,
-};
-
-static NVIDIA: Family = Family {
-    flags: &flags::NVIDIA,
-    substitution: Substitution::TemporaryFile,
-    prefix_maps: OLD_MAP,
-    colour: None,
-    whole_statements: false,
-    no_remarks: NO_REMARKS,
-    shows_file: false,
-    places_includes: None,
-    pipe: None,
-};
-
-/// A name that doesn't say what it is, such as `mpicc`: the flags of Clang
-/// include those of GCC, and both take a temporary file.
-static UNKNOWN: Family = Family {
-    flags: &flags::CLANG,
-    substitution: Substitution::TemporaryFile,
-    prefix_maps: BOTH_MAPS,
-    colour: COLOUR,
-    whole_statements: false,
-    no_remarks: NO_REMARKS,
-    shows_file: false,
-    places_includes: None,
-    pipe: None,
-};
-
-static GFORTRAN: Family = Family {
-    flags: &flags::GFORTRAN,
-    substitution: Substitution::TemporaryFile,
-    prefix_maps: BOTH_MAPS,
-    colour: COLOUR,
-    whole_statements: false,
-    no_remarks: None,
-    shows_file: true,
-    places_includes: None,
-    pipe: PIPE,
-};
-
-static FLANG: Family = Family {
-    flags: &flags::FLANG,
-    substitution: Substitution::TemporaryFile,
-    prefix_maps: &[],
-    colour: Some("-fcolor-diagnostics"),
-    whole_statements: true,
-    // It takes no flag about warnings.
-    no_remarks: None,
-    shows_file: false,
-    places_includes: None,
-    pipe: None,
-};
-
-static INTEL_FORTRAN: Family = Family {
-    flags: &flags::INTEL_FORTRAN,
-    substitution: Substitution::TemporaryFile,
-    prefix_maps: OLD_MAP,
-    colour: None,
-    whole_statements: false,
-    no_remarks: NO_REMARKS,
-    shows_file: false,
-    places_includes: None,
-    pipe: None,
-};
-
-static NVIDIA_FORTRAN: Family = Family {
-    flags: &flags::NVIDIA_FORTRAN,
-    substitution: Substitution::TemporaryFile,
-    prefix_maps: OLD_MAP,
-    colour: None,
-    whole_statements: false,
-    no_remarks: NO_REMARKS,
-    shows_file: false,
-    places_includes: None,
-    pipe: None,
-};
-
-/// As `UNKNOWN`, for Fortran: most imitate the command line of GNU's, but Flang takes
-/// no flag about warnings.
-static UNKNOWN_FORTRAN: Family = Family {
-    flags: &flags::FLANG,
-    substitution: Substitution::TemporaryFile,
-    prefix_maps: BOTH_MAPS,
-    colour: COLOUR,
-    whole_statements: false,
-    no_remarks: None,
-    shows_file: false,
-    places_includes: None,
-    pipe: None,
-};
-
-/// Compilers by name, without target prefix and version suffix.
-static COMPILERS: &[(&str, &Family, Driver)] = &[
-    ("gcc", &GCC, Driver::C),
-    ("g++", &GCC, Driver::Cxx),
-    ("gfortran", &GFORTRAN, Driver::Fortran),
-    ("flang", &FLANG, Driver::Fortran),
-    ("flang-new", &FLANG, Driver::Fortran),
-    ("ifx", &INTEL_FORTRAN, Driver::Fortran),
-    ("ifort", &INTEL_FORTRAN, Driver::Fortran),
-    ("nvfortran", &NVIDIA_FORTRAN, Driver::Fortran),
-    ("pgfortran", &NVIDIA_FORTRAN, Driver::Fortran),
-    ("clang", &CLANG, Driver::C),
-    ("clang++", &CLANG, Driver::Cxx),
-    ("icx", &INTEL, Driver::C),
-    ("icpx", &INTEL, Driver::Cxx),
-    ("nvc", &NVIDIA, Driver::C),
-    ("nvc++", &NVIDIA, Driver::Cxx),
-    ("cc", &UNKNOWN, Driver::C),
-    ("c++", &UNKNOWN, Driver::Cxx),
-    ("mpicc", &UNKNOWN, Driver::C),
-    ("mpicxx", &UNKNOWN, Driver::Cxx),
-    ("mpic++", &UNKNOWN, Driver::Cxx),
-    ("mpiCC", &UNKNOWN, Driver::Cxx),
-    ("f77", &UNKNOWN_FORTRAN, Driver::Fortran),
-    ("f95", &UNKNOWN_FORTRAN, Driver::Fortran),
-    ("ftn", &UNKNOWN_FORTRAN, Driver::Fortran),
-    ("mpifort", &UNKNOWN_FORTRAN, Driver::Fortran),
-    ("mpif90", &UNKNOWN_FORTRAN, Driver::Fortran),
-    ("mpif77", &UNKNOWN_FORTRAN, Driver::Fortran),
+/// All that are known, and those that are not.
+static FAMILIES: &[Family] = &[
+    gcc::GCC,
+    gfortran::GFORTRAN,
+    clang::CLANG,
+    flang::FLANG,
+    intel::INTEL,
+    intel::INTEL_FORTRAN,
+    nvidia::NVIDIA,
+    nvidia::NVIDIA_FORTRAN,
+    unknown::UNKNOWN,
+    unknown::UNKNOWN_FORTRAN,
 ];
+
+/// What a program is taken for whose name nobody knows.
+static UNKNOWN: Family = unknown::UNKNOWN;
 
 /// Our own commands: the variable that names their compiler, and the default.
 static COMMANDS: &[(&str, &str, &str)] = &[
@@ -375,8 +246,8 @@ fn recognise(program: &OsStr) -> (&'static Family, Driver) {
     }
 }
 
-fn is_unknown(family: &'static Family) -> bool {
-    [&raw const UNKNOWN, &raw const UNKNOWN_FORTRAN].contains(&std::ptr::from_ref(family))
+fn is_unknown(family: &Family) -> bool {
+    family.name == unknown::NAME
 }
 
 /// `x86_64-linux-gnu-gcc-12` is `gcc`; `mpif90` is itself.
@@ -385,10 +256,15 @@ fn by_name(name: &str) -> Option<(&'static Family, Driver)> {
     let spellings = [name, name.trim_end_matches(versioned)];
     let mut known = spellings.iter().filter_map(|spelling| {
         let last = spelling.rsplit('-').next()?;
-        let named = |name: &str| COMPILERS.iter().find(|(known, ..)| *known == name);
+        let named = |name: &str| {
+            FAMILIES.iter().find_map(|family| {
+                let known = family.names.iter().find(|(known, _)| *known == name);
+                known.map(|(_, driver)| (family, *driver))
+            })
+        };
         named(spelling).or_else(|| named(last))
     });
-    known.next().map(|row| (row.1, row.2))
+    known.next()
 }
 
 fn base_name(path: &OsStr) -> String {
@@ -431,8 +307,8 @@ fn without_ourselves(program: OsString) -> OsString {
 mod tests {
     use super::*;
 
-    fn family(name: &str) -> &'static Family {
-        by_name(name).map_or(&UNKNOWN, |(family, _)| family)
+    fn family(name: &str) -> &'static str {
+        by_name(name).map_or("none", |(family, _)| family.name)
     }
 
     #[test]
@@ -443,15 +319,15 @@ mod tests {
             "x86_64-linux-gnu-gcc",
             "aarch64-linux-gnu-gcc-12.2",
         ] {
-            assert!(std::ptr::eq(family(name), &raw const GCC), "{name}");
+            assert_eq!(family(name), "GCC", "{name}");
         }
         for name in ["clang", "clang-14", "clang++-17"] {
-            assert!(std::ptr::eq(family(name), &raw const CLANG), "{name}");
+            assert_eq!(family(name), "Clang", "{name}");
         }
         for name in ["gfortran", "x86_64-linux-gnu-gfortran-12"] {
-            assert!(std::ptr::eq(family(name), &raw const GFORTRAN), "{name}");
+            assert_eq!(family(name), "gfortran", "{name}");
         }
-        assert!(std::ptr::eq(family("flang-new-16"), &raw const FLANG));
+        assert_eq!(family("flang-new-16"), "Flang");
         assert!(by_name("a.out").is_none());
         assert_eq!(by_name("g++-12").map(|found| found.1), Some(Driver::Cxx));
     }
@@ -488,6 +364,6 @@ mod tests {
     fn a_launcher_is_looked_through() {
         let compiler = Compiler::from_words(words("ccache clang-14".into()));
         assert_eq!(compiler.leading, ["clang-14"]);
-        assert!(std::ptr::eq(compiler.family, &raw const CLANG));
+        assert_eq!(compiler.family.name, "Clang");
     }
 }

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use memchr::memmem;
 
-use super::headers::environment_directories;
 use crate::find::c::conditions::definitions;
 use crate::find::c::scan::{self, Include};
 use crate::openmp::Language;
+use crate::wrapper::route::headers::environment_directories;
 
 /// More headers than this take as long as preprocessing.
 const MOST_FILES: usize = 1_500;

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::classify::{CommandLine, Stage};
+use crate::wrapper::command::classify::{CommandLine, Stage};
 
 /// What the command makes: what `-o` says, or what the compilers choose.
 pub(crate) fn outputs(line: &CommandLine) -> Vec<PathBuf> {
@@ -72,8 +72,8 @@ pub(crate) fn kept(line: &CommandLine, source: &OsStr) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::super::classify::classified;
     use super::*;
+    use crate::wrapper::command::classify::classified;
 
     #[test]
     fn outputs_are_what_the_compiler_chooses() {

@@ -11,10 +11,11 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::classify::CommandLine;
-use super::flags::Meaning;
-use super::run::{Output, Runner};
-use super::unit::{Unit, substituted};
+use super::substitution::substituted;
+use crate::wrapper::command::classify::CommandLine;
+use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::run::{Output, Runner};
+use crate::wrapper::unit::Unit;
 
 /// Where systems keep headers that a project's may share a name with.
 const SYSTEM: &[&str] = &["/usr/include", "/usr/local/include"];
@@ -175,8 +176,8 @@ fn may_be_included(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::classify::classified;
     use super::*;
+    use crate::wrapper::command::classify::classified;
 
     fn unit(name: &str, text: &str) -> Unit {
         Unit::for_tests(name, text)

@@ -2,18 +2,18 @@
 //! text that would show it can't be had. A build goes on without it, but for
 //! `ROMP_STRICT`.
 
-use super::classify::CommandLine;
-use super::compilers::Compiler;
-use super::hidden::{self, Reason};
-use super::message;
-use super::settings::Settings;
-use super::unit::Unit;
+use crate::wrapper::command::classify::CommandLine;
+use crate::wrapper::compilers::Compiler;
+use crate::wrapper::message;
+use crate::wrapper::route::choose::{self, Reason};
+use crate::wrapper::settings::Settings;
+use crate::wrapper::unit::Unit;
 
 /// Why a source is preprocessed.
 pub(crate) fn reason(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Option<Reason> {
     match unit.incomplete {
         true => Some(Reason::expansion(UNCLEAR)),
-        false => hidden::reason(compiler, line, unit),
+        false => choose::reason(compiler, line, unit),
     }
 }
 
@@ -22,7 +22,7 @@ const UNCLEAR: &str = "a directive in it is not clear";
 /// What a source keeps from who reads it as it is, if no warning tells that.
 pub(crate) fn unseen(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Option<String> {
     let untold = unit.incomplete && unit.warnings.is_empty();
-    let hidden = hidden::reason(compiler, line, unit).map(|reason| reason.why);
+    let hidden = choose::reason(compiler, line, unit).map(|reason| reason.why);
     hidden.or_else(|| untold.then(|| UNCLEAR.to_owned()))
 }
 

@@ -14,11 +14,11 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::classify::{CommandLine, Role};
-use super::flags::Meaning;
-use super::outputs;
-use super::unit::Unit;
 use crate::spell::{OWN_FILE, OWN_LINE};
+use crate::wrapper::command::classify::{CommandLine, Role};
+use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::command::outputs;
+use crate::wrapper::unit::Unit;
 
 /// The flags that have notes written.
 const FLAGS: [&str; 3] = ["--coverage", "-coverage", "-ftest-coverage"];

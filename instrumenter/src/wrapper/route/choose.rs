@@ -11,19 +11,19 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::absent::Macros;
-use super::classify::{Argument, CommandLine, Role};
-use super::compilers::Compiler;
-use super::flags::Meaning;
-use super::fortran_text;
-use super::headers::environment_directories;
-use super::unit::Unit;
 use crate::find::Hidden;
 use crate::find::c::file::{File, IsAbsent};
 use crate::find::c::scan::{self, Include};
 use crate::names;
 use crate::openmp::Language;
 use crate::source::Absent;
+use crate::wrapper::command::classify::{Argument, CommandLine, Role};
+use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::compilers::Compiler;
+use crate::wrapper::route::absent::Macros;
+use crate::wrapper::route::fortran_text;
+use crate::wrapper::route::headers::environment_directories;
+use crate::wrapper::unit::Unit;
 
 /// More headers than this are not worth the time: preprocessing is cheaper.
 const MOST_FILES: usize = 1_000;
@@ -244,7 +244,7 @@ impl Search {
         loop {
             let file = self.pending.pop()?;
             if let Ok(text) = std::fs::read(&file) {
-                self.queue_included(super::unit::directory(file.as_os_str()), &text);
+                self.queue_included(crate::wrapper::unit::directory(file.as_os_str()), &text);
                 return Some((file, text));
             }
         }
@@ -288,7 +288,7 @@ impl Search {
     /// A file by its directory's real name: headers that include each other as
     /// `"../include/a.h"` would lead to ever longer names of the same files.
     fn in_its_directory(&mut self, file: &Path) -> PathBuf {
-        let directory = super::unit::directory(file.as_os_str());
+        let directory = crate::wrapper::unit::directory(file.as_os_str());
         let name = file.file_name().unwrap_or_default();
         if let Some(real) = self.real.get(directory) {
             return real.join(name);
@@ -316,8 +316,8 @@ fn is_systems(directory: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::classify::classified;
     use super::*;
+    use crate::wrapper::command::classify::classified;
 
     #[test]
     fn headers_are_looked_up_as_the_compiler_does() {

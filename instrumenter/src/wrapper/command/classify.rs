@@ -4,10 +4,10 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use super::compilers::{Compiler, Driver};
-use super::flags::{Meaning, Row, Shape};
-use super::response;
 use crate::openmp;
+use crate::wrapper::command::flags::{Meaning, Row, Shape};
+use crate::wrapper::command::response;
+use crate::wrapper::compilers::{Compiler, Driver};
 
 /// The language of an input, as far as we care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
-use super::classify::{CommandLine, Role};
-use super::flags::Meaning;
 use crate::Source;
 use crate::source::{Form, Layout};
+use crate::wrapper::command::classify::{CommandLine, Role};
+use crate::wrapper::command::flags::Meaning;
 
 /// The layout of the source at a place in the command.
 pub(crate) fn of(line: &CommandLine, index: usize) -> Layout {
@@ -87,8 +87,8 @@ fn length(value: &str) -> Option<usize> {
 mod tests {
     use std::ffi::OsString;
 
-    use super::super::compilers::Compiler;
     use super::*;
+    use crate::wrapper::compilers::Compiler;
 
     fn layout(compiler: &str, text: &str) -> (Form, Option<usize>, bool) {
         let words: Vec<OsString> = text.split(' ').map(Into::into).collect();

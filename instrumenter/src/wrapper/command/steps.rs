@@ -4,8 +4,8 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use super::classify::{Argument, CommandLine, Language, Role, Stage};
-use super::flags::Meaning;
+use crate::wrapper::command::classify::{Argument, CommandLine, Language, Role, Stage};
+use crate::wrapper::command::flags::Meaning;
 
 /// What to do with a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,8 +125,8 @@ fn has_input(line: &CommandLine, libraries: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::classify::classified;
     use super::*;
+    use crate::wrapper::command::classify::classified;
 
     fn decision(text: &str) -> Decision {
         decide(&classified(text), Path::new("/home/user/project"))

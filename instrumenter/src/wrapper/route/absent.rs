@@ -11,13 +11,13 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 
-use super::classify::CommandLine;
-use super::compilers::Compiler;
-use super::hidden::Headers;
-use super::system_headers::SystemHeaders;
 use crate::find::c::conditions::{deciding, definitions};
 use crate::find::c::file::File;
 use crate::source::Absent;
+use crate::wrapper::command::classify::CommandLine;
+use crate::wrapper::compilers::Compiler;
+use crate::wrapper::route::choose::Headers;
+use crate::wrapper::route::system_headers::SystemHeaders;
 
 /// Flags after which the compiler looks elsewhere, or defines what is not searched.
 const ELSEWHERE: &[&str] = &[

@@ -7,8 +7,8 @@
 use std::cell::OnceCell;
 use std::ffi::OsString;
 
-use super::classify::CommandLine;
-use super::run::{Output, Runner};
+use crate::wrapper::command::classify::CommandLine;
+use crate::wrapper::run::{Output, Runner};
 
 /// The answer for one command, asked for at most once.
 #[derive(Debug)]

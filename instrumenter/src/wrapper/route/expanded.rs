@@ -10,20 +10,20 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::classify::{CommandLine, Stage};
-use super::compilers::{Family, Substitution};
-use super::flags::Meaning;
-use super::fortran_text;
-use super::hidden::Needs;
-use super::outputs;
-use super::run::{Outcome, Output, Runner};
-use super::unit::{Instrumenting, Preprocessed, Unit, instrumented, leaves_something};
 use crate::Source;
 use crate::find::c::preprocessed::without_system_marks;
 use crate::find::fortran::marks;
 use crate::find::front_end;
 use crate::openmp::Language;
 use crate::source::Layout;
+use crate::wrapper::command::classify::{CommandLine, Stage};
+use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::command::outputs;
+use crate::wrapper::compilers::{Family, Substitution};
+use crate::wrapper::route::choose::Needs;
+use crate::wrapper::route::fortran_text;
+use crate::wrapper::run::{Outcome, Output, Runner};
+use crate::wrapper::unit::{Instrumenting, Preprocessed, Unit, instrumented, leaves_something};
 
 /// The name of a unit's preprocessed text. Its extension says what it is; of
 /// Fortran it says the form, and modules say which file they were made from.

@@ -1,0 +1,35 @@
+//! LLVM's compiler for Fortran follows GNU's command line, and Clang's.
+
+use super::{Driver, Family, gfortran};
+use crate::source::Form;
+use crate::wrapper::command::flags::Shape::{Flag, Joined, Separate};
+use crate::wrapper::command::flags::{FlagTable, Meaning as M, Row, row};
+
+/// It takes no flag about warnings, and none that maps names.
+pub(super) const FLANG: Family = Family {
+    name: "Flang",
+    names: &[("flang", Driver::Fortran), ("flang-new", Driver::Fortran)],
+    flags: &FLAGS,
+    prefix_maps: &[],
+    colour: Some("-fcolor-diagnostics"),
+    whole_statements: true,
+    shows_file: false,
+    pipe: None,
+    ..gfortran::GFORTRAN
+};
+
+pub(crate) static FLAGS: FlagTable = FlagTable::new(ROWS, Some(&gfortran::FLAGS));
+
+const ROWS: &[Row] = &[
+    row("-ffixed-line-length=", Joined, M::LineLength(Form::Fixed)),
+    row("-Mfixed", Flag, M::SourceForm(Form::Fixed)),
+    row("-Mfree", Joined, M::SourceForm(Form::Free)),
+    row("-Mextend", Flag, M::FixedLineLength(132)),
+    row("-module-dir", Separate, M::Nothing),
+    row("-fopenmp=", Joined, M::OpenMp(true)),
+    row("-Xflang", Separate, M::FrontEnd),
+    row("-mllvm", Separate, M::Nothing),
+    row("-target", Separate, M::Nothing),
+    row("-fcolor-diagnostics", Flag, M::Colour),
+    row("-fno-color-diagnostics", Flag, M::Colour),
+];
