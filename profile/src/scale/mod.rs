@@ -25,6 +25,7 @@ mod text;
 
 pub use forecast::{Forecast, Tried};
 pub use limit::{Inside, Limit};
+pub use text::write_styled as write_text;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
