@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::measured::Measured;
 use super::{Found, Part, Place, Scaling, Width};
-use crate::analysis::words::{percent, time};
+use crate::analysis::words::time;
 use crate::analysis::{NEGLIGIBLE, Report, Share};
 use crate::region_kind::RegionKind;
 use crate::runs::{Common, Site};
@@ -15,6 +15,8 @@ use crate::runs::{Common, Site};
 const MOST: usize = 3;
 /// How many times longer work takes, beyond what the memory's bandwidth explains.
 const BEYOND_BANDWIDTH: f64 = 1.1;
+/// Percent of ideal scaling that are missing beyond doubt.
+const CLEARLY: f64 = 5.0;
 /// How far work that each thread repeats is from the number of threads.
 const REPEATED: f64 = 0.15;
 
@@ -266,11 +268,13 @@ fn counted(scaling: &Scaling, place: &Place) -> Vec<(String, bool)> {
         .collect()
 }
 
-/// A loss in words, for a line of its own.
+/// That there is no limit to name, and why, for a line of its own.
 pub(super) fn nothing(width: &Width) -> String {
-    format!(
-        "Nothing limits up to {} threads: {} of ideal scaling.",
-        width.threads,
-        percent(100.0 * width.efficiency.min(1.0))
-    )
+    let lost = 100.0 * (1.0 - width.efficiency);
+    match lost >= CLEARLY {
+        true => "No place loses more than its runs differ by: run it more often, or on a machine \
+                 that is less busy."
+            .to_owned(),
+        false => format!("Nothing limits up to {} threads.", width.threads),
+    }
 }
