@@ -78,6 +78,23 @@ fn what_was_put_in_is_found() {
 }
 
 #[test]
+fn of_waiting_is_said_what_the_run_says() {
+    let mut uneven = of_loop(2, 40, 0, 0, 0);
+    let late = row(1, &[(Main, 70), (Body, 70)]);
+    let waits = row(2, &[(Main, 70), (Body, 10), (Ibarr, 60)]);
+    uneven.nodes[0].rows = vec![row(0, &[(Seq, 70)]), late, waits];
+    uneven.run.duration_ns = 70 * SECOND;
+    let scaling = scale(&[of_loop(1, 80, 0, 0, 0), uneven]).unwrap();
+    let limit = &scaling.limits[0];
+    assert_eq!(limit.part, Part::Waiting);
+    assert!(
+        limit.found.contains("at the implicit barrier of"),
+        "{limit:?}"
+    );
+    assert!(limit.advice.contains("schedule"), "{limit:?}");
+}
+
+#[test]
 fn work_that_is_slower_than_with_one_thread_is_no_matter_of_bandwidth() {
     let scaling = scale(&[of_loop(1, 30, 0, 0, 0), of_loop(2, 40, 0, 0, 0)]).unwrap();
     assert!(

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::measured::Measured;
 use super::{Found, Part, Place, Scaling, Width};
 use crate::analysis::words::time;
-use crate::analysis::{NEGLIGIBLE, Report, Share};
+use crate::analysis::{Cause, NEGLIGIBLE, Report, Share};
 use crate::region_kind::RegionKind;
 use crate::runs::{Common, Site};
 
@@ -29,6 +29,15 @@ pub struct Inside {
     pub base_ns: u64,
     /// The same at the judged width.
     pub ns: u64,
+}
+
+/// What the list of causes of a run says of a place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Known {
+    /// Where it is, and what was found.
+    pub found: String,
+    /// What to try.
+    pub remedy: String,
 }
 
 /// What limits.
@@ -77,8 +86,32 @@ pub(super) fn look_inside(
             .any(|region| shares_work(common.regions[*region].kind));
     let times_more = runs[run].threads as f64 / runs[base].threads.max(1) as f64;
     let ratio = ratio(&found.place, judged);
+    found.place.cause = cause(&reports[run], run, region, &below, common);
     found.place.is_repeated =
         is_bare && ratio.is_some_and(|ratio| (ratio / times_more - 1.0).abs() < REPEATED);
+}
+
+/// What that run's list of causes says of a parallel region, or of what is in it.
+fn cause(
+    report: &Report<'_>,
+    run: usize,
+    region: usize,
+    below: &BTreeSet<usize>,
+    common: &Common,
+) -> Option<Known> {
+    let numbers = below.iter().copied().chain([region]);
+    let here: BTreeSet<usize> = numbers
+        .filter_map(|number| common.in_profile(run, number))
+        .collect();
+    let is_here = |cause: &&Cause| {
+        let mut regions = cause.place.regions.iter();
+        cause.category.is_some() && regions.any(|region| here.contains(region))
+    };
+    let cause = report.causes.list.iter().find(is_here)?;
+    Some(Known {
+        found: format!("{}: {}", cause.place.words, cause.what),
+        remedy: cause.remedy.trim_end_matches('.').to_owned(),
+    })
 }
 
 fn shares_work(kind: RegionKind) -> bool {
@@ -178,13 +211,16 @@ fn capital(text: &str) -> String {
 
 /// What was found, and what to do.
 fn told(scaling: &Scaling, width: &Width, place: &Place, part: Part) -> (String, String) {
+    let is_of_run = matches!(part, Part::Waiting | Part::Runtime);
+    if let Some(known) = place.cause.as_ref().filter(|_| is_of_run) {
+        return (format!("most {}", known.found), known.remedy.clone());
+    }
     let (found, advice) = match part {
         Part::Work => return work(scaling, width, place),
         Part::Serial => return serial(scaling, width, place),
         Part::Waiting => (
             "its threads wait for each other",
-            "romp report of a run with the most threads says at what: uneven work, a critical \
-             section or lock, too few chunks",
+            "see at what in romp report of a run with the most threads",
         ),
         Part::Runtime => (
             "the OpenMP library starts and ends teams and hands out work",
@@ -201,7 +237,7 @@ fn told(scaling: &Scaling, width: &Width, place: &Place, part: Part) -> (String,
         ),
         Part::Untold => (
             "what its threads did is not known",
-            "romp list says why a construct is not measured",
+            "see in romp list why a construct is not measured",
         ),
     };
     (found.to_owned(), advice.to_owned())
