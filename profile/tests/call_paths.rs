@@ -9,7 +9,7 @@ use by_hand::{node, row, run};
 use profile::analysis::Report;
 use profile::model::{Node, Profile};
 use profile::region_kind::{PseudoRegion, RegionKind};
-use profile::report::writer;
+use profile::report::{Style, text};
 
 const SHOWN: usize = 500;
 
@@ -24,9 +24,13 @@ fn callers_of(callees: u64) -> Profile {
     profile
 }
 
-fn text(profile: &Profile) -> String {
+fn whole(profile: &Profile) -> String {
     let mut out = Vec::new();
-    (writer("text").unwrap().write)(&Report::new(profile), &mut out).unwrap();
+    let style = Style {
+        is_whole: true,
+        ..Style::default()
+    };
+    text::write_styled(&Report::new(profile), style, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -47,7 +51,7 @@ fn tables(text: &str) -> usize {
 
 #[test]
 fn all_call_paths_of_a_usual_run_are_shown() {
-    let text = text(&callers_of(SHOWN as u64 - 1));
+    let text = whole(&callers_of(SHOWN as u64 - 1));
     assert_eq!(tables(&text), SHOWN);
     assert!(!text.contains("call paths with most time"));
     let last = section(&text, "Romp Callgraph ")
@@ -58,7 +62,7 @@ fn all_call_paths_of_a_usual_run_are_shown() {
 
 #[test]
 fn of_very_many_call_paths_those_with_most_time_are_shown() {
-    let text = text(&callers_of(3000));
+    let text = whole(&callers_of(3000));
     assert_eq!(tables(&text), SHOWN);
     let graph = section(&text, "Romp Callgraph ");
     let words = graph.join(" ").replace("  ", " ");

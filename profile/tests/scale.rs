@@ -11,7 +11,8 @@ use generated::profiles;
 use profile::model::{Profile, Row};
 use profile::region_kind::PseudoRegion::{Body, Enter, Ibarr, Main, Seq};
 use profile::region_kind::RegionKind::{Parallel, ParallelLoop};
-use profile::scale::{Amounts, Part, ScaleError, Scaling, scale};
+use profile::report::Style;
+use profile::scale::{Amounts, Part, ScaleError, Scaling, scale, write_text};
 use proptest::prelude::*;
 
 /// A run of a parallel loop, whose threads work, wait and start for so many seconds, and of
@@ -74,6 +75,23 @@ fn what_was_put_in_is_found() {
         "{found}"
     );
     assert!(scaling.limits[0].advice.contains("bandwidth"));
+}
+
+#[test]
+fn of_waiting_is_said_what_the_run_says() {
+    let mut uneven = of_loop(2, 40, 0, 0, 0);
+    let late = row(1, &[(Main, 70), (Body, 70)]);
+    let waits = row(2, &[(Main, 70), (Body, 10), (Ibarr, 60)]);
+    uneven.nodes[0].rows = vec![row(0, &[(Seq, 70)]), late, waits];
+    uneven.run.duration_ns = 70 * SECOND;
+    let scaling = scale(&[of_loop(1, 80, 0, 0, 0), uneven]).unwrap();
+    let limit = &scaling.limits[0];
+    assert_eq!(limit.part, Part::Waiting);
+    assert!(
+        limit.found.contains("at the implicit barrier of"),
+        "{limit:?}"
+    );
+    assert!(limit.advice.contains("schedule"), "{limit:?}");
 }
 
 #[test]
@@ -198,6 +216,30 @@ fn repeats_have_a_median_and_an_interval() {
     assert_eq!(at.lost_interval, [0, 20 * i128::from(SECOND)]);
     // What may be nothing limits nothing.
     assert_eq!(scaling.limits, []);
+    let mut text = Vec::new();
+    write_text(&scaling, Style::default(), &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(
+        !text.contains("differ by"),
+        "it is 2 % of ideal scaling: {text}"
+    );
+    let far = [
+        of_loop(1, 80, 0, 0, 0),
+        of_loop(2, 40, 0, 0, 0),
+        of_loop(2, 60, 0, 0, 0),
+    ];
+    let mut text = Vec::new();
+    write_text(
+        &scale(&[&far[..], &[of_loop(2, 60, 0, 0, 0)]].concat()).unwrap(),
+        Style::default(),
+        &mut text,
+    )
+    .unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(
+        text.contains("No place loses more than its runs differ by"),
+        "{text}"
+    );
 }
 
 #[test]

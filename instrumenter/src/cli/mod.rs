@@ -16,6 +16,7 @@ mod opari2;
 mod page;
 mod report;
 mod scale;
+mod style;
 mod trace;
 mod wrap;
 

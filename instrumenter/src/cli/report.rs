@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::PossibleValue;
 use profile::analysis::{Report, Selection};
-use profile::report::{WRITERS, Writer, writer};
+use profile::report::{WRITERS, Writer, text, writer};
 
-use super::{Failure, page};
+use super::{Failure, page, style};
 
 /// The format that is looked at in a browser.
 const PAGE: &str = "html";
+/// The format that is looked at where it is printed.
+const TEXT: &str = "text";
 
 /// Arguments of `romp report`.
 #[derive(Debug, Args)]
@@ -31,6 +33,10 @@ pub(super) struct Arguments {
     /// Leave the program's source out of the page
     #[arg(long)]
     no_source: bool,
+    /// In text, everything: also the regions and call paths that hardly matter, and each of up
+    /// to 64 threads (the other formats always have everything)
+    #[arg(long)]
+    all: bool,
     #[command(flatten)]
     selection: SelectionArguments,
     /// Say what a column, overhead, property or kind of region means, such as exitBarT
@@ -101,12 +107,18 @@ fn show(path: &Path, arguments: &Arguments) -> Result<(), Failure> {
     }
     let mut report = Report::new(&profile);
     report.select(&selection).map_err(|error| failure(&error))?;
+    let name = arguments.open.then(|| page::name_of(path));
+    let output = arguments.output.clone().or(name);
+    let style = match output {
+        Some(_) => style::of_file(arguments.all),
+        None => style::of_stdout(arguments.all),
+    };
     let write = |out: &mut dyn Write| match writer.name {
         PAGE => page::page(&report, path, !arguments.no_source).write(out),
+        TEXT => text::write_styled(&report, style, out),
         _ => (writer.write)(&report, out),
     };
-    let name = arguments.open.then(|| page::name_of(path));
-    let Some(output) = arguments.output.clone().or(name) else {
+    let Some(output) = output else {
         return super::print(write);
     };
     page::write_file(&output, &[path], write)?;

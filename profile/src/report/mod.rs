@@ -11,10 +11,13 @@ mod escape;
 pub mod folded;
 pub mod html;
 pub mod json;
+pub(crate) mod page;
 pub mod text;
 pub mod xml;
 
 use std::io::{self, Write};
+
+pub use page::Style;
 
 use crate::analysis::Report;
 use crate::model::Run;

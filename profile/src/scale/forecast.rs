@@ -20,6 +20,8 @@ pub struct Forecast {
     pub from: [u64; 2],
     /// The elapsed time.
     pub duration_ns: u64,
+    /// The elapsed time of the most threads that it is made from, without what was not run.
+    pub from_ns: u64,
     /// How many times faster than with the fewest threads.
     pub speedup: f64,
     /// How many times faster than with the most threads that it is made from.
@@ -62,6 +64,7 @@ pub(super) fn forecast(widths: &[Width], places: &[Place], judged: usize) -> Opt
         threads,
         from: [widths[before].threads, last],
         duration_ns,
+        from_ns: model.measured(judged),
         speedup: faster(model.measured(0)),
         gain: faster(model.measured(judged)),
         limit_ns: model.predict([before, judged], None),

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::measured::Measured;
 use super::{Found, Part, Place, Scaling, Width};
-use crate::analysis::words::{percent, time};
-use crate::analysis::{NEGLIGIBLE, Report, Share};
+use crate::analysis::words::time;
+use crate::analysis::{Cause, NEGLIGIBLE, Report, Share};
 use crate::region_kind::RegionKind;
 use crate::runs::{Common, Site};
 
@@ -15,6 +15,8 @@ use crate::runs::{Common, Site};
 const MOST: usize = 3;
 /// How many times longer work takes, beyond what the memory's bandwidth explains.
 const BEYOND_BANDWIDTH: f64 = 1.1;
+/// Percent of ideal scaling that are missing beyond doubt.
+const CLEARLY: f64 = 5.0;
 /// How far work that each thread repeats is from the number of threads.
 const REPEATED: f64 = 0.15;
 
@@ -27,6 +29,15 @@ pub struct Inside {
     pub base_ns: u64,
     /// The same at the judged width.
     pub ns: u64,
+}
+
+/// What the list of causes of a run says of a place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Known {
+    /// Where it is, and what was found.
+    pub found: String,
+    /// What to try.
+    pub remedy: String,
 }
 
 /// What limits.
@@ -75,8 +86,32 @@ pub(super) fn look_inside(
             .any(|region| shares_work(common.regions[*region].kind));
     let times_more = runs[run].threads as f64 / runs[base].threads.max(1) as f64;
     let ratio = ratio(&found.place, judged);
+    found.place.cause = cause(&reports[run], run, region, &below, common);
     found.place.is_repeated =
         is_bare && ratio.is_some_and(|ratio| (ratio / times_more - 1.0).abs() < REPEATED);
+}
+
+/// What that run's list of causes says of a parallel region, or of what is in it.
+fn cause(
+    report: &Report<'_>,
+    run: usize,
+    region: usize,
+    below: &BTreeSet<usize>,
+    common: &Common,
+) -> Option<Known> {
+    let numbers = below.iter().copied().chain([region]);
+    let here: BTreeSet<usize> = numbers
+        .filter_map(|number| common.in_profile(run, number))
+        .collect();
+    let is_here = |cause: &&Cause| {
+        let mut regions = cause.place.regions.iter();
+        cause.category.is_some() && regions.any(|region| here.contains(region))
+    };
+    let cause = report.causes.list.iter().find(is_here)?;
+    Some(Known {
+        found: format!("{}: {}", cause.place.words, cause.what),
+        remedy: cause.remedy.trim_end_matches('.').to_owned(),
+    })
 }
 
 fn shares_work(kind: RegionKind) -> bool {
@@ -176,13 +211,16 @@ fn capital(text: &str) -> String {
 
 /// What was found, and what to do.
 fn told(scaling: &Scaling, width: &Width, place: &Place, part: Part) -> (String, String) {
+    let is_of_run = matches!(part, Part::Waiting | Part::Runtime);
+    if let Some(known) = place.cause.as_ref().filter(|_| is_of_run) {
+        return (format!("most {}", known.found), known.remedy.clone());
+    }
     let (found, advice) = match part {
         Part::Work => return work(scaling, width, place),
         Part::Serial => return serial(scaling, width, place),
         Part::Waiting => (
             "its threads wait for each other",
-            "romp report of a run with the most threads says at what: uneven work, a critical \
-             section or lock, too few chunks",
+            "see at what in romp report of a run with the most threads",
         ),
         Part::Runtime => (
             "the OpenMP library starts and ends teams and hands out work",
@@ -199,7 +237,7 @@ fn told(scaling: &Scaling, width: &Width, place: &Place, part: Part) -> (String,
         ),
         Part::Untold => (
             "what its threads did is not known",
-            "romp list says why a construct is not measured",
+            "see in romp list why a construct is not measured",
         ),
     };
     (found.to_owned(), advice.to_owned())
@@ -266,11 +304,13 @@ fn counted(scaling: &Scaling, place: &Place) -> Vec<(String, bool)> {
         .collect()
 }
 
-/// A loss in words, for a line of its own.
+/// That there is no limit to name, and why, for a line of its own.
 pub(super) fn nothing(width: &Width) -> String {
-    format!(
-        "Nothing limits up to {} threads: {} of ideal scaling.",
-        width.threads,
-        percent(100.0 * width.efficiency.min(1.0))
-    )
+    let lost = 100.0 * (1.0 - width.efficiency);
+    match lost >= CLEARLY {
+        true => "No place loses more than its runs differ by: run it more often, or on a machine \
+                 that is less busy."
+            .to_owned(),
+        false => format!("Nothing limits up to {} threads.", width.threads),
+    }
 }

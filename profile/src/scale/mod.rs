@@ -24,7 +24,8 @@ mod measured;
 mod text;
 
 pub use forecast::{Forecast, Tried};
-pub use limit::{Inside, Limit};
+pub use limit::{Inside, Known, Limit};
+pub use text::write_styled as write_text;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -245,6 +246,8 @@ pub struct Place {
     pub at: Vec<At>,
     /// The part of the region whose work grew most, if it is most of what grew.
     pub inside: Option<Inside>,
+    /// What is known of it from one run at the judged width: the first of its causes.
+    pub cause: Option<Known>,
     /// Whether each thread seems to do all of the work.
     pub is_repeated: bool,
 }
@@ -397,6 +400,7 @@ fn places(
                     .map(|group| at(runs, group, &groups[0], region))
                     .collect(),
                 inside: None,
+                cause: None,
                 is_repeated: false,
             },
             region,

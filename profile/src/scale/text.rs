@@ -5,12 +5,23 @@ use std::io::{self, Write};
 
 use super::{Amounts, Forecast, Part, Scaling, Width, limit};
 use crate::analysis::words::{count, percent, time};
+use crate::report::page::{Page, Style};
 use crate::report::text::layout::prose;
 
 /// Places that are shown; the rest is counted.
 const MOST: usize = 20;
 
 pub(super) fn write(scaling: &Scaling, out: &mut dyn Write) -> io::Result<()> {
+    write_styled(scaling, Style::default(), out)
+}
+
+/// Writes how a program scales as text in a style.
+///
+/// # Errors
+/// If `out` refuses.
+pub fn write_styled(scaling: &Scaling, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::new(out, style);
+    let out = &mut page;
     let judged = &scaling.widths[scaling.judged];
     limits(scaling, judged, out)?;
     for note in &scaling.notes {
@@ -25,10 +36,10 @@ pub(super) fn write(scaling: &Scaling, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out)?;
         self::forecast(forecast, judged, out)?;
     }
-    Ok(())
+    out.flush()
 }
 
-fn limits(scaling: &Scaling, judged: &Width, out: &mut dyn Write) -> io::Result<()> {
+fn limits(scaling: &Scaling, judged: &Width, out: &mut Page<'_>) -> io::Result<()> {
     let base = &scaling.widths[0];
     let headline = format!(
         "{}: {:.2} times as fast with {} as with {} ({} of ideal).",
@@ -38,7 +49,7 @@ fn limits(scaling: &Scaling, judged: &Width, out: &mut dyn Write) -> io::Result<
         base.threads,
         percent(100.0 * judged.efficiency)
     );
-    prose(&headline, 2, out)?;
+    out.strong(|out| prose(&headline, 2, out))?;
     if scaling.limits.is_empty() {
         return prose(&limit::nothing(judged), 2, out);
     }
@@ -74,7 +85,7 @@ fn signed(ns: i128) -> String {
     format!("{sign}{}", time(size))
 }
 
-fn widths(scaling: &Scaling, parts: &[Part], out: &mut dyn Write) -> io::Result<()> {
+fn widths(scaling: &Scaling, parts: &[Part], out: &mut Page<'_>) -> io::Result<()> {
     let has_repeats = scaling.widths.iter().any(|width| width.duration.runs > 1);
     let mut titles = vec!["threads", "time"];
     if has_repeats {
@@ -144,41 +155,38 @@ fn title_row(titles: &[&str], parts: &[Part]) -> Vec<String> {
         .collect()
 }
 
-fn places(
-    scaling: &Scaling,
-    judged: &Width,
-    parts: &[Part],
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn places(scaling: &Scaling, judged: &Width, parts: &[Part], out: &mut Page<'_>) -> io::Result<()> {
     writeln!(
         out,
         "By place with {}, elapsed time, most lost first:",
         count(judged.threads, "thread")
     )?;
-    let titles = ["time", "ideal", "lost"];
+    let titles = ["place", "time", "ideal", "lost"];
     let mut rows = vec![title_row(&titles, parts)];
     rows[0].push("where".to_owned());
-    for place in scaling.places.iter().take(MOST) {
+    let most = if out.is_whole() { usize::MAX } else { MOST };
+    for (number, place) in (1..).zip(scaling.places.iter().take(most)) {
         let at = &place.at[scaling.judged];
         let total = at.time.total();
         let ideal = total - at.lost.total();
-        let mut row = [total, ideal].map(|ns| signed(judged.elapsed(ns))).to_vec();
+        let mut row = vec![number.to_string()];
+        row.extend([total, ideal].map(|ns| signed(judged.elapsed(ns))));
         row.extend(lost(&at.lost, judged, parts));
         row.push(place.in_words());
         rows.push(row);
     }
     table(&rows, titles.len() + parts.len(), out)?;
-    match scaling.places.len().saturating_sub(MOST) {
+    match scaling.places.len().saturating_sub(most) {
         0 => Ok(()),
         more => writeln!(
             out,
-            "({} not shown; -f csv writes all.)",
+            "(and {}: --all shows all)",
             count(more as u64, "more place")
         ),
     }
 }
 
-fn forecast(forecast: &Forecast, judged: &Width, out: &mut dyn Write) -> io::Result<()> {
+fn forecast(forecast: &Forecast, judged: &Width, out: &mut Page<'_>) -> io::Result<()> {
     let gain = match forecast.gain {
         gain if gain < 1.02 => "no gain".to_owned(),
         gain => format!("{gain:.2} times as fast as {}", judged.threads),
@@ -191,14 +199,28 @@ fn forecast(forecast: &Forecast, judged: &Width, out: &mut dyn Write) -> io::Res
             time(tried.measured_ns)
         )
     });
+    let limit = time(forecast.limit_ns);
+    let limit = match forecast.limit_ns > forecast.duration_ns {
+        true => format!("more threads make it slower, up to {limit}"),
+        false => format!("no number of threads makes it shorter than {limit}"),
+    };
+    // What was not run is left out, so that the judged run would have been shorter too.
+    let is_shorter = 51 * forecast.from_ns < 50 * judged.duration_ns;
+    let of_judged = is_shorter.then(|| {
+        let was = time(forecast.from_ns);
+        format!(
+            " ({} would have taken {was} on a machine that is not busy)",
+            judged.threads
+        )
+    });
     prose(
         &format!(
-            "Estimated: {} threads with a processor each would take {}, {gain}; any number of \
-             threads {} at least. Each place is taken as a / threads + b, from {} and {} \
+            "Estimated: {} threads with a processor each would take {}, {gain}{}; {}. Each place is taken as a / threads + b, from {} and {} \
              threads.{}",
             forecast.threads,
             time(forecast.duration_ns),
-            time(forecast.limit_ns),
+            of_judged.unwrap_or_default(),
+            limit,
             forecast.from[0],
             forecast.from[1],
             tried.unwrap_or_default()
@@ -208,22 +230,54 @@ fn forecast(forecast: &Forecast, judged: &Width, out: &mut dyn Write) -> io::Res
     )
 }
 
-/// Columns to the right, but what is beyond `right` of them.
-fn table(rows: &[Vec<String>], right: usize, out: &mut dyn Write) -> io::Result<()> {
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    for row in rows {
-        let mut line = String::new();
-        for (column, cell) in row.iter().enumerate() {
-            let gap = if column == 0 { "" } else { "  " };
-            match column < right {
-                true => line += &format!("{gap}{cell:>width$}", width = width(column)),
-                false => line += &format!("{gap}{cell}"),
+/// Columns to the right, the first of them in front of each block of those that fit the page;
+/// what is beyond `right` of them is a name.
+fn table(rows: &[Vec<String>], right: usize, out: &mut Page<'_>) -> io::Result<()> {
+    let widths: Vec<usize> = (0..right)
+        .map(|column| {
+            let cells = rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        })
+        .collect();
+    let numbers: usize = widths.iter().map(|width| width + 2).sum();
+    let names = rows.iter().filter_map(|row| row.get(right));
+    let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);
+    let are_beside = !out.is_narrower(numbers + longest);
+    for block in blocks(&widths, out) {
+        for row in rows {
+            let mut line = String::new();
+            let columns = block.clone().filter(|column| *column > 0);
+            for column in std::iter::once(0).chain(columns) {
+                let gap = if column == 0 { "" } else { "  " };
+                line += &format!("{gap}{:>width$}", row[column], width = widths[column]);
             }
+            for name in row.iter().skip(right).filter(|_| are_beside) {
+                line += &format!("  {name}");
+            }
+            writeln!(out, "{line}")?;
         }
-        writeln!(out, "{line}")?;
+    }
+    for row in rows.iter().filter(|_| !are_beside) {
+        if let Some(name) = row.get(right) {
+            writeln!(out, "{:>width$}  {name}", row[0], width = widths[0])?;
+        }
     }
     Ok(())
+}
+
+/// The columns that fit the page together, block by block.
+fn blocks(widths: &[usize], out: &Page<'_>) -> Vec<std::ops::Range<usize>> {
+    let mut blocks: Vec<std::ops::Range<usize>> = Vec::new();
+    let mut used = 0;
+    for (column, width) in widths.iter().enumerate() {
+        used += width + 2;
+        match blocks.last_mut() {
+            Some(block) if !out.is_narrower(used) => block.end = column + 1,
+            _ => {
+                used = widths[0] + 2 + if column == 0 { 0 } else { width + 2 };
+                blocks.push(column..column + 1);
+            }
+        }
+    }
+    blocks
 }

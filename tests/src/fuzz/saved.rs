@@ -7,11 +7,12 @@ use std::sync::OnceLock;
 
 use profile::analysis::{Report, Selection};
 use profile::check::{Thresholds, check};
-use profile::diff::{self, Noise, diff};
+use profile::diff::{self, Noise, diff, diff_runs};
 use profile::load::parse;
 use profile::merge::{Part, fold, merge, number, of_rank};
 use profile::model::Profile;
 use profile::report::{WRITERS, json};
+use profile::scale;
 use profile::units::{Factor, Percent};
 use serde_json::Value;
 
@@ -138,6 +139,14 @@ fn compared(profile: &Profile) {
             assert!((writer.write)(&found, &mut io::sink()).is_ok());
         }
     }
+    let runs = [folded.clone(), other.clone(), folded.clone()];
+    if let Ok(scaling) = scale::scale(&runs) {
+        for writer in scale::WRITERS {
+            assert!((writer.write)(&scaling, &mut io::sink()).is_ok());
+        }
+    }
+    let found = diff_runs(&runs[..2], &runs, Noise::default());
+    assert!(!found.verdict.is_empty());
     let thresholds = Thresholds {
         max_imbalance: Some(Percent(1.0)),
         min_coverage: Some(Percent(99.0)),

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::PossibleValue;
 use profile::model::Profile;
-use profile::scale::{WRITERS, scale};
+use profile::scale::{WRITERS, scale, write_text};
 
 use super::Failure;
 
@@ -38,6 +38,9 @@ pub(super) struct Arguments {
     /// How to write it
     #[arg(short, long, default_value = WRITERS[0].name, value_parser = formats())]
     format: String,
+    /// In text, all places
+    #[arg(long)]
+    all: bool,
     /// The program that was built with rompcc, and its arguments
     #[arg(last = true, value_name = "COMMAND", requires = "threads")]
     command: Vec<OsString>,
@@ -76,5 +79,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let writer = WRITERS
         .iter()
         .find(|writer| writer.name == arguments.format);
-    super::print(|out| (writer.unwrap_or(&WRITERS[0]).write)(&scaling, out))
+    let style = super::style::of_stdout(arguments.all);
+    super::print(|out| match writer {
+        Some(writer) if writer.name != WRITERS[0].name => (writer.write)(&scaling, out),
+        _ => write_text(&scaling, style, out),
+    })
 }

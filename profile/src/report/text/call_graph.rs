@@ -1,13 +1,15 @@
 //! The call graph of the text report: the call paths with most time.
 
 use std::cmp::Reverse;
-use std::io::{self, Write};
+use std::io;
 
 use super::layout::{COLUMN_WIDTH, Format, Line, PERCENT_WIDTH, banner, prose};
 use super::place;
+use super::worth::Worth;
 use crate::analysis::{CallGraph, Report, Times};
 use crate::order;
 use crate::printable::printable;
+use crate::report::page::Page;
 
 /// Call paths deeper than this are not indented further.
 const DEEPEST_INDENT: usize = 24;
@@ -17,6 +19,8 @@ const KIND_WIDTH: usize = 8;
 /// recursive tasks has tens of thousands, nobody reads them, and they would be
 /// written while the user waits for the program to end.
 const MOST_PATHS: usize = 500;
+/// The same where not everything is shown.
+const MOST_WORTH: usize = 40;
 
 /// Which call paths the report shows. A path is only shown with its callers.
 pub(super) struct Shown {
@@ -25,8 +29,13 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    pub(super) fn new(graph: &CallGraph) -> Self {
-        let number = graph.paths.len().min(MOST_PATHS);
+    pub(super) fn new(graph: &CallGraph, worth: &Worth) -> Self {
+        let most = if worth.is_whole() {
+            MOST_PATHS
+        } else {
+            MOST_WORTH
+        };
+        let number = graph.paths.len().min(most);
         let mut flags = vec![true; graph.paths.len()];
         if number < flags.len() {
             // No callee stands in front of its caller, whatever was measured.
@@ -42,6 +51,11 @@ impl Shown {
             }
         }
         Self { flags, number }
+    }
+
+    /// Whether call paths are left out.
+    pub(super) fn leaves_out(&self) -> bool {
+        self.number < self.flags.len()
     }
 
     /// The indices of what is shown, in the call graph's order.
@@ -62,8 +76,8 @@ impl Shown {
     pub(super) fn in_words(&self) -> Option<String> {
         (self.number < self.flags.len()).then(|| {
             format!(
-                "The {} of {} call paths with most time are shown; 'romp report -f csv' writes \
-                 all, and --region those of some regions.",
+                "The {} of {} call paths with most time are shown; romp report --all shows \
+                 {MOST_PATHS}, -f csv all, and --region those of some regions.",
                 self.number,
                 self.flags.len()
             )
@@ -72,7 +86,7 @@ impl Shown {
 }
 
 /// Writes the call graph.
-pub(super) fn write(report: &Report<'_>, shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &Report<'_>, shown: &Shown, out: &mut Page<'_>) -> io::Result<()> {
     banner("Romp Callgraph", out)?;
     let graph = &report.call_graph;
     let every = || {

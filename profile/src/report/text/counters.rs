@@ -3,14 +3,13 @@
 
 use std::io::{self, Write};
 
-use super::layout::{COLUMN_WIDTH, Line, banner, prose};
+use super::layout::{COLUMN_WIDTH, Line, banner, more, prose};
 use super::place;
+use super::worth::Worth;
 use crate::analysis::{Derived, Report};
+use crate::report::page::Page;
 
-/// Of tables with more rows than this only the sum is shown.
-const MOST_ROWS: usize = 64;
-
-pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
     let formulas = &report.formulas;
     if formulas.is_empty() && formulas.problems.is_empty() {
         return Ok(());
@@ -28,7 +27,8 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
         .max()
         .unwrap_or(0)
         .max(4);
-    for table in report.flat.iter().filter(|_| !names.is_empty()) {
+    let (tables, hidden) = worth.of(&report.flat, |table| Some(table.region));
+    for table in tables.into_iter().filter(|_| !names.is_empty()) {
         let label = &report.labels[table.region];
         let kind = label.kind.row().full_name;
         writeln!(out, "{} {} {kind}", label.id, place(label))?;
@@ -45,13 +45,13 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
             }
             line.end(out)
         };
-        for (thread, cells) in table.rows().filter(|_| table.threads.len() <= MOST_ROWS) {
+        for (thread, cells) in table.rows().filter(|_| worth.shows_threads(table)) {
             row(&report.threads[thread], &formulas.values(table, cells))?;
         }
         row("SUM", &formulas.values(table, &table.sum))?;
         writeln!(out)?;
     }
-    Ok(())
+    more(hidden, "more region", out)
 }
 
 /// Four digits that matter; a dash where there is no value.

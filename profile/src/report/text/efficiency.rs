@@ -2,16 +2,18 @@
 
 use std::io::{self, Write};
 
-use super::layout::{Format, Line, banner, prose};
+use super::layout::{Format, Line, banner, more, prose, room, shortened};
 use super::place;
+use super::worth::Worth;
 use crate::analysis::{Barrier, Decomposition, Efficiency, Parts, Report};
+use crate::report::page::Page;
 
 /// Width of a column of times.
 const TIME_WIDTH: usize = 10;
 /// Width of a column of factors and percentages.
 const FACTOR_WIDTH: usize = 11;
 
-pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
     let Some(program) = report.efficiency.program else {
         return Ok(());
     };
@@ -21,15 +23,17 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
     for (level, efficiency) in levels.iter().enumerate().filter(|_| levels.len() > 1) {
         rows.push((format!("teams at level {}", level + 1), *efficiency));
     }
-    for (region, efficiency) in &report.efficiency.regions {
+    let (regions, hidden) = worth.of(&report.efficiency.regions, |(region, _)| Some(*region));
+    for (region, efficiency) in regions {
         rows.push((name(report, *region), *efficiency));
     }
     efficiencies(&rows, out)?;
+    more(hidden, "more region", out)?;
     writeln!(out)?;
     for text in EXPLANATIONS {
         prose(text, 10, out)?;
     }
-    summary_view(report, out)
+    summary_view(report, worth, out)
 }
 
 const EXPLANATIONS: &[&str] = &[
@@ -53,10 +57,11 @@ fn widest<'n>(names: impl Iterator<Item = &'n String>) -> usize {
     names.map(|name| name.chars().count()).max().unwrap_or(0)
 }
 
-fn efficiencies(rows: &[(String, Efficiency)], out: &mut dyn Write) -> io::Result<()> {
+fn efficiencies(rows: &[(String, Efficiency)], out: &mut Page<'_>) -> io::Result<()> {
     let width = widest(rows.iter().map(|(name, _)| name));
     let largest = rows.iter().map(|(_, row)| row.time_ns).max().unwrap_or(0);
     let format = Format::time(largest, TIME_WIDTH);
+    let width = room(width, 2 * format.width + 3 * FACTOR_WIDTH, out);
     let mut line = Line::default();
     line.spaces(width)
         .right("Total", format.width)
@@ -66,7 +71,7 @@ fn efficiencies(rows: &[(String, Efficiency)], out: &mut dyn Write) -> io::Resul
     }
     line.end(out)?;
     for (name, row) in rows {
-        line.left(name, width)
+        line.left(&shortened(name, width), width)
             .number(row.time_ns, format)
             .number(row.useful_ns, format);
         for factor in [row.total, row.load_balance, row.rest] {
@@ -81,8 +86,9 @@ fn efficiencies(rows: &[(String, Efficiency)], out: &mut dyn Write) -> io::Resul
 }
 
 /// POMPROF's summary view: the highest value of each metric over the threads.
-fn summary_view(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let regions: Vec<Highest> = report.decomposition().map(Highest::of).collect();
+fn summary_view(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
+    let rows: Vec<Highest> = report.decomposition().map(Highest::of).collect();
+    let (regions, hidden) = worth.of(&rows, |row| Some(row.region));
     if regions.is_empty() {
         return Ok(());
     }
@@ -94,6 +100,7 @@ fn summary_view(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let width = widest(names.iter());
     let largest = regions.iter().map(|row| row.time_ns).max().unwrap_or(0);
     let format = Format::time(largest, TIME_WIDTH);
+    let width = room(width, 5 * format.width + FACTOR_WIDTH, out);
     let mut line = Line::default();
     line.spaces(width);
     for title in ["Time", "Work"] {
@@ -105,10 +112,11 @@ fn summary_view(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
     line.end(out)?;
     for (row, name) in regions.iter().zip(&names) {
-        line.left(name, width);
+        line.left(&shortened(name, width), width);
         row.tell(&mut line, format);
         line.end(out)?;
     }
+    more(hidden, "more region", out)?;
     writeln!(out)?;
     for text in SUMMARY_EXPLANATIONS {
         prose(text, 10, out)?;

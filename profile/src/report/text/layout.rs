@@ -11,6 +11,9 @@
 
 use std::io::{self, Write};
 
+use crate::analysis::words::count;
+use crate::report::page::Page;
+
 const FEWEST_DECIMALS: u32 = 2;
 const MOST_DECIMALS: u32 = 9;
 /// How many decimals more than its widest neighbour a column can have.
@@ -19,8 +22,6 @@ const MORE_DECIMALS: u32 = 4;
 pub(super) const COLUMN_WIDTH: usize = 10;
 /// Width of what [`Line::percent`] writes.
 pub(super) const PERCENT_WIDTH: usize = 8;
-/// Prose is folded before this column.
-const PROSE_WIDTH: usize = 96;
 const BANNER_WIDTH: usize = 78;
 
 /// The decimals of a column whose largest time this is.
@@ -149,28 +150,62 @@ fn rounded(value: u64, by: u64) -> u64 {
 }
 
 /// A section's title, as ompP draws it.
-pub(super) fn banner(title: &str, out: &mut dyn Write) -> io::Result<()> {
-    let rule = "-".repeat(BANNER_WIDTH);
+pub(super) fn banner(title: &str, out: &mut Page<'_>) -> io::Result<()> {
+    let width = out.prose_width().min(BANNER_WIDTH);
+    let rule = "-".repeat(width);
     let start = format!("----     {title}     ");
-    writeln!(out, "\n{rule}\n{start:-<BANNER_WIDTH$}\n{rule}")
+    writeln!(out, "\n{rule}")?;
+    out.strong(|out| writeln!(out, "{start:-<width$}"))?;
+    writeln!(out, "{rule}")
+}
+
+/// How many are not shown, and how to see them.
+pub(super) fn more(number: usize, noun: &str, out: &mut Page<'_>) -> io::Result<()> {
+    match number {
+        0 => Ok(()),
+        number => {
+            let number = count(number as u64, noun);
+            writeln!(out, "(and {number}: romp report --all shows all)")
+        }
+    }
+}
+
+/// The width of a column of names beside so many other columns of the page.
+pub(super) fn room(width: usize, others: usize, out: &Page<'_>) -> usize {
+    const LEAST: usize = 12;
+    let left = out.width().map(|page| page.saturating_sub(others));
+    left.map_or(width, |left| width.min(left.max(LEAST)))
+}
+
+/// A text that has so much room: what is too long is left out in the middle.
+pub(super) fn shortened(text: &str, room: usize) -> String {
+    let length = text.chars().count();
+    if length <= room {
+        return text.to_owned();
+    }
+    let kept = room.saturating_sub(1);
+    let start: String = text.chars().take(kept / 3).collect();
+    let end: String = text.chars().skip(length - (kept - kept / 3)).collect();
+    format!("{start}…{end}")
 }
 
 /// Writes prose, folded between words, later lines indented by `indent`.
-pub(crate) fn prose(text: &str, indent: usize, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn prose(text: &str, indent: usize, out: &mut Page<'_>) -> io::Result<()> {
     fold(text, [0, indent], out)
 }
 
 /// Writes prose, folded between words, all lines indented by `indent`.
-pub(super) fn paragraph(text: &str, indent: usize, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn paragraph(text: &str, indent: usize, out: &mut Page<'_>) -> io::Result<()> {
     fold(text, [indent, indent], out)
 }
 
-fn fold(text: &str, [first, later]: [usize; 2], out: &mut dyn Write) -> io::Result<()> {
+fn fold(text: &str, [first, later]: [usize; 2], out: &mut Page<'_>) -> io::Result<()> {
+    let width = out.prose_width();
     let mut line = Line::default();
     line.spaces(first);
     let mut is_empty = true;
     for word in text.split(' ') {
-        if !is_empty && line.text.len() + 1 + word.len() > PROSE_WIDTH {
+        if !is_empty && line.text.len() + 1 + word.len() > width {
             line.end(out)?;
             line.spaces(later);
         } else if !is_empty {

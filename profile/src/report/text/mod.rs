@@ -1,5 +1,8 @@
 //! ompP's report as text: its sections in its order, with a summary in words
 //! on top.
+//!
+//! Of a large run what matters is shown ([`worth`]), and the rest is counted; all of it is
+//! shown on request.
 
 mod call_graph;
 mod counters;
@@ -9,38 +12,65 @@ mod overheads;
 mod profiles;
 mod properties;
 mod ranks;
-pub(super) mod waits;
+mod waits;
+mod worth;
 
 use std::io::{self, Write};
 
 use super::general_facts;
+use super::page::{Page, Style};
 use crate::analysis::{Execution, Label, Report};
 use crate::printable::printable;
 use layout::{Line, banner, prose};
+use worth::{MOST_REGIONS, Worth};
 
-/// Writes the report.
+/// Writes the report, as into a file: of a large run what matters.
 ///
 /// # Errors
 /// If `out` refuses.
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    summary(report, out)?;
-    general(report, out)?;
-    ranks::write(report, out)?;
-    overview(report, out)?;
-    let shown = call_graph::Shown::new(&report.call_graph);
-    call_graph::write(report, &shown, out)?;
-    profiles::flat(report, out)?;
-    profiles::on_call_paths(report, &shown, out)?;
-    counters::write(report, out)?;
-    overheads::write(report, out)?;
-    properties::write(report, out)?;
-    efficiency::write(report, out)?;
-    waits::write(report, out)
+    write_styled(report, Style::default(), out)
 }
 
-fn summary(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    for line in &report.summary.lines {
+/// Writes the report in a style of its own.
+///
+/// # Errors
+/// If `out` refuses.
+pub fn write_styled(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::new(out, style);
+    let out = &mut page;
+    let worth = Worth::new(report, out);
+    summary(report, &worth, out)?;
+    general(report, out)?;
+    ranks::write(report, out)?;
+    overview(report, &worth, out)?;
+    let shown = call_graph::Shown::new(&report.call_graph, &worth);
+    call_graph::write(report, &shown, out)?;
+    profiles::flat(report, &worth, out)?;
+    profiles::on_call_paths(report, &shown, &worth, out)?;
+    counters::write(report, &worth, out)?;
+    overheads::write(report, &worth, out)?;
+    properties::write(report, &worth, out)?;
+    efficiency::write(report, &worth, out)?;
+    waits::write(report, &worth, out)?;
+    out.flush()
+}
+
+fn summary(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
+    let mut lines = report.summary.lines.iter();
+    if let Some(first) = lines.next() {
+        out.strong(|out| prose(first, 2, out))?;
+    }
+    for line in lines {
         prose(line, 2, out)?;
+    }
+    if worth.leaves_out() {
+        let shown = format!(
+            "Shown below: the {MOST_REGIONS} regions with most to win of {}; romp report --all \
+             shows all.",
+            report.flat.len()
+        );
+        prose(&shown, 2, out)?;
     }
     match &report.shown {
         Some(shown) => prose(&format!("Shown below: {shown}."), 2, out),
@@ -48,7 +78,7 @@ fn summary(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-fn general(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn general(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
     banner("Romp General Information", out)?;
     let run = &report.profile.run;
     let seconds = |ns: u64| {
@@ -68,13 +98,14 @@ fn general(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn overview(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn overview(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
     banner("Romp Region Overview", out)?;
     for group in &report.overview {
         let number = group.regions.len();
         let noun = if number == 1 { "region" } else { "regions" };
         writeln!(out, "{}: {number} {noun}:", group.kind.full_name)?;
-        for &(region, execution) in &group.regions {
+        let (regions, hidden) = worth.of(&group.regions, |(region, _)| Some(*region));
+        for &(region, execution) in regions {
             let label = &report.labels[region];
             let mut line = Line::default();
             line.text(" * ")
@@ -89,17 +120,22 @@ fn overview(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
             }
             line.end(out)?;
         }
+        if hidden > 0 {
+            writeln!(out, " * and {hidden} more")?;
+        }
         writeln!(out)?;
     }
-    files(report, out)
+    files(report, worth, out)
 }
 
 /// Where the files are whose names are shortened elsewhere.
-fn files(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn files(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
     let mut files: Vec<(&str, &str)> = report
         .labels
         .iter()
-        .map(|label| (label.short_file.as_str(), label.file.as_str()))
+        .enumerate()
+        .filter(|(region, _)| worth.shows(*region))
+        .map(|(_, label)| (label.short_file.as_str(), label.file.as_str()))
         .filter(|(short, whole)| short != whole)
         .collect();
     files.sort_unstable();

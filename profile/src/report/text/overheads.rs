@@ -2,29 +2,31 @@
 
 use std::io::{self, Write};
 
-use super::layout::{self, Format, Line, PERCENT_WIDTH, banner, prose};
+use super::layout::{self, Format, Line, PERCENT_WIDTH, banner, more, prose, room, shortened};
 use super::place;
+use super::worth::Worth;
 use crate::analysis::words::{percent, time};
 use crate::analysis::{OverheadRow, ParallelRegion, Report, Share};
 use crate::overheads::{BARRIER, Category};
+use crate::report::page::Page;
 
 /// Width of a region's number.
 const ID_WIDTH: usize = 6;
 /// Narrower than elsewhere: there are six of them, and percentages.
 const TIME_WIDTH: usize = 8;
 
-pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
     banner("Romp Overhead Analysis Report", out)?;
     totals(report, out)?;
     if report.overheads.regions.is_empty() {
         return Ok(());
     }
-    by_wall_time(report, out)?;
+    by_wall_time(report, worth, out)?;
     writeln!(out, "\nOverheads wrt. each individual parallel region:")?;
-    table(report, &report.overheads.of_each, None, out)?;
+    table(report, &report.overheads.of_each, None, worth, out)?;
     writeln!(out, "\nOverheads wrt. whole program:")?;
     let sum = Some(&report.overheads.whole_sum);
-    table(report, &report.overheads.of_whole, sum, out)?;
+    table(report, &report.overheads.of_whole, sum, worth, out)?;
     writeln!(out)?;
     // A reader need not have ompP's manual.
     prose(
@@ -41,7 +43,7 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
 }
 
 /// What was not measured, or only estimated.
-fn untold(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn untold(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
     let overheads = &report.overheads;
     let mut estimated: Vec<usize> = overheads
         .places
@@ -84,7 +86,7 @@ fn why(report: &Report<'_>, region: usize) -> String {
     what.map(|what| format!("({what})")).unwrap_or_default()
 }
 
-fn totals(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn totals(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
     let overheads = &report.overheads;
     let largest = layout::decimals(overheads.duration_ns);
     let format = Format {
@@ -109,11 +111,11 @@ fn totals(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         .end(out)
 }
 
-fn by_wall_time(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn by_wall_time(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
     writeln!(out, "\nParallel regions sorted by wallclock time:")?;
     let overheads = &report.overheads;
-    let places: Vec<String> = overheads
-        .regions
+    let (regions, hidden) = worth.of(&overheads.regions, |row| Some(row.region));
+    let places: Vec<String> = regions
         .iter()
         .map(|region| place(&report.labels[region.region]))
         .collect();
@@ -124,6 +126,8 @@ fn by_wall_time(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         .unwrap_or(0);
     let width = width.max("Location".len());
     let format = Format::time(overheads.wall_sum.ns, TIME_WIDTH);
+    let others = ID_WIDTH + 2 + 8 + 2 + 4 + format.width + PERCENT_WIDTH + 9;
+    let width = room(width, others, out);
     let mut line = Line::default();
     line.spaces(ID_WIDTH + 2)
         .left("Type", 8)
@@ -133,19 +137,20 @@ fn by_wall_time(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         .right("(%)", PERCENT_WIDTH)
         .right("Threads", 9);
     line.end(out)?;
-    for (region, place) in overheads.regions.iter().zip(&places) {
+    for (region, place) in regions.into_iter().zip(&places) {
         let label = &report.labels[region.region];
         line.text(&label.id)
             .spaces(2)
             .left(label.kind.row().short_name, 8)
             .spaces(2);
-        line.left(place, width)
+        line.left(&shortened(place, width), width)
             .spaces(4)
             .number(region.wall.ns, format);
         line.percent(region.wall.percent)
             .right(&threads(region), 9)
             .end(out)?;
     }
+    more(hidden, "more region", out)?;
     line.right("SUM", ID_WIDTH + 2 + 8 + 2 + width).spaces(4);
     line.number(overheads.wall_sum.ns, format)
         .percent(overheads.wall_sum.percent)
@@ -166,7 +171,8 @@ fn table(
     report: &Report<'_>,
     rows: &[OverheadRow],
     sum: Option<&OverheadRow>,
-    out: &mut dyn Write,
+    worth: &Worth,
+    out: &mut Page<'_>,
 ) -> io::Result<()> {
     let all = || rows.iter().chain(sum);
     let total = Format::time(all().map(|row| row.total.ns).max().unwrap_or(0), TIME_WIDTH);
@@ -175,14 +181,22 @@ fn table(
         all().map(|row| row.overhead.ns).max().unwrap_or(0),
         TIME_WIDTH,
     );
+    let columns = 1 + Category::ALL.len();
+    // Times and percentages, or where they have no room only the latter.
+    let whole = ID_WIDTH + total.width + columns * (2 + part.width + PERCENT_WIDTH);
+    let part = (!out.is_narrower(whole)).then_some(part);
     let mut line = Line::default();
     line.spaces(ID_WIDTH).right("Total", total.width);
     let titles = Category::ALL.map(Category::name);
     for (index, title) in ["Ovhds"].into_iter().chain(titles).enumerate() {
         line.text(["  ", " =", " +"][index.min(2)]);
-        line.right(title, part.width).right("(%)", PERCENT_WIDTH);
+        match part {
+            Some(part) => line.right(title, part.width).right("(%)", PERCENT_WIDTH),
+            None => line.right(title, PERCENT_WIDTH),
+        };
     }
     line.end(out)?;
+    let (rows, hidden) = worth.of(rows, |row| row.region);
     for row in rows {
         let id = row
             .region
@@ -190,6 +204,7 @@ fn table(
         shares(line.text(id), row, total, part);
         line.end(out)?;
     }
+    more(hidden, "more region", out)?;
     if let Some(sum) = sum {
         shares(line.right("SUM", ID_WIDTH), sum, total, part);
         line.end(out)?;
@@ -197,12 +212,14 @@ fn table(
     Ok(())
 }
 
-fn shares(line: &mut Line, row: &OverheadRow, total: Format, part: Format) {
+fn shares(line: &mut Line, row: &OverheadRow, total: Format, part: Option<Format>) {
     line.number(row.total.ns, total);
+    let width = part.map_or(0, |part| part.width);
     for Share { ns, percent } in [row.overhead].into_iter().chain(row.by_category) {
-        match row.is_outside {
-            true => line.right("-", part.width + 2).spaces(PERCENT_WIDTH),
-            false => line.spaces(2).number(ns, part).percent(percent),
+        match (row.is_outside, part) {
+            (true, _) => line.right("-", width + 2).spaces(PERCENT_WIDTH),
+            (false, Some(part)) => line.spaces(2).number(ns, part).percent(percent),
+            (false, None) => line.spaces(2).percent(percent),
         };
     }
 }

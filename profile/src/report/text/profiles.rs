@@ -3,38 +3,42 @@
 use std::io::{self, Write};
 
 use super::call_graph::Shown;
-use super::layout::{COLUMN_WIDTH, Format, Line, banner, decimals_beside};
+use super::layout::{COLUMN_WIDTH, Format, Line, banner, decimals_beside, more};
 use super::place;
+use super::worth::{Worth, outliers};
 use crate::analysis::{CallGraph, Report, Table};
 use crate::columns::Column;
 use crate::printable::printable;
+use crate::report::page::Page;
 
 /// Of call paths longer than twice this only both ends are shown.
 const LONGEST_END: usize = 16;
-/// Of tables with more rows than this only the spread of each column is shown:
-/// nobody reads on, and the file would have many megabytes.
-const MOST_ROWS: usize = 64;
-
-pub(super) fn flat(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn flat(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
     banner("Romp Flat Region Profile (inclusive data)", out)?;
-    let layout = Layout::new(report);
-    for (index, profile) in report.flat.iter().enumerate() {
+    let layout = Layout::new(report, worth);
+    let (tables, hidden) = worth.of(&report.flat, |table| Some(table.region));
+    for (index, profile) in tables.into_iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
         }
         layout.region(profile.region, "", out)?;
         layout.table(profile, out)?;
     }
-    Ok(())
+    more(hidden, "more region", out)
 }
 
 pub(super) fn on_call_paths(
     report: &Report<'_>,
     shown: &Shown,
-    out: &mut dyn Write,
+    worth: &Worth,
+    out: &mut Page<'_>,
 ) -> io::Result<()> {
+    // They say again what stands above, path by path.
+    if !worth.is_whole() && (worth.leaves_out() || shown.leaves_out()) {
+        return Ok(());
+    }
     banner("Romp Callgraph Region Profiles (incl./excl. data)", out)?;
-    let layout = Layout::new(report);
+    let layout = Layout::new(report, worth);
     for index in shown.paths() {
         if index > 0 {
             writeln!(out)?;
@@ -70,13 +74,14 @@ fn callers(graph: &CallGraph, path: usize) -> Vec<usize> {
 /// What all tables of a report have in common.
 struct Layout<'a> {
     report: &'a Report<'a>,
+    worth: &'a Worth,
     /// Names of threads, already to the right of their column.
     threads: Vec<String>,
     thread_width: usize,
 }
 
 impl<'a> Layout<'a> {
-    fn new(report: &'a Report<'a>) -> Self {
+    fn new(report: &'a Report<'a>, worth: &'a Worth) -> Self {
         let thread_width = report
             .threads
             .iter()
@@ -91,12 +96,13 @@ impl<'a> Layout<'a> {
             .collect();
         Self {
             report,
+            worth,
             threads,
             thread_width,
         }
     }
 
-    fn region(&self, region: usize, mark: &str, out: &mut dyn Write) -> io::Result<()> {
+    fn region(&self, region: usize, mark: &str, out: &mut Page<'_>) -> io::Result<()> {
         let label = &self.report.labels[region];
         let kind = label.kind.row().full_name;
         write!(out, "{mark}{} {} {kind}", label.id, place(label))?;
@@ -106,7 +112,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    fn table(&self, table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    fn table(&self, table: &Table, out: &mut Page<'_>) -> io::Result<()> {
         let spread = table.spread();
         let [_, _, (_, largest)] = &spread;
         let formats = formats(table, largest);
@@ -116,7 +122,7 @@ impl<'a> Layout<'a> {
             line.right(column.name, format.width);
         }
         line.end(out)?;
-        let is_short = table.threads.len() <= MOST_ROWS;
+        let is_short = self.worth.shows_threads(table);
         for (thread, cells) in table.rows().filter(|_| is_short) {
             line.text(&self.threads[thread]);
             numbers(&mut line, table, cells, &formats).end(out)?;
@@ -127,10 +133,20 @@ impl<'a> Layout<'a> {
         }
         line.right("SUM", self.thread_width);
         numbers(&mut line, table, &table.sum, &formats);
-        if !is_short {
-            line.text(&format!("  of {} threads, see CSV", table.threads.len()));
+        if is_short {
+            return line.end(out);
         }
-        line.end(out)
+        line.text(&format!("  of {} threads, see CSV", table.threads.len()));
+        line.end(out)?;
+        let outliers = outliers(table);
+        if !outliers.is_empty() {
+            writeln!(out, "Unlike the others:")?;
+        }
+        for (thread, cells) in outliers {
+            line.text(&self.threads[thread]);
+            numbers(&mut line, table, cells, &formats).end(out)?;
+        }
+        Ok(())
     }
 }
 

@@ -2,18 +2,30 @@
 
 use std::io::{self, Write};
 
-use super::layout::{banner, paragraph};
+use super::layout::{banner, more, paragraph};
 use super::place;
+use super::worth::Worth;
 use crate::analysis::Report;
+use crate::report::page::Page;
 
-pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// Properties that are shown where not everything is.
+const MOST_PROPERTIES: usize = 20;
+
+pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
     banner("Romp Performance Properties Report", out)?;
     let (shown, trifles): (Vec<_>, Vec<_>) = report
         .properties
         .iter()
         .partition(|property| property.severity.percent >= report.least_severity);
     let least = report.least_severity;
-    for (number, property) in shown.iter().enumerate() {
+    let (named, hidden) = match worth.is_whole() {
+        true => (shown.as_slice(), 0),
+        false => {
+            let most = shown.len().min(MOST_PROPERTIES);
+            (&shown[..most], shown.len() - most)
+        }
+    };
+    for (number, property) in named.iter().enumerate() {
         if number > 0 {
             writeln!(out)?;
         }
@@ -28,6 +40,10 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
             property.severity.percent
         )?;
         paragraph(&property.sentence, 4, out)?;
+    }
+    if hidden > 0 {
+        writeln!(out)?;
+        more(hidden, "less severe one", out)?;
     }
     match (shown.len(), trifles.len()) {
         (0, _) => writeln!(

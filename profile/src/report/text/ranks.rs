@@ -1,17 +1,18 @@
 //! The ranks of a merged profile, one line each.
 
-use std::io::{self, Write};
+use std::io;
 
 use super::layout::{COLUMN_WIDTH, Format, Line, PERCENT_WIDTH, banner};
 use crate::analysis::{Rank, Report};
 use crate::overheads::Category;
 use crate::printable::printable;
+use crate::report::page::Page;
 
 const NUMBER_WIDTH: usize = 6;
 const THREADS_WIDTH: usize = 9;
 
 /// Writes the section, if there are ranks.
-pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
     let ranks = &report.ranks;
     if ranks.is_empty() {
         return Ok(());

@@ -3,26 +3,31 @@
 
 use std::io::{self, Write};
 
-use super::layout::{Line, banner};
+use super::layout::{Line, banner, more, room, shortened};
 use super::place;
+use super::worth::Worth;
 use crate::analysis::words::{count, percent, time};
 use crate::analysis::{Contended, Lateness, NEGLIGIBLE, Report, Spread};
 use crate::model::{Bucket, ContentionSite, GuardKind};
+use crate::report::page::Page;
 
 /// Threads that are named at one barrier.
 const MOST_LATECOMERS: usize = 3;
 /// Holders that are named at one place.
 const MOST_HOLDERS: usize = 3;
+/// Criticals and locks, and places of one, that are shown where not everything is.
+const MOST_GUARDS: usize = 20;
+const MOST_SITES: usize = 5;
 /// Regions in the list of what measurement costs.
 const MOST_DILATED: usize = 10;
 /// Signs for the numbers in a histogram, from few to many.
 const SHADES: &[u8] = b".:-=+*#@";
 
-/// Writes what there is.
-pub(in crate::report) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    spreads(report, out)?;
-    lateness(report, out)?;
-    contention(report, out)?;
+/// Writes what there is of the regions that are shown.
+pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
+    spreads(report, worth, out)?;
+    lateness(report, worth, out)?;
+    contention(report, worth, out)?;
     dilation(report, out)
 }
 
@@ -36,13 +41,13 @@ fn name(report: &Report<'_>, region: usize) -> String {
     )
 }
 
-fn spreads(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn spreads(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
     if report.spreads.is_empty() {
         return Ok(());
     }
     banner("Romp Instance Times", out)?;
-    let names: Vec<String> = report
-        .spreads
+    let (rows, hidden) = worth.of(&report.spreads, |spread| Some(spread.region));
+    let names: Vec<String> = rows
         .iter()
         .map(|spread| name(report, spread.region))
         .collect();
@@ -51,19 +56,23 @@ fn spreads(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         .map(|name| name.chars().count())
         .max()
         .unwrap_or(0);
+    // What is left is the picture's.
+    let width = room(width, 4 * 10 + 40, out);
     let mut line = Line::default();
     line.spaces(width);
     for title in ["number", "min", "mean", "max"] {
         line.right(title, 10);
     }
     line.text("  from shortest to longest").end(out)?;
-    for (spread, name) in report.spreads.iter().zip(&names) {
-        line.left(name, width).right(&spread.count.to_string(), 10);
+    for (spread, name) in rows.into_iter().zip(&names) {
+        line.left(&shortened(name, width), width)
+            .right(&spread.count.to_string(), 10);
         for ns in [spread.min_ns, spread.mean_ns, spread.max_ns] {
             line.right(&time(ns), 10);
         }
         line.spaces(2).text(&histogram(spread)).end(out)?;
     }
+    more(hidden, "more row", out)?;
     writeln!(
         out,
         "\nEach sign stands for twice the time of the one before it: . few instances, @ most, a \
@@ -100,12 +109,13 @@ fn histogram(spread: &Spread) -> String {
     )
 }
 
-fn lateness(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn lateness(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
     if report.lateness.is_empty() {
         return Ok(());
     }
     banner("Romp Last Arrivals at Barriers", out)?;
-    for lateness in &report.lateness {
+    let (rows, hidden) = worth.of(&report.lateness, |lateness| Some(lateness.region));
+    for lateness in rows {
         writeln!(
             out,
             "{}: {}; who comes last: {}",
@@ -115,10 +125,10 @@ fn lateness(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         )?;
         latecomers(report, lateness, out)?;
     }
-    Ok(())
+    more(hidden, "more region", out)
 }
 
-fn latecomers(report: &Report<'_>, lateness: &Lateness, out: &mut dyn Write) -> io::Result<()> {
+fn latecomers(report: &Report<'_>, lateness: &Lateness, out: &mut Page<'_>) -> io::Result<()> {
     for thread in lateness.threads.iter().take(MOST_LATECOMERS) {
         write!(
             out,
@@ -139,18 +149,23 @@ fn latecomers(report: &Report<'_>, lateness: &Lateness, out: &mut dyn Write) -> 
     }
 }
 
-fn contention(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn contention(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
     if report.contention.is_empty() {
         return Ok(());
     }
     banner("Romp Contention", out)?;
-    for contended in &report.contention {
+    let most = |of: usize, most: usize| if worth.is_whole() { of } else { of.min(most) };
+    let shown = most(report.contention.len(), MOST_GUARDS);
+    for contended in &report.contention[..shown] {
         writeln!(out, "{}", guard(contended))?;
-        for site in &contended.guard.sites {
+        let sites = &contended.guard.sites;
+        let shown = most(sites.len(), MOST_SITES);
+        for site in &sites[..shown] {
             self::site(report, site, out)?;
         }
+        more(sites.len() - shown, "more place", out)?;
     }
-    Ok(())
+    more(report.contention.len() - shown, "more guard", out)
 }
 
 /// `CRITICAL "stack": 1043943 times, 21000 waited (2.0 %): waiting 3.79 s (2.1 %), ...`
@@ -177,7 +192,7 @@ fn guard(contended: &Contended) -> String {
     )
 }
 
-fn site(report: &Report<'_>, site: &ContentionSite, out: &mut dyn Write) -> io::Result<()> {
+fn site(report: &Report<'_>, site: &ContentionSite, out: &mut Page<'_>) -> io::Result<()> {
     let each = |ns: u64, number: u64| time(ns / number.max(1));
     writeln!(
         out,
@@ -204,7 +219,7 @@ fn site(report: &Report<'_>, site: &ContentionSite, out: &mut dyn Write) -> io::
     Ok(())
 }
 
-fn dilation(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn dilation(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
     let Some(dilation) = &report.dilation else {
         return Ok(());
     };
