@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 
 use crate::analysis::{
     Barrier, Cause, Contended, Decomposition, Derived, Efficiency, Lateness, OverheadRow, PARTS,
-    Parts,
-    Place, Property, Report, Share, Spread,
+    Parts, Place, Property, Report, Share, Spread,
 };
 use crate::overheads::Category;
 use crate::printable::write_pretty_json;

@@ -2,7 +2,6 @@
 //! first screen is there without scripts. Everything else is data, inflated and drawn
 //! when it is looked at; its code are the modules in `profile/page`.
 
-mod causes;
 mod cells;
 mod clock;
 mod first;
