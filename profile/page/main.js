@@ -3,20 +3,28 @@
 import { h, fill } from "./dom.js";
 import { readCells, section, sectionText } from "./data.js";
 import { Explorer } from "./explorer.js";
+import { CompareView } from "./compare.js";
 import { RegionView } from "./region.js";
 import { SourceView } from "./source.js";
 import { ThreadsView } from "./threads.js";
+import { TimelineView } from "./timeline.js";
 import { change, followFragment, onChange, stateOf } from "./state.js";
 
 /** @typedef {{host: HTMLElement, show: () => void, find?: HTMLElement}} View */
 
+/** The view that needs other runs, and that which needs a trace. */
+const COMPARE = "compare";
+const TIMELINE = "timeline";
+
 /** Views: name, what it is called, and how it is made. */
 /** @type {[string, string, (run: import("./explorer.js").Run) => View][]} */
-const VIEWS = [
+let views = [
   ["explorer", "Explorer", (run) => new Explorer(run)],
   ["region", "Regions", (run) => new RegionView(run)],
   ["source", "Source", (run) => new SourceView(run)],
   ["threads", "Threads", (run) => new ThreadsView(run)],
+  [COMPARE, "Compare", (run) => new CompareView(run)],
+  [TIMELINE, "Timeline", (run) => new TimelineView(run)],
 ];
 
 const HELP = [
@@ -34,7 +42,7 @@ const made = new Map();
 
 /** @param {import("./explorer.js").Run} run */
 function showView(run) {
-  const names = VIEWS.map(([name]) => name);
+  const names = views.map(([name]) => name);
   const wanted = stateOf("v", "overview");
   const name = names.includes(wanted) ? wanted : "overview";
   const overview = /** @type {HTMLElement} */ (document.getElementById("view-overview"));
@@ -50,7 +58,7 @@ function showView(run) {
   }
   let view = made.get(name);
   if (!view) {
-    const make = VIEWS.find(([one]) => one === name)?.[2];
+    const make = views.find(([one]) => one === name)?.[2];
     view = /** @type {View} */ (make?.(run));
     made.set(name, view);
   }
@@ -69,7 +77,7 @@ function navigation() {
     h("dl", {}, HELP.flatMap(([key, what]) => [h("dt", {}, key), h("dd", {}, what)])),
     h("form", { method: "dialog" }, h("button", {}, "Close")));
   const nav = h("nav", { "aria-label": "Views" }, link("overview", "Overview"),
-    VIEWS.map(([name, label]) => link(name, label)),
+    views.map(([name, label]) => link(name, label)),
     h("button", { onclick: () => help.showModal(), "aria-label": "Keys" }, "?"));
   document.querySelector("header")?.after(nav);
   document.body.append(help);
@@ -90,10 +98,10 @@ function pressed(event, help) {
     return;
   }
   if (isTyping) return;
-  const view = ["overview", ...VIEWS.map(([name]) => name)][Number(event.key) - 1];
+  const wanted = ["overview", ...views.map(([name]) => name)][Number(event.key) - 1];
   if (event.key === "?") help.showModal();
   else if (event.key === "/") find();
-  else if (view) change({ v: view });
+  else if (wanted) change({ v: wanted });
   else return;
   event.preventDefault();
 }
@@ -107,6 +115,9 @@ function find() {
 async function begin() {
   const model = JSON.parse(await sectionText("model"));
   const cells = readCells(await section("cells"), model.paths.region.length + 1, model.metrics.length);
+  const isThere = (/** @type {string} */ name) =>
+    name === COMPARE ? model.others.length > 0 : name === TIMELINE ? model.sections.includes("timeline") : true;
+  views = views.filter(([name]) => isThere(name));
   navigation();
   onChange(() => showView({ model, cells }));
   followFragment();

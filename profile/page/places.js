@@ -41,7 +41,7 @@ const OWN = {
 };
 
 /** What is lost in a region below. */
-const LOST = new Set(["barrier", "critical", "lock", "ordered", "atomic", "taskgroup", "imbalance", "little_work", "start", "end", "other"]);
+const LOST = new Set(["barrier", "critical", "lock", "ordered", "atomic", "taskgroup", "imbalance", "little_work", "start", "end", "other", "creation", "taskwait"]);
 
 /**
  * Which paths belong to a region: 2 if they are its own, 1 if they stand below and the
@@ -114,7 +114,7 @@ export function ownByRegion(model, cells) {
       if (id === "executions") sums.count[region] += value;
       if (unit !== "ns") return;
       sums.time[region] += value;
-      if (LOST.has(id) || id === "taskwait" || id === "creation") sums.lost[region] += value;
+      if (LOST.has(id)) sums.lost[region] += value;
     });
   });
   return sums;

@@ -11,6 +11,7 @@
 //! check      what must be true of every trace
 //! depend     on what tasks depend, by the names in the source
 //! export     the formats of other tools
+//! timeline   what the page draws: bins, and slices of a small trace
 //! analysis   iterations that cost more than others, when sets and tasks ran, and who
 //!            kept others waiting
 //! ```
@@ -52,3 +53,4 @@ mod recursion;
 pub mod replay;
 pub mod schedule;
 pub mod stats;
+pub mod timeline;

@@ -18,6 +18,7 @@ mod report;
 mod scale;
 mod style;
 mod trace;
+mod view;
 mod wrap;
 
 use std::ffi::OsString;
@@ -54,6 +55,8 @@ enum Command {
     Opari2(opari2::Arguments),
     /// Show the profile that a measured program left behind
     Report(report::Arguments),
+    /// Show a profile as a page in the browser, with its trace and runs to compare it with
+    View(view::Arguments),
     /// Merge the profiles of the ranks of an MPI job into one
     Merge(merge::Arguments),
     /// Compare two profiles, or two sets of them: what became faster or slower, region by region
@@ -131,6 +134,7 @@ pub fn run() -> ExitCode {
         Command::Opari2(arguments) => opari2::run(&arguments),
         Command::List(arguments) => list::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::View(arguments) => view::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Check(arguments) => return check::run(&arguments),

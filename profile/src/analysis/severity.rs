@@ -4,21 +4,18 @@
 //!
 //! The time of a thread on a call path is its own there, without what was called.
 //! What is lost of it is told by [`crate::overheads`], so that the sums are those of
-//! [`super::overheads`]; the rest is work, or the creation of tasks and the wait for
-//! them. What measuring took is part of that rest, since the measurement of a
+//! [`super::overheads`]; the rest is work. What measuring took is part of that rest, since the measurement of a
 //! wait ends with the wait.
 //!
 //! ```text
 //! thread time = parts of all call paths + parts of the program itself
 //! ```
 
-use std::collections::HashSet;
-
 use super::call_graph::CallPath;
 use super::overheads::{Overheads, category};
 use super::tree::{Tree, TreeNode};
 use crate::columns::{Measures, Quantity, occupied};
-use crate::model::{Profile, Region};
+use crate::model::Profile;
 use crate::overheads::{self, Category};
 use crate::region_kind::RegionKind;
 
@@ -53,7 +50,7 @@ pub enum Part {
     Other,
     /// Creating tasks.
     Creation,
-    /// Waiting for tasks, without those executed meanwhile.
+    /// Waiting for tasks in `taskwait`, without those executed meanwhile.
     Taskwait,
     /// Measuring.
     Measuring,
@@ -187,7 +184,7 @@ pub const PARTS: [PartRow; 19] = [
         Part::Taskwait,
         "taskwait",
         [TASKS, "Waiting for tasks"],
-        "In taskwait and taskyield, without the tasks executed meanwhile.",
+        "In taskwait, without the tasks executed meanwhile.",
     ),
     row(
         Part::Measuring,
@@ -239,14 +236,6 @@ pub struct Severities<'r, 'p> {
     tree: &'r Tree<'p>,
     paths: &'r [CallPath],
     overheads: &'r Overheads,
-    /// Where tasks were executed.
-    executed: HashSet<Place<'p>>,
-}
-
-type Place<'p> = (&'p str, [u32; 2], u32);
-
-fn place(region: &Region) -> Place<'_> {
-    (&region.file, region.begin, region.column)
 }
 
 impl<'r, 'p> Severities<'r, 'p> {
@@ -256,10 +245,7 @@ impl<'r, 'p> Severities<'r, 'p> {
         paths: &'r [CallPath],
         overheads: &'r Overheads,
     ) -> Self {
-        let regions = profile.regions.iter();
-        let executed = regions.filter(|region| region.kind.is_task_execution());
         Self {
-            executed: executed.map(place).collect(),
             profile,
             tree,
             paths,
@@ -313,21 +299,12 @@ impl<'r, 'p> Severities<'r, 'p> {
             Part::Measuring,
             u64::try_from(measuring).unwrap_or(u64::MAX),
         );
-        take(self.rest(node, is_in_team), u64::MAX);
+        let work = match is_in_team {
+            true => Part::Work,
+            false => Part::Serial,
+        };
+        take(work, u64::MAX);
         parts
-    }
-
-    /// What it is that was not lost.
-    fn rest(&self, node: &TreeNode<'_>, is_in_team: bool) -> Part {
-        let region = &self.profile.regions[node.region];
-        match node.kind {
-            RegionKind::Task | RegionKind::UntiedTask => Part::Creation,
-            // Else its tasks are part of it.
-            RegionKind::Taskloop if self.executed.contains(&place(region)) => Part::Creation,
-            RegionKind::Taskwait | RegionKind::Taskyield => Part::Taskwait,
-            _ if is_in_team => Part::Work,
-            _ => Part::Serial,
-        }
     }
 
     fn own_counters(&self, node: &TreeNode<'_>, measures: &Measures<'_>) -> Vec<u64> {
@@ -420,10 +397,12 @@ fn lost(category: Category, kind: RegionKind, quantity: Quantity) -> Part {
         (Category::Limpar, ..) => Part::LittleWork,
         (Category::Mgmt, kind, Quantity::EnterTime) if kind.is_parallel() => Part::Start,
         (Category::Mgmt, kind, _) if kind.is_parallel() => Part::End,
+        (Category::Mgmt, RegionKind::Task | RegionKind::UntiedTask, _) => Part::Creation,
         (Category::Mgmt, ..) => Part::Other,
         (Category::Synch, RegionKind::Critical, _) => Part::Critical,
         (Category::Synch, RegionKind::Lock, _) => Part::Lock,
         (Category::Synch, RegionKind::Ordered, _) => Part::Ordered,
+        (Category::Synch, RegionKind::Taskwait, _) => Part::Taskwait,
         (Category::Synch, RegionKind::Taskgroup, _) => Part::Taskgroup,
         (Category::Synch, RegionKind::Atomic | RegionKind::Flush, _) => Part::Atomic,
         (Category::Synch, ..) => Part::Barrier,

@@ -271,13 +271,11 @@ fn parts_of_thread_time_are_the_overheads(report: &Report<'_>, findings: &mut Fi
     let of = |from: Part, to: Part| sum[from as usize..=to as usize].iter().sum::<u64>();
     let overheads = &report.overheads;
     let lost = |category: Category| overheads.whole_sum.by_category[category as usize].ns;
+    let synch = of(Part::Barrier, Part::Taskgroup) + of(Part::Taskwait, Part::Taskwait);
+    let managed = of(Part::Start, Part::Creation);
     for (parts, is, what) in [
         (all, overheads.thread_time_ns, "all parts"),
-        (
-            of(Part::Barrier, Part::Taskgroup),
-            lost(Category::Synch),
-            "Synch",
-        ),
+        (synch, lost(Category::Synch), "Synch"),
         (
             of(Part::Imbalance, Part::Imbalance),
             lost(Category::Imbal),
@@ -288,7 +286,7 @@ fn parts_of_thread_time_are_the_overheads(report: &Report<'_>, findings: &mut Fi
             lost(Category::Limpar),
             "Limpar",
         ),
-        (of(Part::Start, Part::Other), lost(Category::Mgmt), "Mgmt"),
+        (managed, lost(Category::Mgmt), "Mgmt"),
         (
             of(Part::Untold, Part::Untold),
             overheads.untold.ns,

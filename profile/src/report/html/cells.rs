@@ -13,8 +13,11 @@
 //! page may hold is bounded: of call paths that are not worth their bytes there is
 //! the sum over the threads alone, so that all sums stay what they are.
 
+use std::collections::HashMap;
+
 use super::sections::{Columns, width};
-use crate::analysis::{PARTS, Report, Severity};
+use crate::analysis::{PARTS, Report, Severities, Severity};
+use crate::identity::pairs;
 
 /// Bytes of cells before they are deflated.
 const BUDGET: usize = 2_300_000;
@@ -45,15 +48,16 @@ impl Entry {
         self.values.iter().all(|value| *value == 0)
     }
 
-    fn mask(&self) -> u64 {
-        let bits = self.values.iter().enumerate();
+    /// Which of so many metrics are not 0.
+    fn mask(&self, metrics: usize) -> u64 {
+        let bits = self.values.iter().take(metrics).enumerate();
         bits.filter(|(_, value)| **value > 0)
             .fold(0, |mask, (bit, _)| mask | 1 << bit)
     }
 
     fn width(&self) -> usize {
         let values = self.values.iter().filter(|value| **value > 0);
-        1 + width(self.mask()) + values.map(|value| width(*value)).sum::<usize>()
+        1 + width(self.mask(self.values.len())) + values.map(|value| width(*value)).sum::<usize>()
     }
 
     fn add(&mut self, other: &Self) {
@@ -65,33 +69,110 @@ impl Entry {
     }
 }
 
-/// The cells as columns, and how many call paths do not tell threads apart.
-pub(super) fn cells(report: &Report<'_>) -> (Columns, usize) {
+/// The cells as columns, and how many call paths do not tell threads apart. Of several
+/// runs in a page each has a part of the room.
+pub(super) fn cells(report: &Report<'_>, runs: usize) -> (Columns, usize) {
     let severities = report.severities();
     let paths = report.call_graph.paths.len();
-    let of = |path: usize| -> Vec<Entry> {
-        let entries = match path.checked_sub(1) {
-            None => severities.of_program(),
-            Some(path) => severities.of_path(path).collect(),
-        };
-        let entries = entries.into_iter().map(Entry::of);
-        let mut entries: Vec<Entry> = entries.filter(|entry| !entry.is_zero()).collect();
-        entries.sort_by_key(|entry| entry.thread);
-        entries.dedup_by(|next, entry| {
-            let is_same = next.thread == entry.thread;
-            if is_same {
-                entry.add(next);
-            }
-            is_same
-        });
-        entries
+    let of = |path: usize| merged(entries(&severities, path));
+    write(report, paths + 1, of, BUDGET / runs.max(1))
+}
+
+/// The cells of another run, on the call paths and threads of this one. Last stands what
+/// is on none of them.
+pub(super) fn cells_of_other(
+    other: &Report<'_>,
+    report: &Report<'_>,
+    runs: usize,
+) -> (Columns, usize) {
+    let severities = other.severities();
+    let gone = report.call_graph.paths.len() + 1;
+    let mut from: Vec<Vec<usize>> = vec![Vec::new(); gone + 1];
+    from[0].push(0);
+    for (path, there) in paths_in(other, report).into_iter().enumerate() {
+        from[there.map_or(gone, |path| path + 1)].push(path + 1);
+    }
+    let threads: HashMap<&str, u64> = report
+        .threads
+        .iter()
+        .zip(1..)
+        .map(|(name, number)| (name.as_str(), number))
+        .collect();
+    let here = |thread: u64| {
+        let index = usize::try_from(thread).unwrap_or(0).checked_sub(1)?;
+        threads.get(other.threads[index].as_str()).copied()
     };
-    let told = worth_telling((0..=paths).map(|path| weight(&of(path))).collect());
+    let of = |path: usize| {
+        let all = from[path].iter();
+        let mut all: Vec<Entry> = all.flat_map(|path| entries(&severities, *path)).collect();
+        for entry in &mut all {
+            entry.thread = here(entry.thread).unwrap_or(0);
+        }
+        merged(all)
+    };
+    write(report, gone + 1, of, BUDGET / runs.max(1))
+}
+
+/// Where the call paths of another run are in this one: below the same constructs.
+fn paths_in(other: &Report<'_>, report: &Report<'_>) -> Vec<Option<usize>> {
+    let mut same: Vec<Option<usize>> = vec![None; other.labels.len()];
+    for pair in pairs(&other.profile.regions, &report.profile.regions) {
+        if let (Some(before), Some(after)) = (pair.before, pair.after) {
+            same[before] = Some(after);
+        }
+    }
+    let paths = report.call_graph.paths.iter().enumerate();
+    let known: HashMap<(Option<usize>, usize), usize> = paths
+        .rev()
+        .map(|(index, path)| ((path.caller, path.region), index))
+        .collect();
+    let mut there: Vec<Option<usize>> = Vec::with_capacity(other.call_graph.paths.len());
+    for path in &other.call_graph.paths {
+        let caller = match path.caller {
+            None => Some(None),
+            Some(caller) => there[caller].map(Some),
+        };
+        let found = caller.zip(same[path.region]);
+        there.push(found.and_then(|place| known.get(&place).copied()));
+    }
+    there
+}
+
+fn entries(severities: &Severities<'_, '_>, path: usize) -> Vec<Entry> {
+    let entries: Vec<Severity> = match path.checked_sub(1) {
+        None => severities.of_program(),
+        Some(path) => severities.of_path(path).collect(),
+    };
+    let entries = entries.into_iter().map(Entry::of);
+    entries.filter(|entry| !entry.is_zero()).collect()
+}
+
+/// One entry a thread, in order.
+fn merged(mut entries: Vec<Entry>) -> Vec<Entry> {
+    entries.sort_by_key(|entry| entry.thread);
+    entries.dedup_by(|next, entry| {
+        let is_same = next.thread == entry.thread;
+        if is_same {
+            entry.add(next);
+        }
+        is_same
+    });
+    entries
+}
+
+/// Writes the entries of so many paths within a budget.
+fn write(
+    report: &Report<'_>,
+    paths: usize,
+    of: impl Fn(usize) -> Vec<Entry>,
+    budget: usize,
+) -> (Columns, usize) {
+    let told = worth_telling((0..paths).map(|path| weight(&of(path))).collect(), budget);
     let counters = report.profile.run.counters.len().min(MOST_COUNTERS);
     let mut table = Table::new(PARTS.len() + 1 + counters);
     for (path, is_told) in told.iter().enumerate() {
         let entries = of(path);
-        match is_told {
+        match *is_told || entries.is_empty() {
             true => table.add(&entries),
             false => table.add(&[sum(&entries)]),
         }
@@ -111,11 +192,11 @@ fn weight(entries: &[Entry]) -> (u64, usize) {
 
 /// Which call paths tell threads apart: those with most time, as long as there is
 /// room.
-fn worth_telling(weights: Vec<(u64, usize)>) -> Vec<bool> {
+fn worth_telling(weights: Vec<(u64, usize)>, budget: usize) -> Vec<bool> {
     let mut order: Vec<usize> = (0..weights.len()).collect();
     order.sort_by_key(|path| std::cmp::Reverse(weights[*path].0));
     let mut told = vec![false; weights.len()];
-    let mut room = BUDGET;
+    let mut room = budget;
     for path in order {
         let bytes = weights[path].1;
         told[path] = bytes <= room;
@@ -157,7 +238,7 @@ impl Table {
         for entry in entries {
             self.threads.push(entry.thread - next);
             next = entry.thread + 1;
-            self.masks.push(entry.mask());
+            self.masks.push(entry.mask(self.values.len()));
             for (value, column) in entry.values.iter().zip(&mut self.values) {
                 if *value > 0 {
                     column.push(*value);
@@ -183,9 +264,9 @@ mod tests {
 
     #[test]
     fn there_is_room_for_what_takes_most_time() {
-        let told = worth_telling(vec![(5, BUDGET / 2), (9, BUDGET / 2), (1, 10), (0, 0)]);
+        let told = worth_telling(vec![(5, 50), (9, 50), (1, 10), (0, 0)], 100);
         assert_eq!(told, [true, true, false, true]);
-        assert_eq!(worth_telling(vec![(5, BUDGET), (9, 1)]), [false, true]);
+        assert_eq!(worth_telling(vec![(5, 100), (9, 1)], 100), [false, true]);
     }
 
     #[test]

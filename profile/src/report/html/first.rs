@@ -4,9 +4,8 @@ use std::io::{self, Write};
 
 use super::super::escape::escaped;
 use super::Page;
-use super::causes::causes;
 use crate::analysis::words::{count, percent, time};
-use crate::analysis::{PARTS, Share};
+use crate::analysis::{Cause, PARTS, Share};
 
 /// Writes the first screen.
 pub(super) fn write(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
@@ -93,34 +92,49 @@ fn bar(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</tbody></table>")
 }
 
+/// The most causes that the first screen has.
+const MOST_CAUSES: usize = 5;
+
 fn causes_of(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
-    let causes = causes(page.report);
+    let causes = &page.report.causes.list;
     writeln!(out, "<div>")?;
     if causes.is_empty() {
         return writeln!(out, "</div></div>");
     }
-    writeln!(out, "<h2>What costs most</h2>\n<ol class=\"causes\">")?;
-    for cause in &causes {
-        let (first, rest) = match cause.sentences.split_first() {
-            Some((first, rest)) => (first.as_str(), rest),
-            None => ("", &[][..]),
-        };
-        writeln!(
-            out,
-            "<li><p><b class=\"gain\" data-ns=\"{}\">{}</b> of elapsed time to win at most. \
-             <a href=\"#v=region&amp;r={}\">{}</a></p>",
-            cause.gain_ns,
-            time(cause.gain_ns),
-            cause.region,
-            escaped(first)
-        )?;
-        for sentence in rest {
-            writeln!(out, "<p>{}</p>", escaped(sentence))?;
-        }
-        excerpt(page, cause.region, out)?;
-        writeln!(out, "</li>")?;
+    writeln!(out, "<h2>What there is to win</h2>\n<ol class=\"causes\">")?;
+    for cause in causes.iter().take(MOST_CAUSES) {
+        self::cause(page, cause, out)?;
     }
     writeln!(out, "</ol></div></div>")
+}
+
+fn cause(page: &Page<'_, '_>, cause: &Cause, out: &mut dyn Write) -> io::Result<()> {
+    let region = cause.place.regions.first().copied();
+    let words = escaped(&cause.place.words);
+    let place = match region {
+        Some(region) => format!("<a href=\"#v=region&amp;r={region}\">{words}</a>"),
+        None => words.into_owned(),
+    };
+    writeln!(
+        out,
+        "<li><p><b class=\"gain\" data-ns=\"{}\">{}</b> ({}) of the elapsed time, at most {}, {place}: {}.{}</p>",
+        cause.likely.ns,
+        time(cause.likely.ns),
+        escaped(&percent(cause.likely.percent)),
+        time(cause.upper.ns),
+        escaped(&cause.what),
+        match cause.is_estimated {
+            true => " (Estimated.)",
+            false => "",
+        }
+    )?;
+    if !cause.remedy.is_empty() {
+        writeln!(out, "<p>{}</p>", escaped(&cause.remedy))?;
+    }
+    if let Some(region) = region {
+        excerpt(page, region, out)?;
+    }
+    writeln!(out, "</li>")
 }
 
 fn excerpt(page: &Page<'_, '_>, region: usize, out: &mut dyn Write) -> io::Result<()> {

@@ -2,7 +2,6 @@
 //! first screen is there without scripts. Everything else is data, inflated and drawn
 //! when it is looked at; its code are the modules in `profile/page`.
 
-mod causes;
 mod cells;
 mod clock;
 mod first;
@@ -34,6 +33,9 @@ const MODULES: &[(&str, &str)] = &[
     ("source.js", include_str!("../../../page/source.js")),
     ("clusters.js", include_str!("../../../page/clusters.js")),
     ("threads.js", include_str!("../../../page/threads.js")),
+    ("compare.js", include_str!("../../../page/compare.js")),
+    ("spans.js", include_str!("../../../page/spans.js")),
+    ("timeline.js", include_str!("../../../page/timeline.js")),
     ("main.js", include_str!("../../../page/main.js")),
 ];
 
@@ -43,6 +45,7 @@ pub struct Page<'r, 'p> {
     report: &'r Report<'p>,
     sources: Sources,
     sections: Vec<(String, Vec<u8>)>,
+    others: Vec<&'r Report<'p>>,
     parts: PartTimes,
 }
 
@@ -62,6 +65,7 @@ impl<'r, 'p> Page<'r, 'p> {
             parts: report.severities().sum(),
             sources: Sources::default(),
             sections: Vec::new(),
+            others: Vec::new(),
             report,
         }
     }
@@ -71,6 +75,13 @@ impl<'r, 'p> Page<'r, 'p> {
     #[must_use]
     pub fn with_sources(mut self, folders: &[std::path::PathBuf]) -> Self {
         self.sources = Sources::read(self.report, folders);
+        self
+    }
+
+    /// With another run to compare this one with. Counters are taken to be the same.
+    #[must_use]
+    pub fn with_other(mut self, other: &'r Report<'p>) -> Self {
+        self.others.push(other);
         self
     }
 
@@ -112,7 +123,8 @@ impl<'r, 'p> Page<'r, 'p> {
     }
 
     fn data(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (cells, folded) = cells::cells(self.report);
+        let runs = 1 + self.others.len();
+        let (cells, folded) = cells::cells(self.report, runs);
         let mut model = model::model(self.report, folded);
         let sources: Vec<serde_json::Value> = self
             .sources
@@ -128,10 +140,16 @@ impl<'r, 'p> Page<'r, 'p> {
             .iter()
             .map(|(name, _)| name.as_str())
             .collect();
+        model["others"] = self.others.iter().map(|other| model::side(other)).collect();
         let mut json = Vec::new();
         write_json(&mut json, &model)?;
         sections::write("model", &sections::packed(&json), out)?;
         sections::write("cells", &sections::packed(cells.bytes()), out)?;
+        for (index, other) in self.others.iter().enumerate() {
+            let (cells, _) = cells::cells_of_other(other, self.report, runs);
+            let packed = sections::packed(cells.bytes());
+            sections::write(&format!("other-{index}"), &packed, out)?;
+        }
         for (index, (_, file)) in self.sources.files().enumerate() {
             if let Some(text) = &file.text {
                 let name = format!("source-{index}");

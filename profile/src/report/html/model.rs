@@ -57,6 +57,17 @@ pub(super) fn model(report: &Report<'_>, folded: usize) -> Value {
     })
 }
 
+/// A run that this one is compared with.
+pub(super) fn side(other: &Report<'_>) -> Value {
+    let run = &other.profile.run;
+    json!({
+        "application": printable(&run.application),
+        "start": printable(&run.start),
+        "duration_ns": other.overheads.duration_ns,
+        "threads_at_once": other.overheads.threads,
+    })
+}
+
 fn list<T>(items: &[T], value: impl Fn(&T) -> Value) -> Value {
     items.iter().map(value).collect()
 }

@@ -1,0 +1,329 @@
+// What each thread did when.
+
+import { section } from "./data.js";
+import { fill, h, table } from "./dom.js";
+import { counted, exact, percentage, time } from "./format.js";
+import { CLASSES, firstAbove, readTimeline, regionsIn, timesIn } from "./spans.js";
+import { regionLink } from "./region.js";
+import { change, listOf, listText, stateOf } from "./state.js";
+
+const LANE_HEIGHT = 22;
+const COLOURS = ["", "#009e73", "#e69f00", "#cc79a7", "#0072b2"];
+/** More chunks and arrows than these at once are a blur. */
+const MOST_DRAWN = 3000;
+
+/** @typedef {{label: string, team: string, lanes: number[], isTeam: boolean}} Row */
+
+/** Lanes of threads over time. */
+export class TimelineView {
+  /** @param {import("./explorer.js").Run} run */
+  constructor({ model }) {
+    this.model = model;
+    /** @type {any} */
+    this.facts = null;
+    /** @type {import("./spans.js").Lane[]} */
+    this.lanes = [];
+    /** @type {Row[]} */
+    this.rows = [];
+    this.canvas = h("canvas", {});
+    this.names = h("div", { class: "lane-names" });
+    this.said = h("p", { class: "said", role: "status" });
+    this.panel = h("div", {});
+    this.drag = { at: -1, isSpan: false };
+    this.from = 0;
+    this.to = 1;
+    this.box = h("div", {
+      class: "lanes", tabindex: 0, role: "application",
+      "aria-label": "Timeline: arrows move, plus and minus zoom, Home shows all; a table of what is in sight follows",
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
+      onwheel: (/** @type {WheelEvent} */ event) => {
+        event.preventDefault();
+        this.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.at(event));
+      },
+      onpointerdown: (/** @type {PointerEvent} */ event) => {
+        this.box.setPointerCapture(event.pointerId);
+        this.drag = { at: this.at(event), isSpan: event.shiftKey };
+      },
+      onpointermove: (/** @type {PointerEvent} */ event) => this.moved(event),
+      onpointerup: (/** @type {PointerEvent} */ event) => this.dropped(event),
+    }, this.canvas);
+    const key = CLASSES.slice(1).map((name, index) => {
+      const box = h("i", {});
+      box.style.background = COLOURS[index + 1];
+      return [box, name + " "];
+    });
+    const help = "Drag moves, the wheel zooms, shift and drag goes to a span; keys: arrows, +, -, Home.";
+    this.host = h("section", { class: "view", "aria-label": "Timeline" },
+      h("p", { class: "key" }, key, help), this.said, h("div", { class: "timeline" }, this.names, this.box), this.panel);
+    new ResizeObserver(() => this.draw()).observe(this.box);
+  }
+
+  async show() {
+    if (!this.facts) {
+      const { facts, lanes } = readTimeline(await section("timeline"));
+      Object.assign(this, { facts, lanes });
+    }
+    const end = this.facts.duration_ns;
+    const from = Math.min(Math.max(Number(stateOf("t0", "0")) || 0, 0), end - 1);
+    this.from = from;
+    this.to = Math.min(Math.max(Number(stateOf("t1")) || end, from + 1), end);
+    this.arrange();
+    this.draw();
+    this.tell();
+  }
+
+  /** Teams and their threads; a folded team is one row. */
+  arrange() {
+    const folded = listOf("fold");
+    this.rows = [];
+    let team = "";
+    this.lanes.forEach(({ name }, lane) => {
+      const parts = name.split("->");
+      const here = parts.length > 1 ? parts.slice(0, -1).join("->") : "";
+      if (here !== team && here !== "") {
+        const members = this.lanes.flatMap((one, index) => (one.name.startsWith(`${here}->`) ? [index] : []));
+        this.rows.push({ label: `team of ${here}`, team: here, lanes: members, isTeam: true });
+      }
+      team = here;
+      const isHidden = parts.some((_, depth) => depth > 0 && folded.has(parts.slice(0, depth).join("->")));
+      if (!isHidden) this.rows.push({ label: name, team: "", lanes: [lane], isTeam: false });
+    });
+    this.rows = this.rows.filter((row, index) => !row.isTeam || this.rows.findIndex((one) => one.team === row.team) === index);
+    const toggle = (/** @type {string} */ name) => {
+      if (!folded.delete(name)) folded.add(name);
+      change({ fold: listText(folded) });
+    };
+    fill(this.names, this.rows.map((row) => row.isTeam
+      ? h("button", { "aria-expanded": String(!folded.has(row.team)), onclick: () => toggle(row.team) }, `${folded.has(row.team) ? "▸" : "▾"} ${row.label}`)
+      : h("div", {}, row.label)));
+  }
+
+  /**
+   * The time under the pointer.
+   * @param {MouseEvent} event
+   */
+  at(event) {
+    const { left, width } = this.canvas.getBoundingClientRect();
+    return this.from + ((event.clientX - left) / width) * (this.to - this.from);
+  }
+
+  /**
+   * @param {number} from
+   * @param {number} to
+   */
+  go(from, to) {
+    const end = this.facts.duration_ns;
+    const length = Math.min(Math.max(to - from, 10), end);
+    const start = Math.round(Math.min(Math.max(from, 0), end - length));
+    change({ t0: String(start), t1: String(Math.round(start + length)) });
+  }
+
+  /**
+   * @param {number} factor
+   * @param {number} at
+   */
+  zoom(factor, at) {
+    this.go(at - (at - this.from) * factor, at + (this.to - at) * factor);
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const length = this.to - this.from;
+    const middle = this.from + length / 2;
+    /** @type {Record<string, () => void>} */
+    const keys = {
+      ArrowLeft: () => this.go(this.from - length / 5, this.to - length / 5),
+      ArrowRight: () => this.go(this.from + length / 5, this.to + length / 5),
+      "+": () => this.zoom(0.5, middle),
+      "=": () => this.zoom(0.5, middle),
+      "-": () => this.zoom(2, middle),
+      Home: () => this.go(0, this.facts.duration_ns),
+    };
+    const act = keys[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+
+  /** @param {PointerEvent} event */
+  moved(event) {
+    const at = this.at(event);
+    if (this.drag.at >= 0 && !this.drag.isSpan) {
+      this.go(this.from + this.drag.at - at, this.to + this.drag.at - at);
+      return;
+    }
+    this.point(event, at);
+  }
+
+  /** @param {PointerEvent} event */
+  dropped(event) {
+    const { at, isSpan } = this.drag;
+    this.drag = { at: -1, isSpan: false };
+    const to = this.at(event);
+    if (isSpan && at >= 0 && Math.abs(to - at) > 1) this.go(Math.min(at, to), Math.max(at, to));
+  }
+
+  /**
+   * Says what is under the pointer.
+   * @param {MouseEvent} event
+   * @param {number} at
+   */
+  point(event, at) {
+    const { top } = this.canvas.getBoundingClientRect();
+    const row = this.rows[Math.floor((event.clientY - top) / LANE_HEIGHT)];
+    if (!row || row.isTeam) return;
+    const lane = this.lanes[row.lanes[0]];
+    const slice = firstAbove(lane.to, at);
+    if (!this.facts.has_slices || !(lane.from[slice] <= at)) {
+      fill(this.said, `${row.label} at ${time(Math.round(at))}`);
+      return;
+    }
+    const what = lane.what[slice];
+    const region = this.facts.regions[Math.floor(what / CLASSES.length) - 1];
+    const chunk = lane.chunks.find((one) => one.from <= at && at < one.to);
+    const iterations = chunk ? `, iterations ${chunk.first} to ${chunk.first + chunk.length - 1}` : "";
+    fill(this.said, `${row.label}: ${CLASSES[what % CLASSES.length]}${region ? ` in ${region[0]}` : ""}, ${time(lane.to[slice] - lane.from[slice])} from ${lane.from[slice]} ns${iterations}`);
+  }
+
+  draw() {
+    if (!this.facts) return;
+    const width = Math.max(this.box.clientWidth, 50);
+    const scale = devicePixelRatio || 1;
+    this.canvas.width = width * scale;
+    this.canvas.height = this.rows.length * LANE_HEIGHT * scale;
+    this.canvas.style.width = `${width}px`;
+    this.canvas.style.height = `${this.rows.length * LANE_HEIGHT}px`;
+    const context = this.canvas.getContext("2d");
+    if (!context) return;
+    context.scale(scale, scale);
+    const perPixel = (this.to - this.from) / width;
+    this.rows.forEach((row, index) => {
+      const top = index * LANE_HEIGHT + 2;
+      if (row.isTeam || !this.facts.has_slices || perPixel > this.facts.bin_ns) this.drawBins(context, row, top, width);
+      else this.drawSlices(context, this.lanes[row.lanes[0]], top, width);
+      if (!row.isTeam) this.drawChunks(context, this.lanes[row.lanes[0]], top, width);
+    });
+    this.drawArrows(context, width);
+  }
+
+  /**
+   * Parts of a pixel's time, one upon the other.
+   * @param {CanvasRenderingContext2D} context
+   * @param {Row} row
+   * @param {number} top
+   * @param {number} width
+   */
+  drawBins(context, row, top, width) {
+    const { bin_ns: size, bins } = this.facts;
+    const perPixel = (this.to - this.from) / width;
+    const height = row.isTeam ? LANE_HEIGHT - 8 : LANE_HEIGHT - 4;
+    for (let x = 0; x < width; x++) {
+      const first = Math.floor((this.from + x * perPixel) / size);
+      const last = Math.min(Math.max(Math.ceil((this.from + (x + 1) * perPixel) / size), first + 1), bins);
+      const whole = (last - first) * size * row.lanes.length;
+      let at = top + height;
+      CLASSES.slice(1).forEach((_, kind) => {
+        let sum = 0;
+        for (const lane of row.lanes) for (let bin = first; bin < last; bin++) sum += this.lanes[lane].bins[kind][bin];
+        const tall = (height * sum) / whole;
+        context.fillStyle = COLOURS[kind + 1];
+        context.fillRect(x, at - tall, 1, tall);
+        at -= tall;
+      });
+    }
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {import("./spans.js").Lane} lane
+   * @param {number} top
+   * @param {number} width
+   */
+  drawSlices(context, lane, top, width) {
+    const perPixel = (this.to - this.from) / width;
+    for (let at = firstAbove(lane.to, this.from); at < lane.from.length && lane.from[at] < this.to; at++) {
+      const kind = lane.what[at] % CLASSES.length;
+      if (kind === 0) continue;
+      const left = Math.max((lane.from[at] - this.from) / perPixel, 0);
+      const right = Math.min((lane.to[at] - this.from) / perPixel, width);
+      context.fillStyle = COLOURS[kind];
+      context.fillRect(left, top, Math.max(right - left, 0.3), LANE_HEIGHT - 4);
+      const region = this.facts.regions[Math.floor(lane.what[at] / CLASSES.length) - 1];
+      if (region && right - left > 60) {
+        context.save();
+        context.beginPath();
+        context.rect(left, top, right - left, LANE_HEIGHT - 4);
+        context.clip();
+        context.fillStyle = "#fff";
+        context.font = "11px system-ui, sans-serif";
+        context.fillText(region[0], left + 4, top + 13);
+        context.restore();
+      }
+    }
+  }
+
+  /**
+   * Where chunks begin, and their iterations where there is room.
+   * @param {CanvasRenderingContext2D} context
+   * @param {import("./spans.js").Lane} lane
+   * @param {number} top
+   * @param {number} width
+   */
+  drawChunks(context, lane, top, width) {
+    const seen = lane.chunks.filter((chunk) => chunk.to > this.from && chunk.from < this.to);
+    if (seen.length > MOST_DRAWN) return;
+    const perPixel = (this.to - this.from) / width;
+    context.font = "10px system-ui, sans-serif";
+    for (const chunk of seen) {
+      const left = (chunk.from - this.from) / perPixel;
+      const long = (chunk.to - chunk.from) / perPixel;
+      context.fillStyle = "#000";
+      context.fillRect(left, top, 1, LANE_HEIGHT - 4);
+      if (long > 90) context.fillText(`${chunk.first}..${chunk.first + chunk.length - 1}`, Math.max(left, 0) + 3, top + LANE_HEIGHT - 6);
+    }
+  }
+
+  /**
+   * From where tasks were created to where they were executed.
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} width
+   */
+  drawArrows(context, width) {
+    const perPixel = (this.to - this.from) / width;
+    const row = (/** @type {number} */ lane) => this.rows.findIndex((one) => !one.isTeam && one.lanes[0] === lane);
+    const seen = this.facts.arrows.filter((/** @type {number[]} */ [, from, , to]) => to > this.from && from < this.to);
+    if (seen.length > MOST_DRAWN) return;
+    context.strokeStyle = "rgba(120, 120, 120, .7)";
+    for (const [start, from, end, to] of seen) {
+      const [above, below] = [row(start), row(end)];
+      if (above < 0 || below < 0) continue;
+      context.beginPath();
+      context.moveTo((from - this.from) / perPixel, above * LANE_HEIGHT + LANE_HEIGHT / 2);
+      context.lineTo((to - this.from) / perPixel, below * LANE_HEIGHT + LANE_HEIGHT / 2);
+      context.stroke();
+    }
+  }
+
+  /** What is in sight, in words and numbers. */
+  tell() {
+    const { facts, from, to } = this;
+    const seen = `${time(to - from)} from ${from} ns to ${to} ns`;
+    const limits = [
+      facts.has_slices ? "" : `Of its ${counted(facts.slices, "slice")} there are ${counted(facts.bins, "bin")} of ${time(facts.bin_ns)}.`,
+      facts.has_chunks ? "" : "Chunks are left out, since there are too many.",
+      facts.arrows_left_out ? "Arrows of tasks are left out, since there are too many." : "",
+    ];
+    fill(this.said, `In sight: ${seen}. ${limits.join(" ")}`);
+    const value = (/** @type {number} */ ns) => [exact(Math.round(ns)), ` ${percentage((100 * ns) / (to - from))}`];
+    const rows = this.lanes.map((lane) => [lane.name, ...timesIn(lane, facts, from, to).map(value)]);
+    const regions = facts.has_slices ? regionsIn(this.lanes, from, to).slice(0, 30) : [];
+    const name = (/** @type {number} */ region) => {
+      const [text, index] = facts.regions[region] ?? ["no region", null];
+      return index === null ? text : regionLink(this.model, index);
+    };
+    fill(this.panel, h("h2", {}, "In sight"),
+      table("Threads", ["Thread", ...CLASSES], rows),
+      regions.length > 0 ? table("Regions, most time first", ["Region", "What", "Time"], regions.map((one) => [name(one.region), CLASSES[one.kind], exact(one.time)])) : null);
+  }
+}

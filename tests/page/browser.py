@@ -1,0 +1,86 @@
+"""A page in a real browser that may ask nobody for anything."""
+
+import base64
+import contextlib
+import json
+import zlib
+
+from playwright.sync_api import sync_playwright
+
+CHROMIUM = "/usr/bin/chromium"
+
+
+@contextlib.contextmanager
+def chromium():
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@contextlib.contextmanager
+def shown(browser, file, fragment="", ready=True, **options):
+    """The page, opened; every request and every complaint fails."""
+    options.setdefault("viewport", {"width": 1400, "height": 3000})
+    context = browser.new_context(**options)
+    address = f"file://{file}"
+    faults = []
+
+    def decide(route):
+        if route.request.url.split("#")[0] == address:
+            route.continue_()
+        else:
+            faults.append(f"request: {route.request.url}")
+            route.abort()
+
+    context.route("**/*", decide)
+    page = context.new_page()
+    page.on("console", lambda message: faults.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: faults.append(f"error: {error}"))
+    page.goto(address + fragment)
+    if ready:
+        page.wait_for_selector("body[data-ready]", timeout=30000)
+    yield page
+    context.close()
+    assert not faults, faults
+
+
+def go(page, fragment):
+    """Follows a link within the page, until it is drawn."""
+    page.evaluate("fragment => { location.hash = fragment }", fragment)
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+
+
+def section(text, name):
+    """What the page holds under a name."""
+    begin = text.index(f'id="data-{name}">') + len(f'id="data-{name}">')
+    return zlib.decompress(base64.b64decode(text[begin:text.index("</script>", begin)]))
+
+
+def model_of(folder):
+    with open(f"{folder}/page.html", encoding="utf-8") as file:
+        return json.loads(section(file.read(), "model"))
+
+
+def json_of(folder, name):
+    with open(f"{folder}/{name}.json", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def rows(page, tree):
+    """The rows of a tree: what each is called in links, and its value."""
+    found = page.eval_on_selector_all(
+        f'.tree[aria-label="{tree}"] .row',
+        "rows => rows.map(row => [row.dataset.node, Number(row.querySelector('.num').dataset.value)])",
+    )
+    return dict(found)
+
+
+def open_all(page, tree):
+    """Opens every node, as a user does."""
+    while page.locator(f'.tree[aria-label="{tree}"] [aria-expanded=false] .toggle').count() > 0:
+        page.locator(f'.tree[aria-label="{tree}"] [aria-expanded=false] .toggle').first.click()
+
+
+def choose(page, tree, node):
+    page.locator(f'.tree[aria-label="{tree}"] .row[data-node="{node}"] .label').click()

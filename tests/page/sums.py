@@ -1,0 +1,130 @@
+"""What each thread's time was on each call path, from the saved profile alone.
+
+Written a second time, and simply, to hold the page to it: nothing here is shared with
+the analyses. It knows no teams that were measured from outside.
+"""
+
+import collections
+
+PARALLEL = {"parallel", "parallel_loop", "parallel_sections", "parallel_workshare"}
+EXECUTIONS = {"task_exec", "untied_task_exec"}
+
+
+def span(row, part):
+    return row.get(part, {}).get("ns", 0)
+
+
+def count(row, part):
+    return row.get(part, {}).get("count", 0)
+
+
+def occupied(kind, row):
+    """How long a visit keeps a thread from what is around it."""
+    if kind == "lock":
+        return span(row, "enter") + span(row, "exit")
+    return span(row, "seq") if kind in PARALLEL else span(row, "main")
+
+
+def parts(region, row, own, children, cost_ps, in_team, shared):
+    """One row's own time by what it was."""
+    kind = region["kind"]
+    result = collections.Counter()
+    rest = own
+
+    def take(part, ns):
+        nonlocal rest
+        ns = min(ns, rest)
+        rest -= ns
+        result[part] += ns
+
+    unsplit = region.get("unsplit") is not None
+    tasks = sum(
+        occupied(child_kind, below)
+        for child_kind, within, below in children
+        if kind == "barrier"
+        or within == "ibarr"
+        or (unsplit and within == "main" and child_kind in EXECUTIONS and kind in {"single", "scope", "sections"})
+    )
+    sections = sum(span(below, "main") for child_kind, _, below in children if child_kind == "section")
+    wait = span(row, "ibarr")
+    if unsplit and kind in {"single", "scope"}:
+        wait = span(row, "main") - span(row, "body")
+    elif unsplit and kind == "sections":
+        wait = span(row, "main") - sections
+    wait = max(wait - tasks, 0)
+    if unsplit and kind in {"loop", "workshare", "generic_loop"} and shared and in_team:
+        take("untold", own)
+    if kind in PARALLEL:
+        take("imbalance" if kind != "parallel_sections" else "by_sections", wait)
+        take("start", span(row, "enter"))
+        take("end", span(row, "exit"))
+    elif kind in {"loop", "workshare", "scope"}:
+        take("imbalance", wait)
+    elif kind == "single":
+        take("little_work", wait)
+    elif kind == "sections":
+        take("by_sections", wait)
+        whole_wait = wait + tasks
+        take("other", max(span(row, "main") - sections - whole_wait, 0))
+    elif kind in {"atomic", "flush"}:
+        take("atomic", own)
+    elif kind == "barrier":
+        take("barrier", max(span(row, "main") - tasks, 0))
+    elif kind in {"critical", "lock", "ordered"}:
+        take(kind, span(row, "enter"))
+        take("other", span(row, "exit"))
+    elif kind == "taskgroup":
+        take("taskgroup", wait)
+    elif kind in {"task", "untied_task"}:
+        take("creation", own)
+    elif kind == "taskwait":
+        take("taskwait", own)
+    pairs = (0 if kind in PARALLEL else count(row, "main")) + count(row, "body") + count(row, "ibarr") + count(row, "seq")
+    take("measuring", pairs * cost_ps // 1000)
+    take("work" if in_team else "serial", rest)
+    return result
+
+
+def severities(profile):
+    """(chain of regions, thread) -> what the time was; regions and threads by number."""
+    nodes, regions = profile["nodes"], profile["regions"]
+    chains, scopes, beside = [], [], []
+    children = collections.defaultdict(list)
+    for index, node in enumerate(nodes):
+        parent = node["parent"]
+        chains.append((chains[parent] if parent is not None else ()) + (node["region"],))
+        if parent is None:
+            scopes.append(False)
+            beside.append(False)
+            continue
+        children[parent].append(index)
+        is_team = regions[nodes[parent]["region"]]["kind"] in PARALLEL
+        is_fork = is_team and node["within"] == "seq"
+        scopes.append(scopes[parent] if not is_team or is_fork else True)
+        beside.append(is_fork or (beside[parent] and not is_team))
+    result = collections.defaultdict(collections.Counter)
+    for index, node in enumerate(nodes):
+        region = regions[node["region"]]
+        kind = region["kind"]
+        if beside[index] and kind not in PARALLEL:
+            continue
+        below = collections.defaultdict(list)
+        for child in children[index]:
+            for row in nodes[child]["rows"]:
+                below[row["thread"]].append((regions[nodes[child]["region"]]["kind"], nodes[child]["within"], row))
+        executors = [row for row in node["rows"] if kind not in PARALLEL or "main" in row]
+        cells = {}
+        for row in executors:
+            inside = below[row["thread"]]
+            busy = span(row, "main") if kind in PARALLEL else occupied(kind, row)
+            own = max(busy - sum(occupied(of, one) for of, _, one in inside), 0)
+            in_team = kind in PARALLEL or scopes[index]
+            cost = profile["run"].get("pair_cost_ps", 0)
+            cells[row["thread"]] = parts(region, row, own, inside, cost, in_team, len(node["rows"]) > 1)
+            cells[row["thread"]]["executions"] = count(row, "main")
+        executed = sum(count(one, "main") for inside in below.values() for of, _, one in inside if of == "section")
+        few = executed < sum(count(row, "main") for row in executors)
+        for thread, cell in cells.items():
+            cell["little_work" if few else "imbalance"] += cell.pop("by_sections", 0)
+            result[chains[index], thread].update(cell)
+    return result

@@ -1,0 +1,248 @@
+//! The page in a real browser: Chromium, driven by playwright. What is checked stands in
+//! `tests/page`; here are the runs that it is made of.
+
+#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use profile::analysis::Report;
+use profile::model::{
+    Contention, ContentionSite, GuardKind, Node, Profile, Region, Row, Span, Thread,
+};
+use profile::region_kind::{PseudoRegion, RegionKind};
+use profile::report::html::Page;
+use profile::report::writer;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn saved(name: &str) -> Profile {
+    profile::load::load(
+        &root()
+            .join("fixtures/profiles")
+            .join(format!("{name}.romp.json")),
+    )
+    .unwrap()
+}
+
+/// A folder with the page of a run, and what the page is held to.
+fn folder_of(profile: &Profile) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let report = Report::new(profile);
+    let write = |name: &str, text: Vec<u8>| std::fs::write(folder.path().join(name), text).unwrap();
+    let mut page = Vec::new();
+    let page_of = Page::new(&report).with_sources(&[folder.path().to_owned()]);
+    page_of.write(&mut page).unwrap();
+    write("page.html", page);
+    for (name, format) in [("profile.json", "json"), ("analysis.json", "analysis")] {
+        let mut text = Vec::new();
+        (writer(format).unwrap().write)(&report, &mut text).unwrap();
+        write(name, text);
+    }
+    folder
+}
+
+/// Python with playwright: where tests/setup puts it, or the system's.
+fn python() -> PathBuf {
+    let own = root().join("target/page/bin/python3");
+    if own.exists() { own } else { "python3".into() }
+}
+
+fn check(name: &str, profile: &Profile) -> String {
+    let folder = folder_of(profile);
+    let ready = Command::new(python())
+        .args(["-c", "import playwright"])
+        .output();
+    assert!(
+        ready.is_ok_and(|output| output.status.success())
+            && Path::new("/usr/bin/chromium").exists(),
+        "no Chromium, or no playwright for Python: run tests/setup"
+    );
+    let output = Command::new(python())
+        .arg(root().join("tests/page/check.py"))
+        .arg(name)
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{name}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn trees_are_the_sums_of_the_profile() {
+    for name in ["imbalance", "mixed", "nested", "tasks"] {
+        check("trees", &saved(name));
+    }
+}
+
+#[test]
+fn numbers_are_those_of_the_analyses() {
+    for name in ["imbalance", "mixed", "nested", "tasks"] {
+        check("numbers", &saved(name));
+    }
+}
+
+#[test]
+fn everything_can_be_done_with_keys() {
+    check("keyboard", &saved("mixed"));
+}
+
+#[test]
+fn a_link_shows_the_same_view() {
+    check("fragments", &saved("tasks"));
+}
+
+#[test]
+fn it_fits_into_screens_of_all_sizes() {
+    check("sizes", &saved("mixed"));
+}
+
+/// An attempt to be more than text, as the name of something.
+fn attempt(field: &str) -> String {
+    format!(
+        "<img src=x alt={field} onerror=window.harmed=1></script><script>window.harmed=1</script>\"' onload='window.harmed=1"
+    )
+}
+
+#[test]
+fn names_stay_text() {
+    let mut profile = saved("mixed");
+    let run = &mut profile.run;
+    (run.application, run.host, run.start) =
+        (attempt("application"), attempt("host"), attempt("start"));
+    (run.notes, run.counters) = (vec![attempt("note")], vec![attempt("counter")]);
+    for region in &mut profile.regions {
+        region.file = attempt("file");
+        region.name = Some(attempt("name"));
+        region.function = Some(attempt("function"));
+        region.directive = Some(attempt("directive"));
+        region.schedule = Some(attempt("schedule"));
+        region.region_type = attempt("type");
+        region.unsplit = region.unsplit.as_ref().map(|_| attempt("unsplit"));
+    }
+    for node in &mut profile.nodes {
+        for row in &mut node.rows {
+            *row = row.clone().with_counters(vec![7]);
+        }
+    }
+    profile.contention.push(Contention {
+        kind: GuardKind::Critical,
+        name: attempt("guard"),
+        members: 1,
+        sites: vec![ContentionSite {
+            region: 0,
+            acquisitions: 3,
+            waited: 1,
+            wait_ns: 10,
+            max_wait_ns: 10,
+            hold_ns: 10,
+            holders: Vec::new(),
+        }],
+    });
+    check("hostile", &profile);
+}
+
+/// Numbers that look like those of a run.
+struct Noise(u64);
+
+impl Noise {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// Loops with a barrier in parallel regions, visited by all threads.
+fn generated(regions: usize, threads: usize) -> Profile {
+    const IN_A_TEAM: usize = 20;
+    let mut noise = Noise(1);
+    let mut profile = saved("imbalance");
+    let template = profile.regions[0].clone();
+    let region = |index: usize| Region {
+        kind: if index.is_multiple_of(IN_A_TEAM) {
+            RegionKind::Parallel
+        } else {
+            RegionKind::Loop
+        },
+        file: format!("/home/user/project/src/module{}.f90", index / 50),
+        begin: [10 + 7 * index as u32; 2],
+        end: [16 + 7 * index as u32; 2],
+        function: Some(format!("step_{}", index / 5)),
+        ..template.clone()
+    };
+    profile.regions = (0..regions).map(region).collect();
+    profile.threads = std::iter::once(vec![0])
+        .chain((0..threads as u32).map(|thread| vec![0, thread]))
+        .map(|path| Thread {
+            path,
+            ..Thread::default()
+        })
+        .collect();
+    let mut nodes: Vec<Node> = Vec::new();
+    for index in 0..regions {
+        let is_team = index.is_multiple_of(IN_A_TEAM);
+        let count = 1 + noise.below(1_000);
+        let mut rows = Vec::new();
+        for thread in 0..threads {
+            let span = |ns| Span { count, ns };
+            let (body, wait) = (1_000_000 + noise.below(90_000_000), noise.below(9_000_000));
+            let (enter, exit) = (noise.below(90_000), noise.below(90_000));
+            let body = if is_team {
+                body * IN_A_TEAM as u64 * 2
+            } else {
+                body
+            };
+            let row = Row::of(thread + 1).with(PseudoRegion::Ibarr, span(wait));
+            rows.push(match is_team {
+                true => row
+                    .with(PseudoRegion::Main, span(enter + body + wait + exit))
+                    .with(PseudoRegion::Enter, span(enter))
+                    .with(PseudoRegion::Body, span(body))
+                    .with(PseudoRegion::Exit, span(exit)),
+                false => row.with(PseudoRegion::Main, span(body + wait)),
+            });
+        }
+        let longest = rows.iter().map(|row| row.main.ns).max().unwrap();
+        if is_team {
+            let seq = Span { count, ns: longest };
+            rows.insert(0, Row::of(0).with(PseudoRegion::Seq, seq));
+        }
+        nodes.push(Node {
+            parent: (!is_team).then(|| index / IN_A_TEAM * IN_A_TEAM),
+            region: index,
+            within: PseudoRegion::Body,
+            rows,
+        });
+    }
+    profile.nodes = nodes;
+    (profile.distributions, profile.arrivals, profile.contention) = Default::default();
+    profile.run.max_threads = threads as u32;
+    profile.run.duration_ns = 4_000_000_000 * regions as u64;
+    profile
+}
+
+fn page_size(profile: &Profile) -> usize {
+    let mut page = Vec::new();
+    Page::new(&Report::new(profile)).write(&mut page).unwrap();
+    page.len()
+}
+
+#[test]
+fn a_page_of_300_regions_by_64_threads_is_below_a_megabyte() {
+    let profile = generated(300, 64);
+    assert!(page_size(&profile) < 1_000_000, "{}", page_size(&profile));
+    print!("{}", check("paint", &profile));
+}
+
+#[test]
+fn a_page_of_10000_regions_by_256_threads_is_below_5_megabytes() {
+    let profile = generated(10_000, 256);
+    assert!(page_size(&profile) < 5_000_000, "{}", page_size(&profile));
+    print!("{}", check("paint", &profile));
+}

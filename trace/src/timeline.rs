@@ -1,0 +1,404 @@
+//! A trace as it can be drawn: for each thread what it did when. Of a trace of any size
+//! there are as many bins as a screen can show; of a small one every slice besides.
+//! Takes memory for the bins and for a bounded number of slices.
+//!
+//! ```text
+//! length of the facts, the facts as JSON
+//! for each lane, for each bin: time by class, in ns (outside is what is left);
+//!                              the region with most of it, and one, where there is any
+//! for each lane: number of slices; for each: time since the one before, its length,
+//!                classes * (region + 1) + class
+//! for each lane: number of chunks; for each: time since the begin of the one before,
+//!                its length, its first iteration, how many it has
+//! ```
+
+use std::collections::HashMap;
+
+use profile::model::Profile;
+use profile::region_kind::{PseudoRegion, RegionKind};
+use profile::report::html::Columns;
+use serde_json::json;
+
+use crate::read::{ReadError, Trace};
+use crate::replay::{Chunk, Event, Listener, Open, Role, is_region, path, replay_closed};
+
+/// What a thread does, as far as a picture tells; the number is that of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Class {
+    /// In no construct: serial, or without a team.
+    Outside = 0,
+    Work = 1,
+    Wait = 2,
+    Manage = 3,
+    Task = 4,
+}
+
+const CLASSES: usize = 5;
+/// Bins of a lane, and of all lanes together.
+const MOST_BINS: usize = 4096;
+const ALL_BINS: usize = 400_000;
+/// Slices, chunks and arrows: beyond them there are none, since a part would mislead.
+const MOST_SLICES: usize = 600_000;
+const MOST_CHUNKS: usize = 200_000;
+const MOST_ARROWS: usize = 50_000;
+
+/// Prepares a trace for the page of its profile.
+///
+/// # Errors
+/// If the trace cannot be read.
+pub fn timeline(trace: &Trace, profile: &Profile) -> Result<Vec<u8>, ReadError> {
+    let duration = trace.ns(trace.header.end.ticks).max(1);
+    let lanes = trace.threads().max(1);
+    let bins = (ALL_BINS / lanes).clamp(64, MOST_BINS);
+    let mut drawing = Drawing {
+        trace,
+        bin_ns: duration.div_ceil(bins as u64).max(1),
+        bins,
+        lanes: HashMap::new(),
+        last: 0,
+        state: State::OUTSIDE,
+        slices: 0,
+        chunks: 0,
+        created: HashMap::new(),
+        arrows: Vec::new(),
+        is_cut: false,
+    };
+    for stream in trace.streams() {
+        replay_closed(trace, stream, &mut drawing)?;
+    }
+    Ok(drawing.columns(profile, duration))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct State {
+    lane: Option<u32>,
+    class: Class,
+    /// 0, or the number of the region and one.
+    region: u64,
+}
+
+impl State {
+    const OUTSIDE: Self = Self {
+        lane: None,
+        class: Class::Outside,
+        region: 0,
+    };
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Bin {
+    ns: [u64; CLASSES],
+    /// The region with most time so far as is known, and how much more than others.
+    region: u64,
+    lead: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Lane {
+    bins: Vec<Bin>,
+    slices: Vec<(u64, u64, u64)>,
+    chunks: Vec<(u64, u64, u64, u64)>,
+}
+
+struct Drawing<'a> {
+    trace: &'a Trace,
+    bin_ns: u64,
+    bins: usize,
+    lanes: HashMap<Option<u32>, Lane>,
+    /// When the state began, in ns.
+    last: u64,
+    state: State,
+    slices: usize,
+    chunks: usize,
+    /// By label of a task that was not executed yet: where and when it was created.
+    created: HashMap<u64, (Option<u32>, u64)>,
+    /// From lane and time, to lane and time.
+    arrows: Vec<[(Option<u32>, u64); 2]>,
+    /// Whether there were more arrows than can be held.
+    is_cut: bool,
+}
+
+impl Listener for Drawing<'_> {
+    fn stream(&mut self, _stream: u64) {
+        self.last = 0;
+        self.state = State::OUTSIDE;
+    }
+
+    fn event(&mut self, time: u64, open: &[Open], event: &Event) {
+        let now = self.trace.ns(time);
+        let lane = path(open);
+        match event {
+            Event::Chunk(chunk) => self.chunk(lane, chunk),
+            Event::Create(label) if self.created.len() < MOST_ARROWS => {
+                self.created.insert(*label, (lane, now));
+            }
+            Event::Create(_) => self.is_cut = true,
+            Event::Executes(label) => {
+                if let Some(from) = self.created.remove(label) {
+                    self.arrow(from, (lane, now));
+                }
+            }
+            _ => {}
+        }
+        let next = self.state_after(open, event);
+        if next != self.state {
+            self.slice(now);
+            self.state = next;
+        }
+    }
+}
+
+impl Drawing<'_> {
+    fn state_after(&self, open: &[Open], event: &Event) -> State {
+        let (open, phase) = match (event, open.split_last()) {
+            (Event::End { .. }, Some((_, below))) => (below, None),
+            (Event::Turn(phase), _) => (open, Some(*phase)),
+            _ => (open, None),
+        };
+        let Some(top) = open.last() else {
+            return State::OUTSIDE;
+        };
+        let phase = phase.unwrap_or(top.phase);
+        let kind = self.trace.region(top.region);
+        let kind = kind.and_then(|region| RegionKind::from_region_type(&region.region_type));
+        State {
+            lane: path(open),
+            class: class(top.role, kind, phase, open.iter().any(Open::is_task)),
+            region: match is_region(top.region) {
+                true => u64::from(top.region) + 1,
+                false => 0,
+            },
+        }
+    }
+
+    /// What was done until now.
+    fn slice(&mut self, now: u64) {
+        let (from, state) = (self.last, self.state);
+        self.last = self.last.max(now);
+        if now <= from || state == State::OUTSIDE {
+            return;
+        }
+        let (bin_ns, bins) = (self.bin_ns, self.bins);
+        let lane = self.lanes.entry(state.lane).or_default();
+        lane.bins.resize(bins, Bin::default());
+        let mut at = from;
+        while at < now {
+            let bin = (at / bin_ns).min(bins as u64 - 1);
+            let end = match bin + 1 == bins as u64 {
+                true => now,
+                false => now.min((bin + 1) * bin_ns),
+            };
+            lane.bins[bin as usize].add(state, end - at);
+            at = end;
+        }
+        self.slices += 1;
+        if self.slices <= MOST_SLICES {
+            let what = state.region * CLASSES as u64 + state.class as u64;
+            lane.slices.push((from, now - from, what));
+        }
+    }
+
+    fn chunk(&mut self, lane: Option<u32>, chunk: &Chunk) {
+        self.chunks += 1;
+        if self.chunks <= MOST_CHUNKS {
+            let from = self.trace.ns(chunk.start);
+            let length = self.trace.ns(chunk.end).saturating_sub(from);
+            let lane = self.lanes.entry(lane).or_default();
+            let entry = (from, length, chunk.first, chunk.length);
+            lane.chunks.push(entry);
+        }
+    }
+
+    fn arrow(&mut self, from: (Option<u32>, u64), to: (Option<u32>, u64)) {
+        match self.arrows.len() < MOST_ARROWS {
+            true => self.arrows.push([from, to]),
+            false => self.is_cut = true,
+        }
+    }
+
+    fn columns(mut self, profile: &Profile, duration: u64) -> Vec<u8> {
+        let mut order: Vec<Option<u32>> = self.lanes.keys().copied().collect();
+        order.sort_by_key(|lane| (lane.and_then(|lane| self.trace.thread_path(lane)), *lane));
+        let has_slices = self.slices <= MOST_SLICES;
+        let has_chunks = self.chunks <= MOST_CHUNKS;
+        let place = |lane: Option<u32>| order.iter().position(|one| *one == lane);
+        let arrows: Vec<[u64; 4]> = self
+            .arrows
+            .iter()
+            .filter(|_| !self.is_cut)
+            .filter_map(|[from, to]| {
+                let (start, end) = (place(from.0)?, place(to.0)?);
+                Some([start as u64, from.1, end as u64, to.1])
+            })
+            .collect();
+        let facts = json!({
+            "duration_ns": duration,
+            "bins": self.bins,
+            "bin_ns": self.bin_ns,
+            "lanes": order.iter().map(|lane| self.trace.thread(*lane)).collect::<Vec<_>>(),
+            "regions": self.regions(profile),
+            "slices": self.slices,
+            "has_slices": has_slices,
+            "has_chunks": has_chunks,
+            "arrows": arrows,
+            "arrows_left_out": self.is_cut,
+        });
+        let facts = facts.to_string();
+        let mut columns = Columns::default();
+        columns.push(facts.len() as u64);
+        let mut bytes = columns.bytes().to_vec();
+        bytes.extend_from_slice(facts.as_bytes());
+        let mut columns = Columns::default();
+        let mut lanes: Vec<Lane> = Vec::new();
+        for lane in &order {
+            lanes.extend(self.lanes.remove(lane));
+        }
+        for lane in &mut lanes {
+            lane.bins.resize(self.bins, Bin::default());
+            lane.bins.iter().for_each(|bin| bin.write(&mut columns));
+        }
+        for lane in &mut lanes {
+            write_slices(&mut lane.slices, has_slices, &mut columns);
+        }
+        for lane in &mut lanes {
+            write_chunks(&mut lane.chunks, has_chunks, &mut columns);
+        }
+        bytes.extend_from_slice(columns.bytes());
+        bytes
+    }
+
+    /// Names of the regions, each with its index in the profile.
+    fn regions(&self, profile: &Profile) -> Vec<serde_json::Value> {
+        let regions = profile.regions.iter().enumerate();
+        let known: HashMap<_, usize> = regions
+            .map(|(index, region)| {
+                let place = (region.region_type.as_str(), region.file.as_str());
+                ((place, region.begin[0], region.column), index)
+            })
+            .collect();
+        let number = u32::try_from(self.trace.regions().count()).unwrap_or(u32::MAX);
+        let regions = (0..number).map(|number| {
+            let region = self.trace.region(number).and_then(|region| {
+                let place = (region.region_type.as_str(), region.begin.file.as_str());
+                known.get(&(place, region.begin.first, region.column))
+            });
+            json!([crate::export::region(self.trace, number), region])
+        });
+        regions.collect()
+    }
+}
+
+impl Bin {
+    fn add(&mut self, state: State, ns: u64) {
+        let sum = &mut self.ns[state.class as usize];
+        *sum = sum.saturating_add(ns);
+        // Who has more than all others together stays.
+        if self.region == state.region {
+            self.lead = self.lead.saturating_add(ns);
+        } else if self.lead >= ns {
+            self.lead -= ns;
+        } else {
+            self.region = state.region;
+            self.lead = ns - self.lead;
+        }
+    }
+
+    fn write(&self, columns: &mut Columns) {
+        for ns in &self.ns[1..] {
+            columns.push(*ns);
+        }
+        if self.ns[1..].iter().any(|ns| *ns > 0) {
+            columns.push(self.region);
+        }
+    }
+}
+
+fn write_slices(slices: &mut [(u64, u64, u64)], has: bool, columns: &mut Columns) {
+    slices.sort_unstable();
+    let slices = if has { &*slices } else { &[] };
+    columns.push(slices.len() as u64);
+    let mut last = 0;
+    for (from, length, what) in slices {
+        columns.push(from.saturating_sub(last));
+        columns.push(*length);
+        columns.push(*what);
+        last = (from + length).max(last);
+    }
+}
+
+fn write_chunks(chunks: &mut [(u64, u64, u64, u64)], has: bool, columns: &mut Columns) {
+    chunks.sort_unstable();
+    let chunks = if has { &*chunks } else { &[] };
+    columns.push(chunks.len() as u64);
+    let mut last = 0;
+    for (from, length, first, number) in chunks {
+        for value in [from - last, *length, *first, *number] {
+            columns.push(value);
+        }
+        last = *from;
+    }
+}
+
+fn class(role: Role, kind: Option<RegionKind>, phase: PseudoRegion, in_task: bool) -> Class {
+    use RegionKind::{
+        Atomic, Barrier, Critical, Flush, Lock, Ordered, Task, Taskwait, Taskyield, UntiedTask,
+    };
+    let waits_to_enter = matches!(kind, Some(Critical | Lock | Ordered));
+    match (role, phase) {
+        (Role::Base, _) => Class::Outside,
+        (Role::Fork, _) => Class::Manage,
+        (_, PseudoRegion::Ibarr) => Class::Wait,
+        (_, PseudoRegion::Enter) if waits_to_enter => Class::Wait,
+        (_, PseudoRegion::Enter | PseudoRegion::Exit) => Class::Manage,
+        _ => match kind {
+            Some(Atomic | Barrier | Flush | Taskwait | Taskyield) => Class::Wait,
+            Some(Task | UntiedTask) => Class::Manage,
+            _ if in_task => Class::Task,
+            _ => Class::Work,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bin_names_the_region_that_has_most_of_it() {
+        let state = |region| State {
+            lane: None,
+            class: Class::Work,
+            region,
+        };
+        let mut bin = Bin::default();
+        for (region, ns) in [(1, 30), (2, 50), (1, 40), (3, 5)] {
+            bin.add(state(region), ns);
+        }
+        assert_eq!((bin.region, bin.ns[1]), (1, 125));
+    }
+
+    #[test]
+    fn times_of_slices_are_told_by_what_is_between() {
+        let numbers = |slices: &mut [(u64, u64, u64)], has| {
+            let mut columns = Columns::default();
+            write_slices(slices, has, &mut columns);
+            columns.bytes().to_vec()
+        };
+        let mut slices = [(30, 5, 7), (10, 4, 6)];
+        assert_eq!(numbers(&mut slices, true), [2, 10, 4, 6, 16, 5, 7]);
+        assert_eq!(numbers(&mut slices, false), [0]);
+    }
+
+    #[test]
+    fn waiting_is_told_from_work() {
+        use PseudoRegion::{Body, Enter, Ibarr, Main};
+        let of = |kind, phase| class(Role::Construct, Some(kind), phase, false);
+        assert_eq!(of(RegionKind::Critical, Enter), Class::Wait);
+        assert_eq!(of(RegionKind::Critical, Body), Class::Work);
+        assert_eq!(of(RegionKind::Loop, Ibarr), Class::Wait);
+        assert_eq!(of(RegionKind::Barrier, Main), Class::Wait);
+        assert_eq!(class(Role::Member, None, Enter, false), Class::Manage);
+        assert_eq!(class(Role::Base, None, Main, false), Class::Outside);
+    }
+}
