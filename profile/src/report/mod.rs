@@ -12,6 +12,7 @@ pub mod folded;
 pub mod html;
 pub mod json;
 pub(crate) mod page;
+pub mod tau;
 pub mod text;
 pub mod xml;
 
@@ -95,6 +96,20 @@ pub const WRITERS: &[Writer] = &[
         about: "folded stacks of thread time in ns, for flame graphs",
         is_whole: false,
         write: folded::write,
+    },
+    Writer {
+        name: "tau",
+        extension: "tar",
+        about: "TAU's profile.0.0.0 and so on, as an archive: | tar x, then pprof or paraprof",
+        is_whole: false,
+        write: tau::write,
+    },
+    Writer {
+        name: "pprof",
+        extension: "txt",
+        about: "timers by thread, by region and by construct, with means and standard deviations",
+        is_whole: false,
+        write: tau::write_pprof,
     },
 ];
 
