@@ -46,8 +46,7 @@ const ADVICE: &[Advice] = &[
     Advice {
         kinds: &[Kind::Single],
         category: Limpar,
-        text: "One thread worked and the others waited: add nowait if they need not wait, or \
-               give them work.",
+        text: "Add nowait if the others need not wait, or give them work.",
     },
     Advice {
         kinds: &[Kind::Master],

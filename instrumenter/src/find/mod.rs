@@ -378,10 +378,35 @@ pub struct FoundCall {
     pub name: Range<usize>,
     /// Between the opening parenthesis and the first argument.
     pub arguments: usize,
+    /// The lock, as written without blanks; empty if that is too long to be a name.
+    pub lock: String,
     /// Where a statement goes that is to be executed before it, if one can.
     pub before: Option<Position>,
     /// The function around it.
     pub function: Option<Function>,
     /// The conditional branches around it, outermost first.
     pub branches: Vec<Branch>,
+}
+
+/// The first argument of a call, of the tokens behind its opening parenthesis.
+fn first_argument<'t>(tokens: impl Iterator<Item = &'t [u8]>) -> String {
+    /// Bytes of what is still a name.
+    const LONGEST: usize = 60;
+    let mut depth = 0i32;
+    let mut argument: Vec<u8> = Vec::new();
+    for token in tokens {
+        match token {
+            b"(" | b"[" | b"{" => depth += 1,
+            b")" | b"]" | b"}" => depth -= 1,
+            _ => {}
+        }
+        if depth < 0 || (depth == 0 && token == b",") {
+            return String::from_utf8(argument).unwrap_or_default();
+        }
+        argument.extend_from_slice(token);
+        if argument.len() > LONGEST {
+            break;
+        }
+    }
+    String::new()
 }

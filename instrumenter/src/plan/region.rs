@@ -105,7 +105,11 @@ impl Planner<'_> {
             column: self.found.lines.column(call.name.start),
             ..Descriptor::default()
         };
-        Some(self.add(descriptor, call, call.routine.name.to_owned()))
+        let text = match (call.routine.name, call.lock.as_str()) {
+            (name, "") => name.to_owned(),
+            (name, lock) => format!("{name}({lock})"),
+        };
+        Some(self.add(descriptor, call, text))
     }
 
     /// Adds the region of something that stands in a function, in branches.

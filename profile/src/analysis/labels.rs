@@ -23,7 +23,7 @@ pub struct Label {
     pub first: u32,
     /// Last line; the first again where a construct is a single directive.
     pub last: u32,
-    /// The name of a critical section, user region or lock, as written.
+    /// The name of a critical section or user region, as written; of a lock the call.
     pub name: Option<String>,
     /// Enclosing function.
     pub function: Option<String>,
@@ -108,9 +108,15 @@ fn label(index: usize, region: &Region, short: &HashMap<&str, String>) -> Label 
         } else {
             region.end[1].max(region.begin[0])
         },
-        name: shown(region.name.as_ref()),
+        name: shown(call(region).or(region.name.as_ref())),
         function: shown(region.function.as_ref()),
     }
+}
+
+/// The call of a lock routine, if its text names the lock.
+fn call(region: &Region) -> Option<&String> {
+    let text = region.directive.as_ref();
+    text.filter(|text| region.kind == RegionKind::Lock && text.contains('('))
 }
 
 fn shown(name: Option<&String>) -> Option<String> {

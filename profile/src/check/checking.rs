@@ -170,29 +170,28 @@ impl<'a, 'p> Checking<'a, 'p> {
 
     pub(super) fn overhead(&mut self, overhead: Overhead, limit: Percent) {
         let report = self.runs.report();
-        let mut places = report.overheads.places.iter();
+        let mut causes = report.causes.list.iter();
         let (found, worst): (Found, _) = match overhead {
             Overhead::Total => (
                 self.runs
                     .found(|report| report.overheads.whole_sum.overhead.percent),
-                places.next(),
+                causes.next(),
             ),
             Overhead::Of(category) => (
                 self.runs.found(|report| {
                     report.overheads.whole_sum.by_category[category as usize].percent
                 }),
-                places.find(|place| place.category == category),
+                causes.find(|cause| cause.category == Some(category)),
             ),
         };
         let most = worst.map(|worst| {
-            let label = &report.labels[worst.region];
             let estimated = match worst.is_estimated {
                 true => "estimated ",
                 false => "",
             };
-            let lost = percent(worst.lost.percent);
-            let place = worst.cost.place;
-            format!(", most {place} the {} ({estimated}{lost})", name(label))
+            let likely = percent(worst.likely.percent);
+            let place = &worst.place.words;
+            format!(", most to win {place} ({estimated}{likely} of the run)")
         });
         let (holds, found) = found.at_most(limit);
         let message = format!(
@@ -202,9 +201,9 @@ impl<'a, 'p> Checking<'a, 'p> {
             self.not_known()
         );
         let threshold = format!("max-overhead {}", overhead.name());
-        let place = worst.map(|worst| {
-            let region = &report.profile.regions[worst.region];
-            (region.file.clone(), region.begin[0])
+        let place = worst.and_then(|worst| {
+            let region = &report.profile.regions[*worst.place.regions.first()?];
+            Some((region.file.clone(), region.begin[0]))
         });
         self.add(&threshold, place, PROGRAM.to_owned(), message, holds);
     }

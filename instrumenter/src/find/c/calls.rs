@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::groups::word;
 use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind};
 use super::text_of;
-use crate::find::{Branch, FoundCall, Function};
+use crate::find::{Branch, FoundCall, Function, first_argument};
 use crate::openmp::api::{self, RoutineRow};
 
 /// A call before its function is known.
@@ -14,6 +14,7 @@ pub(super) struct Call {
     routine: &'static RoutineRow,
     pub(super) name: Range<usize>,
     arguments: usize,
+    lock: String,
 }
 
 impl Call {
@@ -22,6 +23,7 @@ impl Call {
             routine: self.routine,
             name: self.name,
             arguments: self.arguments,
+            lock: self.lock,
             // The call itself says where it is.
             before: None,
             function,
@@ -71,6 +73,7 @@ fn call(text: &[u8], code: &[Token], index: usize) -> Option<Call> {
         routine,
         name: token.range(),
         arguments: open.end(),
+        lock: first_argument(code[index + 2..].iter().map(|token| &text[token.range()])),
     })
 }
 

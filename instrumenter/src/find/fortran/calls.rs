@@ -7,7 +7,7 @@ use super::squeezed::Squeezed;
 use super::statements::{Statement, statements};
 use super::tokens::{Token, TokenKind};
 use super::view::View;
-use crate::find::{FoundCall, Position};
+use crate::find::{FoundCall, Position, first_argument};
 use crate::openmp::api::{self, RoutineRow};
 
 /// Whether a text may call one of the routines at all.
@@ -55,6 +55,7 @@ impl Finder<'_> {
         (!view.defines(routine.name)).then(|| FoundCall {
             routine,
             arguments,
+            lock: first_argument(tokens[at + 2..].iter().map(|token| line.text(token))),
             before: view.before(self, line, statement),
             function: view.function_at(name.start),
             branches: self.groups.branches_at(name.start),

@@ -1,7 +1,7 @@
 //! What one thread at a time can have: critical sections, locks, atomics, turns of
 //! ordered parts.
 
-use super::ledger::{Entry, Ledger};
+use super::ledger::{Entry, Ledger, largest};
 use super::{Cause, Facts, Kind, Place};
 use crate::advice::advice;
 use crate::analysis::words::{count, percent, time};
@@ -33,7 +33,7 @@ pub(super) fn queues(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
 }
 
 fn cause(facts: &Facts<'_, '_>, taken: &[Entry], guard: Option<&Contention>) -> Option<Cause> {
-    let most = taken.iter().max_by_key(|entry| entry.amount.lost)?;
+    let most = largest(taken)?;
     let (_, kind, preposition) = QUEUES.iter().find(|(kind, ..)| *kind == most.cost.kind)?;
     let place = place(facts, preposition, most.region, taken);
     let mut cause = facts.cause(*kind, place, taken);
@@ -105,9 +105,8 @@ fn what(
             evidence.extend([("held_ns", held), ("waited", waited)]);
             let held = crate::analysis::Share::of(held, duration);
             format!(
-                "it was held for {} of the run, and {waited} of {} had to wait",
-                percent(held.percent),
-                count(times, "entry").replace("entrys", "entries")
+                "it was held for {} of the run, and {waited} of {times} entries had to wait",
+                percent(held.percent)
             )
         }
         (Kind::Atomic, _) => {

@@ -20,7 +20,7 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     let kind = kind(facts, &scheduling);
     let mut amount = useful_without(facts, kind, &scheduling);
     amount += serial_without(facts, &scheduling, &mut causes.list);
-    if facts.share(amount.likely) < NEGLIGIBLE {
+    if facts.share(amount.upper) < NEGLIGIBLE {
         return;
     }
     amount += by_chance(facts, &scheduling, &mut causes.list);

@@ -26,7 +26,7 @@ pub use kinds::{KINDS, Kind};
 
 use std::cmp::Reverse;
 
-use self::ledger::{Amount, Entry, Ledger, sum};
+use self::ledger::{Amount, Entry, Ledger, largest, sum};
 use super::efficiency::Efficiencies;
 use super::grain::Grain;
 use super::labels::Label;
@@ -142,7 +142,7 @@ impl Facts<'_, '_> {
     /// A cause whose loss stands in the ledger.
     fn cause(&self, kind: Kind, place: Place, entries: &[Entry]) -> Cause {
         let mut cause = self.cause_of(kind, place, sum(entries));
-        let most = entries.iter().max_by_key(|entry| entry.amount.lost);
+        let most = largest(entries);
         cause.category = most.map(|entry| entry.category);
         cause.is_estimated = most.is_some_and(|entry| entry.is_estimated);
         cause

@@ -1,7 +1,7 @@
 //! What teams cost: making threads for the first one, starting and ending others, and
 //! teams that leave threads without work.
 
-use super::ledger::{Amount, Ledger, sum};
+use super::ledger::{Amount, Ledger, largest, sum};
 use super::{Cause, Facts, Kind, Place};
 use crate::advice::advice;
 use crate::analysis::NEGLIGIBLE;
@@ -47,7 +47,7 @@ pub(super) fn one_off(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> 
 pub(super) fn starting(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let mut causes = Vec::new();
     for taken in ledger.take_by_region(|_| true) {
-        let Some(most) = taken.iter().max_by_key(|entry| entry.amount.lost) else {
+        let Some(most) = largest(&taken) else {
             continue;
         };
         let region = most.region;

@@ -1,7 +1,7 @@
 //! Waits of a team's members for each other: for which of them, and why it had more to
 //! do.
 
-use super::ledger::{Entry, Ledger};
+use super::ledger::{Entry, Ledger, largest};
 use super::shape::{self, Shape};
 use super::{Cause, Facts, Kind, Place};
 use crate::advice::{TOO_FEW_TASKS, TOO_LITTLE_WORK, advice, for_loop};
@@ -24,7 +24,7 @@ fn is_wait(entry: &Entry) -> bool {
 }
 
 fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
-    let entry = taken.iter().max_by_key(|entry| entry.amount.lost)?;
+    let entry = largest(taken)?;
     let region = entry.region;
     let at = || facts.at(entry.cost.place, region);
     let lost = entry.amount.lost;
@@ -104,6 +104,7 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
     let each = entry.amount.lost / times.max(1);
     let what = match kind {
         Kind::Single => "one thread worked in it while the others waited".to_owned(),
+        Kind::Sections => "threads waited for the one with the longest sections".to_owned(),
         Kind::Barrier => last_to_come(facts, entry),
         _ => format!(
             "executed {}, {} lost each time on average",

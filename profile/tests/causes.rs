@@ -1,0 +1,337 @@
+//! Each kind of cause on a small run whose win is worked out by hand: 100 s with two
+//! threads, of which 80 s are in a parallel region. Each has a twin without the fault.
+
+// The lint lets tests unwrap, but not what helps them.
+#![allow(clippy::unwrap_used)]
+
+mod by_hand;
+mod generated;
+
+use by_hand::{SECOND, node, row, run};
+use generated::profiles;
+use profile::analysis::{Cause, CauseKind, Report};
+use profile::model::{
+    Contention, ContentionSite, GuardKind, Node, Profile, Row, Scheduling, Serial, Span,
+};
+use profile::region_kind::{PseudoRegion, RegionKind};
+use proptest::prelude::*;
+
+use PseudoRegion::{Body, Enter, Exit, Ibarr, Main, Seq};
+use RegionKind as Kind;
+
+const THREADS: &[&[u32]] = &[&[0], &[0, 0], &[0, 1]];
+
+/// The causes, without the serial part that all of these runs have.
+fn causes(profile: &Profile) -> Vec<Cause> {
+    let mut list = Report::new(profile).causes.list;
+    list.retain(|cause| cause.kind != CauseKind::SerialPart);
+    list
+}
+
+/// Kind, first region and seconds to win, of each cause.
+fn found(profile: &Profile) -> Vec<(CauseKind, Option<usize>, u64)> {
+    let list = causes(profile);
+    let told = list.iter().map(|cause| {
+        let seconds = (cause.likely.ns + SECOND / 2) / SECOND;
+        (cause.kind, cause.place.regions.first().copied(), seconds)
+    });
+    told.collect()
+}
+
+/// A parallel region of 80 s with constructs in it.
+fn team(kinds: &[Kind], nodes: Vec<Node>) -> Profile {
+    let mut all = vec![Kind::Parallel];
+    all.extend(kinds);
+    let mut profile = run(&all, THREADS);
+    for (line, region) in (10..).zip(&mut profile.regions) {
+        region.begin = [line, line];
+    }
+    let member = |thread| row(thread, &[(Main, 80), (Body, 80)]);
+    let rows = vec![row(0, &[(Seq, 80)]), member(1), member(2)];
+    profile.nodes = vec![node(None, 0, Body, rows)];
+    profile.nodes.extend(nodes);
+    profile
+}
+
+/// A construct in the region; what each thread worked and waited.
+fn loop_of(region: usize, times: [[u64; 2]; 2]) -> Node {
+    let rows = [1, 2].into_iter().zip(times);
+    let rows = rows.map(|(thread, [work, wait])| {
+        row(thread, &[(Main, work + wait), (Body, work), (Ibarr, wait)])
+    });
+    node(Some(0), region, Body, rows.collect())
+}
+
+fn times(thread: usize, part: PseudoRegion, count: u64, seconds: u64) -> Row {
+    let ns = seconds * SECOND;
+    Row::of(thread).with(part, Span { count, ns })
+}
+
+#[test]
+fn uneven_work_wins_its_mean_wait() {
+    let profile = team(&[Kind::Loop], vec![loop_of(1, [[60, 0], [20, 40]])]);
+    assert_eq!(found(&profile), [(CauseKind::Imbalance, Some(1), 20)]);
+    let cause = causes(&profile).remove(0);
+    assert_eq!((cause.lost.ns, cause.upper.ns), (40 * SECOND, 40 * SECOND));
+    assert!(
+        cause.what.contains("thread 0->0 worked 60.0 s"),
+        "{}",
+        cause.what
+    );
+    let twin = team(&[Kind::Loop], vec![loop_of(1, [[40, 0], [40, 0]])]);
+    assert_eq!(found(&twin), []);
+}
+
+#[test]
+fn a_wait_is_blamed_on_what_stands_beside_it() {
+    let with = |kind: Kind, executed: u64| {
+        let wait = vec![row(1, &[(Main, 0)]), row(2, &[(Main, 30)])];
+        let other = vec![row(1, &[(Main, executed)])];
+        let nodes = vec![node(Some(0), 1, Body, other), node(Some(0), 2, Body, wait)];
+        found(&team(&[kind, Kind::Barrier], nodes))
+    };
+    assert_eq!(with(Kind::Master, 30), [(CauseKind::Master, Some(1), 15)]);
+    assert_eq!(with(Kind::Single, 30), [(CauseKind::Single, Some(1), 15)]);
+    assert_eq!(with(Kind::Master, 1), [(CauseKind::Barrier, Some(2), 15)]);
+}
+
+#[test]
+fn the_loop_without_a_barrier_is_named_where_its_wait_shows() {
+    let mut profile = team(&[Kind::Loop], vec![loop_of(1, [[60, 0], [20, 0]])]);
+    profile.nodes[0].rows[2] = row(2, &[(Main, 80), (Body, 40), (Ibarr, 40)]);
+    assert_eq!(found(&profile), [(CauseKind::Imbalance, Some(1), 20)]);
+    assert!(causes(&profile)[0].what.contains("LOOP at a.c:11"));
+}
+
+#[test]
+fn a_barrier_between_opposite_loops_is_one_cause() {
+    let loops = |second: [[u64; 2]; 2]| {
+        let nodes = vec![loop_of(1, [[30, 0], [10, 20]]), loop_of(2, second)];
+        found(&team(&[Kind::Loop, Kind::Loop], nodes))
+    };
+    let opposite = loops([[10, 20], [30, 0]]);
+    assert_eq!(opposite, [(CauseKind::BarrierBetween, Some(1), 20)]);
+    let alike = loops([[30, 0], [10, 20]]);
+    let each = |region| (CauseKind::Imbalance, Some(region), 10);
+    assert_eq!(alike, [each(1), each(2)]);
+}
+
+/// So many executions of a region with so many seconds of work for each of two threads, and
+/// so many for the team, 80 s together.
+fn repeated(count: u64, work: u64, start: u64) -> Profile {
+    let mut profile = run(&[Kind::ParallelLoop], THREADS);
+    let wait = 80 - work - start;
+    let member = |thread| {
+        let span = |seconds: u64| Span {
+            count,
+            ns: seconds * SECOND,
+        };
+        Row::of(thread)
+            .with(Main, span(80))
+            .with(Enter, span(start))
+            .with(Body, span(work))
+            .with(Ibarr, span(wait))
+    };
+    let rows = vec![times(0, Seq, count, 80), member(1), member(2)];
+    profile.nodes = vec![node(None, 0, Body, rows)];
+    profile
+}
+
+#[test]
+fn regions_are_small_where_the_team_costs_more_than_it_wins() {
+    let small = repeated(1_000_000, 5, 70);
+    // Without a team they would take 10 s of 80.
+    assert_eq!(found(&small), [(CauseKind::SmallRegions, Some(0), 75)]);
+    assert!(causes(&small)[0].remedy.contains("if clause"));
+    assert_eq!(found(&repeated(1_000_000, 80, 0)), []);
+    let large = found(&repeated(20, 5, 70));
+    assert!(
+        large
+            .iter()
+            .all(|(kind, ..)| *kind != CauseKind::SmallRegions)
+    );
+}
+
+#[test]
+fn all_small_regions_are_one_cause() {
+    let mut profile = repeated(1_000_000, 5, 70);
+    profile.regions.push(profile.regions[0].clone());
+    let mut second = profile.nodes[0].clone();
+    second.region = 1;
+    profile.nodes.push(second);
+    profile.run.duration_ns *= 2;
+    let found = found(&profile);
+    assert_eq!(found.len(), 1);
+    assert_eq!(causes(&profile)[0].place.regions, [0, 1]);
+}
+
+#[test]
+fn a_lock_is_one_cause_for_all_its_sites() {
+    let queue = |region| {
+        let parts = [(Main, 20), (Enter, 10), (Body, 9), (Exit, 1)];
+        let rows = vec![row(1, &parts), row(2, &parts)];
+        node(Some(0), region, Body, rows)
+    };
+    let mut profile = team(&[Kind::Lock, Kind::Lock], vec![queue(1), queue(2)]);
+    let site = |region| ContentionSite {
+        region,
+        acquisitions: 2,
+        waited: 1,
+        wait_ns: 10 * SECOND,
+        max_wait_ns: 0,
+        hold_ns: 18 * SECOND,
+        holders: Vec::new(),
+    };
+    profile.contention = vec![Contention {
+        kind: GuardKind::Lock,
+        name: "0x10".to_owned(),
+        members: 1,
+        sites: vec![site(1), site(2)],
+    }];
+    profile.regions[1].directive = Some("omp_set_lock(&queue)".to_owned());
+    assert_eq!(found(&profile), [(CauseKind::Lock, Some(1), 22)]);
+    let cause = causes(&profile).remove(0);
+    assert_eq!(cause.place.regions, [1, 2]);
+    assert!(cause.place.words.contains("omp_set_lock(&queue)"));
+    assert!(
+        cause.what.contains("held for 36 % of the run"),
+        "{}",
+        cause.what
+    );
+}
+
+#[test]
+fn a_flush_in_a_loop_is_a_wait_for_another_thread() {
+    let looks = |count| {
+        let nodes = vec![node(Some(0), 1, Body, vec![times(2, Main, count, 1)])];
+        found(&team(&[Kind::Flush], nodes))
+    };
+    assert_eq!(looks(100_000_000), [(CauseKind::Spinning, Some(1), 40)]);
+    assert_eq!(looks(10), []);
+}
+
+#[test]
+fn the_wait_around_a_taskloop_is_nobodys_fault() {
+    let around = |kind: Kind| {
+        let mut profile = team(&[Kind::Single, kind], vec![loop_of(1, [[40, 0], [0, 40]])]);
+        profile
+            .nodes
+            .push(node(Some(1), 2, Body, vec![row(1, &[(Main, 40)])]));
+        profile
+    };
+    let taskloop = around(Kind::Taskloop);
+    assert_eq!(found(&taskloop), []);
+    let report = Report::new(&taskloop);
+    assert_eq!(report.overheads.untold.ns, 40 * SECOND);
+    assert!(report.summary.headline.contains("tasks of a taskloop"));
+    assert_eq!(
+        found(&around(Kind::User)),
+        [(CauseKind::Single, Some(1), 20)]
+    );
+}
+
+#[test]
+fn the_serial_part_says_what_it_lies_between() {
+    let mut profile = team(&[], Vec::new());
+    profile.serial = vec![Serial {
+        after: Some(0),
+        before: None,
+        count: 1,
+        ns: 20 * SECOND,
+    }];
+    let report = Report::new(&profile);
+    let cause = &report.causes.list[0];
+    assert_eq!(cause.kind, CauseKind::SerialPart);
+    assert_eq!(
+        (cause.likely.ns, cause.upper.ns),
+        (10 * SECOND, 20 * SECOND)
+    );
+    assert!(cause.place.words.ends_with("after the PARALLEL at a.c:10"));
+}
+
+/// What the kernel says of two threads that had no processor for so many seconds of 160.
+fn busy(mut profile: Profile, ready: u64, processors: u32) -> Profile {
+    profile.run.processors = processors;
+    profile.run.scheduling = Some(Scheduling {
+        threads: 2,
+        run_ns: (160 - ready) * SECOND,
+        ready_ns: ready * SECOND,
+        most_ready_ns: ready * SECOND,
+        first_run_ns: 100 * SECOND,
+        first_ready_ns: 0,
+        processors,
+    });
+    profile
+}
+
+#[test]
+fn a_busy_machine_is_said_first_and_takes_the_waits_that_it_explains() {
+    let uneven = || team(&[Kind::Loop], vec![loop_of(1, [[60, 0], [20, 40]])]);
+    let turns = || team(&[Kind::Loop], vec![loop_of(1, [[40, 40], [40, 40]])]);
+    // Half of 80 s useful time was none, and the other half is 10 s.
+    let kinds = |profile: &Profile| -> Vec<CauseKind> {
+        found(profile).into_iter().map(|(kind, ..)| kind).collect()
+    };
+    assert_eq!(kinds(&busy(turns(), 80, 2)), [CauseKind::NoProcessor]);
+    assert_eq!(kinds(&busy(turns(), 0, 2)), [CauseKind::Imbalance]);
+    let both = kinds(&busy(uneven(), 80, 2));
+    assert_eq!(both, [CauseKind::NoProcessor, CauseKind::Imbalance]);
+    assert_eq!(kinds(&busy(turns(), 80, 1)), [CauseKind::Oversubscription]);
+    let mut bound = busy(turns(), 80, 1);
+    bound.run.settings = [("OMP_PLACES".to_owned(), "{0}".to_owned())].into();
+    assert_eq!(kinds(&bound), [CauseKind::Affinity]);
+}
+
+#[test]
+fn what_is_little_everywhere_is_said_to_be_spread() {
+    let few = |number: usize| {
+        let kinds = vec![Kind::Loop; number];
+        let loops = (1..=number).map(|region| loop_of(region, [[3, 0], [1, 2]]));
+        found(&team(&kinds, loops.collect()))
+    };
+    assert_eq!(few(2), []);
+    assert_eq!(few(20), [(CauseKind::Spread, Some(1), 20)]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn no_more_can_be_won_than_there_was(profile in profiles()) {
+        let report = Report::new(&profile);
+        let likely: u64 = report.causes.list.iter().map(|cause| cause.likely.ns).sum();
+        prop_assert!(likely <= profile.run.duration_ns);
+        for cause in &report.causes.list {
+            prop_assert!(cause.likely.ns <= cause.upper.ns, "{cause:?}");
+            prop_assert!(cause.upper.ns <= profile.run.duration_ns, "{cause:?}");
+            prop_assert!(!cause.what.is_empty() && !cause.place.words.is_empty());
+        }
+        let wins: Vec<u64> = report.causes.list.iter().map(|cause| cause.likely.ns).collect();
+        prop_assert!(wins.is_sorted_by(|a, b| a >= b));
+    }
+
+    #[test]
+    fn no_two_outputs_disagree(profile in profiles()) {
+        let report = Report::new(&profile);
+        let written = |name: &str| {
+            let mut out = Vec::new();
+            (profile::report::writer(name).unwrap().write)(&report, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let json: serde_json::Value = serde_json::from_str(&written("analysis")).unwrap();
+        let told = json["causes"].as_array().unwrap();
+        prop_assert_eq!(told.len(), report.causes.list.len());
+        // Lines of text are broken anywhere.
+        let text: String = written("text").split_whitespace().collect();
+        for (told, cause) in told.iter().zip(&report.causes.list).take(5) {
+            prop_assert_eq!(&told["what"], &cause.what);
+            let what: String = cause.what.split_whitespace().collect();
+            prop_assert!(text.contains(&what), "{}", cause.what);
+        }
+        let headline = &report.summary.headline;
+        let is_untold = headline.starts_with("Of ");
+        if let Some(first) = report.causes.list.first().filter(|_| !is_untold) {
+            prop_assert!(headline.contains(&first.place.words), "{headline}");
+        }
+    }
+}
