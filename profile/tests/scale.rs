@@ -8,7 +8,7 @@ mod generated;
 
 use by_hand::{SECOND, node, row, run};
 use generated::profiles;
-use profile::model::{Profile, Row};
+use profile::model::{Profile, Row, Scheduling};
 use profile::region_kind::PseudoRegion::{Body, Enter, Ibarr, Main, Seq};
 use profile::region_kind::RegionKind::{Parallel, ParallelLoop};
 use profile::report::Style;
@@ -152,12 +152,36 @@ fn what_each_thread_repeats_is_told_from_slow_work() {
 fn time_without_a_processor_is_no_work() {
     let mut crowded = of_loop(4, 40, 0, 0, 0);
     crowded.run.processors = 2;
-    crowded.run.user_ns = 80 * SECOND;
+    crowded.run.scheduling = Some(Scheduling {
+        threads: 4,
+        run_ns: 80 * SECOND,
+        ready_ns: 80 * SECOND,
+        ..Scheduling::default()
+    });
     let scaling = scale(&[of_loop(1, 80, 0, 0, 0), crowded]).unwrap();
     assert_eq!(lost(&scaling, 1, 0, Part::Work), 0);
     assert_eq!(lost(&scaling, 1, 0, Part::NotRun), 20);
     assert!(scaling.notes[0].starts_with("4 threads shared 2 processors"));
     assert_eq!(scaling.forecast, None);
+}
+
+#[test]
+fn what_the_kernel_says_of_processors_counts() {
+    // Of 80 s of work threads had a processor for three quarters; or they slept.
+    let with = |run_ns: u64, ready_ns: u64| {
+        let mut profile = of_loop(2, 40, 0, 0, 0);
+        profile.run.scheduling = Some(Scheduling {
+            threads: 2,
+            run_ns: run_ns * SECOND,
+            ready_ns: ready_ns * SECOND,
+            ..Scheduling::default()
+        });
+        let scaling = scale(&[of_loop(1, 60, 0, 0, 0), profile]).unwrap();
+        lost(&scaling, 1, 0, Part::NotRun)
+    };
+    assert_eq!(with(60, 20), 10);
+    assert_eq!(with(0, 0), 0);
+    assert_eq!(with(1, 2), 1);
 }
 
 #[test]
@@ -260,7 +284,11 @@ proptest! {
         for (profile, more) in runs.iter_mut().zip(1..) {
             // Mostly different ones, and sometimes less time on processors than was worked.
             profile.run.max_threads += 7 * (more / 2);
-            profile.run.user_ns = u64::from(ran);
+            profile.run.scheduling = Some(Scheduling {
+                run_ns: u64::from(ran),
+                ready_ns: u64::from(ran) * u64::from(more),
+                ..Scheduling::default()
+            });
         }
         let Ok(scaling) = scale(&runs) else { return Ok(()) };
         let time = |width: usize| {

@@ -97,8 +97,6 @@ fn runs(folder: &Folder, name: &str, profile: &Profile, percents: &[u64]) -> Str
         let mut profile = profile.clone();
         let of = |ns: u64| ns * percent / 100;
         profile.run.duration_ns = of(profile.run.duration_ns);
-        profile.run.user_ns = 0;
-        profile.run.system_ns = 0;
         for row in profile.nodes.iter_mut().flat_map(|node| &mut node.rows) {
             for part in PseudoRegion::ALL {
                 let mut span = row.span(part);

@@ -38,8 +38,6 @@ fn wide(threads: u32, factor: f64) -> Profile {
         }));
         node.rows = rows;
     }
-    // As if that were not known.
-    (profile.run.user_ns, profile.run.system_ns) = (0, 0);
     profile.run.duration_ns = times(profile.run.duration_ns);
     profile.distributions.clear();
     profile.arrivals.clear();

@@ -63,7 +63,7 @@ pub const WRITERS: &[Writer] = &[
     },
 ];
 
-/// Percent of their work for which threads were on no processor that are worth a note.
+/// Percent of their work for which threads had no processor that are worth a note.
 const BUSY: f64 = 5.0;
 
 /// A time that is compared.
@@ -301,8 +301,8 @@ fn notes(old: &Analysed<'_>, new: &Analysed<'_>) -> Vec<String> {
     for (side, which) in [(&before, "first"), (&after, "second")] {
         if side.not_run_percent >= BUSY {
             notes.push(format!(
-                "in the {which} runs threads were on no processor for {} of their work: the \
-                 machine was busy, or they slept or waited for input",
+                "in the {which} runs threads had no processor for {} of their work: the machine \
+                 was busy",
                 percent(side.not_run_percent)
             ));
         }

@@ -4,7 +4,7 @@
 //! - It is as large as the *tolerance*: percent of the larger time. Runs of one program
 //!   differ by some percent on a machine that does nothing else; how far is not known from
 //!   one run, so that the tolerance is 10 % if a side has one, 3 % if two, else 1 %. With one
-//!   run it is no less than the part of their work for which threads were on no processor:
+//!   run it is no less than the part of their work for which threads had no processor:
 //!   so much may the machine have slowed it down.
 //! - It is as large as a *share* of the thread time of the whole program, so that the times of
 //!   regions that hardly count are no news. What was lost is the difference of times that
@@ -39,7 +39,7 @@ pub(super) struct Compared {
     pub(super) whole_ns: u64,
     /// Whether it is time that was lost.
     pub(super) is_loss: bool,
-    /// Percent of the work for which threads were on no processor, on the worse side.
+    /// Percent of the work for which threads had no processor, on the worse side.
     pub(super) not_run_percent: f64,
 }
 

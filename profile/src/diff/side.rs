@@ -30,7 +30,7 @@ pub struct Side {
     pub processes: u64,
     /// Number of runs.
     pub runs: usize,
-    /// Percent of their work for which threads were on no processor; the median.
+    /// Percent of their work for which threads had no processor; the median.
     pub not_run_percent: f64,
 }
 
@@ -83,7 +83,7 @@ impl<'p> Analysed<'p> {
         }
     }
 
-    /// Percent of their work for which threads were on no processor; the median.
+    /// Percent of their work for which threads had no processor; the median.
     pub(super) fn not_run_percent(&self) -> f64 {
         const PARTS: f64 = 1e6;
         let parts = |run: usize| {

@@ -99,31 +99,38 @@ fn times_the_widths(runs: usize) -> f64 {
     }
 }
 
-/// What threads had to do, and for how long they were on processors.
+/// What threads had to do, and for how long they were on processors meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OnProcessors {
     /// Useful time of all threads, by the clock on the wall.
     pub(crate) busy_ns: i128,
-    /// Time of the process on processors; no less than it was busy if that is not known.
+    /// How much of it they were on processors; all of it if that is not known.
     pub(crate) ran_ns: i128,
 }
 
 impl OnProcessors {
-    /// Of a run. What threads spend on processors while they wait counts as if they had
-    /// worked, so that more of the work may not have been done.
+    /// Of a run. The kernel tells of all threads how long they ran and how long they were
+    /// ready without a processor, and not where: work has its share of it.
     pub(crate) fn of(report: &Report<'_>) -> Self {
-        let (run, overheads) = (&report.profile.run, &report.overheads);
+        let (profile, overheads) = (report.profile, &report.overheads);
         let useful = overheads.regions.iter().map(|row| {
             let not_useful = i128::from(row.losses.total()) + i128::from(row.untold_ns);
             i128::from(row.total_ns) - not_useful
         });
         let serial = i128::from(overheads.serial.ns) * i128::from(overheads.processes);
         let busy_ns = useful.sum::<i128>() + serial;
-        let ran_ns = match i128::from(run.user_ns) + i128::from(run.system_ns) {
-            0 => busy_ns,
-            ran => ran.min(busy_ns),
-        };
-        Self { busy_ns, ran_ns }
+        // Of several processes each had its own.
+        let runs = std::iter::once(&profile.run).chain(&profile.ranks);
+        let told = runs.filter_map(|run| run.scheduling);
+        let (ran, ready) = told.fold((0, 0), |(ran, ready), of| {
+            (ran + i128::from(of.run_ns), ready + i128::from(of.ready_ns))
+        });
+        let share = busy_ns.saturating_mul(ready) / (ran + ready).max(1);
+        // Those that sleep are not ready.
+        Self {
+            busy_ns,
+            ran_ns: busy_ns - share.min(ready),
+        }
     }
 
     /// How much of it was not done, in percent.

@@ -227,9 +227,9 @@ fn told(scaling: &Scaling, width: &Width, place: &Place, part: Part) -> (String,
             "make regions and chunks larger, or give small ones an if clause",
         ),
         Part::NotRun => (
-            "its threads had work, but were on no processor",
-            "the machine was busy, or they slept or waited for input: measure again, with no \
-             more threads than processors, and several times",
+            "its threads had work, but no processor",
+            "the machine was busy: measure again, with no more threads than processors, and \
+             several times",
         ),
         Part::SmallTeams => (
             "teams were smaller than the most threads that there were",

@@ -85,7 +85,7 @@ pub enum ScaleError {
     NoRun,
 }
 
-/// Percent of their work for which threads were on no processor that are worth a note.
+/// Percent of their work for which threads had no processor that are worth a note.
 const BUSY: f64 = 5.0;
 
 /// A part of the thread time of a place.
@@ -102,9 +102,8 @@ pub enum Part {
     Serial,
     /// What the OpenMP library does itself.
     Runtime,
-    /// Work for which the process was on no processor, as far as its time on processors tells:
-    /// the machine was busy, or there were more threads than processors, or they slept or
-    /// waited for input.
+    /// Work for which threads had no processor: the machine was busy, or there were more
+    /// threads than processors. Nothing where the kernel does not tell: then it is work.
     NotRun,
     /// Threads that teams had no use for, since they were smaller.
     SmallTeams,
@@ -452,8 +451,8 @@ fn notes(reports: &[Report<'_>], widths: &[Width], judged: usize) -> Vec<String>
     match lacked.count() {
         0 => {}
         lacked => notes.push(format!(
-            "in {lacked} of {} runs threads were not on a processor for {BUSY} % of their work \
-             or more: the machine was busy, or they slept or waited for input",
+            "in {lacked} of {} runs threads had no processor for {BUSY} % of their work or more: \
+             the machine was busy",
             reports.len()
         )),
     }

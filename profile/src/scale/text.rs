@@ -129,7 +129,7 @@ fn meaning(part: Part) -> String {
         Part::Waiting => "for other threads",
         Part::Serial => "only one thread has work",
         Part::Runtime => "starting and ending teams, handing out work",
-        Part::NotRun => "work for which the process was on no processor",
+        Part::NotRun => "work for which threads had no processor",
         Part::SmallTeams => "threads that teams did not take",
         Part::Untold => "not measured",
     };
