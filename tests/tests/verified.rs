@@ -5,8 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use instrumenter::source::Absent;
 use instrumenter::api::Api;
+use instrumenter::source::Absent;
 use instrumenter::{Options, Source};
 use tests::fuzz::sources::instrumented_and_checked;
 

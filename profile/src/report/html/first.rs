@@ -30,6 +30,7 @@ pub(super) fn write(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> 
     )?;
     bar(page, out)?;
     self::causes_of(page, out)?;
+    without_processor(page, out)?;
     details(page, out)?;
     writeln!(out, "</section>")
 }
@@ -158,6 +159,21 @@ fn excerpt(page: &Page<'_, '_>, region: usize, out: &mut dyn Write) -> io::Resul
         )?;
     }
     writeln!(out, "</pre>")
+}
+
+/// Waiting for a processor is part of other times: the kernel does not say of which.
+fn without_processor(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
+    let scheduling = page.report.profile.run.scheduling.unwrap_or_default();
+    if scheduling.ready_ns == 0 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "<p class=\"facts\">In these times threads were ready and had no processor for \
+         <b data-ns=\"{}\">{}</b>.</p>",
+        scheduling.ready_ns,
+        time(scheduling.ready_ns)
+    )
 }
 
 /// What the text report says in its summary, and what a reader should know.
