@@ -132,7 +132,14 @@ fn cause(page: &Page<'_, '_>, cause: &Cause, out: &mut dyn Write) -> io::Result<
     if !cause.remedy.is_empty() {
         writeln!(out, "<p>{}</p>", escaped(&cause.remedy))?;
     }
-    if let Some(region) = region {
+    // Where it is in many places, one of them would mislead.
+    let is_named = |region: &usize| {
+        cause
+            .place
+            .words
+            .ends_with(&page.report.labels[*region].in_words())
+    };
+    if let Some(region) = region.filter(is_named) {
         excerpt(page, region, out)?;
     }
     writeln!(out, "</li>")
