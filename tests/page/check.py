@@ -273,9 +273,82 @@ def paint(folder):
         print(f"{size} bytes, paint {paints}, trees after {ready:.2f} s")
 
 
+def compare(folder):
+    """Before and now are what the analyses of the runs say, and noise is told from change."""
+    model, now = model_of(folder), json_of(folder, "analysis")
+    before = [json_of(folder, f"other{index}") for index in range(len(model["others"]))]
+    with chromium() as browser, shown(browser, f"{folder}/page.html", "#v=compare") as page:
+        page.wait_for_selector("table.data")
+        told = page.eval_on_selector_all(
+            "table.data", "tables => tables.map(table => [...table.tBodies[0].rows].map(row => [row.cells[0].textContent, ...[...row.querySelectorAll('.num')].map(one => Number(one.dataset.value)), row.querySelector('.noise') !== null]))"
+        )
+    rows_of = {row[0]: row[1:] for row in told[0]}
+    mean = lambda values: sum(values) / len(values)
+    elapsed = mean([run["run"]["duration_ns"] for run in before])
+    assert rows_of["Elapsed time"][:2] == [round(elapsed), now["run"]["duration_ns"]], rows_of
+    for metric in model["metrics"]:
+        if metric["unit"] != "ns" or metric["name"] not in rows_of:
+            continue
+        is_now, was = now["parts"][metric["id"]]["ns"], mean([run["parts"][metric["id"]]["ns"] for run in before])
+        assert rows_of[metric["name"]][:2] == [round(was), is_now], (metric, rows_of[metric["name"]])
+    changed = [row[0] for row in told[1] if not row[-1]]
+    assert changed and changed[0] == told[1][0][0] and len(changed) < len(told[1]), told[1]
+    own = sum(row[1] for row in told[1])
+    program = sum(part["ns"] for run in before for part in run["parts"].values()) / len(before)
+    assert own <= program + len(told[1]), (own, program)
+
+
+def timeline(folder):
+    """Lanes hold what the profile holds; keys and links show a span."""
+    profile = json_of(folder, "profile")
+    with chromium() as browser:
+        with shown(browser, f"{folder}/page.html", "#v=timeline") as page:
+            page.wait_for_selector("table.data")
+            lanes = lanes_of(page)
+            for thread, sums in lanes.items():
+                assert sum(sums) == profile_duration(page), (thread, sums)
+            members = collections.Counter()
+            for node in profile["nodes"]:
+                if node["parent"] is not None:
+                    continue
+                for row in node["rows"]:
+                    # From a member's end to the join it stands in no lane.
+                    members[row["thread"]] += row.get("main", {}).get("ns", 0) - row.get("exit", {}).get("ns", 0)
+            for index, thread in enumerate(profile["threads"]):
+                name = "->".join(str(number) for number in thread["path"])
+                busy = sum(sum(sums[1:]) for lane, sums in lanes.items() if lane == name or lane.startswith(name + "->"))
+                if len(thread["path"]) == 2:
+                    assert abs(busy - members[index]) <= 2000 + busy / 1000, (name, busy, members[index])
+            page.locator(".lanes").focus()
+            for key in ["+", "+", "ArrowRight", "-"]:
+                page.keyboard.press(key)
+            assert "t0=" in page.url and "t1=" in page.url, page.url
+            link, seen = page.url.split("#")[1], page.locator("#app").inner_text()
+            box = page.locator(".lanes").bounding_box()
+            page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 8)
+            assert "ns" in page.locator(".said").first.inner_text()
+            page.locator(".lane-names button").first.click()
+            assert page.locator(".lane-names button").first.get_attribute("aria-expanded") == "false"
+        with shown(browser, f"{folder}/page.html", "#" + link) as page:
+            page.wait_for_selector("table.data")
+            assert page.locator("#app").inner_text() == seen
+
+
+def lanes_of(page):
+    told = page.eval_on_selector_all(
+        "table.data", "tables => [...tables[0].tBodies[0].rows].map(row => [row.cells[0].textContent, [...row.querySelectorAll('.num')].map(one => Number(one.dataset.value))])"
+    )
+    return dict(told)
+
+
+def profile_duration(page):
+    words = page.locator(".said").first.inner_text().split(" to ")[1]
+    return int(words.split()[0])
+
+
 def main():
     name, folder = sys.argv[1:3]
-    checks = {check.__name__: check for check in [trees, numbers, keyboard, fragments, hostile, sizes, paint]}
+    checks = {check.__name__: check for check in [trees, numbers, keyboard, fragments, hostile, sizes, paint, compare, timeline]}
     checks[name](os.path.abspath(folder))
 
 

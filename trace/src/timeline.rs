@@ -146,6 +146,13 @@ impl Listener for Drawing<'_> {
             self.slice(now);
             self.state = next;
         }
+        if let Event::Begin { fork: Some(fork) } = event {
+            let forked = State {
+                class: Class::Manage,
+                ..next
+            };
+            self.add(forked, self.trace.ns(*fork), now);
+        }
     }
 }
 
@@ -176,6 +183,10 @@ impl Drawing<'_> {
     fn slice(&mut self, now: u64) {
         let (from, state) = (self.last, self.state);
         self.last = self.last.max(now);
+        self.add(state, from, now);
+    }
+
+    fn add(&mut self, state: State, from: u64, now: u64) {
         if now <= from || state == State::OUTSIDE {
             return;
         }

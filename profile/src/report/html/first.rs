@@ -30,6 +30,7 @@ pub(super) fn write(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> 
     )?;
     bar(page, out)?;
     self::causes_of(page, out)?;
+    without_processor(page, out)?;
     details(page, out)?;
     writeln!(out, "</section>")
 }
@@ -131,7 +132,14 @@ fn cause(page: &Page<'_, '_>, cause: &Cause, out: &mut dyn Write) -> io::Result<
     if !cause.remedy.is_empty() {
         writeln!(out, "<p>{}</p>", escaped(&cause.remedy))?;
     }
-    if let Some(region) = region {
+    // Where it is in many places, one of them would mislead.
+    let is_named = |region: &usize| {
+        cause
+            .place
+            .words
+            .ends_with(&page.report.labels[*region].in_words())
+    };
+    if let Some(region) = region.filter(is_named) {
         excerpt(page, region, out)?;
     }
     writeln!(out, "</li>")
@@ -158,6 +166,21 @@ fn excerpt(page: &Page<'_, '_>, region: usize, out: &mut dyn Write) -> io::Resul
         )?;
     }
     writeln!(out, "</pre>")
+}
+
+/// Waiting for a processor is part of other times: the kernel does not say of which.
+fn without_processor(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
+    let scheduling = page.report.profile.run.scheduling.unwrap_or_default();
+    if scheduling.ready_ns == 0 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "<p class=\"facts\">In these times threads were ready and had no processor for \
+         <b data-ns=\"{}\">{}</b>.</p>",
+        scheduling.ready_ns,
+        time(scheduling.ready_ns)
+    )
 }
 
 /// What the text report says in its summary, and what a reader should know.

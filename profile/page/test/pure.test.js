@@ -1,0 +1,79 @@
+// What the page computes without a browser: node --test profile/page/test
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { clusters, distance, setsApart } from "../clusters.js";
+import { isNoise, spreadOf } from "../compare.js";
+import { readCells } from "../data.js";
+import { count, percentage, time } from "../format.js";
+import { CLASSES, firstAbove, timesIn } from "../spans.js";
+import { listText, parseState, stateFragment } from "../state.js";
+import { locationTree, placesOf, valuesOf } from "../sums.js";
+
+test("times, percentages and numbers are written as in the text report", () => {
+  const times = [0, 7, 999, 1_000, 999_499, 999_500, 45_678_000, 4_050_000_000, 123_456_000_000];
+  assert.deepEqual(times.map(time), ["0 s", "7 ns", "999 ns", "1.00 us", "999 us", "1.00 ms", "45.7 ms", "4.05 s", "123 s"]);
+  assert.deepEqual([0, 0.01, 0.1, 3.44, 38.2, 99.99, 100].map(percentage), ["0 %", "<0.1 %", "0.1 %", "3.4 %", "38 %", "99.9 %", "100 %"]);
+  assert.deepEqual([7, 1000, 1234567].map(count), ["7", "1 000", "1 234 567"]);
+  assert.equal(time(-45_678_000), "-45.7 ms");
+});
+
+test("cells are read as they were written, and a cut is told", () => {
+  // Two paths: one entry of thread 0, two of threads 1 and 3; metrics 0 and 1.
+  const bytes = Uint8Array.from([1, 2, 0, 1, 1, 1, 3, 2, 5, 0xac, 2, 7, 9]);
+  const cells = readCells(bytes, 2, 2);
+  assert.deepEqual([...cells.path], [0, 1, 1]);
+  assert.deepEqual([...cells.thread], [0, 1, 3]);
+  assert.deepEqual(cells.metrics.map(({ value }) => [...value]), [[5, 300], [7, 9]]);
+  assert.deepEqual(cells.metrics.map(({ starts }) => [...starts]), [[0, 1, 2], [0, 0, 2]]);
+  assert.throws(() => readCells(bytes.subarray(0, 12), 2, 2), /cut short/);
+});
+
+test("a folded node stands for all below, an open one for its own", () => {
+  const model = { host: "h", threads: { name: ["0", "0->0", "0->1", "0->1->0"], rank: [null, null, null, null] } };
+  const tree = locationTree(model, false);
+  const { exclusive, inclusive } = valuesOf(tree, [1, 10, 100, 1000, 10000]);
+  assert.equal(inclusive[0], 11111);
+  const thread = tree.nodes.findIndex(({ id }) => id === "t0->1");
+  assert.deepEqual([exclusive[thread], inclusive[thread]], [1000, 11000]);
+  assert.deepEqual(placesOf(tree, thread, true), [3]);
+  assert.deepEqual(placesOf(tree, thread, false), [3, 4]);
+});
+
+test("threads that spend their time alike are together, and what sets others apart is named", () => {
+  const vectors = [[0.9, 0.1, 0], [0.88, 0.12, 0], [0.1, 0.1, 0.8], [0.9, 0.08, 0.02]];
+  assert.deepEqual(clusters(vectors), [[0, 1, 3], [2]]);
+  const apart = setsApart(vectors, [2]);
+  assert.ok(apart);
+  assert.ok(apart.at === 2 || apart.at === 0);
+  assert.equal(setsApart(vectors, [0, 1, 2, 3]), null);
+  assert.equal(distance([1, 0], [0, 1]), 1);
+  assert.deepEqual(clusters([[1, 0]]), [[0]]);
+});
+
+test("a change is what other runs do not do", () => {
+  const before = spreadOf([100, 102, 98, 101]);
+  assert.equal(before.mean, 100.25);
+  assert.ok(before.spread !== null && before.spread > 4 && before.spread < 8);
+  assert.ok(isNoise(104, before));
+  assert.ok(!isNoise(120, before));
+  const one = spreadOf([100]);
+  assert.equal(one.spread, null);
+  assert.ok(isNoise(100.5, one) && !isNoise(102, one));
+});
+
+test("a link holds any name", () => {
+  const values = { v: "explorer", c: "p1", x: listText(["group-a b", "t0->1~2", "50 %"]) };
+  assert.deepEqual(parseState(stateFragment(values)), values);
+  assert.deepEqual(values.x.split("~").map(decodeURIComponent), ["group-a b", "t0->1~2", "50 %"]);
+});
+
+test("times in a span are those of the slices in it", () => {
+  const size = CLASSES.length;
+  const lane = { from: Float64Array.from([0, 10, 40]), to: Float64Array.from([10, 30, 50]), what: Uint32Array.from([1, 2, 3 * size + 1]), bins: [], region: new Uint32Array(0), chunks: [], name: "0" };
+  assert.deepEqual(timesIn(lane, { has_slices: true }, 5, 45), [10, 10, 20, 0, 0]);
+  const bins = [[4, 10], [6, 0], [0, 0], [0, 0]].map((column) => Float64Array.from(column));
+  const coarse = { ...lane, bins };
+  assert.deepEqual(timesIn(coarse, { has_slices: false, bin_ns: 10, bins: 2 }, 5, 20), [0, 12, 3, 0, 0]);
+  assert.deepEqual([firstAbove([1, 3, 5], 3), firstAbove([1, 3, 5], 9), firstAbove([], 0)], [2, 3, 0]);
+});
