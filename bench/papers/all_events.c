@@ -14,7 +14,9 @@ __attribute__((constructor)) static void start(void)
 {
   int (*api)(void *) = (int (*)(void *))dlsym(RTLD_DEFAULT, "__omp_collector_api");
   int session[] = { 16, 0, -1, -1, 0 };
-  if (!api || api(session) != 0 || session[2] != 0) {
+  if (!api)
+    return;
+  if (api(session) != 0 || session[2] != 0) {
     fputs("all_events: no session\n", stderr);
     return;
   }
