@@ -166,6 +166,7 @@ fn quick_build() -> Outcome<PathBuf> {
         .current_dir(root)
         .args(["build", "--quiet", "--profile", "quick", "--lib"])
         .args(["--package", "instrumenter", "--bin", "romp"])
+        .args(["--package", "collector"])
         .args(["--package", "pomp-runtime", "--target-dir"])
         .arg(target_dir()?)
         .status()

@@ -1,0 +1,209 @@
+//! The callbacks: regions and waits are timed, and those that lasted long enough get a
+//! call stack.
+
+use std::cell::Cell;
+use std::ffi::c_int;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use crate::api::Interface;
+use crate::stacks::{self, Key, Stack};
+
+/// What call stacks are taken of: its name in the environment, how the report calls
+/// it, and the event that begins it. The one behind ends it.
+pub(crate) const KINDS: &[(&str, &str, c_int)] = &[
+    ("join", "parallel region", 1),
+    ("ibar", "implicit barrier", 5),
+    ("ebar", "barrier", 7),
+    ("lkwt", "wait for a lock", 9),
+    ("ctwt", "critical section entered", 11),
+    ("odwt", "ordered part entered", 13),
+    ("atwt", "atomic operation", 21),
+];
+
+/// Regions within each other that are timed on a thread.
+const DEEPEST: usize = 32;
+
+/// What the user wants.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    /// What takes less gets no call stack.
+    pub(crate) least: Duration,
+    kinds: Vec<usize>,
+}
+
+struct Session {
+    api: Interface,
+    wanted: Wanted,
+    start: Instant,
+}
+
+static SESSION: OnceLock<Session> = OnceLock::new();
+
+thread_local! {
+    /// When the forks that are open began, in nanoseconds.
+    static FORKS: [Cell<u64>; DEEPEST] = const { [const { Cell::new(0) }; DEEPEST] };
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+    /// The region in which the outermost of them was: there this thread's stack ends.
+    static BASE: Cell<u64> = const { Cell::new(0) };
+    /// When the wait of each kind began.
+    static WAITS: [Cell<u64>; 8] = const { [const { Cell::new(0) }; 8] };
+}
+
+impl Wanted {
+    fn from_environment() -> Self {
+        Self::new(|name| std::env::var(name).ok())
+    }
+
+    fn new(get: impl Fn(&str) -> Option<String>) -> Self {
+        let micros = get("ROMP_COLLECTOR_MIN").and_then(|text| text.parse().ok());
+        let listed = get("ROMP_COLLECTOR_EVENTS");
+        let is_listed = |name: &str| match &listed {
+            Some(list) => list.split(',').any(|listed| listed.trim() == name),
+            None => true,
+        };
+        let kinds = (0..KINDS.len()).filter(|kind| is_listed(KINDS[*kind].0));
+        Self {
+            least: Duration::from_micros(micros.unwrap_or(10)),
+            kinds: kinds.collect(),
+        }
+    }
+}
+
+/// Starts a session, if the program has the interface.
+pub(crate) fn begin() {
+    let wanted = Wanted::from_environment();
+    let Some(api) = Interface::find().filter(|api| api.start()) else {
+        return;
+    };
+    let events: Vec<c_int> = wanted.kinds.iter().map(|kind| KINDS[*kind].2).collect();
+    let session = Session {
+        api,
+        wanted,
+        start: Instant::now(),
+    };
+    if SESSION.set(session).is_err() {
+        return;
+    }
+    // Of regions inside of others the stacks are joined at their joins.
+    let regions = [1, 2].into_iter();
+    let waits = events
+        .iter()
+        .filter(|event| **event > 2)
+        .flat_map(|event| [*event, event + 1]);
+    for event in regions.chain(waits) {
+        api.register(event, on_event);
+    }
+}
+
+/// The settings of the session; none if there was none.
+pub(crate) fn wanted() -> Option<&'static Wanted> {
+    SESSION.get().map(|session| &session.wanted)
+}
+
+extern "C" fn on_event(event: c_int) {
+    if let Some(session) = SESSION.get() {
+        let _ = std::panic::catch_unwind(|| session.event(event));
+    }
+}
+
+impl Session {
+    fn now(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn event(&self, event: c_int) {
+        match event {
+            1 => self.fork(),
+            2 => self.join(),
+            _ => self.wait(event),
+        }
+    }
+
+    fn fork(&self) {
+        let depth = DEPTH.get();
+        if depth == 0 {
+            BASE.set(self.api.regions().1);
+        }
+        FORKS.with(|forks| {
+            if let Some(place) = forks.get(depth) {
+                place.set(self.now());
+            }
+        });
+        DEPTH.set(depth + 1);
+    }
+
+    fn join(&self) {
+        let Some(depth) = DEPTH.get().checked_sub(1) else {
+            return;
+        };
+        DEPTH.set(depth);
+        let began = FORKS.with(|forks| forks.get(depth).map(Cell::get));
+        let ns = began.map_or(0, |began| self.now().saturating_sub(began));
+        let (region, around) = (self.api.regions().0, BASE.get());
+        let is_wanted = self.wanted.kinds.first() == Some(&0);
+        let is_long = u128::from(ns) >= self.wanted.least.as_nanos();
+        // What waited in it has its stack from here.
+        if is_wanted && is_long || stacks::has_pending(region) {
+            let stack = Stack::here();
+            stacks::join(region, around, &stack);
+            if is_wanted && is_long {
+                return stacks::add(around, Key { kind: 0, stack }, ns);
+            }
+        }
+        if is_wanted {
+            stacks::skip(0);
+        }
+    }
+
+    fn wait(&self, event: c_int) {
+        let begins = event % 2 == 1;
+        let begin = if begins { event } else { event - 1 };
+        let Some(kind) = KINDS.iter().position(|kind| kind.2 == begin) else {
+            return;
+        };
+        let began = WAITS.with(|waits| waits[kind].replace(self.now()));
+        if begins {
+            return;
+        }
+        let ns = self.now().saturating_sub(began);
+        match u128::from(ns) >= self.wanted.least.as_nanos() {
+            true => {
+                let stack = Stack::here();
+                let ends_in = match DEPTH.get() {
+                    0 => self.api.regions().0,
+                    _ => BASE.get(),
+                };
+                stacks::add(ends_in, Key { kind, stack }, ns);
+            }
+            false => stacks::skip(kind),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_chooses_events_and_the_least_time() {
+        let all = Wanted::new(|_| None);
+        assert_eq!(
+            (all.kinds.len(), all.least),
+            (KINDS.len(), Duration::from_micros(10))
+        );
+        let some = Wanted::new(|name| {
+            let value = if name.ends_with("MIN") {
+                "250"
+            } else {
+                "ctwt, join,what"
+            };
+            Some(value.to_owned())
+        });
+        assert_eq!(
+            (some.kinds, some.least),
+            (vec![0, 4], Duration::from_micros(250))
+        );
+    }
+}
