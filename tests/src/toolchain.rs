@@ -144,6 +144,7 @@ fn complete(folder: PathBuf) -> Outcome<PathBuf> {
         "rompfc",
         "libpomp.a",
         "libpomp.so",
+        "libromp_run.so",
     ];
     let is_there = |part: &str| {
         [folder.join(part), folder.join("../lib").join(part)]
@@ -166,7 +167,13 @@ fn quick_build() -> Outcome<PathBuf> {
         .current_dir(root)
         .args(["build", "--quiet", "--profile", "quick", "--lib"])
         .args(["--package", "instrumenter", "--bin", "romp"])
-        .args(["--package", "pomp-runtime", "--target-dir"])
+        .args([
+            "--package",
+            "pomp-runtime",
+            "--package",
+            "pomp-run",
+            "--target-dir",
+        ])
         .arg(target_dir()?)
         .status()
         .map_err(|e| format!("cargo can't be started: {e}"))?;
