@@ -8,7 +8,7 @@ use std::path::Path;
 use profile::model::Run;
 use profile::save::{LIST, Saved};
 
-use crate::measure::{life_cycle, message, state};
+use crate::measure::{life_cycle, state};
 
 /// A runtime was met.
 pub(super) fn begin() {
@@ -35,11 +35,10 @@ pub(super) fn add_unseen(run: &mut Run, unseen: &[&str]) {
     }
 }
 
-/// The program was built with us, and measures itself.
+/// The program was built with us, and measures itself. `romp run` says so.
 pub fn stand_back() {
     if state::is_untouched() {
         state::turn_off();
         note(Path::new("-"));
-        message::say("this program was built with Romp and measures itself: romp run adds nothing");
     }
 }

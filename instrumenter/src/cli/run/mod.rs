@@ -83,6 +83,9 @@ fn finish(preload: &preload::Preload) {
     if listed.is_empty() && preload.is_wanted() {
         say("the program used no OpenMP runtime that can be measured");
     }
+    if listed.iter().any(|path| !path.is_absolute()) {
+        say("this program was built with Romp and measures itself: romp run adds nothing");
+    }
     let paths: BTreeSet<&PathBuf> = listed.iter().filter(|path| path.is_absolute()).collect();
     for path in paths {
         match complete(path) {
