@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! sources    a foreign call -> one event          pomp, fortran, pomp2, locks, control, collector;
+//!                                                 gomp, ompt (of programs that were not built
+//!                                                 with us);
 //!                                                 all pass `boundary`
 //! measure    the event gets time, thread, region  clock, thread, stack, team, task, lock, region
 //!            when it begins and ends              life_cycle, helper, signals, fork, pause,
@@ -35,3 +37,8 @@ mod measure;
 mod sinks;
 mod sources;
 mod system;
+
+/// What `pomp-run` makes a library of that is loaded before programs which were not built
+/// with us.
+#[cfg(not(test))]
+pub use sources::{beside, gomp, ompt};

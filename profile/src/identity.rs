@@ -242,6 +242,7 @@ mod tests {
             num_sections: None,
             unsplit: None,
             code: None,
+            near: false,
         }
     }
 

@@ -138,6 +138,41 @@ pub struct Run {
     pub annotations: BTreeMap<String, String>,
     /// What a reader should know: unmatched events, regions still open, ...
     pub notes: Vec<String>,
+    /// The OpenMP runtimes that were met, if the program was not built with us.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub runtimes: Vec<Runtime>,
+    /// What cannot be seen of a program that was not built with us: constructs, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_visible: Vec<String>,
+}
+
+impl Run {
+    /// What a reader should know, as sentences: the notes, and what is special about a
+    /// program that was not built with us.
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = self.notes.clone();
+        remarks.extend(self.runtimes.iter().map(|runtime| {
+            let Runtime { path, threads } = runtime;
+            format!(
+                "measured from outside, by its OpenMP runtime: {path}, teams of up to {threads}"
+            )
+        }));
+        if !self.not_visible.is_empty() {
+            let what = self.not_visible.join(", ");
+            remarks.push(format!("not visible in this mode: {what}"));
+        }
+        remarks
+    }
+}
+
+/// An OpenMP runtime in a process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Runtime {
+    /// Its file.
+    pub path: String,
+    /// Members of its largest team.
+    pub threads: u32,
 }
 
 /// How long the initial thread worked alone between two regions that start teams.
@@ -215,9 +250,13 @@ pub struct Region {
     /// Why the implicit barrier is not separate, if it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsplit: Option<String>,
-    /// Of a function: where its machine code is.
+    /// Of a function: where its machine code is. Of a construct of a program that was not
+    /// built with us: where its call or its body is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
+    /// Whether the construct stands near these lines, and not for certain at them.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub near: bool,
 }
 
 /// Where the machine code of a function is.

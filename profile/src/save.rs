@@ -30,6 +30,10 @@ const LONGEST_APPLICATION: usize = 180;
 /// The extension of traces.
 const TRACE: &str = "romp.trace";
 
+/// The variable by which `romp run` names the file where it wants the profiles listed that
+/// are written, one in a line. Nobody else sets it.
+pub const LIST: &str = "_ROMP_RUN_LIST";
+
 /// Where and under which name to save.
 #[derive(Clone, Debug)]
 pub struct SaveOptions {

@@ -144,6 +144,7 @@ fn complete(folder: PathBuf) -> Outcome<PathBuf> {
         "rompfc",
         "libpomp.a",
         "libpomp.so",
+        "libromp_run.so",
     ];
     let is_there = |part: &str| {
         [folder.join(part), folder.join("../lib").join(part)]
@@ -166,7 +167,7 @@ fn quick_build() -> Outcome<PathBuf> {
         .current_dir(root)
         .args(["build", "--quiet", "--profile", "quick", "--lib"])
         .args(["--package", "instrumenter", "--bin", "romp"])
-        .args(["--package", "collector"])
+        .args(["--package", "collector", "--package", "pomp-run"])
         .args(["--package", "pomp-runtime", "--target-dir"])
         .arg(target_dir()?)
         .status()

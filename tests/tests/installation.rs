@@ -22,6 +22,7 @@ fn everything_is_where_it_belongs() {
         "include/pomp_lib.h",
         "lib/libpomp.a",
         "lib/libpomp.so",
+        "lib/libromp_run.so",
         "lib/pomp.exports",
         "lib/pkgconfig/pomp.pc",
         "lib/cmake/Romp/RompConfig.cmake",

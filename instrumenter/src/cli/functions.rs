@@ -8,13 +8,15 @@ use std::path::Path;
 use addr2line::{Loader, gimli};
 use profile::functions::Symbols;
 use profile::model::{Code, Profile, Region};
+use profile::region_kind::RegionKind;
 
 /// Fills in file and line of each function, and its name where debug information
 /// knows it better than the symbol. What is not known stays as it is.
 pub(super) fn locate(profile: &mut Profile) {
     let mut modules: HashMap<String, Option<Module>> = HashMap::new();
     for region in &mut profile.regions {
-        let Some(code) = region.code.clone() else {
+        let is_function = region.kind == RegionKind::Function;
+        let Some(code) = region.code.clone().filter(|_| is_function) else {
             continue;
         };
         let module = modules

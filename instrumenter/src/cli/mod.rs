@@ -15,6 +15,7 @@ mod merge;
 mod opari2;
 mod page;
 mod report;
+mod run;
 mod scale;
 mod style;
 mod trace;
@@ -53,6 +54,8 @@ enum Command {
     List(list::Arguments),
     /// Instrument as OPARI2 does, with its command line, for builds that call it
     Opari2(opari2::Arguments),
+    /// Measure a program that was not built with Romp
+    Run(run::Arguments),
     /// Show the profile that a measured program left behind
     Report(report::Arguments),
     /// Show a profile as a page in the browser, with its trace and runs to compare it with
@@ -133,6 +136,7 @@ pub fn run() -> ExitCode {
         Command::Instrument(arguments) => instrument::run(&arguments),
         Command::Opari2(arguments) => opari2::run(&arguments),
         Command::List(arguments) => list::run(&arguments),
+        Command::Run(arguments) => return run::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::View(arguments) => view::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),

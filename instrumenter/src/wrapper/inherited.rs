@@ -7,7 +7,7 @@
 //! The only module of the crate with `unsafe`: the standard library has no signals.
 
 use std::io;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
 
@@ -172,6 +172,40 @@ impl Drop for Forwarding {
     fn drop(&mut self) {
         CHILD.store(NONE, Ordering::SeqCst);
     }
+}
+
+/// Runs a program of the user's in our place: what we inherited is its own, and a signal to
+/// us is one to it. Gives the status to end with, as [`end`] takes it.
+///
+/// # Errors
+/// If it can't be started.
+pub(crate) fn run_program(command: &mut Command) -> io::Result<u8> {
+    prepare();
+    for signal in [libc::SIGUSR1, libc::SIGUSR2] {
+        if !is_ignored(signal) {
+            dispose(signal, forward as *const () as libc::sighandler_t);
+        }
+    }
+    // A terminal sends them to the program, too.
+    // SAFETY: the call asks whether a descriptor is a terminal.
+    if unsafe { libc::isatty(libc::STDIN_FILENO) } == 1 {
+        for signal in [libc::SIGINT, libc::SIGQUIT] {
+            if !is_ignored(signal) {
+                dispose(signal, pass_over as *const () as libc::sighandler_t);
+            }
+        }
+    }
+    hand_on(command, [false; 3]);
+    let forwarding = Forwarding::begin();
+    let mut child = command.spawn()?;
+    forwarding.to(child.id());
+    let status = child.wait();
+    drop(forwarding);
+    let status = status?;
+    ended_by(status.signal());
+    let signal = status.signal().map(|signal| 128 + signal);
+    let code = status.code().or(signal).unwrap_or(1);
+    Ok(u8::try_from(code).unwrap_or(1))
 }
 
 /// Has a compiler begin as we began; `piped` are the streams that it gets from us.

@@ -27,7 +27,7 @@ mod diagnostics;
 mod fault;
 mod finish;
 #[allow(unsafe_code, reason = "signals")]
-mod inherited;
+pub(crate) mod inherited;
 mod message;
 mod route;
 mod run;

@@ -155,7 +155,8 @@ mod place {
 
     #[cfg(not(test))]
     fn is_in_global_scope() -> bool {
-        crate::measure::dynamic::program_shows(c"POMP_Init")
+        let shows = crate::measure::dynamic::program_shows;
+        shows(c"POMP_Init") || shows(c"romp_run_stand_back")
     }
 
     #[cfg(test)]

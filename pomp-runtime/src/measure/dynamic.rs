@@ -46,14 +46,32 @@ pub(crate) fn next(found: &AtomicPtr<c_void>, name: &CStr) -> *const c_void {
 /// Whether the executable, or what was loaded with it, shows a function of this
 /// name. Waits for libraries that other threads load.
 pub(super) fn program_shows(name: &CStr) -> bool {
+    shown(name).is_none_or(|function| !function.is_null())
+}
+
+/// Calls what the executable, or what was loaded with it, shows under a name: a function
+/// of ours without arguments. None of that name is no fault.
+pub(super) fn call_if_shown(name: &CStr) {
+    // SAFETY: null is the `None` of a function pointer, and only we give such names.
+    let function = shown(name).and_then(|function| unsafe {
+        std::mem::transmute::<*mut c_void, Option<extern "C" fn()>>(function)
+    });
+    if let Some(function) = function {
+        function();
+    }
+}
+
+/// What is shown under a name; none in a static executable.
+fn shown(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: the statics are never written, and the functions are those of the
     // C library.
-    let (Some(open), Some(lookup)) = (unsafe { romp_dlopen }, unsafe { romp_dlsym }) else {
-        return true;
-    };
+    let (open, lookup) = unsafe { (romp_dlopen?, romp_dlsym?) };
     // SAFETY: as above. What stands for the program need not be closed.
     unsafe {
         let program = open(std::ptr::null(), libc::RTLD_LAZY);
-        !program.is_null() && !lookup(program, name.as_ptr()).is_null()
+        match program.is_null() {
+            true => Some(program),
+            false => Some(lookup(program, name.as_ptr())),
+        }
     }
 }

@@ -1,8 +1,25 @@
 //! Facts about the process and the machine that a profile records.
 
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use profile::model::Run;
+
+use super::mutex::lock;
+
+/// What sources say of the run.
+static MORE: Mutex<Vec<fn(&mut Run)>> = Mutex::new(Vec::new());
+
+/// Has a source say more of the run.
+pub(crate) fn add(describe: fn(&mut Run)) {
+    let mut more = lock(&MORE);
+    if !more
+        .iter()
+        .any(|known| std::ptr::fn_addr_eq(*known, describe))
+    {
+        more.push(describe);
+    }
+}
 
 /// Fills in what is known of the run, which ends now and whose duration is known.
 pub(crate) fn describe(run: &mut Run, application: &str) {
@@ -22,6 +39,8 @@ pub(crate) fn describe(run: &mut Run, application: &str) {
     run.host = host();
     run.pid = std::process::id();
     super::clock::name().clone_into(&mut run.clock);
+    let more = lock(&MORE).clone();
+    more.iter().for_each(|describe| describe(run));
 }
 
 /// User and system time of the process in nanoseconds.

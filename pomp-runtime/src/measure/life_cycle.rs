@@ -96,6 +96,8 @@ fn start() -> bool {
     if !config.measure {
         return false;
     }
+    #[cfg(not(test))]
+    super::dynamic::call_if_shown(c"romp_run_stand_back");
     set_panic_hook();
     clock::choose(config.clock);
     still::prepare();
@@ -254,7 +256,7 @@ fn finish_undisturbed() {
     };
     match written {
         Some(Ok(saved)) => {
-            message::say(&summary(&saved));
+            tell(&saved);
             *files = Some(saved);
         }
         Some(Err(problem)) => message::say(&problem),
@@ -279,7 +281,7 @@ fn dump_undisturbed(saying: Saying) {
     match write(&start, false, files.as_ref()) {
         Some(Ok(saved)) => {
             if saying == Saying::Where {
-                message::say(&summary(&saved));
+                tell(&saved);
             }
             *files = Some(saved);
         }
@@ -378,6 +380,22 @@ fn finish_trace(threads: &[&'static thread::Thread], start: clock::Pair, end: cl
                 ));
             }
         }
+    }
+}
+
+/// Who is told of the files that were written, instead of the user.
+static TOLD: Mutex<Option<fn(&Saved) -> bool>> = Mutex::new(None);
+
+/// From now on this is told of the files that are written. If it gives false, so is the
+/// user.
+pub(crate) fn tell_instead(told: fn(&Saved) -> bool) {
+    *lock(&TOLD) = Some(told);
+}
+
+fn tell(saved: &Saved) {
+    let told = *lock(&TOLD);
+    if !told.is_some_and(|told| told(saved)) {
+        message::say(&summary(saved));
     }
 }
 

@@ -246,7 +246,8 @@ pub(crate) fn switched_off() -> Option<String> {
 /// Whether a function is measured. All that is no function is.
 fn is_wanted(descriptor: &Descriptor) -> bool {
     static FILTER: OnceLock<Filter> = OnceLock::new();
-    let Some(code) = &descriptor.code else {
+    let is_function = descriptor.kind() == Some(RegionKind::Function);
+    let Some(code) = descriptor.code.as_ref().filter(|_| is_function) else {
         return true;
     };
     let symbol = code.symbol.as_deref().unwrap_or_default();

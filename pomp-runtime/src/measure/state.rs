@@ -47,6 +47,12 @@ pub(crate) fn is_new() -> bool {
     STATE.load(Ordering::Relaxed) <= STARTING
 }
 
+/// Whether nobody has even begun to start.
+#[cfg(not(test))]
+pub(crate) fn is_untouched() -> bool {
+    STATE.load(Ordering::Relaxed) == NEW
+}
+
 /// Whether events are measured, or will be when the program switches
 /// measurement on again.
 pub(crate) fn is_on_or_paused() -> bool {

@@ -8,6 +8,7 @@ use profile::descriptor::Descriptor;
 use profile::model::{self, Profile, Row, SCHEMA, Span, VERSION};
 use profile::order;
 use profile::parallel::map_parts;
+use profile::region_kind::RegionKind;
 
 use super::placing::{Merged, Placed, Places};
 use super::profile::Place;
@@ -32,7 +33,7 @@ pub(crate) struct Ending {
 /// Merges what the threads recorded.
 pub(crate) fn merge(snapshot: &Snapshot, regions: &[&'static Region], ending: Ending) -> Profile {
     // A function that is not wanted is none of the regions that did not run.
-    let is_shown = |region: &&Region| !region.off || region.descriptor.code.is_none();
+    let is_shown = |region: &&Region| !region.off || region.kind != RegionKind::Function;
     let mut regions: Vec<&'static Region> = regions.iter().copied().filter(is_shown).collect();
     order::by_key(&mut regions, |region| position(region));
     let places = Places::new(snapshot, &regions);
@@ -133,6 +134,7 @@ fn describe(region: &Region) -> model::Region {
         num_sections: descriptor.num_sections,
         unsplit: descriptor.unsplit,
         code: descriptor.code,
+        near: false,
     }
 }
 

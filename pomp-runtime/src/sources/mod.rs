@@ -1,6 +1,8 @@
 //! Sources: each translates the calls of one foreign interface into events. A
 //! source decides nothing; every entry point passes [`boundary`].
 
+#[cfg(not(test))]
+pub mod beside;
 mod boundary;
 mod by_address;
 mod chunks;
@@ -14,8 +16,12 @@ mod exec;
 mod fortran;
 mod fortran_locks;
 mod functions;
+#[cfg(not(test))]
+pub mod gomp;
 mod literal;
 mod locks;
+#[cfg(not(test))]
+pub mod ompt;
 mod opari1;
 mod pomp;
 mod pomp2;

@@ -19,6 +19,8 @@ pub struct Label {
     pub file: String,
     /// The end of the file name that tells it from the others.
     pub short_file: String,
+    /// Whether the construct stands near its lines, and not for certain at them.
+    pub near: bool,
     /// First line; 0 if it is not known.
     pub first: u32,
     /// Last line; the first again where a construct is a single directive.
@@ -41,6 +43,8 @@ impl Label {
         } = self;
         if *first == 0 {
             short_file.clone()
+        } else if self.near {
+            format!("{short_file} (near {first})")
         } else if first == last {
             format!("{short_file} ({first})")
         } else {
@@ -59,6 +63,7 @@ impl Label {
         let kind = self.kind.row().full_name;
         match self.first {
             0 => format!("{kind}{name} in {}", self.short_file),
+            line if self.near => format!("{kind}{name} near {}:{line}", self.short_file),
             line => format!("{kind}{name} at {}:{line}", self.short_file),
         }
     }
@@ -108,6 +113,7 @@ fn label(index: usize, region: &Region, short: &HashMap<&str, String>) -> Label 
         } else {
             region.end[1].max(region.begin[0])
         },
+        near: region.near,
         name: shown(call(region).or(region.name.as_ref())),
         function: shown(region.function.as_ref()),
     }

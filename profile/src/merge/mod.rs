@@ -195,11 +195,13 @@ fn job(ranks: &[Run]) -> Run {
         settings: alike(ranks, |run| &run.settings),
         annotations: alike(ranks, |run| &run.annotations),
         notes: notes(ranks),
+        runtimes: all_alike(ranks, |run| &run.runtimes),
+        not_visible: all_alike(ranks, |run| &run.not_visible),
     }
 }
 
 /// What all ranks have; nothing if they differ.
-fn all_alike(ranks: &[Run], of: fn(&Run) -> &Vec<String>) -> Vec<String> {
+fn all_alike<T: Clone + PartialEq>(ranks: &[Run], of: fn(&Run) -> &Vec<T>) -> Vec<T> {
     let first = ranks.first().map(of).cloned().unwrap_or_default();
     match ranks.iter().all(|run| *of(run) == first) {
         true => first,

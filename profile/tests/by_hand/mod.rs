@@ -22,6 +22,7 @@ pub(crate) fn run(kinds: &[RegionKind], threads: &[&[u32]]) -> Profile {
         num_sections: None,
         unsplit: None,
         code: None,
+        near: false,
     };
     Profile {
         schema: SCHEMA.to_owned(),

@@ -299,6 +299,7 @@ impl Simulation {
             num_sections: None,
             unsplit: (number >= UNSPLIT).then(|| "it has a clause".to_owned()),
             code: None,
+            near: false,
         };
         let node = |(((parent, within), region), rows): (Key, BTreeMap<usize, Row>)| Node {
             parent,

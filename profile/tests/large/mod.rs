@@ -28,6 +28,7 @@ pub(crate) fn large(regions: usize, threads: u32, chained: bool) -> Profile {
         num_sections: None,
         unsplit: None,
         code: None,
+        near: false,
     };
     let span = |ns| Span { count: 12_345, ns };
     let row = |thread: u32, scale: u64| {

@@ -36,13 +36,28 @@ pub(crate) fn find(chosen: Option<&OsStr>) -> Result<PathBuf, String> {
     }
 }
 
-fn find_installed() -> Result<PathBuf, String> {
+/// What is loaded before programs that were not built with us.
+const LOADED_BEFORE: &str = "libromp_run.so";
+
+/// Finds the library that is loaded before programs, beside the command or in the `lib`
+/// directory next to it. An error is a sentence for the user.
+pub(crate) fn find_loaded_before() -> Result<PathBuf, String> {
+    let found = places().find(|place| place.join(LOADED_BEFORE).is_file());
+    let found = found.map(|place| place.join(LOADED_BEFORE));
+    found.ok_or_else(|| format!("{LOADED_BEFORE} is neither beside romp nor in ../lib"))
+}
+
+/// Where parts of Romp are installed.
+fn places() -> impl Iterator<Item = PathBuf> {
     let command = std::env::current_exe().and_then(std::fs::canonicalize);
     let command = command.unwrap_or_default();
     let directory = command.parent().map(Path::to_owned);
     let beside = command.ancestors().nth(2).map(|prefix| prefix.join("lib"));
-    let places = directory.into_iter().chain(beside);
-    let found = places
+    directory.into_iter().chain(beside)
+}
+
+fn find_installed() -> Result<PathBuf, String> {
+    let found = places()
         .map(|place| place.join(ARCHIVE))
         .find(|path| path.is_file());
     found.ok_or_else(|| format!("{ARCHIVE} is neither beside rompcc nor in ../lib"))

@@ -186,9 +186,9 @@ fn without_processor(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()>
 /// What the text report says in its summary, and what a reader should know.
 fn details(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
     let report = page.report;
-    let notes = report.profile.run.notes.iter();
+    let notes = report.profile.run.remarks();
     writeln!(out, "<details class=\"more\"><summary>In words</summary>")?;
-    for line in report.summary.lines.iter().chain(notes) {
+    for line in report.summary.lines.iter().chain(&notes) {
         writeln!(out, "<p>{}</p>", escaped(line))?;
     }
     writeln!(out, "</details>")

@@ -92,7 +92,7 @@ fn general(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
     if run.processors > 0 {
         writeln!(out, "{:<16}: {}", "Processors", run.processors)?;
     }
-    for note in &run.notes {
+    for note in &run.remarks() {
         prose(&format!("Note: {}", printable(note)), 6, out)?;
     }
     Ok(())

@@ -1,0 +1,366 @@
+//! Which construct of a source a call is of, by kind and order.
+//!
+//! The lines that debug information gives for calls of the OpenMP runtime are often those
+//! of a statement before, or of a function that was compiled into this one. But the body
+//! of a parallel region, task or taskloop is a function, which begins at its directive; and
+//! in such a function, or one of the user's, the calls of a kind stand in the order of
+//! the directives. So where there are as many of both, each is the one of its place.
+
+use profile::descriptor::Descriptor;
+use profile::region_kind::RegionKind;
+
+/// Where a construct may stand: what one function of the machine code was made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Scope<'a> {
+    /// The body of this construct.
+    Body(&'a Descriptor),
+    /// A function of the user's, by its name.
+    Function(&'a str),
+}
+
+/// The construct of a call, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// It is this one, by its number.
+    Certain(usize),
+    /// It waits at the end of this one.
+    EndOf(usize),
+    /// Nothing better than its line is known.
+    Near,
+}
+
+/// A call in a scope.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call {
+    pub(super) address: u64,
+    pub(super) line: u32,
+}
+
+/// A place where a call of a kind belongs.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    construct: usize,
+    at: (u32, u32),
+    lines: [u32; 2],
+    is_end: bool,
+}
+
+/// Whether the body of a construct becomes a function of its own.
+pub(super) fn has_function(kind: RegionKind) -> bool {
+    kind.is_parallel()
+        || matches!(
+            kind,
+            RegionKind::Task
+                | RegionKind::UntiedTask
+                | RegionKind::Taskloop
+                | RegionKind::Teams
+                | RegionKind::Target
+        )
+}
+
+/// Whether what was measured as one kind may be a construct of another.
+pub(super) fn may_be(measured: RegionKind, construct: RegionKind) -> bool {
+    use RegionKind as K;
+    match measured {
+        K::Parallel => construct.is_parallel(),
+        K::Task | K::UntiedTask => matches!(construct, K::Task | K::UntiedTask),
+        K::TaskExec | K::UntiedTaskExec => {
+            matches!(construct, K::Task | K::UntiedTask | K::Taskloop)
+        }
+        K::Section => matches!(construct, K::Sections | K::ParallelSections),
+        K::Loop => matches!(construct, K::Loop | K::ParallelLoop),
+        K::Sections => matches!(construct, K::Sections | K::ParallelSections),
+        _ => measured == construct,
+    }
+}
+
+/// The construct whose body begins at a line.
+pub(super) fn of_body(all: &[Descriptor], kind: RegionKind, line: u32) -> Found {
+    match at_directive(all, kind, line) {
+        Found::Near if !is_directive(all, line) => around(all, kind, line),
+        found => found,
+    }
+}
+
+fn is_directive(all: &[Descriptor], line: u32) -> bool {
+    let mut lines = all.iter().map(|one| one.begin.first..=one.begin.last);
+    lines.any(|lines| lines.contains(&line))
+}
+
+/// The construct of a kind whose directive is at a line, if that is one.
+pub(super) fn at_directive(all: &[Descriptor], kind: RegionKind, line: u32) -> Found {
+    let is_there = |construct: &Descriptor| {
+        construct.kind().is_some_and(|it| may_be(kind, it))
+            && (construct.begin.first..=construct.begin.last).contains(&line)
+    };
+    let mut found = all.iter().enumerate().filter(|(_, one)| is_there(one));
+    match (found.next(), found.next()) {
+        (Some((number, _)), None) => Found::Certain(number),
+        _ => Found::Near,
+    }
+}
+
+/// The innermost construct of a kind whose lines hold one: where nothing is done at the
+/// directive itself, a body begins with its first statement.
+fn around(all: &[Descriptor], kind: RegionKind, line: u32) -> Found {
+    let holds = |construct: &Descriptor| {
+        construct.kind().is_some_and(has_function)
+            && (construct.begin.first..=construct.end.last).contains(&line)
+    };
+    let found = all.iter().enumerate().filter(|(_, one)| holds(one));
+    let innermost = found.max_by_key(|(_, one)| (one.begin.first, one.column));
+    match innermost {
+        Some((number, one)) if one.kind().is_some_and(|it| may_be(kind, it)) => {
+            Found::Certain(number)
+        }
+        _ => Found::Near,
+    }
+}
+
+/// The constructs of all calls of a kind in a scope, in their order.
+pub(super) fn of_calls(
+    all: &[Descriptor],
+    may_be_more: bool,
+    scope: Scope<'_>,
+    kind: RegionKind,
+    name: Option<&str>,
+    calls: &[Call],
+) -> Vec<Found> {
+    // A runtime may not tell the name of a critical section, but which are of one.
+    let is_known = !name.is_some_and(|name| name.starts_with('?'));
+    let places = places(all, scope, kind, is_known.then_some(name));
+    let mut order: Vec<usize> = (0..calls.len()).collect();
+    order.sort_by_key(|call| calls[*call].address);
+    if !may_be_more && places.len() == 1 {
+        return vec![places[0].found(); calls.len()];
+    }
+    let rise = order
+        .windows(2)
+        .all(|pair| calls[pair[0]].line <= calls[pair[1]].line);
+    if !may_be_more && rise && places.len() == calls.len() {
+        let mut found = vec![Found::Near; calls.len()];
+        for (call, place) in order.into_iter().zip(places) {
+            found[call] = place.found();
+        }
+        return found;
+    }
+    calls
+        .iter()
+        .map(|call| at_line(&places, call.line))
+        .collect()
+}
+
+/// What stands at a line, if that is one.
+fn at_line(places: &[Place], line: u32) -> Found {
+    let is_there = |place: &&Place| (place.lines[0]..=place.lines[1]).contains(&line);
+    let mut found = places.iter().filter(is_there);
+    match (found.next(), found.next()) {
+        (Some(place), None) => place.found(),
+        _ => Found::Near,
+    }
+}
+
+impl Place {
+    fn found(&self) -> Found {
+        match self.is_end {
+            true => Found::EndOf(self.construct),
+            false => Found::Certain(self.construct),
+        }
+    }
+}
+
+/// Where calls of a kind belong in a scope, in the order of the source.
+fn places(
+    all: &[Descriptor],
+    scope: Scope<'_>,
+    kind: RegionKind,
+    name: Option<Option<&str>>,
+) -> Vec<Place> {
+    let mut places: Vec<Place> = all
+        .iter()
+        .enumerate()
+        .filter(|(_, construct)| scope.holds(all, construct))
+        .filter_map(|(number, construct)| {
+            let it = construct.kind()?;
+            let is_named = name.is_none_or(|name| construct.name.as_deref() == name);
+            let is_its = may_be(kind, it) && is_named;
+            if is_its {
+                return Some(Place {
+                    construct: number,
+                    at: (construct.begin.first, construct.column),
+                    lines: [construct.begin.first, construct.begin.last],
+                    is_end: false,
+                });
+            }
+            let waits = kind == RegionKind::Barrier && waits_in_a_barrier(it, construct);
+            waits.then_some(Place {
+                construct: number,
+                at: (construct.end.last, u32::MAX),
+                lines: [construct.begin.first, construct.end.last],
+                is_end: true,
+            })
+        })
+        .collect();
+    places.sort_by_key(|place| place.at);
+    places
+}
+
+/// Whether the runtime's barrier is called at the end of a construct. Loops with other
+/// schedules, and sections, end with a call of their own.
+fn waits_in_a_barrier(kind: RegionKind, construct: &Descriptor) -> bool {
+    let directive = construct.directive.as_deref().unwrap_or_default();
+    let has = |clause: &str| {
+        directive
+            .split(|c: char| !c.is_alphanumeric())
+            .any(|word| word == clause)
+    };
+    if has("nowait") {
+        return false;
+    }
+    match kind {
+        RegionKind::Single | RegionKind::Workshare | RegionKind::Scope => true,
+        RegionKind::Loop => {
+            let schedule = construct.schedule.as_deref().unwrap_or("static");
+            schedule.contains("static") && !has("ordered")
+        }
+        _ => false,
+    }
+}
+
+impl Scope<'_> {
+    /// Whether a construct stands in it, and in no function inside it.
+    fn holds(self, all: &[Descriptor], construct: &Descriptor) -> bool {
+        let is_around = |outer: &Descriptor| {
+            (outer.begin.last, outer.column) < (construct.begin.first, construct.column)
+                && construct.end.last <= outer.end.last
+        };
+        let functions = all
+            .iter()
+            .filter(|outer| outer.kind().is_some_and(has_function) && is_around(outer));
+        let innermost = functions.max_by_key(|outer| (outer.begin.first, outer.column));
+        match self {
+            Self::Body(body) => {
+                // A combined construct is in its own body.
+                std::ptr::eq(body, construct)
+                    || innermost.is_some_and(|innermost| std::ptr::eq(innermost, body))
+            }
+            Self::Function(name) => {
+                innermost.is_none()
+                    && construct
+                        .function
+                        .as_deref()
+                        .is_some_and(|own| is_same(own, name))
+            }
+        }
+    }
+}
+
+/// Whether two names are of one function: either may be without what it is in.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    let last = |name: &str| name.rsplit("::").next().map(str::to_ascii_lowercase);
+    last(one) == last(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use profile::descriptor::SourceLines;
+
+    fn construct(region_type: &str, lines: [u32; 2], directive: &str) -> Descriptor {
+        let at = |line| SourceLines {
+            file: "a.c".into(),
+            first: line,
+            last: line,
+        };
+        Descriptor {
+            region_type: region_type.into(),
+            begin: at(lines[0]),
+            end: at(lines[1]),
+            function: Some("f".into()),
+            directive: Some(directive.into()),
+            ..Descriptor::default()
+        }
+    }
+
+    fn calls(lines: &[u32]) -> Vec<Call> {
+        let numbered = (1..).zip(lines);
+        numbered
+            .map(|(address, line)| Call {
+                address,
+                line: *line,
+            })
+            .collect()
+    }
+
+    fn source() -> Vec<Descriptor> {
+        vec![
+            construct("parallel", [1, 40], "omp parallel"),
+            construct("single", [3, 9], "omp single"),
+            construct("for", [10, 14], "omp for"),
+            construct("task", [5, 8], "omp task"),
+            construct("taskwait", [6, 6], "omp taskwait"),
+            construct("single", [20, 22], "omp single nowait"),
+            construct("barrier", [30, 30], "omp barrier"),
+        ]
+    }
+
+    #[test]
+    fn a_body_begins_at_its_directive() {
+        let all = source();
+        assert_eq!(of_body(&all, RegionKind::Parallel, 1), Found::Certain(0));
+        assert_eq!(of_body(&all, RegionKind::Task, 5), Found::Certain(3));
+        assert_eq!(of_body(&all, RegionKind::Parallel, 5), Found::Near);
+        // Or with its first statement, but not in what is a function itself.
+        assert_eq!(of_body(&all, RegionKind::Task, 7), Found::Certain(3));
+        assert_eq!(of_body(&all, RegionKind::Parallel, 7), Found::Near);
+        assert_eq!(of_body(&all, RegionKind::Parallel, 35), Found::Certain(0));
+    }
+
+    #[test]
+    fn calls_and_directives_of_a_kind_are_in_one_order() {
+        let all = source();
+        let find = |kind, lines: &[u32]| {
+            of_calls(&all, false, Scope::Body(&all[0]), kind, None, &calls(lines))
+        };
+        assert_eq!(
+            find(RegionKind::Single, &[1, 14]),
+            [Found::Certain(1), Found::Certain(5)]
+        );
+        // The ends of the first single construct and of the loop, and an explicit one.
+        assert_eq!(
+            find(RegionKind::Barrier, &[8, 14, 30]),
+            [Found::EndOf(1), Found::EndOf(2), Found::Certain(6)]
+        );
+        // One was not called: only what is at a line is certain.
+        assert_eq!(
+            find(RegionKind::Barrier, &[16, 30]),
+            [Found::Near, Found::Certain(6)]
+        );
+        // Not in their order: nothing is known of those.
+        assert_eq!(
+            find(RegionKind::Single, &[14, 1]),
+            [Found::Near, Found::Near]
+        );
+    }
+
+    #[test]
+    fn what_stands_in_another_function_does_not_count() {
+        let all = source();
+        let scope = Scope::Body(&all[0]);
+        let one = calls(&[6]);
+        let found = of_calls(&all, false, scope, RegionKind::Taskwait, None, &one);
+        assert_eq!(found, [Found::Near]);
+        let scope = Scope::Body(&all[3]);
+        let found = of_calls(&all, false, scope, RegionKind::Taskwait, None, &one);
+        assert_eq!(found, [Found::Certain(4)]);
+    }
+
+    #[test]
+    fn with_directives_in_macros_only_lines_count() {
+        let all = source();
+        let one = calls(&[2]);
+        let scope = Scope::Body(&all[3]);
+        let found = of_calls(&all, true, scope, RegionKind::Taskwait, None, &one);
+        assert_eq!(found, [Found::Near]);
+    }
+}

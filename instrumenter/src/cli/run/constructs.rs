@@ -1,0 +1,367 @@
+//! Which construct of the source each region of a profile is whose program was not built
+//! with us, by the debug information of the program, if it has any.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+use addr2line::Loader;
+use profile::descriptor::Descriptor;
+use profile::functions;
+use profile::model::{Code, Profile, Region, Runtime};
+use profile::region_kind::RegionKind;
+
+use super::align::{self, Call, Found, Scope};
+use super::folding::{self, Meaning};
+use super::sources::Sources;
+
+/// A function that is compiled into others, or stands for itself, at some address.
+#[derive(Clone, Debug)]
+struct Frame {
+    /// As the debug information or the linker knows it.
+    function: String,
+    file: String,
+    line: u32,
+}
+
+/// A region that is looked for.
+#[derive(Debug)]
+struct Wanted {
+    region: usize,
+    code: Code,
+    /// Innermost first.
+    frames: Vec<Frame>,
+}
+
+/// Functions that were made of the bodies of constructs: module and name, and of which
+/// file and construct they are.
+type Bodies = HashMap<(String, String), (String, usize)>;
+
+/// Calls that may be of the same constructs: module, function, number of the kind, name.
+type Group = (String, String, &'static str, Option<String>);
+
+/// Finds the construct of each region that is known by its machine code.
+pub(super) fn locate(profile: &mut Profile) {
+    let mut modules: HashMap<String, Option<Loader>> = HashMap::new();
+    let mut sources = Sources::default();
+    let mut wanted = Vec::new();
+    let mut names: HashMap<String, String> = HashMap::new();
+    for (index, region) in profile.regions.iter_mut().enumerate() {
+        let Some(code) = region.code.clone() else {
+            continue;
+        };
+        if region.kind == RegionKind::Function {
+            continue;
+        }
+        let module = modules
+            .entry(code.module.clone())
+            .or_insert_with_key(|module| Loader::new(Path::new(module)).ok());
+        let before = region.name.clone();
+        name_critical(region, module.as_ref());
+        if before != region.name {
+            names.extend(before.zip(region.name.clone()));
+        }
+        let frames = module
+            .as_ref()
+            .map_or_else(Vec::new, |module| frames(module, &code));
+        if let Some(frame) = frames.first() {
+            place_near(region, frame, &frames);
+        }
+        wanted.push(Wanted {
+            region: index,
+            code,
+            frames,
+        });
+    }
+    for contention in &mut profile.contention {
+        if let Some(name) = names.get(&contention.name) {
+            contention.name.clone_from(name);
+        }
+    }
+    let mut meanings = vec![Meaning::Itself; profile.regions.len()];
+    let is_gnu = |runtime: &Runtime| runtime.path.contains("libgomp");
+    if profile.run.runtimes.iter().all(is_gnu) {
+        let bodies = find_bodies(profile, &wanted, &mut sources);
+        find_calls(profile, &wanted, &bodies, &mut sources, &mut meanings);
+    } else {
+        find_by_lines(profile, &wanted, &mut sources, &mut meanings);
+    }
+    folding::apply(profile, &meanings);
+}
+
+/// A named critical section is known by a variable, which has the name.
+fn name_critical(region: &mut Region, module: Option<&Loader>) {
+    const PREFIX: &str = ".gomp_critical_user_";
+    if region.kind != RegionKind::Critical {
+        return;
+    }
+    let Some((_, offset)) = region
+        .name
+        .as_deref()
+        .and_then(|name| name.rsplit_once("+0x"))
+    else {
+        return;
+    };
+    let offset = u64::from_str_radix(offset, 16).ok();
+    let symbol = offset.and_then(|offset| module?.find_symbol(offset));
+    region.name = match symbol {
+        Some(symbol) => Some(symbol.strip_prefix(PREFIX).unwrap_or(symbol).to_owned()),
+        None => region.name.take().map(|name| {
+            let file = name.rsplit('/').next().unwrap_or_default();
+            file.to_owned()
+        }),
+    };
+}
+
+/// What stands at an address: the functions there, or the symbol.
+fn frames(module: &Loader, code: &Code) -> Vec<Frame> {
+    let mut found = Vec::new();
+    let symbol = module.find_symbol(code.offset).unwrap_or_default();
+    if let Ok(mut frames) = module.find_frames(code.offset) {
+        while let Ok(Some(frame)) = frames.next() {
+            let location = frame.location.as_ref();
+            let name = frame.function.as_ref();
+            let name = name.and_then(|name| Some(name.raw_name().ok()?.into_owned()));
+            found.push(Frame {
+                function: name.unwrap_or_else(|| symbol.to_owned()),
+                file: location
+                    .and_then(|it| it.file)
+                    .unwrap_or_default()
+                    .to_owned(),
+                line: location.and_then(|it| it.line).unwrap_or(0),
+            });
+        }
+    }
+    if found.is_empty() && !symbol.is_empty() {
+        found.push(Frame {
+            function: symbol.to_owned(),
+            file: String::new(),
+            line: 0,
+        });
+    }
+    found
+}
+
+/// What is known without the source.
+fn place_near(region: &mut Region, frame: &Frame, frames: &[Frame]) {
+    let outermost = frames.last().map_or("", |frame| &frame.function);
+    region.function = Some(of_user(outermost)).filter(|name| !name.is_empty());
+    if frame.line > 0 {
+        region.file.clone_from(&frame.file);
+        region.begin = [frame.line; 2];
+        region.end = [frame.line; 2];
+        region.near = true;
+    }
+}
+
+/// The user's function that a function was made of.
+fn of_user(name: &str) -> String {
+    let name = name.split("._omp_fn").next().unwrap_or_default();
+    let name = name.split(".omp_outlined").next().unwrap_or_default();
+    let name = name.split('.').next().unwrap_or_default();
+    functions::name(name, &|_| None)
+}
+
+/// In the names that GNU's compilers give the functions that they make of bodies.
+const GNU_BODY: &str = "._omp_fn.";
+
+/// Finds the constructs at the very lines that debug information gives for calls, as it
+/// does where LLVM's compilers made them.
+fn find_by_lines(
+    profile: &mut Profile,
+    wanted: &[Wanted],
+    sources: &mut Sources,
+    meanings: &mut [Meaning],
+) {
+    for one in wanted {
+        let region = &mut profile.regions[one.region];
+        for frame in &one.frames {
+            let constructs = sources.of(&frame.file);
+            let found = align::at_directive(&constructs.all, region.kind, frame.line);
+            if let Found::Certain(number) = found {
+                note_part(
+                    region.kind,
+                    &constructs.all[number],
+                    &mut meanings[one.region],
+                );
+                set(region, &constructs.all[number]);
+                break;
+            }
+        }
+    }
+}
+
+/// The worksharing of a combined construct is a part of that.
+fn note_part(kind: RegionKind, construct: &Descriptor, meaning: &mut Meaning) {
+    let is_combined = construct.kind().is_some_and(RegionKind::is_parallel);
+    if is_combined && matches!(kind, RegionKind::Loop | RegionKind::Sections) {
+        *meaning = Meaning::PartOfItsParallel;
+    }
+}
+
+/// Finds the constructs whose bodies are functions.
+fn find_bodies(profile: &mut Profile, wanted: &[Wanted], sources: &mut Sources) -> Bodies {
+    let mut bodies = Bodies::new();
+    for one in wanted {
+        let region = &mut profile.regions[one.region];
+        let is_body = align::has_function(region.kind)
+            || matches!(
+                region.kind,
+                RegionKind::TaskExec | RegionKind::UntiedTaskExec
+            );
+        // Not of a function that is compiled into it.
+        let is_own = |frame: &&Frame| frame.function.contains(GNU_BODY);
+        let Some(frame) = one.frames.last().filter(is_own).filter(|_| is_body) else {
+            continue;
+        };
+        let constructs = sources.of(&frame.file);
+        let found = align::of_body(&constructs.all, region.kind, frame.line);
+        if let Found::Certain(number) = found {
+            set(region, &constructs.all[number]);
+            let function = one.frames.last().map(|frame| frame.function.clone());
+            let key = (one.code.module.clone(), function.unwrap_or_default());
+            bodies.insert(key, (frame.file.clone(), number));
+        }
+    }
+    bodies
+}
+
+/// Finds the constructs of the other calls.
+fn find_calls(
+    profile: &mut Profile,
+    wanted: &[Wanted],
+    bodies: &Bodies,
+    sources: &mut Sources,
+    meanings: &mut [Meaning],
+) {
+    let mut groups: BTreeMap<Group, Vec<(usize, &Frame, Call)>> = BTreeMap::new();
+    let is_body = |one: &&Wanted| {
+        let kind = profile.regions[one.region].kind;
+        align::has_function(kind)
+            || matches!(kind, RegionKind::TaskExec | RegionKind::UntiedTaskExec)
+    };
+    let starts: BTreeSet<(&String, u64)> = wanted
+        .iter()
+        .filter(is_body)
+        .map(|one| (&one.code.module, one.code.offset))
+        .collect();
+    for one in wanted {
+        let region = &profile.regions[one.region];
+        if region.directive.is_some() {
+            continue;
+        }
+        // Only the outermost function has calls of its own for certain; what was compiled
+        // into it has them if it has constructs.
+        let is_of = |frame: &&Frame| {
+            let key = (one.code.module.clone(), frame.function.clone());
+            let all = &sources.of(&frame.file).all;
+            let has = |construct: &Descriptor| {
+                construct
+                    .kind()
+                    .is_some_and(|kind| align::may_be(region.kind, kind))
+                    && construct
+                        .function
+                        .as_deref()
+                        .is_some_and(|name| align::is_same(name, &of_user(&frame.function)))
+            };
+            bodies.contains_key(&key) || all.iter().any(has)
+        };
+        let Some(frame) = one.frames.iter().find(is_of).or(one.frames.last()) else {
+            continue;
+        };
+        let kind = profile::region_kind::KINDS
+            .iter()
+            .find(|row| row.kind == region.kind);
+        let group = (
+            one.code.module.clone(),
+            frame.function.clone(),
+            kind.map_or("", |row| row.short_name),
+            region.name.clone().map(|name| match name.starts_with('?') {
+                true => "?".to_owned(),
+                false => name,
+            }),
+        );
+        // A call that returns to us was the last that its body made.
+        let is_last = starts.contains(&(&one.code.module, one.code.offset));
+        let call = match is_last {
+            true => Call {
+                address: u64::MAX,
+                line: u32::MAX,
+            },
+            false => Call {
+                address: one.code.offset,
+                line: frame.line,
+            },
+        };
+        groups
+            .entry(group)
+            .or_default()
+            .push((one.region, frame, call));
+    }
+    for ((module, function, _, name), calls) in groups {
+        let Some((first, frame, _)) = calls.first() else {
+            continue;
+        };
+        let kind = profile.regions[*first].kind;
+        let body = bodies.get(&(module, function.clone()));
+        let file = body.map_or(&frame.file, |(file, _)| file);
+        let constructs = sources.of(file);
+        let user = of_user(&function);
+        let scope = match body {
+            Some((_, number)) => Scope::Body(&constructs.all[*number]),
+            None => Scope::Function(&user),
+        };
+        let places: Vec<Call> = calls.iter().map(|(_, _, call)| *call).collect();
+        let found = align::of_calls(
+            &constructs.all,
+            constructs.may_be_more,
+            scope,
+            kind,
+            name.as_deref(),
+            &places,
+        );
+        for ((index, _, _), found) in calls.iter().zip(found) {
+            let region = &mut profile.regions[*index];
+            match found {
+                Found::Near => {}
+                Found::Certain(number) => {
+                    let construct = &constructs.all[number];
+                    note_part(kind, construct, &mut meanings[*index]);
+                    set(region, construct);
+                }
+                Found::EndOf(number) => {
+                    meanings[*index] = Meaning::Barrier;
+                    region.kind = constructs.all[number].kind().unwrap_or(kind);
+                    set(region, &constructs.all[number]);
+                }
+            }
+        }
+    }
+}
+
+/// Makes a region that of a construct.
+fn set(region: &mut Region, construct: &Descriptor) {
+    let construct = construct.clone();
+    let kind = construct.kind().unwrap_or(region.kind);
+    (region.kind, region.region_type) = match (region.kind, kind) {
+        (RegionKind::TaskExec | RegionKind::UntiedTaskExec, RegionKind::UntiedTask) => {
+            (RegionKind::UntiedTaskExec, "taskuntiedexec".to_owned())
+        }
+        (RegionKind::TaskExec | RegionKind::UntiedTaskExec, _) => {
+            (RegionKind::TaskExec, "taskexec".to_owned())
+        }
+        (RegionKind::Section, _) => (RegionKind::Section, "section".to_owned()),
+        _ => (kind, construct.region_type),
+    };
+    region.file = construct.begin.file;
+    region.begin = [construct.begin.first, construct.begin.last];
+    region.end = [construct.end.first, construct.end.last];
+    region.column = construct.column;
+    region.name = construct.name;
+    region.function = construct.function;
+    region.directive = construct.directive;
+    region.ordinal = construct.ordinal;
+    region.schedule = construct.schedule;
+    region.num_sections = construct.num_sections;
+    region.code = None;
+    region.near = false;
+}

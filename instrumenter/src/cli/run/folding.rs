@@ -1,0 +1,147 @@
+//! What regions mean for the tree of call paths, once their constructs are known: a loop
+//! may be one with its parallel region, and a barrier the end of a construct.
+
+use std::collections::BTreeSet;
+
+use profile::identity::identities;
+use profile::model::{Node, Profile, Row, Span};
+use profile::region_kind::PseudoRegion;
+
+/// What a region was found to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// A construct of its own.
+    Itself,
+    /// The worksharing of a combined parallel region: that has its time.
+    PartOfItsParallel,
+    /// The barrier at the end of the construct that it now is.
+    Barrier,
+}
+
+/// Changes the tree as the meanings of its regions want it.
+pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {
+    let identities = identities(&profile.regions);
+    // Nodes of constructs that are there apart from their barrier.
+    let own: BTreeSet<_> = profile
+        .nodes
+        .iter()
+        .filter(|node| meanings[node.region] != Meaning::Barrier)
+        .map(|node| {
+            (
+                node.parent,
+                node.within as u8,
+                identities[node.region].clone(),
+            )
+        })
+        .collect();
+    for node in &mut profile.nodes {
+        if meanings[node.region] == Meaning::Barrier {
+            let key = (
+                node.parent,
+                node.within as u8,
+                identities[node.region].clone(),
+            );
+            let has_own = own.contains(&key);
+            node.rows = node
+                .rows
+                .iter()
+                .map(|row| as_barrier(row, has_own))
+                .collect();
+        }
+    }
+    // What is told of each instance of such a region is of none of its construct.
+    let is_construct = |region: usize| meanings[region] == Meaning::Itself;
+    profile
+        .distributions
+        .retain(|about| is_construct(about.region));
+    profile
+        .arrivals
+        .retain(|about| meanings[about.region] != Meaning::PartOfItsParallel);
+    remove_parts(&mut profile.nodes, |node, parent| {
+        meanings[node.region] == Meaning::PartOfItsParallel
+            && identities[node.region] == identities[parent.region]
+    });
+}
+
+/// The row of a barrier as one of the construct that it ends.
+fn as_barrier(row: &Row, has_own: bool) -> Row {
+    let main = Span {
+        count: if has_own { 0 } else { row.main.count },
+        ns: row.main.ns,
+    };
+    Row::of(row.thread)
+        .with(PseudoRegion::Main, main)
+        .with(PseudoRegion::Ibarr, row.main)
+        .with_counters(row.counters().to_vec())
+}
+
+/// Removes nodes that are one with their parents; what is below them is then below those.
+fn remove_parts(nodes: &mut Vec<Node>, is_part: impl Fn(&Node, &Node) -> bool) {
+    let mut places: Vec<usize> = Vec::with_capacity(nodes.len());
+    let mut kept: Vec<Node> = Vec::with_capacity(nodes.len());
+    // Parents stand in front: those that were removed have their own parent's place.
+    let mut within: Vec<Option<PseudoRegion>> = Vec::with_capacity(nodes.len());
+    for (index, node) in nodes.iter().enumerate() {
+        let parent = node.parent.map(|parent| &nodes[parent]);
+        if let (Some(parent), Some(at)) = (parent, node.parent)
+            && is_part(node, parent)
+        {
+            places.push(places[at]);
+            within.push(Some(within[at].unwrap_or(node.within)));
+            continue;
+        }
+        places.push(kept.len());
+        within.push(None);
+        kept.push(Node {
+            parent: node.parent.map(|parent| places[parent]),
+            within: node
+                .parent
+                .and_then(|parent| within[parent])
+                .unwrap_or(node.within),
+            ..nodes[index].clone()
+        });
+    }
+    *nodes = kept;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(parent: Option<usize>, region: usize) -> Node {
+        Node {
+            parent,
+            region,
+            within: PseudoRegion::Body,
+            rows: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_is_below_a_part_moves_up() {
+        let mut nodes = vec![
+            node(None, 0),
+            node(Some(0), 1),
+            node(Some(1), 2),
+            node(Some(0), 3),
+        ];
+        nodes[2].within = PseudoRegion::Main;
+        remove_parts(&mut nodes, |node, _| node.region == 1);
+        let shape: Vec<_> = nodes
+            .iter()
+            .map(|node| (node.parent, node.region))
+            .collect();
+        assert_eq!(shape, [(None, 0), (Some(0), 2), (Some(0), 3)]);
+        assert_eq!(nodes[1].within, PseudoRegion::Body);
+    }
+
+    #[test]
+    fn a_barrier_is_counted_with_its_construct_once() {
+        let waited = Span { count: 3, ns: 30 };
+        let row = Row::of(1).with(PseudoRegion::Main, waited);
+        let with_own = as_barrier(&row, true);
+        assert_eq!((with_own.main.count, with_own.ibarr), (0, waited));
+        let alone = as_barrier(&row, false);
+        assert_eq!((alone.main, alone.ibarr), (waited, waited));
+    }
+}

@@ -1,0 +1,136 @@
+//! `romp run`: measures a program that was not built with Romp.
+//!
+//! ```text
+//! program      what is to be run, and why it can't be measured
+//! preload      the library that is loaded before it, and the list of profiles
+//! constructs   which construct of the source each region is, when the program has ended
+//! ```
+
+mod align;
+mod constructs;
+mod folding;
+mod preload;
+mod program;
+mod sources;
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use profile::merge;
+use profile::save::{SaveOptions, Saved, save_over};
+
+use crate::wrapper::inherited;
+
+/// What stands after `romp run`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The profile is that of a program built with rompcc, less what can't be seen \
+    from outside, which the report lists.\n\n\
+    Example: romp run ./app input.dat"
+)]
+pub(super) struct Arguments {
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<OsString>,
+}
+
+/// What shells end with if a program is not there, or can't be run.
+const NOT_FOUND: u8 = 127;
+const NOT_RUN: u8 = 126;
+
+pub(super) fn run(arguments: &Arguments) -> ExitCode {
+    let Some((name, words)) = arguments.command.split_first() else {
+        return ExitCode::from(2);
+    };
+    let program = match program::find(name) {
+        Ok(program) => program,
+        Err(refusal) => {
+            say(&refusal.message);
+            return ExitCode::from(if refusal.is_missing {
+                NOT_FOUND
+            } else {
+                NOT_RUN
+            });
+        }
+    };
+    let preload = match preload::prepare() {
+        Ok(preload) => preload,
+        Err(message) => {
+            say(&message);
+            return ExitCode::FAILURE;
+        }
+    };
+    let mut command = Command::new(&program);
+    std::os::unix::process::CommandExt::arg0(&mut command, name);
+    command.args(words);
+    preload.add_to(&mut command);
+    let ended = inherited::run_program(&mut command);
+    finish(&preload);
+    match ended {
+        Ok(code) => inherited::end(code),
+        Err(error) => {
+            say(&format!("cannot run '{}': {error}", program.display()));
+            ExitCode::from(NOT_RUN)
+        }
+    }
+}
+
+/// Looks up the regions of what was written, and tells of it.
+fn finish(preload: &preload::Preload) {
+    let listed = preload.listed();
+    if listed.is_empty() && preload.is_wanted() {
+        say("the program used no OpenMP runtime that can be measured");
+    }
+    if listed.iter().any(|path| !path.is_absolute()) {
+        say("this program was built with Romp and measures itself: romp run adds nothing");
+    }
+    let paths: BTreeSet<&PathBuf> = listed.iter().filter(|path| path.is_absolute()).collect();
+    for path in paths {
+        match complete(path) {
+            Ok(saved) => say(&format!(
+                "{} [{}, {}]",
+                saved.headline,
+                short(&saved.text).display(),
+                short(&saved.json).display()
+            )),
+            Err(problem) => say(&problem),
+        }
+    }
+}
+
+/// Looks up the regions of a profile, and saves it again.
+fn complete(path: &Path) -> Result<Saved, String> {
+    let mut profile = profile::load::load(path).map_err(|error| error.to_string())?;
+    super::functions::locate(&mut profile);
+    constructs::locate(&mut profile);
+    let profile = merge::fold(&profile);
+    let earlier = Saved {
+        json: path.to_owned(),
+        text: path.with_extension("txt"),
+        headline: String::new(),
+    };
+    let options = SaveOptions {
+        directory: path.parent().map(Path::to_owned).unwrap_or_default(),
+        application: profile.run.application.clone(),
+        rank: profile.run.rank,
+        number: None,
+    };
+    save_over(&profile, &options, &earlier).map_err(|error| error.to_string())
+}
+
+/// A path as it is shown: relative where it lies below the current directory.
+fn short(path: &Path) -> &Path {
+    std::env::current_dir()
+        .ok()
+        .and_then(|here| path.strip_prefix(here).ok())
+        .unwrap_or(path)
+}
+
+fn say(message: &str) {
+    let is_quiet = std::env::var("ROMP_QUIET").ok();
+    if is_quiet.and_then(|value| profile::environment::truth(&value)) != Some(true) {
+        eprintln!("romp: {}", profile::printable::printable(message));
+    }
+}

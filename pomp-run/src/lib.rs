@@ -1,0 +1,149 @@
+//! What `romp run` has the dynamic linker load before a program that was not built with
+//! Romp: a library that defines the entry points of GCC's OpenMP runtime.
+//!
+//! Here are the names and nothing else. Each jumps to the shape that its row in the table
+//! asks for (`pomp::gomp`), and hands on where the call returns to. Only programs that are
+//! started so get these names: what is linked with `libpomp` never has them.
+
+#![cfg(target_arch = "x86_64")]
+#![allow(non_snake_case)] // The names are others'.
+
+use std::arch::{global_asm, naked_asm};
+
+use pomp::gomp::{self, entries};
+use pomp::{beside, ompt};
+
+// A shape gets the six words in registers as they are; then, on the stack, where the stubs
+// of tasks stand and where the call returns to, and behind that what the caller put there.
+macro_rules! stubs {
+    ($($name:ident: $shape:ident($($row:tt)*);)+) => {$(
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name() {
+            naked_asm!(
+                ".cfi_startproc",
+                "lea r11, [rip + romp_run_bodies]",
+                "push r11",
+                ".cfi_adjust_cfa_offset 8",
+                "call {shape}",
+                "pop r11",
+                ".cfi_adjust_cfa_offset -8",
+                "ret",
+                ".cfi_endproc",
+                shape = sym gomp::$shape::<entries::$name>,
+            )
+        }
+    )+};
+}
+
+pomp::for_gomp_entries!(stubs);
+
+// One for each function of a task that is met: it says where it stands, and keeps the data.
+global_asm!(
+    ".pushsection .text.romp_run_bodies, \"ax\", %progbits",
+    ".balign 16",
+    "romp_run_bodies:",
+    ".rept {bodies}",
+    "lea rsi, [rip]",
+    "jmp {run}",
+    ".balign {bytes}",
+    ".endr",
+    ".popsection",
+    bodies = const gomp::BODIES,
+    bytes = const gomp::BYTES_OF_STUB,
+    run = sym gomp::task_body,
+);
+
+macro_rules! jumps {
+    ($($name:ident => $target:literal;)+) => {$(
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name() {
+            naked_asm!(concat!("jmp ", $target))
+        }
+    )+};
+}
+
+// Ends of the process that run no exit handlers.
+jumps! {
+    _exit => "romp_end_process";
+    _Exit => "romp_end_process";
+    daemon => "romp_daemon";
+}
+
+macro_rules! execs {
+    ($($number:literal $name:ident;)+) => {$(
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name() {
+            naked_asm!(
+                "push rdi",
+                "push rsi",
+                "push rdx",
+                "push rcx",
+                "push r8",
+                "push r9",
+                "push rax",
+                concat!("mov edi, ", $number),
+                "call romp_before_exec",
+                "mov r11, rax",
+                "pop rax",
+                "pop r9",
+                "pop r8",
+                "pop rcx",
+                "pop rdx",
+                "pop rsi",
+                "pop rdi",
+                "jmp r11",
+            )
+        }
+    )+};
+}
+
+// The numbers are those of the library.
+execs! {
+    0 execve;
+    1 execv;
+    2 execvp;
+    3 execvpe;
+    4 execl;
+    5 execlp;
+    6 execle;
+    7 fexecve;
+    8 execveat;
+}
+
+/// LLVM's runtime and its kin ask for a tool.
+///
+/// # Safety
+/// As OpenMP says.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ompt_start_tool(
+    version: std::ffi::c_uint,
+    runtime: *const std::ffi::c_char,
+) -> *const ompt::StartResult {
+    // SAFETY: as the caller promises.
+    unsafe { ompt::start(version, runtime) }
+}
+
+/// Programs that were built with Romp call this when they begin to measure themselves.
+#[unsafe(no_mangle)]
+extern "C" fn romp_run_stand_back() {
+    beside::stand_back();
+}
+
+// What the library asks of the OpenMP runtime goes to those (see `build.rs`).
+#[unsafe(no_mangle)]
+extern "C" fn romp_run_get_level() -> i32 {
+    gomp::asked::level()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn romp_run_get_num_threads() -> i32 {
+    gomp::asked::num_threads()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn romp_run_get_team_size(level: i32) -> i32 {
+    gomp::asked::team_size(level)
+}

@@ -1,0 +1,79 @@
+//! Lock routines: each call of one is a region.
+
+use std::ffi::{c_int, c_void};
+
+use super::super::locks::{begin, begin_wait, called, release, released, tried};
+use super::site::{self, Call};
+use super::table::Entry;
+use crate::measure::region::Region;
+
+type Routine = unsafe extern "C-unwind" fn(*mut c_void, usize) -> c_int;
+
+fn region(call: Call) -> Option<&'static Region> {
+    call.region.filter(|_| call.runtime.is_some())
+}
+
+macro_rules! shapes {
+    ($($(#[$about:meta])* $name:ident($lock:ident, $found:ident, $call:ident) $body:block)+) => {$(
+        $(#[$about])*
+        ///
+        /// # Safety
+        /// Only for the stubs: `caller` is where the call returns to, the other words are
+        /// its own.
+        #[allow(clippy::too_many_arguments)]
+        pub unsafe extern "C-unwind" fn $name<E: Entry>(
+            $lock: *mut c_void,
+            hint: usize,
+            _c: usize,
+            _d: usize,
+            _e: usize,
+            _f: usize,
+            _bodies: usize,
+            caller: usize,
+        ) -> c_int {
+            let $found = site::of::<E>(site::of_caller(caller), 0);
+            let $call = || {
+                // SAFETY: the runtime's function of this name takes these words.
+                unsafe {
+                    let routine: Routine = std::mem::transmute($found.function);
+                    routine($lock, hint)
+                }
+            };
+            $body
+        }
+    )+};
+}
+
+shapes! {
+    /// Makes a lock, or removes it.
+    lock_call(lock, found, call) {
+        let begun = begin(move |_| region(found));
+        let result = call();
+        called(begun);
+        result
+    }
+
+    /// Sets a lock.
+    lock_set(lock, found, call) {
+        let begun = begin_wait(move |_| region(found), lock);
+        let result = call();
+        tried(begun, lock, true);
+        result
+    }
+
+    /// Unsets a lock.
+    lock_unset(lock, found, call) {
+        let set = release(move |_| region(found), lock);
+        let result = call();
+        released(set);
+        result
+    }
+
+    /// Sets a lock that is free.
+    lock_test(lock, found, call) {
+        let begun = begin(move |_| region(found));
+        let result = call();
+        tried(begun, lock, result != 0);
+        result
+    }
+}

@@ -1,0 +1,33 @@
+//! GCC's runtime, for programs that were not built with us: its entry points, as a
+//! library that is loaded before it defines them (`pomp-run`, which `romp run` loads).
+//!
+//! ```text
+//! table     a row an entry: its name, its shape, its events
+//! shapes    what is done around the runtime's function: most entries; sections, single
+//! teams     entries that make a team, and what its members run instead
+//! tasks     entries that make tasks, and what is run instead
+//! locks     lock routines
+//! own       calls that come from our own code
+//! site      what is known of a call by where it stands: region, function of the runtime
+//! runtime   the runtimes in this process, and which of them a module calls
+//! ```
+//!
+//! Each entry calls the function of the runtime that the caller would have called
+//! without us, exactly once, with the same words, and gives what that gives. Entries
+//! without events (`GOMP_loop_dynamic_next`, ...) have no row: they are not ours.
+
+mod locks;
+mod own;
+mod runtime;
+mod shapes;
+mod site;
+mod table;
+mod tasks;
+mod teams;
+
+pub use locks::{lock_call, lock_set, lock_test, lock_unset};
+pub use runtime::asked;
+pub use shapes::{around, around_many, sections, single};
+pub use table::entries;
+pub use tasks::{BODIES, BYTES_OF_STUB, task, task_body};
+pub use teams::{parallel, parallel_end, parallel_start};

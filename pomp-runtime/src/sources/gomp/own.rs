@@ -1,0 +1,39 @@
+//! Our own code among the callers: what the body of a construct calls as its last act is
+//! compiled into a jump, and returns to where we called the body.
+
+use std::cell::Cell;
+
+unsafe extern "C" {
+    /// Begin and end of the library's code, by the linker.
+    static __ehdr_start: u8;
+    static etext: u8;
+}
+
+/// Whether an address is in our code.
+#[inline(always)]
+pub(super) fn holds(address: usize) -> bool {
+    let (begin, end) = (&raw const __ehdr_start, &raw const etext);
+    address.wrapping_sub(begin.addr()) < end.addr() - begin.addr()
+}
+
+thread_local! {
+    /// The body that this thread executes, if we called it.
+    static BODY: Cell<usize> = const { Cell::new(0) };
+}
+
+/// See [`BODY`].
+pub(super) fn body() -> usize {
+    BODY.get()
+}
+
+/// This thread executes a body from now on. Gives the one around it, to be set again.
+#[inline(always)]
+pub(super) fn enter(body: usize) -> usize {
+    BODY.replace(body)
+}
+
+/// The body is over.
+#[inline(always)]
+pub(super) fn leave(around: usize) {
+    BODY.set(around);
+}

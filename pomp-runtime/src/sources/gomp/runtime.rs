@@ -1,0 +1,219 @@
+//! The OpenMP runtimes in this process, and which of them a module calls.
+//!
+//! A module calls what the dynamic linker would have found for it without us: what the
+//! program and the libraries that it was started with show, or else what the module
+//! itself asked to be loaded: a library that was loaded for a plugin alone is found by
+//! nobody else. All functions of a runtime are looked up when its first caller is met,
+//! so that later none of its threads waits for a library that is being loaded, whose
+//! constructors may wait for them.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use profile::model::{self, Run};
+
+use super::super::beside;
+use super::table::NAMES;
+use crate::measure::facts;
+use crate::measure::modules;
+use crate::measure::mutex::lock;
+use crate::measure::shared::{Link, leak};
+
+type Ask = extern "C" fn() -> c_int;
+
+/// One runtime.
+#[derive(Debug)]
+pub(super) struct Runtime {
+    path: PathBuf,
+    base: usize,
+    /// Addresses by the numbers of the table; 0 for what it lacks.
+    functions: Vec<usize>,
+    thread_num: Ask,
+    num_threads: Ask,
+    level: Ask,
+    team_size: extern "C" fn(c_int) -> c_int,
+    /// Whether it tells of its events itself, so that nothing is measured here.
+    tells: bool,
+    /// Most members that a team of it had.
+    widest: AtomicU32,
+}
+
+impl Runtime {
+    #[inline(always)]
+    pub(super) fn thread_num(&self) -> u32 {
+        u32::try_from((self.thread_num)()).unwrap_or(0)
+    }
+
+    #[inline(always)]
+    pub(super) fn num_threads(&self) -> u32 {
+        let number = u32::try_from((self.num_threads)()).unwrap_or(1);
+        if number > self.widest.load(Ordering::Relaxed) {
+            self.widest.fetch_max(number, Ordering::Relaxed);
+        }
+        number
+    }
+
+    pub(super) fn tells(&self) -> bool {
+        self.tells
+    }
+
+    pub(super) fn function(&self, number: usize) -> Option<usize> {
+        let function = self.functions.get(number).copied();
+        function.filter(|function| *function != 0)
+    }
+}
+
+/// The runtime that was met first: what is asked apart from calls is asked of it.
+static FIRST: Link<Runtime> = Link::none();
+
+#[derive(Default)]
+struct Book {
+    runtimes: Vec<&'static Runtime>,
+    /// By the place of the module that calls.
+    callers: BTreeMap<usize, &'static Runtime>,
+    unloaded: u64,
+}
+
+static BOOK: Mutex<Option<Book>> = Mutex::new(None);
+
+/// The runtime that a module calls which lies there.
+pub(super) fn of_module(path: &Path, base: usize) -> Option<&'static Runtime> {
+    let unloaded = modules::unloaded();
+    let known = {
+        let mut guard = lock(&BOOK);
+        let book = guard.get_or_insert_default();
+        if book.unloaded != unloaded {
+            book.unloaded = unloaded;
+            book.callers.clear();
+        }
+        book.callers.get(&base).copied()
+    };
+    if known.is_some() {
+        return known;
+    }
+    // Not with the book locked: whoever loads a library may wait for it.
+    let (path, at) = called_by(path)?;
+    let mut guard = lock(&BOOK);
+    let book = guard.get_or_insert_default();
+    let runtime = match book.runtimes.iter().find(|known| known.base == at) {
+        Some(known) => known,
+        None => {
+            let runtime = leak(Runtime::open(path, at)?)?;
+            if book.runtimes.is_empty() {
+                FIRST.set(Some(runtime));
+                facts::add(describe);
+                beside::begin();
+            }
+            book.runtimes.push(runtime);
+            runtime
+        }
+    };
+    book.callers.insert(base, runtime);
+    Some(runtime)
+}
+
+/// A routine that every runtime has, and that is not ours.
+const ROUTINE: &CStr = c"omp_get_thread_num";
+
+/// File and place of the runtime that a module calls.
+fn called_by(path: &Path) -> Option<(PathBuf, usize)> {
+    // SAFETY: the names are C strings, and the handle is one of the loader's.
+    let found = unsafe {
+        let found = libc::dlsym(libc::RTLD_NEXT, ROUTINE.as_ptr());
+        match found.is_null() {
+            true => libc::dlsym(loaded(path)?, ROUTINE.as_ptr()),
+            false => found,
+        }
+    };
+    (!found.is_null()).then(|| modules::of(found.addr()))?
+}
+
+/// What the loader calls a file that it has loaded.
+fn loaded(path: &Path) -> Option<*mut c_void> {
+    let path = CString::new(path.as_os_str().as_bytes()).ok()?;
+    // SAFETY: the path is a C string. Nothing is loaded that was not; a library that
+    // serves the program is never unloaded from then on, since we keep its functions.
+    let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    (!handle.is_null()).then_some(handle)
+}
+
+impl Runtime {
+    fn open(path: PathBuf, base: usize) -> Option<Self> {
+        let handle = loaded(&path)?;
+        // SAFETY: the handle is the loader's, the name a C string.
+        let address = |name: &CStr| unsafe { libc::dlsym(handle, name.as_ptr()) };
+        let ask = |name: &CStr| -> Option<Ask> {
+            let found = address(name);
+            // SAFETY: runtimes define routines of these names so.
+            (!found.is_null()).then(|| unsafe { std::mem::transmute::<*mut c_void, Ask>(found) })
+        };
+        Some(Self {
+            functions: NAMES.iter().map(|name| address(name).addr()).collect(),
+            thread_num: ask(ROUTINE)?,
+            num_threads: ask(c"omp_get_num_threads")?,
+            level: ask(c"omp_get_level")?,
+            team_size: {
+                let found = address(c"omp_get_team_size");
+                if found.is_null() {
+                    return None;
+                }
+                // SAFETY: as above.
+                unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(c_int) -> c_int>(found) }
+            },
+            tells: !address(c"__kmpc_fork_call").is_null(),
+            widest: AtomicU32::new(1),
+            path,
+            base,
+        })
+    }
+}
+
+/// Says of the run which runtimes were met, and what of them cannot be seen.
+fn describe(run: &mut Run) {
+    let guard = lock(&BOOK);
+    let runtimes = guard.iter().flat_map(|book| &book.runtimes);
+    for runtime in runtimes.filter(|runtime| !runtime.tells) {
+        run.runtimes.push(model::Runtime {
+            path: runtime.path.to_string_lossy().into_owned(),
+            threads: runtime.widest.load(Ordering::Relaxed),
+        });
+        beside::add_unseen(run, UNSEEN);
+    }
+}
+
+/// What GCC's runtime is not called for.
+const UNSEEN: &[&str] = &[
+    "loops with a static schedule",
+    "the end of a single construct with nowait",
+    "master and masked",
+    "atomic",
+    "flush",
+    "scope",
+];
+
+/// What is asked of the runtime that was met first, where no call is at hand.
+pub mod asked {
+    use super::{FIRST, c_int};
+
+    /// `omp_get_level`; 0 without a runtime.
+    #[must_use]
+    pub extern "C" fn level() -> c_int {
+        FIRST.get().map_or(0, |runtime| (runtime.level)())
+    }
+
+    /// `omp_get_team_size`; 1 without a runtime.
+    #[must_use]
+    pub extern "C" fn team_size(level: c_int) -> c_int {
+        FIRST.get().map_or(1, |runtime| (runtime.team_size)(level))
+    }
+
+    /// `omp_get_num_threads`; 1 without a runtime.
+    #[must_use]
+    pub extern "C" fn num_threads() -> c_int {
+        FIRST.get().map_or(1, |runtime| (runtime.num_threads)())
+    }
+}

@@ -1,0 +1,220 @@
+//! What is known of a call by where it stands, found without a lock.
+//!
+//! The place is where the call returns to; of a call that passes the body of a
+//! construct it is that body, which is of one construct for certain.
+
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::sync::Mutex;
+
+use profile::descriptor::Descriptor;
+use profile::model::Code;
+
+use super::super::by_address::{self, Table};
+use super::runtime::{self, Runtime};
+use super::table::Of;
+use super::table::row::Row;
+use super::tasks::Body;
+use crate::measure::mutex::lock;
+use crate::measure::region::{self, Region, register};
+use crate::measure::shared::{Link, leak};
+use crate::measure::{errno, message, modules};
+
+/// A call that was met before.
+#[derive(Debug)]
+struct Site {
+    address: usize,
+    entry: usize,
+    function: usize,
+    region: Link<Region>,
+    runtime: Link<Runtime>,
+    body: Link<Body>,
+}
+
+/// What a call needs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call {
+    /// The runtime's function.
+    pub(super) function: usize,
+    /// Nothing is measured without: its runtime tells of it, or memory was short.
+    pub(super) runtime: Option<&'static Runtime>,
+    pub(super) region: Option<&'static Region>,
+    /// What is run instead of the body of a task.
+    pub(super) body: Option<&'static Body>,
+}
+
+impl by_address::Known for Site {
+    fn address(&self) -> usize {
+        self.address
+    }
+
+    fn replaces(&self, other: &Self) -> bool {
+        self.entry == other.entry
+    }
+}
+
+static TABLE: Table<Site> = Table::none();
+
+#[derive(Default)]
+struct Book {
+    known: BTreeMap<(usize, usize), &'static Site>,
+    unloaded: u64,
+}
+
+static BOOK: Mutex<Option<Book>> = Mutex::new(None);
+
+/// What the body of a construct calls as its last act may return to where we called the
+/// body. Then the call is known by the body.
+#[inline(always)]
+pub(super) fn of_caller(caller: usize) -> usize {
+    match super::own::holds(caller) {
+        true => super::own::body(),
+        false => caller,
+    }
+}
+
+/// What is known of the call of an entry, at an address; `word` is the first that is
+/// passed.
+#[inline(always)]
+pub(super) fn of<E: Row>(address: usize, word: usize) -> Call {
+    match TABLE.find(address, |site| site.entry == E::NUMBER) {
+        Some(site) => site.call(),
+        None => read(E::NUMBER, E::NAME, E::OF, address, word),
+    }
+}
+
+impl Site {
+    #[inline(always)]
+    fn call(&self) -> Call {
+        Call {
+            function: self.function,
+            runtime: self.runtime.get(),
+            region: self.region.get(),
+            body: self.body.get(),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn read(entry: usize, name: &'static CStr, of: Of, address: usize, word: usize) -> Call {
+    errno::keep(|| {
+        let place = modules::of(address);
+        let (path, base) = place.clone().unwrap_or_default();
+        let Some(runtime) = runtime::of_module(&path, base) else {
+            cannot_call(name);
+        };
+        let Some(function) = runtime.function(entry) else {
+            cannot_call(name);
+        };
+        let mut call = Call {
+            function,
+            runtime: None,
+            region: None,
+            body: None,
+        };
+        // What a runtime tells of itself is not told twice; of a lock it would give our own
+        // place as that of the call.
+        if runtime.tells() && !is_lock(of) || place.is_none() {
+            return call;
+        }
+        let _new = region::new();
+        // Behind the call may stand the next line, or another function.
+        let offset = match of {
+            Of::Body(_) => address,
+            _ if address == super::own::body() => address,
+            _ => address.wrapping_sub(1),
+        };
+        call.region = region_type(of).and_then(|region_type| {
+            register(Descriptor {
+                region_type: region_type.to_owned(),
+                name: own_name(of, name, word),
+                code: Some(Code {
+                    module: path.to_string_lossy().into_owned(),
+                    offset: offset.wrapping_sub(base) as u64,
+                    symbol: None,
+                }),
+                ..Descriptor::default()
+            })
+        });
+        call.runtime = Some(runtime);
+        call.body = call
+            .region
+            .filter(|_| is_task(of))
+            .and_then(|region| Body::of(address, region));
+        enter(entry, address, call);
+        call
+    })
+}
+
+fn region_type(of: Of) -> Option<&'static str> {
+    match of {
+        Of::Call(region_type) | Of::Body(region_type) => Some(region_type),
+        Of::Named => Some("critical"),
+        Of::Open(_) => None,
+    }
+}
+
+fn is_lock(of: Of) -> bool {
+    matches!(of, Of::Call("lock"))
+}
+
+fn is_task(of: Of) -> bool {
+    matches!(of, Of::Body("task" | "taskloop"))
+}
+
+/// The routine of a lock; what stands for the name of a critical section.
+fn own_name(of: Of, name: &CStr, word: usize) -> Option<String> {
+    match of {
+        Of::Call("lock") => {
+            let name = name.to_string_lossy();
+            Some(name.trim_end_matches('_').to_owned())
+        }
+        Of::Named => {
+            let (module, base) = modules::of(word).unwrap_or_default();
+            Some(format!(
+                "{}+{:#x}",
+                module.display(),
+                word.wrapping_sub(base)
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// Keeps what was found out. Without memory it is found out again.
+fn enter(entry: usize, address: usize, call: Call) {
+    let mut guard = lock(&BOOK);
+    let book = guard.get_or_insert_default();
+    let unloaded = modules::unloaded();
+    if unloaded != book.unloaded {
+        book.unloaded = unloaded;
+        book.known.clear();
+        TABLE.forget();
+    }
+    if book.known.contains_key(&(address, entry)) {
+        return;
+    }
+    let site = Site {
+        address,
+        entry,
+        function: call.function,
+        region: Link::none(),
+        runtime: Link::none(),
+        body: Link::none(),
+    };
+    let Some(site) = leak(site) else { return };
+    site.region.set(call.region);
+    site.runtime.set(call.runtime);
+    site.body.set(call.body);
+    book.known.insert((address, entry), site);
+    TABLE.enter(site, book.known.len(), book.known.values().copied());
+}
+
+/// As the dynamic linker ends a program that calls a function which is nowhere.
+#[cold]
+fn cannot_call(name: &CStr) -> ! {
+    let name = name.to_string_lossy();
+    message::say(&format!("symbol lookup error: undefined symbol: {name}"));
+    std::process::exit(127);
+}

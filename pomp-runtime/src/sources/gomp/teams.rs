@@ -1,0 +1,247 @@
+//! Entries that make a team. The runtime gets a function of ours for its members, and as
+//! their data a record on the stack of who forks, which ties them to the fork.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+
+use super::super::boundary::event_of;
+use super::own;
+use super::runtime::Runtime;
+use super::shapes::leave_single;
+use super::site::{self, Call};
+use super::table::{Entry, row::Row};
+use crate::measure::clock::now;
+use crate::measure::region::Region;
+use crate::measure::team::Team;
+use crate::measure::thread::Thread;
+
+type Body = unsafe extern "C-unwind" fn(*mut c_void);
+type Eight =
+    unsafe extern "C-unwind" fn(usize, usize, usize, usize, usize, usize, usize, usize) -> usize;
+type Report = fn(&'static Thread, &'static Region);
+
+/// What the members of a team get.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Launch {
+    /// Where the runtime looks for the reductions of the tasks of the region.
+    first_word: usize,
+    body: usize,
+    data: usize,
+    team: Option<&'static Team>,
+    region: &'static Region,
+    runtime: &'static Runtime,
+    before: Report,
+    after: Report,
+}
+
+/// Entries that return when the team is gone.
+///
+/// # Safety
+/// Only for the stubs: the words are those of the call.
+#[allow(clippy::too_many_arguments)]
+pub unsafe extern "C-unwind" fn parallel<E: Entry>(
+    body: usize,
+    data: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+    _bodies: usize,
+    _caller: usize,
+    g: usize,
+    h: usize,
+) -> usize {
+    let call = site::of::<E>(body, body);
+    // SAFETY: the runtime's function of this name takes these words.
+    let function: Eight = unsafe { std::mem::transmute(call.function) };
+    let Some(launch) = fork::<E>(call, body, data) else {
+        // SAFETY: as above.
+        return unsafe { function(body, data, c, d, e, f, g, h) };
+    };
+    let with = (&raw const launch).expose_provenance();
+    // SAFETY: as above; the team is gone before the record is.
+    let result = unsafe { function(member as *const () as usize, with, c, d, e, f, g, h) };
+    join(launch.region);
+    result
+}
+
+/// Forks, if that is to be measured.
+#[inline(always)]
+fn fork<E: Row>(call: Call, body: usize, data: usize) -> Option<Launch> {
+    let runtime = call.runtime?;
+    let region = call.region?;
+    let team = event_of(
+        |_| Some(region),
+        |thread, region| {
+            leave_single_that_is_passed(thread);
+            thread.fork(region, now)
+        },
+    )?;
+    let reduces = E::NUMBER == <super::entries::GOMP_parallel_reductions as Row>::NUMBER;
+    let first_word = match reduces {
+        // SAFETY: the data of this entry begins with the address of its reductions.
+        true => unsafe { *std::ptr::with_exposed_provenance::<usize>(data) },
+        false => 0,
+    };
+    Some(Launch {
+        first_word,
+        body,
+        data,
+        team,
+        region,
+        runtime,
+        before: E::before,
+        after: E::after,
+    })
+}
+
+/// Only where a team starts at once: one that forks from the body of a single construct
+/// is in it.
+fn leave_single_that_is_passed(thread: &'static Thread) {
+    use profile::region_kind::{PseudoRegion, RegionKind};
+    let is_passed = thread.top().is_some_and(|top| {
+        top.phase() != PseudoRegion::Body
+            && top
+                .region()
+                .is_some_and(|region| region.kind == RegionKind::Single)
+    });
+    if is_passed {
+        leave_single(thread);
+    }
+}
+
+#[inline(always)]
+fn join(region: &'static Region) {
+    event_of(
+        |_| Some(region),
+        |thread, region| thread.join(region, now()),
+    );
+}
+
+/// What a member runs.
+unsafe extern "C-unwind" fn member(launch: *mut c_void) {
+    // SAFETY: who forks passes such a record, which is there until the team is gone.
+    let launch = unsafe { *launch.cast::<Launch>() };
+    begin(launch);
+    let around = own::enter(launch.body);
+    // SAFETY: the program passed the body with this data.
+    unsafe {
+        let body: Body = std::mem::transmute(launch.body);
+        body(std::ptr::with_exposed_provenance_mut(launch.data));
+    }
+    own::leave(around);
+    end(launch);
+}
+
+#[inline(always)]
+fn begin(launch: Launch) {
+    let Some(team) = launch.team else { return };
+    event_of(
+        |_| Some(launch.region),
+        |thread, region| {
+            let runtime = launch.runtime;
+            thread.begin_member(team, runtime.thread_num(), || runtime.num_threads(), now);
+            (launch.before)(thread, region);
+        },
+    );
+}
+
+#[inline(always)]
+fn end(launch: Launch) {
+    event_of(
+        |_| Some(launch.region),
+        |thread, region| {
+            leave_single(thread);
+            (launch.after)(thread, region);
+            thread.end_member(region, now());
+        },
+    );
+}
+
+/// A record that outlives the call that made it.
+struct Started {
+    /// None of a team that is not measured.
+    launch: Option<Launch>,
+    below: *mut Started,
+}
+
+thread_local! {
+    /// The teams that this thread has started, the innermost first.
+    static STARTED: Cell<*mut Started> = const { Cell::new(std::ptr::null_mut()) };
+}
+
+/// Entries of old programs, which return when the team has started: the caller runs its
+/// part itself.
+///
+/// # Safety
+/// As for [`parallel`].
+#[allow(clippy::too_many_arguments)]
+pub unsafe extern "C-unwind" fn parallel_start<E: Entry>(
+    body: usize,
+    data: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+    _bodies: usize,
+    _caller: usize,
+    g: usize,
+    h: usize,
+) -> usize {
+    let call = site::of::<E>(body, body);
+    // SAFETY: the runtime's function of this name takes these words.
+    let function: Eight = unsafe { std::mem::transmute(call.function) };
+    let launch = fork::<E>(call, body, data);
+    let below = STARTED.get();
+    let started = Box::into_raw(Box::new(Started { launch, below }));
+    STARTED.set(started);
+    // SAFETY: the record stays until the team is gone.
+    let Some(launch) = (unsafe { &(*started).launch }) else {
+        // SAFETY: as above.
+        return unsafe { function(body, data, c, d, e, f, g, h) };
+    };
+    let with = std::ptr::from_ref(launch).expose_provenance();
+    // SAFETY: as above.
+    let result = unsafe { function(member as *const () as usize, with, c, d, e, f, g, h) };
+    begin(*launch);
+    result
+}
+
+/// The end of what `parallel_start` began.
+///
+/// # Safety
+/// As for [`parallel`].
+#[allow(clippy::too_many_arguments)]
+pub unsafe extern "C-unwind" fn parallel_end<E: Entry>(
+    _a: usize,
+    _b: usize,
+    _c: usize,
+    _d: usize,
+    _e: usize,
+    _f: usize,
+    _bodies: usize,
+    caller: usize,
+) -> usize {
+    let call = site::of::<E>(caller, 0);
+    // SAFETY: the runtime's function of this name takes nothing.
+    let function: unsafe extern "C-unwind" fn() -> usize =
+        unsafe { std::mem::transmute(call.function) };
+    let started = STARTED.get();
+    if started.is_null() {
+        // SAFETY: as above.
+        return unsafe { function() };
+    }
+    // SAFETY: this thread made it, and nobody else removes it.
+    let Started { launch, below } = *unsafe { Box::from_raw(started) };
+    STARTED.set(below);
+    if let Some(launch) = launch {
+        end(launch);
+    }
+    // SAFETY: as above.
+    let result = unsafe { function() };
+    if let Some(launch) = launch {
+        join(launch.region);
+    }
+    result
+}

@@ -1,0 +1,567 @@
+//! A call of the runtime becomes an event. What it tells of the end of a worksharing
+//! construct comes before the barrier there, and so the end is put off until the thread's
+//! next event, which shows whether there is one.
+
+use std::cell::Cell;
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use profile::region_kind::{PseudoRegion, RegionKind};
+
+use super::super::boundary::event_of;
+use super::super::pomp::{begin_created_task, report};
+use super::abi::{self, BEGIN, Data, END, event, mutex, sync, work};
+use super::places::region;
+use crate::measure::clock::now;
+use crate::measure::event::Event;
+use crate::measure::region::Region;
+use crate::measure::stack::Role;
+use crate::measure::team::Team;
+use crate::measure::thread::Thread;
+
+/// An address as the runtime gives it.
+type Address = *const c_void;
+
+/// A function that is called, as a number that fits any.
+#[derive(Clone, Copy)]
+pub(super) struct Function(*const ());
+
+// SAFETY: it is the address of a function.
+unsafe impl Sync for Function {}
+
+impl std::ops::Deref for Function {
+    type Target = *const ();
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+/// What is called for which event.
+pub(super) static CALLBACKS: &[(c_int, Function)] = &[
+    (event::PARALLEL_BEGIN, Function(parallel_begin as *const ())),
+    (event::PARALLEL_END, Function(parallel_end as *const ())),
+    (event::IMPLICIT_TASK, Function(implicit_task as *const ())),
+    (event::SYNC_REGION, Function(sync_region as *const ())),
+    (
+        event::SYNC_REGION_WAIT,
+        Function(sync_region_wait as *const ()),
+    ),
+    (event::WORK, Function(work_shared as *const ())),
+    (event::MASKED, Function(masked as *const ())),
+    (event::MUTEX_ACQUIRE, Function(mutex_acquire as *const ())),
+    (event::MUTEX_ACQUIRED, Function(mutex_acquired as *const ())),
+    (event::MUTEX_RELEASED, Function(mutex_released as *const ())),
+    (event::TASK_CREATE, Function(task_create as *const ())),
+    (event::TASK_SCHEDULE, Function(task_schedule as *const ())),
+    (event::FLUSH, Function(flush as *const ())),
+    (event::CANCEL, Function(cancel as *const ())),
+];
+
+static WIDEST: AtomicU32 = AtomicU32::new(1);
+
+/// Members of the largest team so far.
+pub(super) fn widest() -> u32 {
+    WIDEST.load(Ordering::Relaxed)
+}
+
+/// The end of a worksharing construct that was put off.
+#[derive(Clone, Copy)]
+struct PutOff {
+    region: &'static Region,
+    exit: Event,
+    at: u64,
+}
+
+thread_local! {
+    static PUT_OFF: Cell<Option<PutOff>> = const { Cell::new(None) };
+}
+
+/// Ends what was put off, when it ended.
+#[inline(always)]
+fn catch_up(thread: &'static Thread) {
+    if let Some(PutOff { region, exit, at }) = PUT_OFF.take() {
+        thread.report(exit, region, || at);
+    }
+}
+
+/// Reports events of a region.
+#[inline(always)]
+fn tell(region: Option<&'static Region>, events: &[Event]) {
+    event_of(
+        |_| region,
+        |thread, region| {
+            catch_up(thread);
+            for event in events {
+                report(*event, thread, region);
+            }
+        },
+    );
+}
+
+#[inline(always)]
+fn tell_at(what: &'static str, address: Address, events: &[Event]) {
+    tell(region((what, 0), address.addr()), events);
+}
+
+/// Reports events of the innermost region of a kind that is open.
+#[inline(always)]
+fn tell_open(kind: RegionKind, events: &[Event]) {
+    event_of(
+        |thread| open(thread, |role, of| role.is_construct() && of == kind),
+        |thread, region| {
+            catch_up(thread);
+            for event in events {
+                report(*event, thread, region);
+            }
+        },
+    );
+}
+
+/// The innermost open region that is wanted, on this side of the team's fork.
+fn open(
+    thread: &'static Thread,
+    is_wanted: impl Fn(Role, RegionKind) -> bool,
+) -> Option<&'static Region> {
+    let mut frame = thread.top();
+    while let Some(open) = frame {
+        let region = open.region()?;
+        if is_wanted(open.role(), region.kind) {
+            return Some(region);
+        }
+        frame = open.below().filter(|_| open.role() != Role::Base);
+    }
+    None
+}
+
+unsafe extern "C" fn parallel_begin(
+    _task: Data,
+    _frame: Address,
+    parallel: Data,
+    _requested: c_uint,
+    flags: c_int,
+    address: Address,
+) {
+    // SAFETY: the runtime gives a place for what we keep.
+    unsafe { *parallel = 0 };
+    if flags & abi::LEAGUE != 0 {
+        return tell_at("teams", address, &[Event::TeamsEnter]);
+    }
+    let region = region(("parallel", 0), address.addr());
+    let team = event_of(
+        |_| region,
+        |thread, region| {
+            catch_up(thread);
+            thread.fork(region, now)
+        },
+    );
+    if let Some(team) = team.flatten() {
+        // SAFETY: as above.
+        unsafe { *parallel = std::ptr::from_ref(team).expose_provenance() as u64 };
+    }
+}
+
+unsafe extern "C" fn parallel_end(parallel: Data, _task: Data, flags: c_int, address: Address) {
+    if flags & abi::LEAGUE != 0 {
+        return tell_at("teams", address, &[Event::TeamsExit]);
+    }
+    // SAFETY: the runtime gives the place that we filled.
+    if unsafe { *parallel } == 0 {
+        return;
+    }
+    event_of(
+        |thread| {
+            let is_ours = |role, _| role == Role::Fork;
+            open(thread, is_ours)
+        },
+        |thread, region| {
+            catch_up(thread);
+            thread.join(region, now());
+        },
+    );
+}
+
+unsafe extern "C" fn implicit_task(
+    endpoint: c_int,
+    parallel: Data,
+    task: Data,
+    size: c_uint,
+    index: c_uint,
+    flags: c_int,
+) {
+    if flags & abi::INITIAL_TASK != 0 {
+        return;
+    }
+    if endpoint == END {
+        // SAFETY: the runtime gives the place that we filled.
+        if unsafe { std::mem::take(&mut *task) } != 0 {
+            end_member();
+        }
+        return;
+    }
+    // SAFETY: the runtime gives the places, of which we filled the first with the team or 0.
+    let team = unsafe {
+        *task = 0;
+        let team = std::ptr::with_exposed_provenance::<Team>(*parallel as usize);
+        team.as_ref()
+    };
+    let Some(team): Option<&'static Team> = team else {
+        return;
+    };
+    // SAFETY: as above.
+    unsafe { *task = MEMBER };
+    PUT_OFF.set(None);
+    if size > WIDEST.load(Ordering::Relaxed) {
+        WIDEST.fetch_max(size, Ordering::Relaxed);
+    }
+    super::super::boundary::thread_event(|thread| {
+        thread.begin_member(team, index, || size, now);
+    });
+}
+
+/// What is kept for the implicit task of a member that has not ended its part.
+const MEMBER: u64 = 2;
+
+/// The part of a member ends.
+fn end_member() {
+    event_of(
+        |thread| open(thread, |role, _| matches!(role, Role::Member | Role::Fork)),
+        |thread, region| {
+            catch_up(thread);
+            thread.end_member(region, now());
+        },
+    );
+}
+
+unsafe extern "C" fn sync_region(
+    kind: c_int,
+    endpoint: c_int,
+    parallel: Data,
+    task: Data,
+    address: Address,
+) {
+    let begins = endpoint == BEGIN;
+    let pick = |begin: Event, end: Event| [if begins { begin } else { end }];
+    match kind {
+        sync::BARRIER | sync::BARRIER_EXPLICIT => {
+            tell_at(
+                "barrier",
+                address,
+                &pick(Event::BarrierEnter, Event::BarrierExit),
+            );
+        }
+        sync::IMPLICIT_WORKSHARE => end_of_workshare(begins),
+        sync::IMPLICIT_PARALLEL => end_of_parallel(begins, task),
+        // Runtimes that do not tell them apart: the last has no place in the program.
+        sync::BARRIER_IMPLICIT if PUT_OFF.get().is_none() && (begins || parallel.is_null()) => {
+            end_of_parallel(begins, task);
+        }
+        sync::BARRIER_IMPLICIT => end_of_workshare(begins),
+        sync::TASKWAIT => {
+            tell_at(
+                "taskwait",
+                address,
+                &pick(Event::TaskwaitEnter, Event::TaskwaitExit),
+            );
+        }
+        sync::TASKGROUP if begins => {
+            tell_at(
+                "taskgroup",
+                address,
+                &[Event::TaskgroupEnter, Event::TaskgroupBegin],
+            );
+        }
+        sync::TASKGROUP => tell_open(RegionKind::Taskgroup, &[Event::TaskgroupExit]),
+        _ => {}
+    }
+}
+
+/// The barrier behind the parts of all members.
+fn end_of_parallel(begins: bool, task: Data) {
+    // SAFETY: the runtime gives the place that we filled, or none.
+    let is_member = unsafe { task.as_mut() }.is_some_and(|task| std::mem::take(task) == MEMBER);
+    if begins && is_member {
+        end_member();
+    }
+}
+
+/// The barrier at the end of the construct whose end was put off. Tasks may be executed
+/// while it lasts, so that what it is of is on the stack only.
+fn end_of_workshare(begins: bool) {
+    if begins {
+        if let Some(PutOff { region, .. }) = PUT_OFF.take() {
+            event_of(
+                |_| Some(region),
+                |thread, region| report(Event::ImplicitBarrierEnter, thread, region),
+            );
+        }
+        return;
+    }
+    event_of(
+        |thread| thread.top()?.region().filter(|_| is_in_barrier(thread)),
+        |thread, region| {
+            report(Event::ImplicitBarrierExit, thread, region);
+            if let Some(exit) = exit_of(region.kind) {
+                report(exit, thread, region);
+            }
+        },
+    );
+}
+
+fn is_in_barrier(thread: &'static Thread) -> bool {
+    thread
+        .top()
+        .is_some_and(|top| top.role().is_construct() && top.phase() == PseudoRegion::Ibarr)
+}
+
+fn exit_of(kind: RegionKind) -> Option<Event> {
+    match kind {
+        RegionKind::Loop => Some(Event::LoopExit),
+        RegionKind::Sections => Some(Event::SectionsExit),
+        RegionKind::Single => Some(Event::SingleExit),
+        RegionKind::Workshare => Some(Event::WorkshareExit),
+        RegionKind::Scope => Some(Event::ScopeExit),
+        _ => None,
+    }
+}
+
+unsafe extern "C" fn sync_region_wait(
+    kind: c_int,
+    endpoint: c_int,
+    _parallel: Data,
+    _task: Data,
+    _address: Address,
+) {
+    if kind == sync::TASKGROUP && endpoint == BEGIN {
+        tell_open(RegionKind::Taskgroup, &[Event::TaskgroupEnd]);
+    }
+}
+
+unsafe extern "C" fn work_shared(
+    kind: c_int,
+    endpoint: c_int,
+    _parallel: Data,
+    _task: Data,
+    _count: u64,
+    address: Address,
+) {
+    let begins = endpoint == BEGIN;
+    match kind {
+        work::LOOP | work::FIRST_SCHEDULE..=work::LAST_SCHEDULE => share(
+            begins,
+            address,
+            ("for", RegionKind::Loop),
+            &[Event::LoopEnter],
+            Event::LoopExit,
+        ),
+        work::SECTIONS => share(
+            begins,
+            address,
+            ("sections", RegionKind::Sections),
+            &[Event::SectionsEnter],
+            Event::SectionsExit,
+        ),
+        work::SINGLE_EXECUTOR => {
+            if !begins {
+                tell_open(RegionKind::Single, &[Event::SingleEnd]);
+            }
+            share(
+                begins,
+                address,
+                ("single", RegionKind::Single),
+                &[Event::SingleEnter, Event::SingleBegin],
+                Event::SingleExit,
+            );
+        }
+        work::SINGLE_OTHER => share(
+            begins,
+            address,
+            ("single", RegionKind::Single),
+            &[Event::SingleEnter],
+            Event::SingleExit,
+        ),
+        work::WORKSHARE => share(
+            begins,
+            address,
+            ("workshare", RegionKind::Workshare),
+            &[Event::WorkshareEnter],
+            Event::WorkshareExit,
+        ),
+        work::SCOPE => share(
+            begins,
+            address,
+            ("scope", RegionKind::Scope),
+            &[Event::ScopeEnter],
+            Event::ScopeExit,
+        ),
+        work::DISTRIBUTE if begins => tell_at("distribute", address, &[Event::DistributeEnter]),
+        work::DISTRIBUTE => tell_open(RegionKind::Distribute, &[Event::DistributeExit]),
+        work::TASKLOOP if begins => tell_at("taskloop", address, &[Event::TaskloopEnter]),
+        work::TASKLOOP => tell_open(RegionKind::Taskloop, &[Event::TaskloopExit]),
+        _ => {}
+    }
+}
+
+/// A worksharing construct begins, or its end is put off.
+fn share(
+    begins: bool,
+    address: Address,
+    (what, kind): (&'static str, RegionKind),
+    events: &[Event],
+    exit: Event,
+) {
+    if begins {
+        return tell_at(what, address, events);
+    }
+    event_of(
+        |thread| open(thread, |role, of| role.is_construct() && of == kind),
+        |thread, region| {
+            catch_up(thread);
+            let at = now();
+            PUT_OFF.set(Some(PutOff { region, exit, at }));
+        },
+    );
+}
+
+unsafe extern "C" fn masked(endpoint: c_int, _parallel: Data, _task: Data, address: Address) {
+    match endpoint {
+        BEGIN => tell_at("master", address, &[Event::MasterBegin]),
+        _ => tell_open(RegionKind::Master, &[Event::MasterEnd]),
+    }
+}
+
+unsafe extern "C" fn mutex_acquire(
+    kind: c_int,
+    _hint: c_uint,
+    _implementation: c_uint,
+    wait_id: u64,
+    address: Address,
+) {
+    match kind {
+        mutex::CRITICAL => tell(
+            region(("critical", wait_id), address.addr()),
+            &[Event::CriticalEnter],
+        ),
+        mutex::ORDERED => tell_at("ordered", address, &[Event::OrderedEnter]),
+        mutex::ATOMIC => tell_at("atomic", address, &[Event::AtomicEnter]),
+        // Calls of lock routines come by their names.
+        _ => {}
+    }
+}
+
+unsafe extern "C" fn mutex_acquired(kind: c_int, _wait_id: u64, _address: Address) {
+    match kind {
+        mutex::CRITICAL => tell_open(RegionKind::Critical, &[Event::CriticalBegin]),
+        mutex::ORDERED => tell_open(RegionKind::Ordered, &[Event::OrderedBegin]),
+        _ => {}
+    }
+}
+
+unsafe extern "C" fn mutex_released(kind: c_int, _wait_id: u64, _address: Address) {
+    match kind {
+        mutex::CRITICAL => {
+            tell_open(
+                RegionKind::Critical,
+                &[Event::CriticalEnd, Event::CriticalExit],
+            );
+        }
+        mutex::ORDERED => tell_open(
+            RegionKind::Ordered,
+            &[Event::OrderedEnd, Event::OrderedExit],
+        ),
+        mutex::ATOMIC => tell_open(RegionKind::Atomic, &[Event::AtomicExit]),
+        _ => {}
+    }
+}
+
+/// What is kept for a task that has begun, beside its region.
+const BEGUN: u64 = 1;
+
+unsafe extern "C" fn task_create(
+    _parent: Data,
+    _frame: Address,
+    task: Data,
+    flags: c_int,
+    _has_dependences: c_int,
+    address: Address,
+) {
+    // SAFETY: the runtime gives a place for what we keep.
+    let Some(kept) = (unsafe { task.as_mut() }) else {
+        return;
+    };
+    *kept = 0;
+    if flags & abi::EXPLICIT_TASK == 0 {
+        return;
+    }
+    let what = if flags & abi::UNTIED_TASK != 0 {
+        "taskuntied"
+    } else {
+        "task"
+    };
+    let region = region((what, 0), address.addr());
+    tell(region, &[Event::TaskCreateEnter, Event::TaskCreateExit]);
+    if let Some(region) = region {
+        *kept = std::ptr::from_ref(region).expose_provenance() as u64;
+    }
+}
+
+/// The region of an explicit task, from what is kept for it.
+///
+/// # Safety
+/// `task` is null or a place that `task_create` or `implicit_task` has filled.
+unsafe fn region_of_task(task: Data) -> Option<&'static Region> {
+    // SAFETY: as the caller promises; regions are never freed.
+    unsafe {
+        let kept = *task.as_ref()?;
+        if kept & !BEGUN <= MEMBER {
+            return None;
+        }
+        std::ptr::with_exposed_provenance::<Region>((kept & !BEGUN) as usize).as_ref()
+    }
+}
+
+unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
+    // SAFETY: the runtime gives places that we have filled, or none.
+    let (ended, begun) = unsafe { (region_of_task(prior), region_of_task(next)) };
+    if matches!(status, abi::COMPLETE | abi::CANCELLED)
+        && let Some(region) = ended
+    {
+        event_of(
+            |_| region.execution(),
+            |thread, region| {
+                catch_up(thread);
+                report(Event::TaskEnd, thread, region);
+            },
+        );
+    }
+    let Some(region) = begun else { return };
+    // SAFETY: as above; it is not null.
+    let is_new = unsafe {
+        let is_new = *next & BEGUN == 0;
+        *next |= BEGUN;
+        is_new
+    };
+    if is_new {
+        event_of(
+            |_| Some(region),
+            |thread, region| {
+                catch_up(thread);
+                begin_created_task(thread, region, 0);
+            },
+        );
+    }
+}
+
+unsafe extern "C" fn flush(_thread: Data, address: Address) {
+    tell_at("flush", address, &[Event::FlushEnter, Event::FlushExit]);
+}
+
+unsafe extern "C" fn cancel(_task: Data, flags: c_int, address: Address) {
+    if flags & abi::ACTIVATED != 0 {
+        tell_at(
+            "cancel",
+            address,
+            &[Event::ConstructEnter, Event::ConstructExit],
+        );
+    }
+}

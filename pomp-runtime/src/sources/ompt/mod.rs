@@ -1,0 +1,16 @@
+//! OMPT, OpenMP's interface for tools, for programs that were not built with us: LLVM's
+//! runtime and its kin tell of their events themselves.
+//!
+//! ```text
+//! abi        what the interface says: numbers, records, who is called with what
+//! start      the runtime asks for a tool, and is told what to call
+//! events     a call of the runtime -> an event
+//! places     regions by where the runtime was called from
+//! ```
+
+mod abi;
+mod events;
+mod places;
+mod start;
+
+pub use start::{StartResult, start};

@@ -1,0 +1,99 @@
+//! Regions by where the runtime was called from, found without a lock.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use profile::descriptor::Descriptor;
+use profile::model::Code;
+
+use super::super::by_address::{self, Table};
+use crate::measure::mutex::lock;
+use crate::measure::region::{self, Region, register};
+use crate::measure::shared::{Link, leak};
+use crate::measure::{errno, modules};
+
+/// What is measured there: type of the region, and of a critical section what the runtime
+/// calls its name.
+pub(super) type What = (&'static str, u64);
+
+#[derive(Debug)]
+struct Place {
+    address: usize,
+    what: What,
+    region: Link<Region>,
+}
+
+impl by_address::Known for Place {
+    fn address(&self) -> usize {
+        self.address
+    }
+
+    fn replaces(&self, other: &Self) -> bool {
+        self.what == other.what
+    }
+}
+
+static TABLE: Table<Place> = Table::none();
+
+#[derive(Default)]
+struct Book {
+    known: BTreeMap<(usize, What), &'static Place>,
+    unloaded: u64,
+}
+
+static BOOK: Mutex<Option<Book>> = Mutex::new(None);
+
+/// The region of a construct whose call of the runtime returns to an address; none
+/// without one.
+#[inline(always)]
+pub(super) fn region(what: What, address: usize) -> Option<&'static Region> {
+    if address == 0 {
+        return None;
+    }
+    match TABLE.find(address, |place| {
+        std::ptr::eq(place.what.0, what.0) && place.what == what
+    }) {
+        Some(place) => place.region.get(),
+        None => read(what, address),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn read(what: What, address: usize) -> Option<&'static Region> {
+    errno::keep(|| {
+        let _new = region::new();
+        let mut guard = lock(&BOOK);
+        let book = guard.get_or_insert_default();
+        let unloaded = modules::unloaded();
+        if unloaded != book.unloaded {
+            book.unloaded = unloaded;
+            book.known.clear();
+            TABLE.forget();
+        }
+        if let Some(place) = book.known.get(&(address, what)) {
+            return place.region.get();
+        }
+        let (module, base) = modules::of(address)?;
+        let region = register(Descriptor {
+            region_type: what.0.to_owned(),
+            name: (what.1 != 0).then(|| format!("?{:#x}", what.1)),
+            code: Some(Code {
+                module: module.to_string_lossy().into_owned(),
+                // Behind the call may stand the next line.
+                offset: address.wrapping_sub(base + 1) as u64,
+                symbol: None,
+            }),
+            ..Descriptor::default()
+        });
+        let place = leak(Place {
+            address,
+            what,
+            region: Link::none(),
+        })?;
+        place.region.set(region);
+        book.known.insert((address, what), place);
+        TABLE.enter(place, book.known.len(), book.known.values().copied());
+        region
+    })
+}
