@@ -11,6 +11,7 @@ use super::mutex::lock;
 static MORE: Mutex<Vec<fn(&mut Run)>> = Mutex::new(Vec::new());
 
 /// Has a source say more of the run.
+#[cfg_attr(test, allow(dead_code, reason = "unit tests have no sources"))]
 pub(crate) fn add(describe: fn(&mut Run)) {
     let mut more = lock(&MORE);
     if !more

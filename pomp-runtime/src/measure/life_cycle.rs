@@ -383,12 +383,16 @@ fn finish_trace(threads: &[&'static thread::Thread], start: clock::Pair, end: cl
     }
 }
 
-/// Who is told of the files that were written, instead of the user.
-static TOLD: Mutex<Option<fn(&Saved) -> bool>> = Mutex::new(None);
+/// Is told of the files that were written; says whether that is enough.
+type Tell = fn(&Saved) -> bool;
+
+/// Who is told of them, instead of the user.
+static TOLD: Mutex<Option<Tell>> = Mutex::new(None);
 
 /// From now on this is told of the files that are written. If it gives false, so is the
 /// user.
-pub(crate) fn tell_instead(told: fn(&Saved) -> bool) {
+#[cfg_attr(test, allow(dead_code, reason = "unit tests have no sources"))]
+pub(crate) fn tell_instead(told: Tell) {
     *lock(&TOLD) = Some(told);
 }
 
