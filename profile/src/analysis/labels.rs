@@ -1,7 +1,7 @@
 //! How regions are named: numbers, places, and file names short enough to read.
 //! Whatever the source calls them, a label can be shown (see [`crate::printable`]).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::model::Region;
 use crate::printable::printable;
@@ -25,6 +25,8 @@ pub struct Label {
     pub first: u32,
     /// Last line; the first again where a construct is a single directive.
     pub last: u32,
+    /// The column, if another construct of that kind begins on the same line.
+    pub column: Option<u32>,
     /// The name of a critical section or user region, as written; of a lock the call.
     pub name: Option<String>,
     /// Enclosing function.
@@ -63,8 +65,12 @@ impl Label {
         let kind = self.kind.row().full_name;
         match self.first {
             0 => format!("{kind}{name} in {}", self.short_file),
-            line if self.near => format!("{kind}{name} near {}:{line}", self.short_file),
-            line => format!("{kind}{name} at {}:{line}", self.short_file),
+            line => {
+                let column = self.column.map(|column| format!(":{column}"));
+                let column = column.unwrap_or_default();
+                let at = if self.near { "near" } else { "at" };
+                format!("{kind}{name} {at} {}:{line}{column}", self.short_file)
+            }
         }
     }
 
@@ -91,11 +97,26 @@ impl Label {
 /// Names all regions.
 pub(crate) fn labels(regions: &[Region]) -> Vec<Label> {
     let short = short_names(regions.iter().map(file));
-    regions
-        .iter()
-        .enumerate()
-        .map(|(index, region)| label(index, region, &short))
-        .collect()
+    // A header that is included twice has each construct twice, in one column.
+    let mut first: HashMap<_, u32> = HashMap::new();
+    let mut differ: HashSet<_> = HashSet::new();
+    for region in regions {
+        if *first.entry(line(region)).or_insert(region.column) != region.column {
+            differ.insert(line(region));
+        }
+    }
+    let regions = regions.iter().enumerate();
+    let labels = regions.map(|(index, region)| Label {
+        column: Some(region.column).filter(|_| region.column > 0 && differ.contains(&line(region))),
+        ..label(index, region, &short)
+    });
+    labels.collect()
+}
+
+/// What a reader who is given no column tells regions apart by.
+fn line(region: &Region) -> (RegionKind, &str, u32, Option<&str>) {
+    let name = region.name.as_deref();
+    (region.kind, &region.file, region.begin[0], name)
 }
 
 fn label(index: usize, region: &Region, short: &HashMap<&str, String>) -> Label {
@@ -114,6 +135,7 @@ fn label(index: usize, region: &Region, short: &HashMap<&str, String>) -> Label 
             region.end[1].max(region.begin[0])
         },
         near: region.near,
+        column: None,
         name: shown(call(region).or(region.name.as_ref())),
         function: shown(region.function.as_ref()),
     }
@@ -175,6 +197,32 @@ fn ending(file: &str, components: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_of_a_kind_on_a_line_are_told_apart_by_column() {
+        let region = |line, column| Region {
+            kind: RegionKind::Loop,
+            region_type: "for".to_owned(),
+            file: "a.c".to_owned(),
+            begin: [line, line],
+            end: [line, line],
+            column,
+            name: None,
+            function: None,
+            directive: None,
+            ordinal: 0,
+            schedule: None,
+            num_sections: None,
+            unsplit: None,
+            code: None,
+        };
+        let labels = labels(&[region(3, 5), region(3, 40), region(4, 5)]);
+        let words: Vec<String> = labels.iter().map(Label::in_words).collect();
+        assert_eq!(
+            words,
+            ["LOOP at a.c:3:5", "LOOP at a.c:3:40", "LOOP at a.c:4"]
+        );
+    }
 
     #[test]
     fn file_names_are_as_short_as_they_can_be() {

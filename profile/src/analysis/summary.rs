@@ -55,8 +55,12 @@ impl Facts<'_> {
         lines.push(self.losses());
         lines.extend(self.crowd());
         let causes = &self.causes.list;
-        let said = causes.iter().take(MOST_SAID).enumerate();
-        lines.extend(said.map(|(index, cause)| self.cause(index + 1, cause)));
+        for (index, cause) in causes.iter().take(MOST_SAID).enumerate() {
+            // The same advice once is enough.
+            let before = &causes[..index];
+            let is_new = before.iter().all(|other| other.remedy != cause.remedy);
+            lines.push(self.cause(index + 1, cause, is_new));
+        }
         lines.extend(self.further());
         lines.extend(self.causes.notes.iter().cloned());
         lines.extend(self.measuring());
@@ -163,7 +167,7 @@ impl Facts<'_> {
     }
 
     /// A cause in one line: what it would win, where, why, and what to try.
-    fn cause(&self, number: usize, cause: &Cause) -> String {
+    fn cause(&self, number: usize, cause: &Cause, with_remedy: bool) -> String {
         let function = match cause.place.regions.first() {
             Some(&region) if cause.place.words.ends_with(&self.labels[region].in_words()) => {
                 self.labels[region].in_function()
@@ -177,7 +181,7 @@ impl Facts<'_> {
             cause.place.words,
             cause.what
         );
-        if !cause.remedy.is_empty() {
+        if with_remedy && !cause.remedy.is_empty() {
             line.push(' ');
             line.push_str(&cause.remedy);
         }
