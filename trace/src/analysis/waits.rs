@@ -82,8 +82,11 @@ pub fn waits(trace: &Trace) -> Result<Waits, ReadError> {
         waits: Waits::default(),
         teams: HashMap::new(),
         holders: HashMap::new(),
+        pending: Vec::new(),
+        now: 0,
     };
     replay_merged(trace, &mut watcher)?;
+    watcher.settle();
     Ok(watcher.waits)
 }
 
@@ -141,6 +144,18 @@ struct Watcher<'a> {
     waits: Waits,
     teams: HashMap<u64, Team>,
     holders: HashMap<Name, Holders>,
+    /// What happened now. The last thread comes to a barrier at the moment when all may go,
+    /// so that what happens at one time must not depend on its order.
+    pending: Vec<Pending>,
+    now: u64,
+}
+
+/// What waits until all that happened at its time is known.
+enum Pending {
+    /// A thread leaves the barrier of a team with this number.
+    Leaves(u64, u64, (u32, bool)),
+    /// A team is no more.
+    Ends(u64),
 }
 
 impl Watcher<'_> {
@@ -178,19 +193,46 @@ impl Watcher<'_> {
 
     /// When the first leaves it, all have come.
     fn leaves(&mut self, open: &[Open], top: &Open, is_implicit: bool) {
-        let Some(team) = team(open).and_then(|team| self.teams.get_mut(&team)) else {
-            return;
-        };
-        let passed = team.passed.get(&path(open)).copied().unwrap_or_default();
-        let arrivals = team.open.remove(&passed.wrapping_sub(1));
+        let Some(label) = team(open) else { return };
+        let passed = self
+            .teams
+            .get(&label)
+            .and_then(|team| team.passed.get(&path(open)));
+        if let Some(number) = passed.and_then(|passed| passed.checked_sub(1)) {
+            let barrier = (top.region, is_implicit);
+            self.pending.push(Pending::Leaves(label, number, barrier));
+        }
+    }
+
+    /// Time goes on.
+    fn comes_by(&mut self, time: u64) {
+        if time > self.now {
+            self.settle();
+            self.now = time;
+        }
+    }
+
+    fn settle(&mut self) {
+        let mut pending = std::mem::take(&mut self.pending);
+        for what in pending.drain(..) {
+            match what {
+                Pending::Leaves(team, number, barrier) => self.left(team, number, barrier),
+                Pending::Ends(team) => drop(self.teams.remove(&team)),
+            }
+        }
+        self.pending = pending;
+    }
+
+    fn left(&mut self, team: u64, number: u64, barrier: (u32, bool)) {
+        let team = self.teams.get_mut(&team);
+        let arrivals = team.and_then(|team| team.open.remove(&number));
         // Nobody waits in a team of one.
         let Some(arrivals) = arrivals.filter(|arrivals| arrivals.count > 1) else {
             return;
         };
         let all = u128::from(arrivals.last) * u128::from(arrivals.count);
         let waited = u64::try_from(all.saturating_sub(arrivals.sum)).unwrap_or(u64::MAX);
-        let barriers = &mut self.waits.barriers;
-        let barrier = barriers.entry((top.region, is_implicit)).or_default();
+        let barrier = self.waits.barriers.entry(barrier).or_default();
         barrier.waits.add(waited);
         barrier.last.entry(arrivals.thread).or_default().add(waited);
         if waited > barrier.worst.0 {
@@ -280,6 +322,7 @@ fn team(open: &[Open]) -> Option<u64> {
 
 impl Listener for Watcher<'_> {
     fn event(&mut self, time: u64, open: &[Open], event: &Event) {
+        self.comes_by(time);
         let Some(top) = open.last() else { return };
         match event {
             Event::Begin { .. } => self.comes_to(time, open, top.phase),
@@ -290,7 +333,7 @@ impl Listener for Watcher<'_> {
             Event::End { .. } => {
                 self.goes_from(time, open);
                 if top.role == Role::Fork {
-                    self.teams.remove(&top.label);
+                    self.pending.push(Pending::Ends(top.label));
                 }
             }
             Event::Lock(lock) => self.lock(time, open, lock),

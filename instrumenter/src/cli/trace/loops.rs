@@ -54,6 +54,11 @@ fn ns(trace: &Trace, ticks: f64) -> f64 {
     ticks * trace.scale().to_ns(LONG) as f64 / LONG as f64
 }
 
+/// What the clock counts: nothing is told finer.
+pub(super) fn tick(trace: &Trace) -> String {
+    time(ns(trace, 1.0))
+}
+
 /// A time for people.
 fn time(ns: f64) -> String {
     match ns {
@@ -131,7 +136,7 @@ fn picture(trace: &Trace, name: &str, known: &Loop, out: &mut dyn Write) -> io::
 
 /// What is the finest that the trace tells of a loop: iterations, and time.
 fn resolution(trace: &Trace, known: &Loop) -> String {
-    let tick = time(ns(trace, 1.0));
+    let tick = tick(trace);
     match known.largest_chunk.max(known.per_cell) {
         0 | 1 => format!("each iteration; the clock counts {tick}"),
         of => format!(

@@ -7,6 +7,7 @@ use trace::analysis::waits::{Barrier, Name, Resource, WAITED, Where, waits};
 use trace::export::region;
 use trace::read::Trace;
 
+use super::loops::tick;
 use super::{Failure, failure, print};
 
 /// How many times the median wait makes one unusual.
@@ -22,15 +23,18 @@ pub(super) fn run(trace: &Trace) -> Result<(), Failure> {
     resources.sort_by_key(|(_, resource)| std::cmp::Reverse(resource.waits.typical()));
     let scale = trace.scale();
     print(|out| {
+        let tick = tick(trace);
+        writeln!(out, "resolution: each wait; the clock counts {tick}")?;
         if !resources.is_empty() {
             // A tick may be a part of a nanosecond.
             let least = scale.to_ns(WAITED);
             writeln!(
                 out,
                 "criticals and locks: waits of more than {least} ns while another thread had it, \
-                 as in the profile\n"
+                 as in the profile"
             )?;
         }
+        writeln!(out)?;
         for ((number, is_implicit), known) in &barriers {
             let name = region(trace, *number);
             match is_implicit {
