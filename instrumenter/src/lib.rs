@@ -74,7 +74,7 @@ pub struct Options {
     pub without_blocks: bool,
     /// The text says nothing of the source's lines, for tools that read it next.
     pub without_lines: bool,
-    /// What is added is of a file of its own for debug information and coverage, where it
+    /// What is added is of a line of its own for debug information and coverage, where it
     /// else is of the user's lines.
     pub apart: bool,
     /// How descriptors name files.

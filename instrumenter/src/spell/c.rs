@@ -149,6 +149,14 @@ impl<'a> CSpeller<'a> {
         line.map_or_else(String::new, |line| self.line_text(line.line, &line.file))
     }
 
+    /// The line that what is added at an offset has apart from the user's. It is of the
+    /// user's file: of a function in which another file begins, Clang counts no line more.
+    fn own_line(&self, at: usize) -> String {
+        let place = self.around.lines.presumed(at);
+        let file = place.map_or_else(|| OWN_FILE.to_owned(), |place| place.file);
+        self.line_text(OWN_LINE, &file)
+    }
+
     /// `#line`, if it is wanted.
     pub(super) fn line_text(&self, line: u32, file: &str) -> String {
         match self.around.without_lines {
@@ -320,7 +328,7 @@ impl Speller for CSpeller<'_> {
         // indentation) and for line counts of coverage.
         let line = self.line(group.at);
         let own = match self.around.apart {
-            true => self.line_text(OWN_LINE, OWN_FILE),
+            true => self.own_line(group.at),
             false => line.clone(),
         };
         let before = match group.line_start {

@@ -141,13 +141,13 @@ pub struct Surroundings<'a> {
     pub whole_statements: bool,
     /// Whether no line marker may stand anywhere.
     pub without_lines: bool,
-    /// Whether what is added is of a file of its own.
+    /// Whether what is added is of a line of its own.
     pub apart: bool,
 }
 
 /// What is named as the file of text that is of no line of the user's.
 pub const OWN_FILE: &str = "<romp>";
 
-/// The line of that file which all code is of that is added to functions of the user's:
-/// the last one that every standard of C takes.
+/// The line of all code that is added to functions of the user's: the last one that every
+/// standard of C takes.
 pub const OWN_LINE: u32 = 32767;

@@ -1,12 +1,12 @@
 //! Coverage (`--coverage`): lines of ours are none of the user's. With it, what is added
-//! is of a file of its own, and this takes that file out of the notes (`*.gcno`) which the
+//! is of a file of its own, and this takes that line out of the notes (`*.gcno`) which the
 //! compiler writes beside an object, so that gcov shows the user's files and lines alone.
 //!
 //! Notes are records, each with a tag and the length of what follows, after a header
 //! that differs between versions. GCC counts lengths in bytes since version 12, and in
-//! words of four bytes before, as Clang does. What can't be read so stays as it is. Clang
-//! takes each line of a function for one of the file that the function begins in, so there
-//! our line is known by its number.
+//! words of four bytes before, as Clang does. What can't be read so stays as it is. In
+//! functions of the user's our line is known by its number: Clang counts no line behind one
+//! of another file, or takes it for the user's.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -174,7 +174,7 @@ impl Format {
                 if length == 0 {
                     break;
                 }
-            } else if !self.is_ours(file, number) && known.insert((file, number)) {
+            } else if !Self::is_ours(file, number) && known.insert((file, number)) {
                 if file != written {
                     kept.extend([0; 4]);
                     kept.extend(file);
@@ -196,12 +196,12 @@ impl Format {
 
     /// Whether a line is ours. The file's name stands behind its length, may have a
     /// directory in front, and is filled up with zeros.
-    fn is_ours(self, name: &[u8], number: u32) -> bool {
+    fn is_ours(name: &[u8], number: u32) -> bool {
         let name = name.get(4..).unwrap_or_default();
         let end = name.iter().rposition(|byte| *byte != 0);
         let name = &name[..end.map_or(0, |end| end + 1)];
         let base = name.rsplit(|byte| *byte == b'/').next();
-        base == Some(OWN_FILE.as_bytes()) || (self.unit > 1 && number == OWN_LINE)
+        base == Some(OWN_FILE.as_bytes()) || number == OWN_LINE
     }
 }
 
@@ -257,6 +257,7 @@ mod tests {
                 &[(OWN_FILE, 1)],
                 &[(OWN_FILE, 1), ("h.h", 2)],
                 &[("/home/u/<romp>", 7)],
+                &[("a.c", OWN_LINE)],
             ];
             let expected: &[&[(&str, u32)]] = &[&[("a.c", 3), ("", 4), ("", 5)], &[("h.h", 2)]];
             let made = without_ours(&notes(given, unit)).unwrap();
