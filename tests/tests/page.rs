@@ -172,7 +172,7 @@ fn the_timeline_holds_what_the_profile_holds() {
     let bin = romp_bin_dir().unwrap();
     run(Command::new(bin.join("rompcc"))
         .args(["--chunks", "-O1", "-fopenmp", "-o", "app"])
-        .arg(fixtures().join("trace/periods.c"))
+        .arg(fixtures().join("trace/buckets.c"))
         .env("ROMP_CC", "gcc"));
     run(Command::new("./app").envs([
         ("ROMP_TRACE", "on"),
@@ -335,10 +335,10 @@ fn a_page_of_300_regions_by_64_threads_is_below_a_megabyte() {
     assert!(opened(&generated(300, 64)) < 1_000_000);
 }
 
-/// What is bounded is bounded at a tenth of 10,000 regions by 256 threads already, for
-/// which `docs/decisions/page.md` has the figures.
+/// The cells take all the room that they may have already with a fifth of 10,000 regions by
+/// 256 threads.
 #[test]
 fn a_page_of_a_large_run_is_below_5_megabytes() {
     let size = opened(&generated(2_000, 256));
-    assert!((2_000_000..5_000_000).contains(&size), "{size}");
+    assert!((1_500_000..5_000_000).contains(&size), "{size}");
 }
