@@ -308,6 +308,74 @@ fn the_library_can_be_swapped_where_it_is_shared() {
     }
 }
 
+/// A library that has three functions, linked or loaded in every way: those are called,
+/// and the program does what it does without.
+#[test]
+fn a_library_with_some_of_the_functions_is_enough() {
+    let rest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pomp-runtime/include/pomp_rest.c");
+    let include = rest.parent().unwrap();
+    for (compiler, suffix) in [
+        ("gcc", "c"),
+        ("clang", "c"),
+        ("g++", "cpp"),
+        ("gfortran", "f90"),
+    ] {
+        let place = Place::new();
+        let compiler = Compiler::find(compiler).unwrap().name;
+        let (source, text) = (format!("source.{suffix}"), format!("instrumented.{suffix}"));
+        let program = if suffix == "f90" {
+            "all_of_pomp2.f90"
+        } else {
+            "all_of_pomp2.c"
+        };
+        std::fs::copy(fixture(program), place.0.path().join(&source)).unwrap();
+        let mut romp = Command::new(bin().join("romp"));
+        place.run(romp.args(["instrument", "-o", &text, &source]));
+        place.run(
+            Command::new(&compiler)
+                .args(["-fopenmp", "-w", "-c", "-o", "program.o", &text, "-I"])
+                .arg(include),
+        );
+        place.run(Command::new("gcc").args(["-c", "-Wall"]).arg(&rest));
+        place.library("some_of_pomp.c", "libsome.so");
+        place.run(
+            Command::new("gcc")
+                .args(["-c", "-o", "some.o"])
+                .arg(fixture("some_of_pomp.c")),
+        );
+        place.run(Command::new("ar").args(["rcs", "libsome.a", "some.o"]));
+        for library in [
+            &["some.o"][..],
+            &["libsome.a"],
+            &["-L.", "-l:libsome.so"],
+            &[],
+        ] {
+            place.run(
+                Command::new(&compiler)
+                    .args(["-fopenmp", "-Wl,-rpath,.", "-o", "program", "program.o"])
+                    .args(library)
+                    .args(["pomp_rest.o", "-ldl"]),
+            );
+            let mut run = place.program();
+            if library.is_empty() {
+                run.env("LD_PRELOAD", "./libsome.so");
+            }
+            let printed = place.run(&mut run);
+            let told = "loops 9, teams 3, criticals 6\n";
+            assert!(printed.ends_with(told), "{compiler} {library:?}: {printed}");
+            assert!(
+                printed.starts_with("n 22"),
+                "{compiler} {library:?}: {printed}"
+            );
+        }
+        assert_eq!(
+            place.run(&mut place.program()),
+            "n 22\n",
+            "{compiler}, no library"
+        );
+    }
+}
+
 /// Objects that another command links export as much as the wrapper's.
 #[test]
 fn a_collector_finds_the_interface_however_the_program_was_linked() {
