@@ -104,6 +104,8 @@ struct Arrivals {
     sum: u128,
     last: u64,
     thread: Thread,
+    /// The team whose members wait at its end, by its region; of other barriers none.
+    ends: Option<u32>,
 }
 
 /// Who had something, and when, the latest last. What lies further back cannot
@@ -161,15 +163,17 @@ impl Watcher<'_> {
     }
 
     fn arrives(&mut self, time: u64, open: &[Open]) {
-        let (Some(team), Some(_)) = (team(open), open.last()) else {
+        let (Some(team), Some(top)) = (team(open), open.last()) else {
             return;
         };
+        let ends = (top.role == Role::Member).then_some(top.region);
         let thread = path(open);
         let team = self.teams.entry(team).or_default();
         let passed = team.passed.entry(thread).or_default();
         let arrivals = team.open.entry(*passed).or_default();
         *passed += 1;
         arrivals.count += 1;
+        arrivals.ends = ends;
         arrivals.sum += u128::from(time);
         if time >= arrivals.last {
             (arrivals.last, arrivals.thread) = (time, thread);
@@ -182,15 +186,32 @@ impl Watcher<'_> {
             return;
         };
         let passed = team.passed.get(&path(open)).copied().unwrap_or_default();
-        let arrivals = team.open.remove(&passed.wrapping_sub(1));
-        // Nobody waits in a team of one.
-        let Some(arrivals) = arrivals.filter(|arrivals| arrivals.count > 1) else {
+        if let Some(arrivals) = team.open.remove(&passed.wrapping_sub(1)) {
+            self.over(&arrivals, (top.region, is_implicit));
+        }
+    }
+
+    /// A team is joined: all of its members had come to its end, if they were there.
+    fn joins(&mut self, label: u64, region: u32, size: u64) {
+        let Some(team) = self.teams.remove(&label) else {
             return;
         };
+        let all = |arrivals: &&Arrivals| arrivals.ends == Some(region) && arrivals.count == size;
+        for arrivals in team.open.values().filter(all) {
+            self.over(arrivals, (region, true));
+        }
+    }
+
+    /// A barrier is over.
+    fn over(&mut self, arrivals: &Arrivals, place: (u32, bool)) {
+        // Nobody waits in a team of one.
+        if arrivals.count < 2 {
+            return;
+        }
         let all = u128::from(arrivals.last) * u128::from(arrivals.count);
         let waited = u64::try_from(all.saturating_sub(arrivals.sum)).unwrap_or(u64::MAX);
         let barriers = &mut self.waits.barriers;
-        let barrier = barriers.entry((top.region, is_implicit)).or_default();
+        let barrier = barriers.entry(place).or_default();
         barrier.waits.add(waited);
         barrier.last.entry(arrivals.thread).or_default().add(waited);
         if waited > barrier.worst.0 {
@@ -287,10 +308,12 @@ impl Listener for Watcher<'_> {
                 self.goes_from(time, open);
                 self.comes_to(time, open, *to);
             }
-            Event::End { .. } => {
+            // It ends at the moment at which the last one comes.
+            Event::End { .. } if top.role == Role::Member => {}
+            Event::End { size, .. } => {
                 self.goes_from(time, open);
                 if top.role == Role::Fork {
-                    self.teams.remove(&top.label);
+                    self.joins(top.label, top.region, *size);
                 }
             }
             Event::Lock(lock) => self.lock(time, open, lock),
