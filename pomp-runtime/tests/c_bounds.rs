@@ -96,3 +96,33 @@ fn throttled_regions_are_counted_exactly() {
         assert!(timed < 6 * TIMES, "{compiler} {timed}");
     }
 }
+
+#[test]
+fn sampled_regions_are_counted_exactly() {
+    // Three times so often on each thread.
+    const TIMES: u64 = 40_000;
+    for compiler in compilers() {
+        let program = Program::build(compiler, "bounds.c", &[]);
+        for (budget, is_sampled) in [("0.1%", true), ("none", false)] {
+            let run = program.run(&["repeat", &TIMES.to_string()], &[("ROMP_BUDGET", budget)]);
+            let profile = run.profile();
+            let said = profile
+                .run
+                .notes
+                .iter()
+                .filter(|note| note.contains("estimates"));
+            let is_said = said.count() > 0;
+            // On a machine that is busy nothing may come often enough.
+            assert!(is_sampled || !is_said, "{:?}", profile.run.notes);
+            let rows = profile.nodes.iter().flat_map(|node| &node.rows);
+            let estimates = rows.filter(|row| row.estimate().is_some()).count();
+            assert_eq!(estimates > 0, is_said, "{compiler} {budget}");
+            let count = |kind, part| sum(profile, kind, part).count;
+            assert_eq!(count("atomic", PseudoRegion::Main), 6 * (TIMES + 1));
+            assert_eq!(count("userRegion", PseudoRegion::Main), 6 * TIMES);
+            for part in [PseudoRegion::Main, PseudoRegion::Enter, PseudoRegion::Body] {
+                assert_eq!(count("critical", part), 6 * TIMES, "{compiler} {part:?}");
+            }
+        }
+    }
+}

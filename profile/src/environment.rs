@@ -29,6 +29,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// `on`, `off`, or how much in time, such as `10us`; see [`limit`].
     SwitchOrTime,
+    /// A part of a whole, such as `5%`, or `none`; see [`part`].
+    Part,
     /// A positive time in seconds, such as `0.5`; see [`seconds`].
     Seconds,
     /// A number of bytes, such as `64M`; see [`bytes`].
@@ -80,7 +82,7 @@ const fn same_as(ompp: &'static str, variable: Variable) -> Variable {
     }
 }
 
-use Kind::{Bytes, Choice, Groups, Seconds, Switch, SwitchOrTime, Text};
+use Kind::{Bytes, Choice, Groups, Part, Seconds, Switch, SwitchOrTime, Text};
 use Reader::{Both, Library, Wrapper};
 
 /// The variables.
@@ -175,6 +177,15 @@ pub const VARIABLES: &[Variable] = &[
         Bytes,
         "128M",
         "Limit of the memory for records, with K, M or G; call paths beyond it count for what surrounds them.",
+    ),
+    row(
+        Library,
+        "ROMP_BUDGET",
+        Part,
+        "5%",
+        "Time only so many instances of hot small constructs (atomic, critical, flush, master, \
+         ordered, taskyield) that this takes at most such a part of the time; their times are \
+         estimates then. With none all are timed, as where a trace or counters are asked for.",
     ),
     row(
         Library,
@@ -366,6 +377,17 @@ pub fn limit(word: &str, on: Nanoseconds) -> Option<Option<Nanoseconds>> {
     }
 }
 
+/// A part of a whole that is written as a percentage, or as `none`.
+#[must_use]
+pub fn part(word: &str) -> Option<f64> {
+    let word = word.trim();
+    if word.eq_ignore_ascii_case("none") {
+        return Some(0.0);
+    }
+    let percent: f64 = word.strip_suffix('%')?.trim().parse().ok()?;
+    (percent > 0.0 && percent <= 100.0).then_some(percent / 100.0)
+}
+
 /// Seconds as a time; none if that is no positive time that a clock can reach.
 #[must_use]
 pub fn seconds(word: &str) -> Option<Duration> {
@@ -403,6 +425,7 @@ fn accept(variable: &Variable, value: &OsStr) -> Result<Option<Setting>, String>
         },
         Switch => truth(&text).map(|_| value.to_owned()),
         SwitchOrTime => limit(&text, Nanoseconds(0)).map(|_| value.to_owned()),
+        Part => part(&text).map(|_| value.to_owned()),
         Seconds => seconds(&text).map(|_| value.to_owned()),
         Bytes => bytes(&text).map(|_| value.to_owned()),
         Choice(words) => words
@@ -425,6 +448,7 @@ fn forms(name: &str, kind: Kind) -> String {
         Switch => &["on", "off"],
         Choice(words) => words,
         SwitchOrTime => &["on", "off", "10us"],
+        Part => &["5%", "none"],
         Seconds => &["10", "0.5"],
         Bytes => &["500M", "2G"],
         Text => &["TEXT"],

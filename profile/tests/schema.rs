@@ -10,8 +10,8 @@ use std::path::Path;
 
 use jsonschema::Validator;
 use profile::model::{
-    Arrivals, Bucket, Code, Contention, ContentionSite, Distribution, GuardKind, Holder, Profile,
-    Scheduling, Serial, VERSION,
+    Arrivals, Bucket, Code, Contention, ContentionSite, Distribution, Estimate, GuardKind, Holder,
+    Profile, Scheduling, Serial, VERSION,
 };
 use profile::region_kind::{KINDS, PseudoRegion};
 use proptest::prelude::*;
@@ -111,6 +111,11 @@ fn full() -> Profile {
         count: 1,
         ns: 3,
     }];
+    let row = &mut profile.nodes[0].rows[0];
+    *row = row.clone().with_estimate(Some(Estimate {
+        timed: 1,
+        error_ns: 2,
+    }));
     profile.distributions = vec![Distribution {
         region: 0,
         thread: Some(0),

@@ -13,6 +13,9 @@ use super::clock::ClockChoice;
 use super::{memory, rights, silent};
 use crate::sinks::trace;
 
+/// How much of the time timing may take unless the user says.
+const BUDGET: f64 = 0.05;
+
 /// The application's name where nothing tells it.
 const UNKNOWN: &str = "unknown";
 /// Bytes that a trace may have.
@@ -21,7 +24,7 @@ const TRACE_LIMIT: u64 = 4 << 30;
 const TRACE_MEMORY: u64 = 64 << 20;
 
 /// What the user asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Config {
     pub(crate) measure: bool,
     /// Directory for the files, absolute: the program may change its own.
@@ -35,6 +38,8 @@ pub(crate) struct Config {
     pub(crate) memory: u64,
     /// Under which mean time regions that are many are no longer timed.
     pub(crate) throttle: Option<Nanoseconds>,
+    /// The part of the time that timing hot constructs may take; 0 if all are timed.
+    pub(crate) budget: f64,
     /// What is counted besides time, as a list of names.
     pub(crate) counters: Option<String>,
     /// Formulas over that.
@@ -92,6 +97,9 @@ impl Config {
             throttle: text("ROMP_THROTTLE")
                 .and_then(|text| environment::limit(&text, silent::SHORT))
                 .flatten(),
+            budget: text("ROMP_BUDGET")
+                .and_then(|text| environment::part(&text))
+                .unwrap_or(BUDGET),
             counters: text("ROMP_COUNTERS"),
             formulas: formulas(&text("ROMP_EVAL").unwrap_or_default()),
             dump_interval: text("ROMP_DUMP_INTERVAL").and_then(|text| environment::seconds(&text)),
@@ -209,6 +217,7 @@ mod tests {
         assert_eq!(config.clock, ClockChoice::Automatic);
         assert_eq!(config.output, std::env::current_dir().unwrap());
         assert_eq!((config.memory, config.throttle), (memory::DEFAULT, None));
+        assert_eq!(config.budget, BUDGET);
         assert_eq!((config.trace, config.rank), (None, None));
     }
 
@@ -224,6 +233,7 @@ mod tests {
             ("ROMP_DUMP_INTERVAL", "1.5"),
             ("ROMP_MEMORY", "64M"),
             ("ROMP_THROTTLE", "10us"),
+            ("ROMP_BUDGET", "2.5%"),
             ("ROMP_COUNTERS", "cycles,page-faults"),
             ("ROMP_EVAL", "a=cycles/2, execC"),
             ("ROMP_ORA_WAITS", "contended"),
@@ -242,6 +252,7 @@ mod tests {
             signals: false,
             memory: 64 << 20,
             throttle: Some(Nanoseconds(10_000)),
+            budget: 0.025,
             counters: Some("cycles,page-faults".to_owned()),
             formulas: vec!["a=cycles/2".to_owned(), "execC".to_owned()],
             dump_interval: Some(Duration::from_millis(1500)),

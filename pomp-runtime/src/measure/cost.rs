@@ -25,6 +25,11 @@ pub(super) fn of_pair(scale: Scale) -> u64 {
     scale.to_ns(ticks * 1000) / PAIRS
 }
 
+/// As `of_pair`, in ticks.
+pub(super) fn ticks_of_pair() -> u64 {
+    ticks_of_pairs().unwrap_or(0) / PAIRS
+}
+
 /// The time of an attempt, on a thread block that is nobody's.
 fn ticks_of_pairs() -> Option<u64> {
     // In sight of tools that look for lost memory.

@@ -36,6 +36,7 @@ impl Thread {
             // The release and the join will be added when the run ends.
             let measured = pause::without(0, at);
             root.span(PseudoRegion::Exit).add(measured.wrapping_neg());
+            root.span(PseudoRegion::Ibarr).add(0);
             if counters::are_on() {
                 self.stop_counters(frame, root);
             }
@@ -45,6 +46,7 @@ impl Thread {
         frame.tell_end(at);
         frame.start_phase(phase, at);
         frame.set_role(Role::Ended);
+        self.watch_for_the_next_team();
         if self.is_told() {
             collector::tell(Told::BeginImplicitBarrier);
         }
@@ -74,17 +76,31 @@ impl Thread {
         match self.silent_top(action, region) {
             Some(frame) => {
                 self.go_on_silently(frame, action);
-                self.end_task_behind_end(now);
+                self.end_task_behind_end(&now);
             }
-            None => {
-                let at = now();
-                self.act(action, region, || at);
-                self.end_task_behind_end(|| at);
-            }
+            None => self.act(action, region, now),
+        }
+        self.watch_for_the_next_team();
+    }
+
+    /// A worker that has ended its part serves next in a team of which it may not be
+    /// told: its next event has to look first whether the old one is gone.
+    #[inline(always)]
+    pub(super) fn watch_for_the_next_team(&self) {
+        let ended = self.top().filter(|top| top.role() == Role::Ended);
+        if ended.is_some_and(|top| top.below().is_some_and(|below| below.role() == Role::Base)) {
+            self.looks_up_next_time();
         }
     }
 
-    /// If a member whose part has ended had a task to execute, that has ended.
+    /// Leaves a team that is gone.
+    pub(super) fn leave_old_team(&'static self) {
+        if let Some(top) = self.top().filter(|top| top.is_stale()) {
+            self.leave_barrier(top);
+        }
+    }
+
+    /// If a member whose part has ended had something to execute, that has ended.
     #[inline(always)]
     pub(super) fn end_task_behind_end(&self, now: impl FnOnce() -> u64) {
         if let Some(top) = self.top().filter(|top| top.role() == Role::Ended) {

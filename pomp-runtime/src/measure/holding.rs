@@ -12,7 +12,7 @@ use profile::region_kind::PseudoRegion;
 use super::event::Event;
 use super::region::Region;
 use super::shared::{Link, Word};
-use super::stack::Role;
+use super::stack::{Frame, Role};
 use super::thread::{self, Thread};
 use crate::sinks::profile::Node;
 
@@ -136,12 +136,20 @@ impl Thread {
     }
 }
 
+impl Frame {
+    /// Whether it is an instance of a region that is timed.
+    #[inline(always)]
+    fn is_timed(&self, region: &'static Region) -> bool {
+        self.is(Role::Construct, region) || self.is(Role::Sampled, region)
+    }
+}
+
 /// Critical sections.
 impl Thread {
     /// The body of a critical section ends.
     #[inline(always)]
     pub(super) fn end_critical(&'static self, region: &'static Region, at: u64) {
-        if let Some(top) = self.top().filter(|top| top.is(Role::Construct, region))
+        if let Some(top) = self.top().filter(|top| top.is_timed(region))
             && let (Some(node), Some((PseudoRegion::Body, acquired))) =
                 (top.node(), top.running_phase())
         {
@@ -164,7 +172,7 @@ impl Thread {
     /// just let go.
     #[inline(always)]
     fn got_critical(&'static self, region: &'static Region) -> Option<Got> {
-        let top = self.top().filter(|top| top.is(Role::Construct, region))?;
+        let top = self.top().filter(|top| top.is_timed(region))?;
         let node = top.node()?;
         let hold = self.holds.newest();
         hold.node.is(node).then(|| Got {

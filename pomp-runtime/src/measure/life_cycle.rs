@@ -21,7 +21,8 @@ use super::config::Config;
 use super::mutex::lock;
 use super::{
     allocator, annotations, at_end, clock, config, cost, counters, errno, facts, fork, helper,
-    limits, memory, message, region, rights, signals, silent, state, stderr, still, thread,
+    limits, memory, message, region, rights, sampling, signals, silent, state, stderr, still,
+    thread,
 };
 use crate::sinks::collector;
 use crate::sinks::merge::{self, Ending, Snapshot};
@@ -110,6 +111,12 @@ fn start() -> bool {
     }
     if let Some(list) = &config.counters {
         counters::choose(list);
+    }
+    // A trace has every event, counters are read at each, and what is throttled is not
+    // sampled.
+    let is_wanted_whole = config.counters.is_some() || config.trace.is_some();
+    if !is_wanted_whole && config.throttle.is_none() {
+        sampling::limit(config.budget);
     }
     let start = Start {
         config,

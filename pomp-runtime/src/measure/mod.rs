@@ -46,6 +46,7 @@ mod passing;
 pub(crate) mod pause;
 pub(crate) mod region;
 pub(crate) mod rights;
+pub(crate) mod sampling;
 mod scheduling;
 pub(crate) mod shared;
 mod signals;

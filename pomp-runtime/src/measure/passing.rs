@@ -98,7 +98,7 @@ impl Thread {
 
     fn turn_in_passing(&'static self, frame: &'static Frame, phase: PseudoRegion) {
         let at = self.time_of_end(0);
-        if frame.role() != Role::Silent && self.is_passing(frame) {
+        if !frame.role().is_untimed() && self.is_passing(frame) {
             return frame.start_phase(phase, frame.start());
         }
         self.turn_frame(frame, phase, at);
@@ -109,11 +109,11 @@ impl Thread {
         let at = self.time_of_end(0);
         match frame.role() {
             Role::Construct | Role::Again if self.is_passing(frame) => self.drop_frame(frame),
-            Role::Construct | Role::Silent | Role::Again => self.close_any_construct(frame, at),
             Role::Fork => self.close_fork(frame, at),
             Role::Member => self.close_member(frame, at),
             Role::Ended => self.leave_barrier(frame),
             Role::Base => {}
+            _ => self.close_any_construct(frame, at),
         }
     }
 
@@ -140,7 +140,7 @@ impl Thread {
                     node.span(PseudoRegion::Enter).add(0);
                 }
             }
-            Role::Base | Role::Silent | Role::Ended => {}
+            _ => {}
         }
     }
 }

@@ -141,6 +141,15 @@ impl Thread {
     #[cold]
     #[inline(never)]
     pub(super) fn catch_up(&'static self) -> bool {
+        if self.sampler.is_passing() {
+            self.put_on_stack();
+        } else {
+            self.leave_old_team();
+        }
+        self.looks_no_more();
+        if self.sees(mark()) {
+            return true;
+        }
         still::stand(self);
         if !state::is_on_or_paused() {
             return false;
@@ -153,6 +162,7 @@ impl Thread {
             }
         }
         self.set_pauses(over);
+        self.looks_no_more();
         let paused = begin().unwrap_or(0);
         if paused != self.paused_at.get() {
             self.forget_locks();
@@ -167,7 +177,7 @@ impl Thread {
         self.leave_teams_joined_before(begin);
         let mut frame = self.top();
         while let Some(open) = frame.filter(|open| open.role() != Role::Base) {
-            if open.role() != Role::Silent {
+            if !open.role().is_untimed() {
                 self.move_over(open, begin, end);
             }
             frame = open.below();

@@ -50,13 +50,23 @@ pub(crate) enum Role {
     /// A parallel region of which this member's part has ended: it waits for the
     /// others and executes tasks meanwhile, in a barrier that nobody tells of.
     Ended = 6,
+    /// A construct of which only some instances are timed: one that is.
+    Sampled = 7,
+    /// One that is not, and is counted already: it is here for what happens in it.
+    Counted = 8,
 }
 
 impl Role {
     /// Whether it is a construct, timed or not.
     #[inline(always)]
     pub(crate) fn is_construct(self) -> bool {
-        matches!(self, Self::Construct | Self::Silent | Self::Again)
+        use Role::{Again, Construct, Counted, Sampled, Silent};
+        matches!(self, Construct | Silent | Again | Sampled | Counted)
+    }
+
+    /// Whether an instance has no times of its own.
+    pub(super) fn is_untimed(self) -> bool {
+        matches!(self, Self::Silent | Self::Counted)
     }
 
     /// Whether it is a member's frame.
@@ -131,6 +141,8 @@ pub(crate) struct Frame {
     pub(crate) label: Word,
     /// Of a function: where its caller goes on.
     pub(super) call_site: Word,
+    /// Of a sampled construct: for how many instances it stands.
+    pub(super) weight: Word,
     /// What is counted in it, if anything is.
     pub(super) counters: Link<counters::Counting>,
     /// The team that is forked when a fork frame is at this depth.
@@ -189,7 +201,8 @@ impl Frame {
     /// The phase and its start; none if only `main` runs.
     pub(crate) fn running_phase(&self) -> Option<(PseudoRegion, u64)> {
         let phase = self.phase.load(Ordering::Relaxed);
-        (phase != MAIN).then(|| (pseudo_region(phase), self.phase_start.get()))
+        let runs = phase != MAIN && self.role() != Role::Counted;
+        runs.then(|| (pseudo_region(phase), self.phase_start.get()))
     }
 
     #[inline(always)]
@@ -210,7 +223,7 @@ impl Frame {
 
     /// When the frame began, or its phase if that was later; 0 if unknown.
     pub(super) fn last_event(&self) -> u64 {
-        if self.role() == Role::Silent {
+        if self.role().is_untimed() {
             return 0;
         }
         let phase = self.running_phase().map_or(0, |(_, start)| start);
@@ -231,6 +244,8 @@ impl Frame {
             4 => Role::Silent,
             5 => Role::Again,
             6 => Role::Ended,
+            7 => Role::Sampled,
+            8 => Role::Counted,
             _ => Role::Base,
         }
     }
@@ -270,7 +285,11 @@ impl Frame {
     pub(super) fn end_phase(&self, node: &'static Node, at: u64) {
         let phase = self.within();
         if phase != MAIN {
-            node.add(phase, at.wrapping_sub(self.phase_start.get()));
+            let ticks = at.wrapping_sub(self.phase_start.get());
+            match self.role() {
+                Role::Sampled => node.add(phase, ticks.wrapping_mul(self.weight.get())),
+                _ => node.add(phase, ticks),
+            }
         }
     }
 }
@@ -424,6 +443,9 @@ impl Thread {
                 frame.entry.set(Some(entry));
                 self.open_timed(frame, Role::Again, around, phase, now);
             }
+            (Some((frame, node)), None) if node.sample().is_some() => {
+                self.open_sampled(frame, node, phase, now);
+            }
             _ => {
                 self.folded.add(u64::from(node.is_none()));
                 self.open_silently(region, phase, node);
@@ -484,8 +506,10 @@ impl Thread {
 
     #[inline(always)]
     pub(super) fn turn_frame(&'static self, frame: &'static Frame, phase: PseudoRegion, at: u64) {
-        if frame.role() == Role::Silent {
-            return Self::turn_silently(frame, phase);
+        match frame.role() {
+            Role::Silent => return Self::turn_silently(frame, phase),
+            Role::Counted => return frame.set_within(phase as u8),
+            _ => {}
         }
         if let Some(node) = frame.node() {
             self.trace_turn(node, phase, at);
@@ -514,6 +538,14 @@ impl Thread {
     pub(super) fn close_any_construct(&'static self, frame: &'static Frame, at: u64) {
         match frame.role() {
             Role::Silent => return self.close_silently(frame),
+            Role::Counted => return self.drop_frame(frame),
+            Role::Sampled => {
+                if let Some(node) = frame.node() {
+                    frame.end_phase(node, at);
+                    self.close_sampled(frame, node, at);
+                }
+                return self.drop_frame(frame);
+            }
             Role::Again => {
                 if let Some(entry) = frame.entry() {
                     let main = entry.span(PseudoRegion::Main);
@@ -537,6 +569,9 @@ impl Thread {
         }
         if let Some(below) = frame.below() {
             self.set_top(below);
+            if below.role() == Role::Ended {
+                below.tell_last_task(Some(at));
+            }
         }
     }
 
@@ -636,10 +671,10 @@ impl Thread {
             }
             match top.role() {
                 _ if self.paused().is_some() => self.end_in_passing(top),
-                Role::Construct | Role::Silent | Role::Again => self.close_any_construct(top, at),
                 Role::Fork => self.close_fork(top, at),
                 Role::Member => self.close_member(top, at),
                 Role::Base | Role::Ended => return,
+                _ => self.close_any_construct(top, at),
             }
             self.set_top(below);
             if top.role() == Role::Member {

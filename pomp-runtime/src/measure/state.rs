@@ -37,6 +37,7 @@ pub(crate) fn is_on() -> bool {
 }
 
 /// Whether nothing is measured, nor will be.
+#[inline(always)]
 pub(crate) fn is_off() -> bool {
     STATE.load(Ordering::Relaxed) == OFF
 }
@@ -105,6 +106,12 @@ pub(super) fn wait_for_start() {
 pub(super) fn set_started(on: bool) {
     STATE.store(if on { ON } else { OFF }, Ordering::SeqCst);
     take_care_if_asked();
+}
+
+/// As if measurement had started, for tests.
+#[cfg(test)]
+pub(super) fn set_on_for_test() {
+    STATE.store(ON, Ordering::SeqCst);
 }
 
 /// Measures no more, for good.

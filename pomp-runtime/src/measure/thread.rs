@@ -16,6 +16,7 @@ use super::holding::Holds;
 use super::lock::Held;
 use super::mutex::lock;
 use super::region::Region;
+use super::sampling::Sampler;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role, add_frames};
 use super::{clock, errno, helper, omp, pause, state};
@@ -32,6 +33,9 @@ pub(crate) struct Thread {
     /// Set while an event is recorded: what comes in between (from a signal
     /// handler, or an allocator with probes) is ignored.
     busy: AtomicBool,
+    /// What it compares at each event with the mark of pauses: as `pauses`, or
+    /// [`LOOK`].
+    seen: AtomicU32,
     /// How many pauses of measurement its frames have been moved over.
     pauses: AtomicU32,
     /// When the pause began in which it had its latest event; 0 if it had that in none.
@@ -41,6 +45,7 @@ pub(crate) struct Thread {
     pub(crate) log: Log,
     pub(crate) trace: Stream,
     pub(super) holds: Holds,
+    pub(crate) sampler: Sampler,
     /// The thread that was made before.
     before: Link<Thread>,
     pub(super) held: Link<Held>,
@@ -73,6 +78,9 @@ pub(crate) struct Thread {
 thread_local! {
     static CURRENT: Cell<Option<&'static Thread>> = const { Cell::new(None) };
 }
+
+/// No mark of pauses.
+const LOOK: u32 = u32::MAX;
 
 /// Stands in for the block of a thread that is inside the library without one:
 /// always busy.
@@ -231,6 +239,7 @@ impl Thread {
         Self {
             top: Link::none(),
             busy: AtomicBool::new(busy),
+            seen: AtomicU32::new(0),
             pauses: AtomicU32::new(0),
             paused_at: Word::new(0),
             base: Link::none(),
@@ -238,6 +247,7 @@ impl Thread {
             log: Log::new(),
             trace: Stream::new(),
             holds: Holds::new(),
+            sampler: Sampler::new(),
             before: Link::none(),
             held: Link::none(),
             counters: Files::none(),
@@ -273,7 +283,7 @@ impl Thread {
         // `action` writes, and after it nothing half done.
         self.busy.store(true, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
-        if self.pauses() != pause::mark() && !self.catch_up() {
+        if !self.sees(pause::mark()) && !self.catch_up() {
             self.set_busy(false);
             return None;
         }
@@ -295,6 +305,23 @@ impl Thread {
             self.busy.store(true, Ordering::Relaxed);
             compiler_fence(Ordering::SeqCst);
         }
+    }
+
+    /// Whether there is nothing to do first.
+    #[inline(always)]
+    pub(super) fn sees(&self, mark: u32) -> bool {
+        self.seen.load(Ordering::Relaxed) == mark
+    }
+
+    /// The next event that is recorded has to look first what there is to do.
+    #[inline(always)]
+    pub(super) fn looks_up_next_time(&self) {
+        self.seen.store(LOOK, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub(super) fn looks_no_more(&self) {
+        self.seen.store(self.pauses(), Ordering::Relaxed);
     }
 
     #[inline(always)]

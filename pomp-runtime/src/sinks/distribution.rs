@@ -30,12 +30,18 @@ pub(crate) struct Instances {
 impl Instances {
     #[inline(always)]
     pub(crate) fn add(&self, ticks: u64) {
+        self.add_many(ticks, 1);
+    }
+
+    /// Adds as many instances of one length.
+    #[inline(always)]
+    pub(crate) fn add_many(&self, ticks: u64, count: u64) {
         if ticks.wrapping_sub(self.shortest.get()) > self.width.get() {
             self.widen(ticks);
         }
         if let Some(bucket) = self.buckets.get(bucket_of(ticks)) {
             bucket.store(
-                bucket.load(Ordering::Relaxed).wrapping_add(1),
+                bucket.load(Ordering::Relaxed).wrapping_add(count as u32),
                 Ordering::Relaxed,
             );
         }
@@ -91,9 +97,14 @@ impl Default for Distribution {
 impl Distribution {
     /// Adds one instance.
     pub(super) fn add(&mut self, ticks: u64) {
+        self.add_many(ticks, 1);
+    }
+
+    /// Adds as many instances of one length.
+    pub(super) fn add_many(&mut self, ticks: u64, count: u64) {
         self.shortest = self.shortest.min(ticks);
         self.longest = self.longest.max(ticks);
-        self.buckets[bucket_of(ticks)] += 1;
+        self.buckets[bucket_of(ticks)] += count;
     }
 
     pub(super) fn join(&mut self, other: &Self) {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::profile::Node;
 use crate::measure::shared::{Link, Word};
-use crate::measure::silent;
+use crate::measure::{sampling, silent};
 
 /// Entries that are sorted at a time: a kilobyte.
 const ENTRIES: usize = 64;
@@ -61,6 +61,7 @@ impl Log {
         for (node, ticks) in self.entries() {
             node.instances.add(ticks);
             silent::consider(node);
+            sampling::consider(node);
         }
         self.used.store(0, Ordering::Relaxed);
         node.instances.add(ticks);

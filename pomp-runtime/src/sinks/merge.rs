@@ -11,7 +11,7 @@ use profile::parallel::map_parts;
 use profile::region_kind::RegionKind;
 
 use super::placing::{Merged, Placed, Places};
-use super::profile::Place;
+use super::profile::{Node, Place};
 pub(crate) use super::snapshot::Snapshot;
 use super::spread::Map;
 use super::totals::Totals;
@@ -185,14 +185,35 @@ fn notes(snapshot: &Snapshot) -> Vec<String> {
         .filter(|(_, count)| *count > 0)
         .map(|(what, count)| format!("{what}: {count}"))
         .chain(throttled(snapshot))
+        .chain(sampled(snapshot))
         .collect()
 }
 
 /// What says which regions were throttled.
 fn throttled(snapshot: &Snapshot) -> Option<String> {
-    let names: BTreeSet<String> = snapshot
-        .throttled
-        .iter()
+    let names = named(snapshot.throttled.iter().copied());
+    (!names.is_empty()).then(|| {
+        format!(
+            "regions that were counted but no longer timed after many short executions \
+             (ROMP_THROTTLE): {names}"
+        )
+    })
+}
+
+/// What says of which regions only some executions were timed.
+fn sampled(snapshot: &Snapshot) -> Option<String> {
+    let names = named(snapshot.sampled());
+    (!names.is_empty()).then(|| {
+        format!(
+            "regions whose times are estimates, since only some of their many short executions \
+             were timed (ROMP_BUDGET; their counts are exact): {names}"
+        )
+    })
+}
+
+/// The names of nodes' regions, each once.
+fn named(nodes: impl Iterator<Item = &'static Node>) -> String {
+    let names: BTreeSet<String> = nodes
         .filter_map(|node| {
             let Descriptor {
                 region_type, begin, ..
@@ -201,13 +222,7 @@ fn throttled(snapshot: &Snapshot) -> Option<String> {
         })
         .collect();
     let names: Vec<String> = names.into_iter().collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "regions that were counted but no longer timed after many short executions \
-             (ROMP_THROTTLE): {}",
-            names.join(", ")
-        )
-    })
+    names.join(", ")
 }
 
 /// Writes the threads in an order that does not depend on the run, that of their paths.
@@ -328,7 +343,9 @@ fn rows(
             continue;
         }
         let is_member = is_parallel && matches!(snapshot.nodes[node].place(), Place::Member(_));
-        let row = row(thread, &totals, is_member, scale).with_counters(snapshot.counted(node));
+        let row = row(thread, &totals, is_member, scale)
+            .with_counters(snapshot.counted(node))
+            .with_estimate(snapshot.estimate(node, scale));
         match rows.last_mut().filter(|last| last.thread == thread) {
             Some(last) => *last += &row,
             None => rows.push(row),

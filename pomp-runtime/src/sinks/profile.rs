@@ -24,6 +24,7 @@ use crate::measure::counters;
 use crate::measure::memory;
 use crate::measure::pause;
 use crate::measure::region::Region;
+use crate::measure::sampling::Sample;
 use crate::measure::shared::{Link, Word, leak, leak_slice};
 
 /// Nodes in the first chunk of an arena; each further one is twice as large.
@@ -97,6 +98,8 @@ pub(crate) struct Node {
     pub(crate) last_join: Word,
     /// What only some nodes have.
     pub(super) waits: Link<Waits>,
+    /// If only some of its instances are timed.
+    sample: Link<Sample>,
     /// What was counted in its instances, if anything is.
     pub(crate) counters: Link<counters::Values>,
     spans: [Span; PseudoRegion::COUNT],
@@ -161,12 +164,27 @@ impl Node {
 
     /// Whether its instances are counted only.
     pub(crate) fn is_throttled(&self) -> bool {
-        self.is_special() && self.recursion().is_none()
+        self.is_special() && self.recursion().is_none() && self.sample().is_none()
     }
 
     /// From now on its instances are counted only.
     pub(crate) fn set_throttled(&self) {
         self.is_special.store(true, Ordering::Relaxed);
+    }
+
+    /// From now on only some of its instances are timed.
+    pub(crate) fn set_sample(&self, sample: &'static Sample) {
+        self.sample.set(Some(sample));
+        self.is_special.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn sample(&self) -> Option<&'static Sample> {
+        self.sample.get()
+    }
+
+    /// In which pseudo-region of its parent it is.
+    pub(crate) fn key_within(&self) -> u8 {
+        self.within.load(Ordering::Relaxed)
     }
 
     /// Where a recursion goes on that is entered here.

@@ -7,6 +7,7 @@
 
 use std::sync::atomic::Ordering;
 
+use profile::model::Estimate;
 use profile::region_kind::PseudoRegion;
 
 use super::distribution::{Copies, Distribution};
@@ -14,11 +15,12 @@ use super::node_waits::Waits;
 use super::profile::{Node, Place};
 use super::spread::Map;
 use super::totals::{Recorded, Total, Totals};
+use crate::measure::clock::Scale;
 use crate::measure::region::Region;
 use crate::measure::stack::{Frame, Role};
 use crate::measure::team::stale_since;
 use crate::measure::thread::Thread;
-use crate::measure::{active, counters, pause};
+use crate::measure::{active, counters, pause, sampling};
 
 const EXIT: usize = PseudoRegion::Exit as usize;
 const IBARR: usize = PseudoRegion::Ibarr as usize;
@@ -71,6 +73,8 @@ pub(crate) struct Snapshot {
     forks: Vec<usize>,
     /// The nodes whose instances were no longer timed.
     pub(super) throttled: Vec<&'static Node>,
+    /// Those of which only some instances were timed, and how many came behind the last one.
+    pub(super) samples: Map<usize, u64>,
     /// The entries into recursions that go on at a node above, in the order of nodes.
     pub(super) recursions: Vec<usize>,
     /// Per node: what its open frames and locks add.
@@ -120,7 +124,9 @@ impl Snapshot {
             }
             snapshot.close_frames(thread, at);
             snapshot.close_locks(thread, at);
+            snapshot.count_passed(thread);
         }
+        snapshot.settle_samples();
         snapshot.settle_exits();
         snapshot.settle_recursion();
         snapshot
@@ -152,10 +158,12 @@ impl Snapshot {
         if node.teams.get().is_some() {
             self.forks.push(index);
         }
-        match (node.is_special(), node.recursion()) {
-            (_, Some(_)) => self.recursions.push(index),
-            (true, None) => self.throttled.push(node),
-            (false, None) => {}
+        if let Some(sample) = node.sample() {
+            self.samples.insert(index, sample.passed());
+        } else if node.recursion().is_some() {
+            self.recursions.push(index);
+        } else if node.is_special() {
+            self.throttled.push(node);
         }
         if let Some(waits) = node.known_waits() {
             self.waits.push((index, waits));
@@ -267,8 +275,8 @@ impl Snapshot {
         }
         let ticks = since(frame.start(), at);
         match frame.role() {
-            Role::Base | Role::Silent | Role::Ended => {}
-            Role::Construct | Role::Again => {
+            Role::Base | Role::Silent | Role::Ended | Role::Counted => {}
+            Role::Construct | Role::Sampled | Role::Again => {
                 additions[PseudoRegion::Main as usize].add(ticks);
                 self.add_instance(frame.node(), ticks);
                 if let Some(entry) = self.additions(frame.entry()) {
@@ -280,6 +288,64 @@ impl Snapshot {
                 self.add_instance(frame.node(), ticks);
             }
             Role::Member => additions[EXIT].add(measured.wrapping_neg()),
+        }
+    }
+
+    /// How good the times of a node are, if only some instances were timed.
+    pub(super) fn estimate(&self, index: usize, scale: Scale) -> Option<Estimate> {
+        let rest = *self.samples.get(&index)?;
+        let sample = self.nodes[index].sample()?;
+        let count = self.totals(index)[PseudoRegion::Main as usize].count;
+        (sample.timed() < count).then(|| Estimate {
+            timed: sample.timed(),
+            error_ns: scale.to_ns(sample.error(rest) as u64),
+        })
+    }
+
+    /// The nodes of which only some instances were timed.
+    pub(super) fn sampled(&self) -> impl Iterator<Item = &'static Node> {
+        let sampled = self
+            .samples
+            .keys()
+            .filter(|index| self.estimate(**index, Scale::one()).is_some());
+        sampled.map(|index| self.nodes[*index])
+    }
+
+    /// Adds the instances that were counted only, and not told to their nodes yet.
+    fn count_passed(&mut self, thread: &'static Thread) {
+        for (node, passed) in thread.sampler.pending() {
+            let Some(index) = self.find(node) else {
+                continue;
+            };
+            *self.samples.entry(index).or_default() += passed;
+            let additions = self.additions.entry(index).or_default();
+            for part in sampling::parts(node) {
+                additions[*part as usize].count += passed;
+            }
+        }
+    }
+
+    /// Instances behind the last one that was timed take as long as the others.
+    fn settle_samples(&mut self) {
+        for (index, rest) in self.samples.clone() {
+            let Some(sample) = self.nodes[index].sample() else {
+                continue;
+            };
+            let of_rest = |ticks: u64| {
+                let all =
+                    u128::from(ticks) * u128::from(rest) / u128::from(sample.weights().max(1));
+                u64::try_from(all).unwrap_or(0)
+            };
+            let recorded = self.recorded.of(index);
+            let additions = self.additions.entry(index).or_default();
+            for (addition, total) in additions.iter_mut().zip(recorded) {
+                addition.ticks += of_rest(total.ticks);
+            }
+            let mean = recorded[PseudoRegion::Main as usize].ticks / sample.weights().max(1);
+            if rest > 0 {
+                let instances = self.more_instances.entry(index).or_default();
+                instances.add_many(mean, rest);
+            }
         }
     }
 
@@ -380,18 +446,19 @@ impl Snapshot {
         let Some(first) = roots.first() else { return };
         let is_hidden = self.nodes[fork].region().is_some_and(Region::hides_barrier);
         let additions = self.additions.entry(*first).or_default();
-        let mut add = |part: usize, from: u64, to: u64| {
-            let ticks = match instances == count {
+        let mut add = |part: usize, count: u64, from: u64, to: u64| {
+            let ticks = match instances == ended.count {
                 true => not_negative(from.wrapping_add(to)),
                 false => 0,
             };
             additions[part].join(Total { count, ticks });
         };
         if is_hidden {
-            add(IBARR, ended.ticks, latest);
-            add(EXIT, latest.wrapping_neg(), joins);
+            // Those that waited are counted already.
+            add(IBARR, 0, ended.ticks, latest);
+            add(EXIT, count, latest.wrapping_neg(), joins);
         } else {
-            add(EXIT, ended.ticks, joins);
+            add(EXIT, count, ended.ticks, joins);
         }
     }
 }

@@ -72,6 +72,8 @@ fn on_thread<R: Copy>(
         && let Some(thread) = thread::current()
     {
         recorded(thread, action)
+    } else if state::is_off() {
+        None
     } else {
         carefully(is_wanted, action)
     }
@@ -94,9 +96,6 @@ fn carefully<R: Copy>(
     is_wanted: fn() -> bool,
     action: impl FnOnce(&'static Thread) -> Option<R> + Copy,
 ) -> Option<R> {
-    if state::is_off() {
-        return None;
-    }
     let held = cancellation::hold();
     let result = match attached(is_wanted) {
         Some(thread) => recorded(thread, action),

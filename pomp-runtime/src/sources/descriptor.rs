@@ -41,9 +41,7 @@ pub(super) struct RompRegion {
 /// The region of a descriptor.
 #[inline(always)]
 pub(super) fn region_of(descriptor: &OmpRegDescr) -> Option<&'static Region> {
-    // SAFETY: `data` is null at first and set by `link` only, from a reference
-    // that is valid for good.
-    match unsafe { descriptor.data.load(Ordering::Acquire).as_ref() } {
+    match descriptor.known_region() {
         Some(region) => Some(region),
         None => link(descriptor),
     }
@@ -69,6 +67,14 @@ pub(super) fn announce(descriptor: &OmpRegDescr) {
 }
 
 impl OmpRegDescr {
+    /// Its region, if that is known.
+    #[inline(always)]
+    pub(super) fn known_region(&self) -> Option<&'static Region> {
+        // SAFETY: `data` is null at first and set by `set_region` only, from a reference
+        // that is valid for good.
+        unsafe { self.data.load(Ordering::Acquire).as_ref() }
+    }
+
     fn set_region(&self, region: &'static Region) {
         self.data
             .store(std::ptr::from_ref(region).cast_mut(), Ordering::Release);

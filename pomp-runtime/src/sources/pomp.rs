@@ -15,8 +15,9 @@ use crate::measure::clock::now;
 use crate::measure::event::Event;
 use crate::measure::forkers::Place;
 use crate::measure::region::Region;
+use crate::measure::sampling::may_be_passed_over;
 use crate::measure::team::Team;
-use crate::measure::thread::Thread;
+use crate::measure::thread::{self, Thread};
 use crate::measure::{life_cycle, omp, pause};
 
 /// Defines the functions that report one event of the descriptor's region.
@@ -28,10 +29,25 @@ macro_rules! probes {
         /// `descriptor` is null or points to a descriptor.
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $function(descriptor: *const OmpRegDescr) {
+            const EVENT: Event = Event::$event;
             // SAFETY: as the caller promises.
-            unsafe { event(descriptor, |thread, region| report(Event::$event, thread, region)) };
+            unsafe {
+                if !may_be_passed_over(EVENT) || !is_passed_over(EVENT, descriptor.as_ref()) {
+                    event(descriptor, |thread, region| report(EVENT, thread, region));
+                }
+            }
         }
     )+};
+}
+
+/// Whether an event is counted already.
+#[inline(always)]
+fn is_passed_over(event: Event, descriptor: Option<&OmpRegDescr>) -> bool {
+    let (Some(thread), Some(descriptor)) = (thread::current(), descriptor) else {
+        return false;
+    };
+    let region = descriptor.known_region();
+    region.is_some_and(|region| thread.passes_over(event, region))
 }
 
 #[inline(always)]

@@ -114,7 +114,17 @@ impl Json {
             self.text(if index == 0 { ",\"counters\":[" } else { "," });
             self.number(*value);
         }
-        self.text(if row.counters().is_empty() { "}" } else { "]}" });
+        if !row.counters().is_empty() {
+            self.text("]");
+        }
+        if let Some(estimate) = row.estimate() {
+            self.text(",\"estimate\":{\"timed\":");
+            self.number(estimate.timed);
+            self.text(",\"error_ns\":");
+            self.number(estimate.error_ns);
+            self.text("}");
+        }
+        self.text("}");
     }
 
     fn number(&mut self, number: u64) {
@@ -125,7 +135,7 @@ impl Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Bucket, Contention, Distribution, GuardKind, Run, Span, Thread};
+    use crate::model::{Bucket, Contention, Distribution, Estimate, GuardKind, Run, Span, Thread};
 
     #[test]
     fn it_is_what_serde_writes() {
@@ -142,7 +152,14 @@ mod tests {
         let row = Row::of(7)
             .with(PseudoRegion::Main, Span { count: 1, ns: 0 })
             .with(PseudoRegion::Seq, Span { count: 0, ns: 109 });
-        rows.push(row.with_counters(vec![0, 7]));
+        let row = row.with_counters(vec![0, 7]);
+        let estimate = Estimate {
+            timed: 1,
+            error_ns: 5,
+        };
+        rows.push(row.clone().with_estimate(Some(estimate)));
+        rows.push(row);
+        rows.push(Row::of(7).with_estimate(Some(estimate)));
         let node = |parent, rows| Node {
             parent,
             region: 3,

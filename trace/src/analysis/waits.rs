@@ -82,11 +82,8 @@ pub fn waits(trace: &Trace) -> Result<Waits, ReadError> {
         waits: Waits::default(),
         teams: HashMap::new(),
         holders: HashMap::new(),
-        pending: Vec::new(),
-        now: 0,
     };
     replay_merged(trace, &mut watcher)?;
-    watcher.settle();
     Ok(watcher.waits)
 }
 
@@ -107,6 +104,8 @@ struct Arrivals {
     sum: u128,
     last: u64,
     thread: Thread,
+    /// The team whose members wait at its end, by its region; of other barriers none.
+    ends: Option<u32>,
 }
 
 /// Who had something, and when, the latest last. What lies further back cannot
@@ -144,18 +143,6 @@ struct Watcher<'a> {
     waits: Waits,
     teams: HashMap<u64, Team>,
     holders: HashMap<Name, Holders>,
-    /// What happened now. The last thread comes to a barrier at the moment when all may go,
-    /// so that what happens at one time must not depend on its order.
-    pending: Vec<Pending>,
-    now: u64,
-}
-
-/// What waits until all that happened at its time is known.
-enum Pending {
-    /// A thread leaves the barrier of a team with this number.
-    Leaves(u64, u64, (u32, bool)),
-    /// A team is no more.
-    Ends(u64),
 }
 
 impl Watcher<'_> {
@@ -176,15 +163,17 @@ impl Watcher<'_> {
     }
 
     fn arrives(&mut self, time: u64, open: &[Open]) {
-        let (Some(team), Some(_)) = (team(open), open.last()) else {
+        let (Some(team), Some(top)) = (team(open), open.last()) else {
             return;
         };
+        let ends = (top.role == Role::Member).then_some(top.region);
         let thread = path(open);
         let team = self.teams.entry(team).or_default();
         let passed = team.passed.entry(thread).or_default();
         let arrivals = team.open.entry(*passed).or_default();
         *passed += 1;
         arrivals.count += 1;
+        arrivals.ends = ends;
         arrivals.sum += u128::from(time);
         if time >= arrivals.last {
             (arrivals.last, arrivals.thread) = (time, thread);
@@ -193,46 +182,36 @@ impl Watcher<'_> {
 
     /// When the first leaves it, all have come.
     fn leaves(&mut self, open: &[Open], top: &Open, is_implicit: bool) {
-        let Some(label) = team(open) else { return };
-        let passed = self
-            .teams
-            .get(&label)
-            .and_then(|team| team.passed.get(&path(open)));
-        if let Some(number) = passed.and_then(|passed| passed.checked_sub(1)) {
-            let barrier = (top.region, is_implicit);
-            self.pending.push(Pending::Leaves(label, number, barrier));
-        }
-    }
-
-    /// Time goes on.
-    fn comes_by(&mut self, time: u64) {
-        if time > self.now {
-            self.settle();
-            self.now = time;
-        }
-    }
-
-    fn settle(&mut self) {
-        let mut pending = std::mem::take(&mut self.pending);
-        for what in pending.drain(..) {
-            match what {
-                Pending::Leaves(team, number, barrier) => self.left(team, number, barrier),
-                Pending::Ends(team) => drop(self.teams.remove(&team)),
-            }
-        }
-        self.pending = pending;
-    }
-
-    fn left(&mut self, team: u64, number: u64, barrier: (u32, bool)) {
-        let team = self.teams.get_mut(&team);
-        let arrivals = team.and_then(|team| team.open.remove(&number));
-        // Nobody waits in a team of one.
-        let Some(arrivals) = arrivals.filter(|arrivals| arrivals.count > 1) else {
+        let Some(team) = team(open).and_then(|team| self.teams.get_mut(&team)) else {
             return;
         };
+        let passed = team.passed.get(&path(open)).copied().unwrap_or_default();
+        if let Some(arrivals) = team.open.remove(&passed.wrapping_sub(1)) {
+            self.over(&arrivals, (top.region, is_implicit));
+        }
+    }
+
+    /// A team is joined: all of its members had come to its end, if they were there.
+    fn joins(&mut self, label: u64, region: u32, size: u64) {
+        let Some(team) = self.teams.remove(&label) else {
+            return;
+        };
+        let all = |arrivals: &&Arrivals| arrivals.ends == Some(region) && arrivals.count == size;
+        for arrivals in team.open.values().filter(all) {
+            self.over(arrivals, (region, true));
+        }
+    }
+
+    /// A barrier is over.
+    fn over(&mut self, arrivals: &Arrivals, place: (u32, bool)) {
+        // Nobody waits in a team of one.
+        if arrivals.count < 2 {
+            return;
+        }
         let all = u128::from(arrivals.last) * u128::from(arrivals.count);
         let waited = u64::try_from(all.saturating_sub(arrivals.sum)).unwrap_or(u64::MAX);
-        let barrier = self.waits.barriers.entry(barrier).or_default();
+        let barriers = &mut self.waits.barriers;
+        let barrier = barriers.entry(place).or_default();
         barrier.waits.add(waited);
         barrier.last.entry(arrivals.thread).or_default().add(waited);
         if waited > barrier.worst.0 {
@@ -322,7 +301,6 @@ fn team(open: &[Open]) -> Option<u64> {
 
 impl Listener for Watcher<'_> {
     fn event(&mut self, time: u64, open: &[Open], event: &Event) {
-        self.comes_by(time);
         let Some(top) = open.last() else { return };
         match event {
             Event::Begin { .. } => self.comes_to(time, open, top.phase),
@@ -330,10 +308,12 @@ impl Listener for Watcher<'_> {
                 self.goes_from(time, open);
                 self.comes_to(time, open, *to);
             }
-            Event::End { .. } => {
+            // It ends at the moment at which the last one comes.
+            Event::End { .. } if top.role == Role::Member => {}
+            Event::End { size, .. } => {
                 self.goes_from(time, open);
                 if top.role == Role::Fork {
-                    self.pending.push(Pending::Ends(top.label));
+                    self.joins(top.label, top.region, *size);
                 }
             }
             Event::Lock(lock) => self.lock(time, open, lock),

@@ -184,3 +184,48 @@ fn a_member_that_has_ended_is_not_open() {
         "parallel@1 0->1: main 1x21 enter 1x0 body 1x5 ibarr 1x15 exit 1x1"
     );
 }
+
+/// What is executed there without a task of its own holds the others up all the same.
+#[test]
+fn whatever_is_executed_in_the_barrier_lasts_no_longer_than_it() {
+    let [a, b] = threads();
+    let (parallel, atomic) = (region("parallel", 1), region("atomic", 2));
+    team(parallel, [a, b]);
+    a.end_member(parallel, 20);
+    b.end_member(parallel, 15);
+    b.on(AtomicEnter, atomic, 30);
+    b.on(AtomicExit, atomic, 40);
+    a.join(parallel, 41);
+    let profile = profile_at(70, &[a, b], &[parallel, atomic]);
+    assert_eq!(
+        lines(&profile)[2..],
+        [
+            "parallel@1 0->1: main 1x31 enter 1x0 body 1x5 ibarr 1x25 exit 1x1",
+            "atomic@2 in ibarr/parallel@1 0->1: main 1x10",
+        ]
+    );
+}
+
+/// A team of which nobody tells is no part of the one before.
+#[test]
+fn a_worker_is_out_of_a_team_that_was_joined() {
+    let [a, b] = threads();
+    let (parallel, atomic) = (region("parallel", 1), region("atomic", 2));
+    state::set_on_for_test();
+    team(parallel, [a, b]);
+    b.enter(|b| b.end_member(parallel, 15));
+    a.end_member(parallel, 20);
+    a.join(parallel, 25);
+    b.enter(|b| b.on(AtomicEnter, atomic, 30));
+    b.enter(|b| b.on(AtomicExit, atomic, 40));
+    let profile = profile_at(70, &[a, b], &[parallel, atomic]);
+    let of_atomic = lines(&profile)
+        .into_iter()
+        .find(|line| line.starts_with("atomic"));
+    assert!(of_atomic.unwrap().ends_with("main 1x10"));
+    assert!(
+        !lines(&profile)
+            .iter()
+            .any(|line| line.contains("ibarr/parallel"))
+    );
+}

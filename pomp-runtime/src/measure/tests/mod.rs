@@ -4,6 +4,7 @@
 mod constructs;
 mod ended;
 mod locks;
+mod sampling;
 mod tasks;
 mod teams;
 mod waits;
@@ -15,6 +16,7 @@ use super::clock::Scale;
 use super::event::Event;
 use super::region::Region;
 use super::region::tests::region;
+use super::state;
 use super::team::Team;
 use super::thread::Thread;
 use crate::sinks::merge::{Ending, Snapshot, merge};

@@ -181,8 +181,8 @@ fn cancel_leaves_members_that_end_with_the_join() {
         lines(&profile),
         [
             "parallel@1 0: seq 2x40",
-            "parallel@1 0->0: main 2x40 enter 2x0 body 2x40 ibarr 2x0 exit 2x0",
-            "parallel@1 0->1: main 2x40 enter 2x0 body 2x40 ibarr 2x0 exit 2x0",
+            "parallel@1 0->0: main 2x40 enter 2x0 body 2x40 exit 2x0",
+            "parallel@1 0->1: main 2x40 enter 2x0 body 2x40 exit 2x0",
             "for@2 in body/parallel@1 0->0: main 2x30 body 2x30",
             "for@2 in body/parallel@1 0->1: main 2x30 body 2x30",
         ]
@@ -225,7 +225,7 @@ fn the_end_of_the_program_may_come_inside_a_team() {
         lines(&profile),
         [
             "parallel@1 0: seq 1x20",
-            "parallel@1 0->0: main 1x20 enter 1x1 body 1x19 ibarr 1x0 exit 1x0",
+            "parallel@1 0->0: main 1x20 enter 1x1 body 1x19 exit 1x0",
             "parallel@1 0->1: main 1x20 enter 1x2 body 1x8 ibarr 1x10 exit 1x0",
         ]
     );

@@ -124,10 +124,8 @@ fn activity(frame: &Frame) -> Option<Activity> {
 /// The frame of a region on top is in a new phase.
 pub(crate) fn phase_began(thread: &Thread, region: &'static Region) {
     let top = thread.top().filter(|top| match top.role() {
-        Role::Construct | Role::Silent | Role::Again | Role::Member | Role::Ended => {
-            top.region().is_some_and(|own| std::ptr::eq(own, region))
-        }
         Role::Base | Role::Fork => false,
+        _ => top.region().is_some_and(|own| std::ptr::eq(own, region)),
     });
     let Some(top) = top else { return };
     if let Some(activity) = activity(top)
@@ -151,10 +149,8 @@ pub(crate) fn phase_ends(frame: &Frame) {
 /// The frame on top is about to be closed by the exit of one around it.
 pub(crate) fn is_skipped(frame: &Frame) {
     match frame.role() {
-        Role::Construct | Role::Silent | Role::Again | Role::Member | Role::Ended => {
-            phase_ends(frame);
-        }
         Role::Fork => tell(Event::Join),
         Role::Base => {}
+        _ => phase_ends(frame),
     }
 }

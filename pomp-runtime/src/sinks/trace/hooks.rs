@@ -227,7 +227,7 @@ impl Thread {
                 };
                 self.write_record(head(Op::End, flag, region(node)), at, []);
             }
-            Role::Base | Role::Silent | Role::Ended => {}
+            _ => {}
         }
     }
 

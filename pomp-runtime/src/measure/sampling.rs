@@ -1,0 +1,468 @@
+//! Hot small constructs, which are counted exactly and timed by sample.
+//!
+//! Reading the clock takes longer than an undisputed lock. Once a construct proves to
+//! be executed often and to be short, only so many of its instances are timed that this
+//! stays inside the budget. All others are **passed over**: the probes find the
+//! construct in a small table of the thread's own, count there, and look no further,
+//! neither at the clock nor at the stack. What is timed stands for those that were
+//! passed over before it, so that sums are estimates without a bias; how far off they
+//! may be follows from how much the times differ.
+//!
+//! How many are passed over follows from how fast they come, each time anew, with some
+//! chance in it, so that no rhythm of the program is met. Where instances are long, or
+//! rare, every one is timed.
+//!
+//! Counts stay exact, and so do call paths: an entry of the table is valid for one
+//! place on them, and an instance in which something else happens is put on the
+//! stack of frames at that moment, as one that is counted already.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+use profile::region_kind::{PseudoRegion, RegionKind};
+
+use super::event::{Action, Event};
+use super::region::Region;
+use super::shared::{Link, Word, leak};
+use super::stack::{Frame, Role};
+use super::thread::Thread;
+use super::{attention, cost, errno, pause, state};
+use crate::sinks::profile::Node;
+
+/// From so many instances on a node can be sampled: they say whether it is worth it.
+const MANY: u64 = 4096;
+/// It is not where an instance takes this many times what timing it does.
+const LONG: u64 = 32;
+/// Most instances that are passed over in a row.
+const MOST: u64 = 1 << 14;
+/// Constructs that a thread can pass over by turns.
+const ENTRIES: usize = 64;
+
+/// The part of the time that timing may take, in millionths; 0 if all is timed.
+static BUDGET: AtomicU64 = AtomicU64::new(0);
+
+const WHOLE: f64 = 1e6;
+
+/// Has hot constructs timed within a budget, a part of the program's time.
+pub(super) fn limit(budget: f64) {
+    BUDGET.store((budget * WHOLE) as u64, Ordering::Relaxed);
+}
+
+/// A sum of floating-point numbers, written by one thread.
+#[derive(Debug, Default)]
+struct Sum(Word);
+
+impl Sum {
+    fn add(&self, more: f64) {
+        self.0.set((self.get() + more).to_bits());
+    }
+
+    fn get(&self) -> f64 {
+        f64::from_bits(self.0.get())
+    }
+}
+
+/// What a node keeps whose instances are timed by sample.
+#[derive(Debug, Default)]
+pub(crate) struct Sample {
+    /// Instances since the last one that was timed, and when that ended.
+    passed: Word,
+    last: Word,
+    /// How many were timed, and for how many these stand.
+    timed: Word,
+    weights: Word,
+    /// Of those that were timed since not all are: how many, their ticks, the squares of
+    /// these, and what the variance of the estimate is of that of one.
+    drawn: Word,
+    ticks: Sum,
+    squares: Sum,
+    factor: Sum,
+}
+
+impl Sample {
+    fn add(&self, ticks: u64, weight: u64) {
+        self.timed.add(1);
+        self.weights.add(weight);
+        self.drawn.add(1);
+        let (ticks, of) = (ticks as f64, weight as f64);
+        self.ticks.add(ticks);
+        self.squares.add(ticks * ticks);
+        self.factor.add(of * (of - 1.0));
+    }
+
+    /// Instances that were timed.
+    pub(crate) fn timed(&self) -> u64 {
+        self.timed.get()
+    }
+
+    /// Instances that those stand for.
+    pub(crate) fn weights(&self) -> u64 {
+        self.weights.get()
+    }
+
+    /// Instances behind the last of those, but for what the thread's table holds.
+    pub(crate) fn passed(&self) -> u64 {
+        self.passed.get()
+    }
+
+    /// Half of the interval, in ticks, that holds the sum in 95 % of all cases; `rest`
+    /// instances came behind the last one that was timed.
+    pub(crate) fn error(&self, rest: u64) -> f64 {
+        const NINETY_FIVE: f64 = 1.96;
+        let drawn = (self.drawn.get() as f64).max(1.0);
+        let mean = self.ticks.get() / drawn;
+        let variance = (self.squares.get() / drawn - mean * mean).max(0.0);
+        let rest = rest as f64;
+        NINETY_FIVE * (variance * (self.factor.get() + rest * (rest + 1.0))).sqrt()
+    }
+}
+
+/// An instance that is passed over, and the constructs that can be.
+#[derive(Debug)]
+pub(crate) struct Sampler {
+    /// The construct that is passed over at the moment, if one is.
+    open: Link<Region>,
+    phase: AtomicU8,
+    entry: AtomicU8,
+    random: Word,
+    entries: [Entry; ENTRIES],
+}
+
+/// A construct at one place on the call paths.
+#[derive(Debug)]
+struct Entry {
+    region: Link<Region>,
+    parent: Link<Node>,
+    within: AtomicU8,
+    /// How many instances are to be passed over, and how many were to be.
+    left: AtomicU32,
+    armed: AtomicU32,
+    node: Link<Node>,
+}
+
+impl Entry {
+    /// Gives the instances that were passed over, and goes on with those that are left.
+    fn take(&self) -> u64 {
+        let left = self.left.load(Ordering::Relaxed);
+        let passed = self.armed.load(Ordering::Relaxed).wrapping_sub(left);
+        self.armed.store(left, Ordering::Relaxed);
+        u64::from(passed)
+    }
+
+    /// Whether it stays with its node, though another one wants its place. The more often
+    /// one does, the less it has left.
+    fn is_kept(&self) -> bool {
+        let left = self.left.load(Ordering::Relaxed);
+        let less = left.div_ceil(2);
+        self.left.store(left - less, Ordering::Relaxed);
+        let armed = self.armed.load(Ordering::Relaxed);
+        self.armed
+            .store(armed.wrapping_sub(less), Ordering::Relaxed);
+        left > 0
+    }
+
+    /// The node gets what was passed over.
+    fn settle(&self) {
+        if let Some(node) = self.node.get() {
+            let passed = self.take();
+            for part in parts(node) {
+                node.span(*part).count.add(passed);
+            }
+            if let Some(sample) = node.sample() {
+                sample.passed.add(passed);
+            }
+        }
+    }
+}
+
+/// The pseudo-regions that each instance has.
+pub(crate) fn parts(node: &Node) -> &'static [PseudoRegion] {
+    use PseudoRegion::{Body, Enter, Exit, Main};
+    match node.region().map(|region| region.kind) {
+        Some(RegionKind::Critical | RegionKind::Ordered) => &[Main, Enter, Body, Exit],
+        _ => &[Main],
+    }
+}
+
+impl Sampler {
+    pub(super) const fn new() -> Self {
+        Self {
+            open: Link::none(),
+            phase: AtomicU8::new(0),
+            entry: AtomicU8::new(0),
+            random: Word::new(0x9e37_79b9_7f4a_7c15),
+            entries: [const {
+                Entry {
+                    region: Link::none(),
+                    parent: Link::none(),
+                    within: AtomicU8::new(0),
+                    left: AtomicU32::new(0),
+                    armed: AtomicU32::new(0),
+                    node: Link::none(),
+                }
+            }; ENTRIES],
+        }
+    }
+
+    #[inline(always)]
+    fn place(region: &'static Region, parent: &'static Node) -> usize {
+        let (region, parent) = (std::ptr::from_ref(region), std::ptr::from_ref(parent));
+        ((region.addr() >> 6) ^ (parent.addr() >> 7)) % ENTRIES
+    }
+
+    /// Nodes, and how many of their instances were passed over since they were told.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = (&'static Node, u64)> {
+        self.entries.iter().filter_map(|entry| {
+            let left = entry.left.load(Ordering::Relaxed);
+            let passed = entry.armed.load(Ordering::Relaxed).wrapping_sub(left);
+            Some((entry.node.get()?, u64::from(passed)))
+        })
+    }
+
+    /// Whether an instance is passed over at the moment.
+    #[inline(always)]
+    pub(super) fn is_passing(&self) -> bool {
+        self.open.get().is_some()
+    }
+
+    /// A number from `most / 2` on, below half as much again.
+    fn about(&self, most: u64) -> u64 {
+        let mut random = self.random.get();
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        self.random.set(random);
+        most / 2 + random % most.max(1)
+    }
+}
+
+/// Whether an event is of a construct that can be passed over. Waits are what users want
+/// to see, so none that ends with a barrier or is one.
+#[inline(always)]
+pub(crate) const fn may_be_passed_over(event: Event) -> bool {
+    use Event::{
+        AtomicEnter, AtomicExit, CriticalBegin, CriticalEnd, CriticalEnter, CriticalExit,
+        FlushEnter, FlushExit, MasterBegin, MasterEnd, OrderedBegin, OrderedEnd, OrderedEnter,
+        OrderedExit, TaskyieldEnter, TaskyieldExit,
+    };
+    matches!(
+        event,
+        AtomicEnter
+            | AtomicExit
+            | CriticalEnter
+            | CriticalBegin
+            | CriticalEnd
+            | CriticalExit
+            | FlushEnter
+            | FlushExit
+            | MasterBegin
+            | MasterEnd
+            | OrderedEnter
+            | OrderedBegin
+            | OrderedEnd
+            | OrderedExit
+            | TaskyieldEnter
+            | TaskyieldExit
+    )
+}
+
+fn may_be_sampled(kind: RegionKind) -> bool {
+    matches!(
+        kind,
+        RegionKind::Atomic
+            | RegionKind::Critical
+            | RegionKind::Flush
+            | RegionKind::Master
+            | RegionKind::Ordered
+            | RegionKind::Taskyield
+    )
+}
+
+/// What it takes to time an instance that has one pair of events, in ticks.
+fn cost_of_pair() -> u64 {
+    static TICKS: OnceLock<u64> = OnceLock::new();
+    *TICKS.get_or_init(|| errno::keep(cost::ticks_of_pair).max(1))
+}
+
+/// Samples a node from now on if it is hot and small. Looked at now and then.
+#[inline]
+pub(crate) fn consider(node: &'static Node) {
+    if BUDGET.load(Ordering::Relaxed) == 0 || node.is_special() || !node.is_leaf() {
+        return;
+    }
+    let main = node.span(PseudoRegion::Main);
+    if main.count.get() >= MANY {
+        consider_hot(node, main.count.get(), main.ticks.get());
+    }
+}
+
+#[cold]
+fn consider_hot(node: &'static Node, count: u64, ticks: u64) {
+    if !node
+        .region()
+        .is_some_and(|region| may_be_sampled(region.kind))
+        || ticks / count > LONG * cost_of_pair()
+    {
+        return;
+    }
+    let Some(sample) = leak(Sample::default()) else {
+        return;
+    };
+    sample.timed.set(count);
+    sample.weights.set(count);
+    node.set_sample(sample);
+}
+
+impl Thread {
+    /// An event of a construct. True if there is no more to do.
+    #[inline(always)]
+    pub(crate) fn passes_over(&'static self, event: Event, region: &'static Region) -> bool {
+        let sampler = &self.sampler;
+        match event.action() {
+            Action::Open(phase) => self.passes_over_whole(region, phase),
+            Action::Turn(phase) => {
+                let is_open = sampler.open.is(region);
+                if is_open {
+                    sampler.phase.store(phase as u8, Ordering::Relaxed);
+                }
+                is_open
+            }
+            Action::Close => {
+                let is_open = sampler.open.is(region);
+                if is_open {
+                    sampler.open.set(None);
+                    self.looks_no_more();
+                }
+                is_open
+            }
+            Action::OpenWork | Action::CloseWork => false,
+        }
+    }
+
+    #[inline(always)]
+    fn passes_over_whole(&'static self, region: &'static Region, phase: PseudoRegion) -> bool {
+        let sampler = &self.sampler;
+        let Some(top) = self.top() else { return false };
+        let Some(parent) = top.node() else {
+            return false;
+        };
+        let place = Sampler::place(region, parent);
+        let entry = &sampler.entries[place];
+        let left = entry.left.load(Ordering::Relaxed);
+        if left == 0
+            || !entry.region.is(region)
+            || !entry.parent.is(parent)
+            || entry.within.load(Ordering::Relaxed) != top.within()
+            || self.is_disturbed()
+        {
+            return false;
+        }
+        entry.left.store(left - 1, Ordering::Relaxed);
+        sampler.phase.store(phase as u8, Ordering::Relaxed);
+        sampler.entry.store(place as u8, Ordering::Relaxed);
+        self.looks_up_next_time();
+        sampler.open.set(Some(region));
+        true
+    }
+
+    /// Whether events need more than to be counted.
+    #[inline(always)]
+    fn is_disturbed(&self) -> bool {
+        self.is_busy() || !self.sees(pause::mark()) || !state::is_quick() || attention::is_needed()
+    }
+
+    /// Something happens in an instance that is passed over: it is put on the stack.
+    pub(super) fn put_on_stack(&'static self) {
+        let sampler = &self.sampler;
+        sampler.open.set(None);
+        let entry = sampler
+            .entries
+            .get(usize::from(sampler.entry.load(Ordering::Relaxed)));
+        let node = entry.and_then(|entry| entry.node.get());
+        let frame = self.top().and_then(|top| self.frame_above(top));
+        if let (Some(node), Some(frame)) = (node, frame) {
+            frame.begin(Role::Counted, node, 0);
+            frame.set_within(sampler.phase.load(Ordering::Relaxed));
+            self.set_top(frame);
+        }
+    }
+
+    /// Opens an instance that is timed, for those that were passed over before it.
+    #[inline(never)]
+    pub(super) fn open_sampled(
+        &'static self,
+        frame: &'static Frame,
+        node: &'static Node,
+        phase: PseudoRegion,
+        now: impl Fn() -> u64,
+    ) {
+        let Some(sample) = node.sample() else { return };
+        if let Some(entry) = self.entry_of(node).filter(|entry| entry.node.is(node)) {
+            entry.settle();
+        }
+        frame.weight.set(sample.passed.get() + 1);
+        sample.passed.set(0);
+        self.open_timed(frame, Role::Sampled, node, phase, now);
+    }
+
+    fn entry_of(&'static self, node: &'static Node) -> Option<&'static Entry> {
+        let place = Sampler::place(node.region()?, node.parent()?);
+        self.sampler.entries.get(place)
+    }
+
+    /// An instance ends that was timed.
+    #[inline(never)]
+    pub(super) fn close_sampled(
+        &'static self,
+        frame: &'static Frame,
+        node: &'static Node,
+        at: u64,
+    ) {
+        let weight = frame.weight.get();
+        let ticks = at.wrapping_sub(frame.start());
+        let main = node.span(PseudoRegion::Main);
+        main.count.add(1);
+        main.ticks.add(ticks.wrapping_mul(weight));
+        node.instances.add_many(ticks, weight);
+        let Some(sample) = node.sample() else { return };
+        sample.add(ticks, weight);
+        let since = at.wrapping_sub(sample.last.get());
+        let before = sample.last.get();
+        sample.last.set(at);
+        if before != 0 {
+            self.arm(node, since / weight.max(1));
+        }
+    }
+
+    /// The next instances of a node are passed over, if they come as fast.
+    fn arm(&'static self, node: &'static Node, interval: u64) {
+        let Some(entry) = self.entry_of(node) else {
+            return;
+        };
+        if !entry.node.is(node) {
+            if entry.is_kept() {
+                return;
+            }
+            entry.settle();
+            entry.region.set(node.region());
+            entry.parent.set(node.parent());
+            entry.within.store(node.key_within(), Ordering::Relaxed);
+            entry.node.set(Some(node));
+        }
+        let rivals = self
+            .sampler
+            .entries
+            .iter()
+            .filter(|entry| entry.node.get().is_some());
+        let timing = cost_of_pair() * 2 * parts(node).len().div_ceil(2) as u64;
+        let spent = timing * rivals.count() as u64 * WHOLE as u64;
+        let spacing = spent / BUDGET.load(Ordering::Relaxed).max(1);
+        let wanted = spacing / interval.max(1);
+        let left = match wanted {
+            0 | 1 => 0,
+            many => self.sampler.about(many.min(MOST)),
+        };
+        entry.left.store(left as u32, Ordering::Relaxed);
+        entry.armed.store(left as u32, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,147 @@
+//! Hot small constructs, of which some instances are passed over.
+
+use profile::model::Row;
+
+use super::*;
+use crate::measure::sampling;
+use Event::*;
+
+/// Reports an event as the probes do.
+fn event(t: &'static Thread, event: Event, region: &'static Region, at: u64) {
+    if !t.passes_over(event, region) {
+        t.enter(|t| t.on(event, region, at));
+    }
+}
+
+/// Instances one after the other, of so many ticks each, and as many between them. Gives the
+/// time behind the last.
+fn atomics(t: &'static Thread, atomic: &'static Region, from: u64, lengths: &[u64]) -> u64 {
+    lengths.iter().fold(from, |at, ticks| {
+        event(t, AtomicEnter, atomic, at);
+        event(t, AtomicExit, atomic, at + ticks);
+        at + 2 * ticks
+    })
+}
+
+fn sampled_thread() -> &'static Thread {
+    sampling::limit(0.05);
+    state::set_on_for_test();
+    Thread::for_test().as_initial(0)
+}
+
+fn row(profile: &Profile, kind: &str) -> Row {
+    let of_kind = |node: &&Node| profile.regions[node.region].region_type == kind;
+    let rows = profile.nodes.iter().filter(of_kind);
+    let mut rows = rows.flat_map(|node| &node.rows);
+    let first = rows.next().unwrap().clone();
+    rows.fold(first, |mut sum, row| {
+        sum += row;
+        sum
+    })
+}
+
+const MANY: usize = 200_000;
+
+#[test]
+fn counts_are_exact_and_times_are_near() {
+    let t = sampled_thread();
+    let atomic = region("atomic", 1);
+    let lengths: Vec<u64> = (0..MANY as u64).map(|n| 1 + n % 7).collect();
+    let end = atomics(t, atomic, 10, &lengths);
+    let profile = profile_at(end, &[t], &[atomic]);
+    let row = row(&profile, "atomic");
+    assert_eq!(row.main.count, MANY as u64);
+    let estimate = row.estimate().unwrap();
+    assert!(estimate.timed < MANY as u64 / 4, "{estimate:?}");
+    let truth: u64 = lengths.iter().sum();
+    // Three intervals, since chance is in it: that it is outside happens once in 10^8 runs.
+    let off = row.main.ns.abs_diff(truth);
+    assert!(off <= 3 * estimate.error_ns, "{off} {estimate:?}");
+    assert!(estimate.error_ns < truth / 2, "{estimate:?}");
+    let spread = profile.distributions[0].histogram.iter();
+    let spread: u64 = spread.map(|bucket| bucket.count).sum();
+    assert_eq!(spread, MANY as u64);
+    assert!(
+        profile.run.notes[0].contains("estimates") && profile.run.notes[0].contains("a.c:1"),
+        "{:?}",
+        profile.run.notes
+    );
+}
+
+#[test]
+fn what_happens_in_an_instance_keeps_its_call_path() {
+    let t = sampled_thread();
+    let (critical, user) = (region("critical", 1), region("userRegion", 2));
+    let mut at = 10;
+    for number in 0..MANY as u64 {
+        event(t, CriticalEnter, critical, at);
+        event(t, CriticalBegin, critical, at + 1);
+        if number >= 100_000 && number % 10 == 0 {
+            event(t, UserBegin, user, at + 1);
+            event(t, UserEnd, user, at + 3);
+        }
+        event(t, CriticalEnd, critical, at + 3);
+        event(t, CriticalExit, critical, at + 4);
+        at += 5;
+    }
+    let profile = profile_at(at, &[t], &[critical, user]);
+    let critical = row(&profile, "critical");
+    assert!(
+        critical
+            .estimate()
+            .is_some_and(|it| it.timed < MANY as u64 / 2)
+    );
+    for part in [
+        PseudoRegion::Main,
+        PseudoRegion::Enter,
+        PseudoRegion::Body,
+        PseudoRegion::Exit,
+    ] {
+        assert_eq!(critical.span(part).count, MANY as u64, "{part:?}");
+    }
+    let marked = lines(&profile);
+    assert!(
+        marked.contains(&"userRegion@2 in body/critical@1 0: main 10000x20000".to_owned()),
+        "{marked:?}"
+    );
+    assert_eq!(profile.run.notes.len(), 1, "{:?}", profile.run.notes);
+}
+
+/// Each of two call paths has counts of its own, though one place of the table serves both
+/// at times.
+#[test]
+fn call_paths_are_told_apart() {
+    let t = sampled_thread();
+    let (outer, atomic) = (region("userRegion", 1), region("atomic", 2));
+    let mut at = 10;
+    for number in 0..MANY as u64 {
+        let is_inside = number % 3 == 0;
+        if is_inside {
+            t.on(UserBegin, outer, at);
+        }
+        at = atomics(t, atomic, at, &[2]);
+        if is_inside {
+            t.on(UserEnd, outer, at);
+        }
+    }
+    let profile = profile_at(at, &[t], &[outer, atomic]);
+    let counts: Vec<u64> = profile
+        .nodes
+        .iter()
+        .map(|node| node.rows[0].main.count)
+        .collect();
+    let inside = (MANY as u64).div_ceil(3);
+    assert_eq!(counts, [inside, inside, MANY as u64 - inside]);
+}
+
+#[test]
+fn long_instances_are_all_timed() {
+    let t = sampled_thread();
+    let atomic = region("atomic", 1);
+    let end = atomics(t, atomic, 10, &[1_000_000; 10_000]);
+    let profile = profile_at(end, &[t], &[atomic]);
+    let row = row(&profile, "atomic");
+    assert_eq!((row.main.count, row.estimate()), (10_000, None));
+    assert_eq!(row.main.ns, 10_000_000_000);
+    assert_eq!(profile.run.notes, Vec::<String>::new());
+}
