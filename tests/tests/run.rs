@@ -474,3 +474,39 @@ fn measurement_can_be_switched_off_and_parts_of_it() {
     assert_eq!(count(&profile, K::Critical), 0);
     assert!(count(&profile, K::Parallel) > 0);
 }
+
+#[test]
+fn loops_that_are_spread_without_the_runtime_are_seen_with_the_source() {
+    let place = Place::new();
+    place.build("gcc", "run/static_loops.c", &["-O2", "-g"], "app");
+    place.runs_the_same(&["./app"], &[]);
+    let profile = place.profile("app");
+    let of = |kind: K| -> Vec<u32> {
+        let nodes = profile.nodes.iter();
+        let nodes = nodes.filter(|node| profile.regions[node.region].kind == kind);
+        let mut lines: Vec<u32> = nodes
+            .map(|node| profile.regions[node.region].begin[0])
+            .collect();
+        lines.sort_unstable();
+        lines
+    };
+    assert_eq!(of(K::Loop), [11, 14], "{:?}", profile.regions);
+    assert_eq!(of(K::ParallelLoop), [19]);
+    // What the user asks is no loop, and its barrier is a barrier.
+    assert_eq!(of(K::Barrier), [17, 27]);
+    assert_eq!(count(&profile, K::Loop), 6);
+    for node in &profile.nodes {
+        let region = &profile.regions[node.region];
+        for row in node.rows.iter().filter(|_| region.kind == K::Loop) {
+            // The compiler asks once for both loops: of neither more than that is certain.
+            assert_eq!(row.ibarr.count, 1, "{row:?}");
+            assert!(row.main.ns >= row.body.ns + row.ibarr.ns);
+        }
+    }
+    // Without the source nobody knows which of both it was.
+    place.build("gcc", "run/static_loops.c", &["-O2"], "bare");
+    place.romp_run(&["./bare"], &[]);
+    let bare = place.profile("bare");
+    assert_eq!(count(&bare, K::Loop), 0);
+    assert_eq!(count(&bare, K::Barrier), 3 * 4);
+}

@@ -27,6 +27,18 @@ pub(super) enum Found {
     EndOf(usize),
     /// Nothing better than its line is known.
     Near,
+    /// It is of no construct: the user's own.
+    None,
+}
+
+/// What calls are of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Of<'a> {
+    pub(super) kind: RegionKind,
+    /// Of a critical section.
+    pub(super) name: Option<&'a str>,
+    /// Of a loop: whether it asks only for the number of the thread.
+    pub(super) is_head: bool,
 }
 
 /// A call in a scope.
@@ -122,13 +134,15 @@ pub(super) fn of_calls(
     all: &[Descriptor],
     may_be_more: bool,
     scope: Scope<'_>,
-    kind: RegionKind,
-    name: Option<&str>,
+    of: Of<'_>,
     calls: &[Call],
 ) -> Vec<Found> {
     // A runtime may not tell the name of a critical section, but which are of one.
-    let is_known = !name.is_some_and(|name| name.starts_with('?'));
-    let places = places(all, scope, kind, is_known.then_some(name));
+    let is_known = !of.name.is_some_and(|name| name.starts_with('?'));
+    let places = places(all, scope, of, is_known.then_some(of.name));
+    if places.is_empty() && !may_be_more && of.is_head {
+        return vec![Found::None; calls.len()];
+    }
     let mut order: Vec<usize> = (0..calls.len()).collect();
     order.sort_by_key(|call| calls[*call].address);
     if !may_be_more && places.len() == 1 {
@@ -173,9 +187,10 @@ impl Place {
 fn places(
     all: &[Descriptor],
     scope: Scope<'_>,
-    kind: RegionKind,
+    of: Of<'_>,
     name: Option<Option<&str>>,
 ) -> Vec<Place> {
+    let kind = of.kind;
     let mut places: Vec<Place> = all
         .iter()
         .enumerate()
@@ -183,7 +198,8 @@ fn places(
         .filter_map(|(number, construct)| {
             let it = construct.kind()?;
             let is_named = name.is_none_or(|name| construct.name.as_deref() == name);
-            let is_its = may_be(kind, it) && is_named;
+            let is_scheduled = kind != RegionKind::Loop || is_static(construct) == of.is_head;
+            let is_its = may_be(kind, it) && is_named && is_scheduled;
             if is_its {
                 return Some(Place {
                     construct: number,
@@ -205,24 +221,33 @@ fn places(
     places
 }
 
+/// Whether a loop is spread by its schedule alone.
+fn is_static(construct: &Descriptor) -> bool {
+    let schedule = construct.schedule.as_deref().unwrap_or("static");
+    let kinds = ["static", "auto"];
+    let is_kind = schedule
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|word| kinds.iter().any(|kind| word.eq_ignore_ascii_case(kind)));
+    is_kind && !has(construct, "ordered")
+}
+
+/// Whether a directive has a clause.
+fn has(construct: &Descriptor, clause: &str) -> bool {
+    let directive = construct.directive.as_deref().unwrap_or_default();
+    directive
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|word| word.eq_ignore_ascii_case(clause))
+}
+
 /// Whether the runtime's barrier is called at the end of a construct. Loops with other
 /// schedules, and sections, end with a call of their own.
 fn waits_in_a_barrier(kind: RegionKind, construct: &Descriptor) -> bool {
-    let directive = construct.directive.as_deref().unwrap_or_default();
-    let has = |clause: &str| {
-        directive
-            .split(|c: char| !c.is_alphanumeric())
-            .any(|word| word == clause)
-    };
-    if has("nowait") {
+    if has(construct, "nowait") {
         return false;
     }
     match kind {
         RegionKind::Single | RegionKind::Workshare | RegionKind::Scope => true,
-        RegionKind::Loop => {
-            let schedule = construct.schedule.as_deref().unwrap_or("static");
-            schedule.contains("static") && !has("ordered")
-        }
+        RegionKind::Loop => is_static(construct),
         _ => false,
     }
 }
@@ -292,6 +317,41 @@ mod tests {
             .collect()
     }
 
+    fn of(kind: RegionKind) -> Of<'static> {
+        Of {
+            kind,
+            name: None,
+            is_head: false,
+        }
+    }
+
+    #[test]
+    fn loops_are_told_apart_by_how_they_are_spread() {
+        let mut all = source();
+        all.push(Descriptor {
+            schedule: Some("dynamic,4".into()),
+            ..construct("for", [24, 26], "omp for schedule(dynamic, 4)")
+        });
+        let scope = Scope::Body(&all[0]);
+        let one = calls(&[1]);
+        let head = Of {
+            is_head: true,
+            ..of(RegionKind::Loop)
+        };
+        assert_eq!(
+            of_calls(&all, false, scope, head, &one),
+            [Found::Certain(2)]
+        );
+        let asked = of(RegionKind::Loop);
+        assert_eq!(
+            of_calls(&all, false, scope, asked, &one),
+            [Found::Certain(7)]
+        );
+        // What the user asks is of no loop.
+        let in_task = Scope::Body(&all[3]);
+        assert_eq!(of_calls(&all, false, in_task, head, &one), [Found::None]);
+    }
+
     fn source() -> Vec<Descriptor> {
         vec![
             construct("parallel", [1, 40], "omp parallel"),
@@ -320,7 +380,7 @@ mod tests {
     fn calls_and_directives_of_a_kind_are_in_one_order() {
         let all = source();
         let find = |kind, lines: &[u32]| {
-            of_calls(&all, false, Scope::Body(&all[0]), kind, None, &calls(lines))
+            of_calls(&all, false, Scope::Body(&all[0]), of(kind), &calls(lines))
         };
         assert_eq!(
             find(RegionKind::Single, &[1, 14]),
@@ -348,10 +408,10 @@ mod tests {
         let all = source();
         let scope = Scope::Body(&all[0]);
         let one = calls(&[6]);
-        let found = of_calls(&all, false, scope, RegionKind::Taskwait, None, &one);
+        let found = of_calls(&all, false, scope, of(RegionKind::Taskwait), &one);
         assert_eq!(found, [Found::Near]);
         let scope = Scope::Body(&all[3]);
-        let found = of_calls(&all, false, scope, RegionKind::Taskwait, None, &one);
+        let found = of_calls(&all, false, scope, of(RegionKind::Taskwait), &one);
         assert_eq!(found, [Found::Certain(4)]);
     }
 
@@ -360,7 +420,7 @@ mod tests {
         let all = source();
         let one = calls(&[2]);
         let scope = Scope::Body(&all[3]);
-        let found = of_calls(&all, true, scope, RegionKind::Taskwait, None, &one);
+        let found = of_calls(&all, true, scope, of(RegionKind::Taskwait), &one);
         assert_eq!(found, [Found::Near]);
     }
 }

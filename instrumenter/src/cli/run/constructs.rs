@@ -10,7 +10,7 @@ use profile::functions;
 use profile::model::{Code, Profile, Region, Runtime};
 use profile::region_kind::RegionKind;
 
-use super::align::{self, Call, Found, Scope};
+use super::align::{self, Call, Found, Of, Scope};
 use super::folding::{self, Meaning};
 use super::sources::Sources;
 
@@ -37,7 +37,7 @@ struct Wanted {
 type Bodies = HashMap<(String, String), (String, usize)>;
 
 /// Calls that may be of the same constructs: module, function, number of the kind, name.
-type Group = (String, String, &'static str, Option<String>);
+type Group = (String, String, &'static str, Option<String>, bool);
 
 /// Finds the construct of each region that is known by its machine code.
 pub(super) fn locate(profile: &mut Profile) {
@@ -77,7 +77,12 @@ pub(super) fn locate(profile: &mut Profile) {
             contention.name.clone_from(name);
         }
     }
-    let mut meanings = vec![Meaning::Itself; profile.regions.len()];
+    let meaning = |region: &Region| match is_head(region) {
+        // Without the source it may as well be a question of the user's.
+        true => Meaning::Nothing,
+        false => Meaning::Itself,
+    };
+    let mut meanings: Vec<Meaning> = profile.regions.iter().map(meaning).collect();
     let is_gnu = |runtime: &Runtime| runtime.path.contains("libgomp");
     if profile.run.runtimes.iter().all(is_gnu) {
         let bodies = find_bodies(profile, &wanted, &mut sources);
@@ -86,6 +91,12 @@ pub(super) fn locate(profile: &mut Profile) {
         find_by_lines(profile, &wanted, &mut sources, &mut meanings);
     }
     folding::apply(profile, &meanings);
+    folding::drop_empty(profile);
+}
+
+/// Whether a region is a loop that asks only for the number of the thread.
+fn is_head(region: &Region) -> bool {
+    region.kind == RegionKind::Loop && region.code.is_some() && region.schedule.is_some()
 }
 
 /// A named critical section is known by a variable, which has the name.
@@ -279,6 +290,7 @@ fn find_calls(
                 true => "?".to_owned(),
                 false => name,
             }),
+            is_head(region),
         );
         // A call that returns to us was the last that its body made.
         let is_last = starts.contains(&(&one.code.module, one.code.offset));
@@ -297,7 +309,7 @@ fn find_calls(
             .or_default()
             .push((one.region, frame, call));
     }
-    for ((module, function, _, name), calls) in groups {
+    for ((module, function, _, name, is_head), calls) in groups {
         let Some((first, frame, _)) = calls.first() else {
             continue;
         };
@@ -315,16 +327,20 @@ fn find_calls(
             &constructs.all,
             constructs.may_be_more,
             scope,
-            kind,
-            name.as_deref(),
+            Of {
+                kind,
+                name: name.as_deref(),
+                is_head,
+            },
             &places,
         );
         for ((index, _, _), found) in calls.iter().zip(found) {
             let region = &mut profile.regions[*index];
             match found {
-                Found::Near => {}
+                Found::Near | Found::None => {}
                 Found::Certain(number) => {
                     let construct = &constructs.all[number];
+                    meanings[*index] = Meaning::Itself;
                     note_part(kind, construct, &mut meanings[*index]);
                     set(region, construct);
                 }

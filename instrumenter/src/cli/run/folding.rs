@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use profile::identity::identities;
 use profile::model::{Node, Profile, Row, Span};
-use profile::region_kind::PseudoRegion;
+use profile::region_kind::{PseudoRegion, RegionKind};
 
 /// What a region was found to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,11 +16,26 @@ pub(super) enum Meaning {
     PartOfItsParallel,
     /// The barrier at the end of the construct that it now is.
     Barrier,
+    /// No construct: what is below it is of what is around it.
+    Nothing,
 }
 
 /// Changes the tree as the meanings of its regions want it.
 pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {
     let identities = identities(&profile.regions);
+    let is_in_own = |node: &Node, parent: &Node| {
+        meanings[node.region] == Meaning::Barrier
+            && identities[node.region] == identities[parent.region]
+    };
+    for index in 0..profile.nodes.len() {
+        let (before, node) = profile.nodes.split_at_mut(index);
+        let Some(node) = node.first() else { break };
+        if let Some(parent) = node.parent.and_then(|parent| before.get_mut(parent))
+            && is_in_own(node, parent)
+        {
+            add_barrier(&node.rows, &mut parent.rows);
+        }
+    }
     // Nodes of constructs that are there apart from their barrier.
     let own: BTreeSet<_> = profile
         .nodes
@@ -58,9 +73,41 @@ pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {
         .arrivals
         .retain(|about| meanings[about.region] != Meaning::PartOfItsParallel);
     remove_parts(&mut profile.nodes, |node, parent| {
-        meanings[node.region] == Meaning::PartOfItsParallel
-            && identities[node.region] == identities[parent.region]
+        meanings[node.region] == Meaning::Nothing
+            || is_in_own(node, parent)
+            || meanings[node.region] == Meaning::PartOfItsParallel
+                && identities[node.region] == identities[parent.region]
     });
+}
+
+/// Has regions that turned out to be no construct, or only calls of one that is there, be
+/// the same as another one: who merges equal regions then has none of them left.
+pub(super) fn drop_empty(profile: &mut Profile) {
+    let ran: BTreeSet<usize> = profile.nodes.iter().map(|node| node.region).collect();
+    let Some(other) = ran.first().map(|first| profile.regions[*first].clone()) else {
+        return;
+    };
+    for (index, region) in profile.regions.iter_mut().enumerate() {
+        let is_unknown = region.directive.is_none() && region.code.is_some();
+        // What ends a lock is counted with what set it.
+        if is_unknown
+            && !matches!(region.kind, RegionKind::Lock | RegionKind::Function)
+            && !ran.contains(&index)
+        {
+            region.clone_from(&other);
+        }
+    }
+}
+
+/// Takes what threads waited at the end of a construct out of its work.
+fn add_barrier(barrier: &[Row], construct: &mut [Row]) {
+    for waited in barrier {
+        let mut own = construct.iter_mut();
+        if let Some(row) = own.find(|row| row.thread == waited.thread) {
+            row.ibarr += waited.main;
+            row.body.ns = row.body.ns.saturating_sub(waited.main.ns);
+        }
+    }
 }
 
 /// The row of a barrier as one of the construct that it ends.
@@ -133,6 +180,20 @@ mod tests {
             .collect();
         assert_eq!(shape, [(None, 0), (Some(0), 2), (Some(0), 3)]);
         assert_eq!(nodes[1].within, PseudoRegion::Body);
+    }
+
+    #[test]
+    fn what_is_waited_in_a_loop_is_no_work_of_it() {
+        let span = |count, ns| Span { count, ns };
+        let mut rows = [Row::of(0), Row::of(1)];
+        rows[1] = Row::of(1)
+            .with(PseudoRegion::Main, span(2, 100))
+            .with(PseudoRegion::Body, span(2, 100));
+        let waited = Row::of(1).with(PseudoRegion::Main, span(2, 30));
+        add_barrier(&[waited], &mut rows);
+        assert_eq!(rows[0], Row::of(0));
+        assert_eq!((rows[1].body, rows[1].ibarr), (span(2, 70), span(2, 30)));
+        assert_eq!(rows[1].main, span(2, 100));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! teams     entries that make a team, and what its members run instead
 //! tasks     entries that make tasks, and what is run instead
 //! locks     lock routines
+//! heads     loops that are known by what is asked at their head
 //! own       calls that come from our own code
 //! site      what is known of a call by where it stands: region, function of the runtime
 //! runtime   the runtimes in this process, and which of them a module calls
@@ -16,6 +17,7 @@
 //! without us, exactly once, with the same words, and gives what that gives. Entries
 //! without events (`GOMP_loop_dynamic_next`, ...) have no row: they are not ours.
 
+mod heads;
 mod locks;
 mod own;
 mod runtime;
@@ -25,6 +27,7 @@ mod table;
 mod tasks;
 mod teams;
 
+pub use heads::{head_begins, head_ends};
 pub use locks::{lock_call, lock_set, lock_test, lock_unset};
 pub use runtime::asked;
 pub use shapes::{around, around_many, sections, single};

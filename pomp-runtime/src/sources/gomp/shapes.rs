@@ -6,6 +6,7 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::super::boundary::event_of;
 use super::super::pomp::report;
+use super::heads::leave_loop;
 use super::site::{self, Call};
 use super::table::{Entry, Of, row::Row};
 use crate::measure::clock::now;
@@ -169,6 +170,9 @@ fn place<E: Row>(body: usize, caller: usize) -> usize {
 #[inline(always)]
 pub(super) fn before<E: Row>(call: Call) {
     tell::<E>(call, |thread, region| {
+        if ends_single(E::OF) && !E::OF.is_barrier() {
+            leave_loop(thread);
+        }
         if ends_single(E::OF) && top_kind(thread) == Some(RegionKind::Single) {
             let is_its_barrier = E::OF.is_barrier() && waits_at_its_end(thread);
             if is_its_barrier {
@@ -195,6 +199,9 @@ pub(super) fn after<E: Row>(
             return;
         }
         report_it(thread, region);
+        if E::OF.is_barrier() {
+            leave_loop(thread);
+        }
     });
 }
 
@@ -239,7 +246,7 @@ fn top_kind(thread: &'static Thread) -> Option<RegionKind> {
     Some(thread.top()?.region()?.kind)
 }
 
-fn top_of(thread: &'static Thread, kind: RegionKind) -> Option<&'static Region> {
+pub(super) fn top_of(thread: &'static Thread, kind: RegionKind) -> Option<&'static Region> {
     thread.top()?.region().filter(|region| region.kind == kind)
 }
 

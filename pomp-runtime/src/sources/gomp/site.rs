@@ -9,6 +9,7 @@ use std::sync::Mutex;
 
 use profile::descriptor::Descriptor;
 use profile::model::Code;
+use profile::region_kind::RegionKind;
 
 use super::super::by_address::{self, Table};
 use super::runtime::{self, Runtime};
@@ -83,6 +84,21 @@ pub(super) fn of<E: Row>(address: usize, word: usize) -> Call {
     }
 }
 
+/// Of the numbers of entries whose calls are of no region.
+const UNPLACED: usize = 1 << 16;
+
+/// The runtime's function for a call that is of no region.
+#[inline(always)]
+pub(super) fn function<E: Row>(address: usize) -> usize {
+    match TABLE.find(address, |site| site.entry == E::NUMBER | UNPLACED) {
+        Some(site) => site.function,
+        None => {
+            let of = Of::Open(RegionKind::Loop);
+            read(E::NUMBER | UNPLACED, E::NAME, of, address, 0).function
+        }
+    }
+}
+
 impl Site {
     #[inline(always)]
     fn call(&self) -> Call {
@@ -104,7 +120,7 @@ fn read(entry: usize, name: &'static CStr, of: Of, address: usize, word: usize) 
         let Some(runtime) = runtime::of_module(&path, base) else {
             cannot_call(name);
         };
-        let Some(function) = runtime.function(entry) else {
+        let Some(function) = runtime.function(entry & !UNPLACED) else {
             cannot_call(name);
         };
         let mut call = Call {
@@ -129,6 +145,8 @@ fn read(entry: usize, name: &'static CStr, of: Of, address: usize, word: usize) 
             register(Descriptor {
                 region_type: region_type.to_owned(),
                 name: own_name(of, name, word),
+                // Nothing else tells it from other loops.
+                schedule: matches!(of, Of::Head).then(|| "static".to_owned()),
                 code: Some(Code {
                     module: path.to_string_lossy().into_owned(),
                     offset: offset.wrapping_sub(base) as u64,
@@ -151,6 +169,7 @@ fn region_type(of: Of) -> Option<&'static str> {
     match of {
         Of::Call(region_type) | Of::Body(region_type) => Some(region_type),
         Of::Named => Some("critical"),
+        Of::Head => Some("for"),
         Of::Open(_) => None,
     }
 }

@@ -21,6 +21,8 @@ pub(super) enum Of {
     Body(&'static str),
     /// A critical section, which is known by the place, and named by the word that is passed.
     Named,
+    /// A loop that its schedule spreads without the runtime, known by the place.
+    Head,
     /// The innermost that is open of this kind.
     Open(RegionKind),
 }
@@ -120,6 +122,9 @@ macro_rules! for_gomp_entries {
             GOMP_loop_end_cancel: around(Open(RegionKind::Loop); ImplicitBarrierEnter; ImplicitBarrierExit LoopExit);
             GOMP_loop_end_nowait: around(Open(RegionKind::Loop); ; LoopExit);
 
+            omp_get_num_threads: head_begins(Head; ; );
+            omp_get_thread_num: head_ends(Head; LoopEnter; );
+
             GOMP_sections_start: sections(Call("sections"); SectionsEnter; );
             GOMP_sections2_start: sections(Call("sections"); SectionsEnter; );
             GOMP_sections_next: sections(Open(RegionKind::Sections); ; );
@@ -199,7 +204,7 @@ macro_rules! rows {
         /// The rows, as types: each has the name of its entry.
         pub mod entries {
             use super::*;
-            use Of::{Body, Call, Named, Open};
+            use Of::{Body, Call, Head, Named, Open};
 
             $(
                 /// The row of the entry of this name.

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 
 use super::super::boundary::event_of;
+use super::heads::leave_loop;
 use super::own;
 use super::runtime::Runtime;
 use super::shapes::leave_single;
@@ -152,6 +153,7 @@ fn end(launch: Launch) {
     event_of(
         |_| Some(launch.region),
         |thread, region| {
+            leave_loop(thread);
             leave_single(thread);
             (launch.after)(thread, region);
             thread.end_member(region, now());
