@@ -201,6 +201,7 @@ mod tests {
     #[test]
     fn two_of_a_kind_on_a_line_are_told_apart_by_column() {
         let region = |line, column| Region {
+            near: false,
             kind: RegionKind::Loop,
             region_type: "for".to_owned(),
             file: "a.c".to_owned(),
