@@ -73,6 +73,11 @@ fn full() -> Profile {
     profile.run.counters = vec!["cycles".to_owned()];
     profile.run.formulas = vec!["a=cycles/2".to_owned()];
     profile.run.processors = 2;
+    profile.run.runtimes = vec![profile::model::Runtime {
+        path: "libgomp.so.1".to_owned(),
+        threads: 2,
+    }];
+    profile.run.not_visible = vec!["flush".to_owned()];
     profile.run.parallel_ns = Some(7);
     profile.run.rank = Some(0);
     profile.ranks = vec![profile.run.clone()];
@@ -87,6 +92,7 @@ fn full() -> Profile {
         region.schedule = Some("static".to_owned());
         region.num_sections = Some(2);
         region.unsplit = Some("why".to_owned());
+        region.near = true;
         region.code = Some(Code {
             module: "/a".to_owned(),
             offset: 16,

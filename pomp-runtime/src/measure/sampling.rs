@@ -26,7 +26,7 @@ use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role};
 use super::thread::Thread;
-use super::{attention, cost, errno, pause, state};
+use super::{attention, cost, errno, pause};
 use crate::sinks::profile::Node;
 
 /// From so many instances on a node can be sampled: they say whether it is worth it.
@@ -314,7 +314,8 @@ fn consider_hot(node: &'static Node, count: u64, ticks: u64) {
 }
 
 impl Thread {
-    /// An event of a construct. True if there is no more to do.
+    /// An event of a construct, while measurement is on and needs no care. True if there
+    /// is no more to do.
     #[inline(always)]
     pub(crate) fn passes_over(&'static self, event: Event, region: &'static Region) -> bool {
         let sampler = &self.sampler;
@@ -368,7 +369,7 @@ impl Thread {
     /// Whether events need more than to be counted.
     #[inline(always)]
     fn is_disturbed(&self) -> bool {
-        self.is_busy() || !self.sees(pause::mark()) || !state::is_quick() || attention::is_needed()
+        self.is_busy() || !self.sees(pause::mark()) || attention::is_needed()
     }
 
     /// Something happens in an instance that is passed over: it is put on the stack.

@@ -18,7 +18,7 @@ use crate::measure::region::Region;
 use crate::measure::sampling::may_be_passed_over;
 use crate::measure::team::Team;
 use crate::measure::thread::{self, Thread};
-use crate::measure::{life_cycle, omp, pause};
+use crate::measure::{life_cycle, omp, pause, state};
 
 /// Defines the functions that report one event of the descriptor's region.
 macro_rules! probes {
@@ -43,6 +43,10 @@ macro_rules! probes {
 /// Whether an event is counted already.
 #[inline(always)]
 fn is_passed_over(event: Event, descriptor: Option<&OmpRegDescr>) -> bool {
+    // Asked first: a thread that may be cancelled at any instruction goes no further.
+    if !state::is_quick() {
+        return false;
+    }
     let (Some(thread), Some(descriptor)) = (thread::current(), descriptor) else {
         return false;
     };

@@ -5,7 +5,7 @@
 //! the implicit barrier of a construct is a timer below it. What a thread did outside
 //! of all is `.TAU application`'s, so that the own times of a thread add up to the run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::analysis::{Label, Report, processor};
 use crate::model::{Profile, Row};
@@ -14,6 +14,11 @@ use crate::region_kind::{PseudoRegion, RegionKind};
 
 /// The timer of all that is in no other.
 pub(super) const APPLICATION: &str = ".TAU application";
+
+/// Timers of longer call paths are left out, and their time is that of the last one
+/// before: TAU writes whole paths, which grow with the square of a recursion's depth.
+/// TAU itself has a limit, too (`TAU_CALLPATH_DEPTH`).
+const DEEPEST: usize = 100;
 
 /// What a thread's timer says. Times in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,14 +61,12 @@ impl Timers {
     pub(super) fn new(report: &Report<'_>, by: By) -> Self {
         let profile = report.profile;
         let mut names: Vec<String> = Vec::new();
+        let mut numbers: HashMap<String, usize> = HashMap::new();
         let mut number = |name: String| {
-            names
-                .iter()
-                .position(|known| *known == name)
-                .unwrap_or_else(|| {
-                    names.push(name);
-                    names.len() - 1
-                })
+            *numbers.entry(name).or_insert_with_key(|name| {
+                names.push(name.clone());
+                names.len() - 1
+            })
         };
         let of_regions: Vec<[usize; 2]> = report
             .labels
@@ -76,6 +79,9 @@ impl Timers {
             let Some(label) = report.labels.get(node.region) else {
                 continue;
             };
+            if own.len() > DEEPEST {
+                continue;
+            }
             for row in &node.rows {
                 let known = profile.threads.get(row.thread).map(processor);
                 let Some(thread) = known.and_then(|known| threads.get_mut(&known)) else {
@@ -122,6 +128,8 @@ fn paths(profile: &Profile, of_regions: &[[usize; 2]]) -> Vec<[Vec<usize>; 2]> {
             _ => own,
         });
         let path = match of_regions.get(node.region) {
+            // One more says that it is too long.
+            Some(_) if around.len() > DEEPEST => around.to_vec(),
             Some([own, _]) => [around, &[*own]].concat(),
             None => around.to_vec(),
         };
