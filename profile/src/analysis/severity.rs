@@ -349,10 +349,12 @@ impl<'r, 'p> Severities<'r, 'p> {
         let mut more = in_serial_nodes.saturating_sub(busy);
         let mut none = [0; PARTS.len()];
         let untold = known[Part::Untold as usize];
-        none[Part::Untold as usize] = overheads.untold.ns.saturating_sub(untold);
         for (part, ns) in [
             (Part::Idle, overheads.idle.ns),
             (Part::SmallTeam, overheads.small_teams.ns),
+            // Of teams measured from outside only the forks are known: initial threads
+            // whose teams overlap in part may have worked meanwhile.
+            (Part::Untold, overheads.untold.ns.saturating_sub(untold)),
         ] {
             none[part as usize] = ns.saturating_sub(more);
             more = more.saturating_sub(ns);
