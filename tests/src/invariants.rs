@@ -49,8 +49,21 @@ pub fn contradictions(profile: &Profile) -> Vec<String> {
     }
     found.extend(tree_contradictions(profile));
     found.extend(crate::waits::contradictions(profile));
-    found.extend(crate::sums::contradictions(&Report::new(profile)));
+    found.extend(crate::sums::contradictions_beyond(
+        &Report::new(profile),
+        between_teams_ns(profile),
+    ));
     found
+}
+
+/// Of a team's members the one that forked it says when it was joined. Where teams are
+/// forked side by side, a runtime may have given a member to another one before that.
+fn between_teams_ns(profile: &Profile) -> u64 {
+    let initial = profile.threads.iter();
+    match initial.filter(|thread| thread.path.len() == 1).count() {
+        0 | 1 => 0,
+        _ => BETWEEN_THREADS_NS,
+    }
 }
 
 fn label(profile: &Profile, at: usize) -> String {
