@@ -1,7 +1,7 @@
 //! ompP's report as text: its sections in its order, with a summary in words
 //! on top.
 //!
-//! Of a large run what matters is shown ([`worth`]), and the rest is counted; all of it is
+//! Of a large run what matters is shown (`worth`), and the rest is counted; all of it is
 //! shown on request.
 
 mod call_graph;
