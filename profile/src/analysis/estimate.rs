@@ -16,10 +16,11 @@
 //!   was in it for the whole time, and stands for its members.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::teams::Forkers;
 use super::tree::Tree;
+use crate::columns::occupied;
 use crate::model::{Profile, Region, Row, Span};
 use crate::region_kind::{PseudoRegion, RegionKind};
 
@@ -99,9 +100,24 @@ pub(super) fn hide_taskloops(tree: &mut Tree<'_>, profile: &Profile) {
             false => node.rows.iter().map(|row| row.main.ns).sum(),
         };
         for place in waits_around(tree, here) {
-            tree.nodes[place].hide_waits(lasted);
+            let known = known_in_wait(tree, place);
+            tree.nodes[place].hide_waits(lasted, &known);
         }
     }
+}
+
+/// What threads did while they waited at a node, and told of.
+fn known_in_wait(tree: &Tree<'_>, place: usize) -> BTreeMap<usize, u64> {
+    let node = &tree.nodes[place];
+    let is_barrier = node.kind == RegionKind::Barrier;
+    let mut known = BTreeMap::new();
+    let children = node.children.iter().map(|&child| &tree.nodes[child]);
+    for child in children.filter(|child| is_barrier || child.within == PseudoRegion::Ibarr) {
+        for row in child.rows.iter() {
+            *known.entry(row.thread).or_default() += occupied(child.kind, row);
+        }
+    }
+    known
 }
 
 /// Where a team's members wait that may execute the tasks of a node: at the end of the

@@ -15,6 +15,7 @@
 //! of a measured program, where a wrong profile must do no harm.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use super::estimate::{self, Barrier};
 use crate::columns::{Measures, Nested, is_waiting, occupied};
@@ -32,7 +33,7 @@ pub(crate) struct TreeNode<'p> {
     /// Where the children stand in [`Tree::nodes`]; always after this node.
     pub(crate) children: Vec<usize>,
     /// The parent's pseudo-region in which it was entered.
-    within: PseudoRegion,
+    pub(super) within: PseudoRegion,
     /// The nearest parallel region above.
     pub(crate) scope: Option<usize>,
     /// The parallel region above that the same thread is about to make a team for,
@@ -116,8 +117,9 @@ impl<'p> TreeNode<'p> {
         !self.maybe_tasks.is_empty()
     }
 
-    /// Takes so much from each thread's wait: it may have been tasks.
-    pub(super) fn hide_waits(&mut self, most: u64) {
+    /// Takes so much from each thread's wait, but for what is known of it, by thread: it
+    /// may have been tasks.
+    pub(super) fn hide_waits(&mut self, most: u64, known: &BTreeMap<usize, u64>) {
         let is_barrier = self.kind == RegionKind::Barrier;
         for row in self.rows.to_mut() {
             let wait = if is_barrier {
@@ -125,7 +127,8 @@ impl<'p> TreeNode<'p> {
             } else {
                 row.ibarr.ns
             };
-            let hidden = most.min(wait);
+            let known = known.get(&row.thread).copied().unwrap_or_default();
+            let hidden = most.min(wait.saturating_sub(known));
             if !is_barrier {
                 row.ibarr.ns -= hidden;
             }
