@@ -182,10 +182,11 @@ pub const VARIABLES: &[Variable] = &[
         Library,
         "ROMP_BUDGET",
         Part,
-        "5%",
+        "none",
         "Time only so many instances of hot small constructs (atomic, critical, flush, master, \
-         ordered, taskyield) that this takes at most such a part of the time; their times are \
-         estimates then. With none all are timed, as where a trace or counters are asked for.",
+         ordered, taskyield) that this takes at most such a part of the time, such as 5%; their \
+         times are estimates then, and one long instance among many short ones may be missed. \
+         All are timed where a trace or counters are asked for.",
     ),
     row(
         Library,
