@@ -113,7 +113,10 @@ fn names_with_commands() {
             let mut out = Vec::new();
             (writer.write)(&report, &mut out).map_err(|error| error.to_string())?;
             let text = String::from_utf8_lossy(&out).into_owned();
-            let is_bad = |c: char| is_command(c) && c != '\n' && c != '\t';
+            // An archive has zeros between its files.
+            let is_bad = |c: char| {
+                is_command(c) && c != '\n' && c != '\t' && (c != '\0' || writer.name != "tau")
+            };
             require(!text.contains(is_bad), || writer.name.to_owned())?;
         }
         require(!headline.trim_end().contains(is_command), || {
