@@ -225,7 +225,8 @@ fn identity(region: &Region) -> (K, String, [u32; 2], Option<String>) {
         region.kind,
         region.file.rsplit('/').next().unwrap().to_owned(),
         region.begin,
-        region.directive.clone(),
+        // Of a call the statement is as good as its place.
+        region.directive.clone().filter(|_| region.kind != K::Lock),
     )
 }
 
