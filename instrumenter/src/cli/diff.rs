@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::PossibleValue;
 use profile::diff::{Noise, WRITERS, diff_runs};
 use profile::model::Profile;
 
@@ -37,12 +36,9 @@ pub(super) struct Arguments {
     noise: Vec<String>,
 }
 
-/// The choices of `--format`, from the table of writers.
+/// The choices of `--format`.
 fn formats() -> clap::builder::PossibleValuesParser {
-    let values = WRITERS
-        .iter()
-        .map(|writer| PossibleValue::new(writer.name).help(writer.about));
-    values.collect::<Vec<_>>().into()
+    super::choices(WRITERS.iter().map(|writer| (writer.name, writer.about)))
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {

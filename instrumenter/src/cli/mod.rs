@@ -214,6 +214,14 @@ fn read_input(path: &std::path::Path) -> Result<profile::model::Profile, profile
     profile::load::parse(path, &text)
 }
 
+/// The values of an option, each with what it is.
+fn choices(
+    rows: impl Iterator<Item = (&'static str, &'static str)>,
+) -> clap::builder::PossibleValuesParser {
+    let values = rows.map(|(name, about)| clap::builder::PossibleValue::new(name).help(about));
+    values.collect::<Vec<_>>().into()
+}
+
 /// Writes to standard output; a reader that went away is no error.
 fn print(
     write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use clap::builder::PossibleValue;
 use profile::analysis::{Report, Selection};
 use profile::report::{WRITERS, Writer, text, writer};
 
@@ -65,12 +64,9 @@ struct SelectionArguments {
     top: Option<usize>,
 }
 
-/// The choices of `--format`, from the table of writers.
+/// The choices of `--format`.
 fn formats() -> clap::builder::PossibleValuesParser {
-    let values = WRITERS
-        .iter()
-        .map(|writer| PossibleValue::new(writer.name).help(writer.about));
-    values.collect::<Vec<_>>().into()
+    super::choices(WRITERS.iter().map(|writer| (writer.name, writer.about)))
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {

@@ -3,6 +3,9 @@
 //! Open addressing, never more than half full. A table that has become too
 //! small stays, for threads that still read it.
 
+use std::collections::BTreeMap;
+
+use crate::measure::modules;
 use crate::measure::shared::{Link, leak, leak_slice};
 
 /// Slots of the first table; a power of two.
@@ -68,6 +71,47 @@ impl<K: Known> Table<K> {
         all.chain([known]).for_each(|known| larger.enter(known));
         self.0.set(Some(larger));
         Some(())
+    }
+}
+
+/// All that a table has, for those who enter more. Valid until a module is unloaded: then
+/// another one may come to its addresses.
+#[derive(Debug)]
+pub(super) struct Book<Key, K: 'static> {
+    known: BTreeMap<Key, &'static K>,
+    /// How many modules had been unloaded when it was begun.
+    unloaded: u64,
+}
+
+impl<Key: Ord, K: Known> Book<Key, K> {
+    pub(super) const fn new() -> Self {
+        Self {
+            known: BTreeMap::new(),
+            unloaded: 0,
+        }
+    }
+
+    /// Empties itself and its table if modules have been unloaded; says whether it did.
+    pub(super) fn forget_unloaded(&mut self, table: &Table<K>) -> bool {
+        let unloaded = modules::unloaded();
+        let is_stale = unloaded != self.unloaded;
+        if is_stale {
+            self.unloaded = unloaded;
+            self.known.clear();
+            table.forget();
+        }
+        is_stale
+    }
+
+    pub(super) fn get(&self, key: &Key) -> Option<&'static K> {
+        self.known.get(key).copied()
+    }
+
+    /// Enters one that it does not have yet into itself and its table. None without memory
+    /// for a larger table.
+    pub(super) fn enter(&mut self, key: Key, known: &'static K, table: &Table<K>) -> Option<()> {
+        self.known.insert(key, known);
+        table.enter(known, self.known.len(), self.known.values().copied())
     }
 }
 

@@ -99,16 +99,13 @@ static TABLE: Table<Known> = Table::none();
 
 /// What only those need to know who come to a new function.
 struct Book {
-    known: BTreeMap<usize, &'static Known>,
+    known: by_address::Book<usize, Known>,
     symbols: BTreeMap<PathBuf, Symbols>,
-    /// How many modules had been unloaded when the table was begun.
-    unloaded: u64,
 }
 
 static BOOK: Mutex<Book> = Mutex::new(Book {
-    known: BTreeMap::new(),
+    known: by_address::Book::new(),
     symbols: BTreeMap::new(),
-    unloaded: 0,
 });
 
 /// Reads what is to be known of a function that no table has.
@@ -132,12 +129,8 @@ pub(super) fn modules_have_changed() {
 
 impl Book {
     fn forget_unloaded(&mut self) {
-        let unloaded = modules::unloaded();
-        if unloaded != self.unloaded {
-            self.unloaded = unloaded;
-            self.known.clear();
+        if self.known.forget_unloaded(&TABLE) {
             self.symbols.clear();
-            TABLE.forget();
         }
     }
 
@@ -151,8 +144,7 @@ impl Book {
             region: Link::none(),
         })?;
         known.region.set(register(self.describe(address)));
-        self.known.insert(address, known);
-        TABLE.enter(known, self.known.len(), self.known.values().copied())?;
+        self.known.enter(address, known, &TABLE)?;
         Some(known)
     }
 
@@ -195,9 +187,8 @@ mod tests {
     fn functions_are_known_by_module_and_address() {
         let address = functions_are_known_by_module_and_address as *const () as usize;
         let mut book = Book {
-            known: BTreeMap::new(),
+            known: by_address::Book::new(),
             symbols: BTreeMap::new(),
-            unloaded: 0,
         };
         let descriptor = book.describe(address);
         let code = descriptor.code.unwrap();

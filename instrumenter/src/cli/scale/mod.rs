@@ -6,7 +6,6 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::PossibleValue;
 use profile::model::Profile;
 use profile::scale::{WRITERS, scale, write_text};
 
@@ -49,12 +48,9 @@ pub(super) struct Arguments {
 const MOST_THREADS: i64 = 65_536;
 const MOST_REPEATS: i64 = 1_000;
 
-/// The choices of `--format`, from the table of writers.
+/// The choices of `--format`.
 fn formats() -> clap::builder::PossibleValuesParser {
-    let values = WRITERS
-        .iter()
-        .map(|writer| PossibleValue::new(writer.name).help(writer.about));
-    values.collect::<Vec<_>>().into()
+    super::choices(WRITERS.iter().map(|writer| (writer.name, writer.about)))
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {

@@ -3,7 +3,6 @@
 //! The place is where the call returns to; of a call that passes the body of a
 //! construct it is that body, which is of one construct for certain.
 
-use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::sync::Mutex;
 
@@ -11,7 +10,7 @@ use profile::descriptor::Descriptor;
 use profile::model::Code;
 use profile::region_kind::RegionKind;
 
-use super::super::by_address::{self, Table};
+use super::super::by_address::{self, Book, Table};
 use super::runtime::{self, Runtime};
 use super::table::Of;
 use super::table::row::Row;
@@ -56,13 +55,8 @@ impl by_address::Known for Site {
 
 static TABLE: Table<Site> = Table::none();
 
-#[derive(Default)]
-struct Book {
-    known: BTreeMap<(usize, usize), &'static Site>,
-    unloaded: u64,
-}
-
-static BOOK: Mutex<Option<Book>> = Mutex::new(None);
+/// By address and entry.
+static BOOK: Mutex<Book<(usize, usize), Site>> = Mutex::new(Book::new());
 
 /// What the body of a construct calls as its last act may return to where we called the
 /// body. Then the call is known by the body.
@@ -203,15 +197,9 @@ fn own_name(of: Of, name: &CStr, word: usize) -> Option<String> {
 
 /// Keeps what was found out. Without memory it is found out again.
 fn enter(entry: usize, address: usize, call: Call) {
-    let mut guard = lock(&BOOK);
-    let book = guard.get_or_insert_default();
-    let unloaded = modules::unloaded();
-    if unloaded != book.unloaded {
-        book.unloaded = unloaded;
-        book.known.clear();
-        TABLE.forget();
-    }
-    if book.known.contains_key(&(address, entry)) {
+    let mut book = lock(&BOOK);
+    book.forget_unloaded(&TABLE);
+    if book.get(&(address, entry)).is_some() {
         return;
     }
     let site = Site {
@@ -226,8 +214,7 @@ fn enter(entry: usize, address: usize, call: Call) {
     site.region.set(call.region);
     site.runtime.set(call.runtime);
     site.body.set(call.body);
-    book.known.insert((address, entry), site);
-    TABLE.enter(site, book.known.len(), book.known.values().copied());
+    book.enter((address, entry), site, &TABLE);
 }
 
 /// As the dynamic linker ends a program that calls a function which is nowhere.

@@ -1,12 +1,11 @@
 //! Regions by where the runtime was called from, found without a lock.
 
-use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use profile::descriptor::Descriptor;
 use profile::model::Code;
 
-use super::super::by_address::{self, Table};
+use super::super::by_address::{self, Book, Table};
 use crate::measure::mutex::lock;
 use crate::measure::region::{self, Region, register};
 use crate::measure::shared::{Link, leak};
@@ -35,13 +34,7 @@ impl by_address::Known for Place {
 
 static TABLE: Table<Place> = Table::none();
 
-#[derive(Default)]
-struct Book {
-    known: BTreeMap<(usize, What), &'static Place>,
-    unloaded: u64,
-}
-
-static BOOK: Mutex<Option<Book>> = Mutex::new(None);
+static BOOK: Mutex<Book<(usize, What), Place>> = Mutex::new(Book::new());
 
 /// The region of a construct whose call of the runtime returns to an address; none
 /// without one.
@@ -63,15 +56,9 @@ pub(super) fn region(what: What, address: usize) -> Option<&'static Region> {
 fn read(what: What, address: usize) -> Option<&'static Region> {
     errno::keep(|| {
         let _new = region::new();
-        let mut guard = lock(&BOOK);
-        let book = guard.get_or_insert_default();
-        let unloaded = modules::unloaded();
-        if unloaded != book.unloaded {
-            book.unloaded = unloaded;
-            book.known.clear();
-            TABLE.forget();
-        }
-        if let Some(place) = book.known.get(&(address, what)) {
+        let mut book = lock(&BOOK);
+        book.forget_unloaded(&TABLE);
+        if let Some(place) = book.get(&(address, what)) {
             return place.region.get();
         }
         let (module, base) = modules::of(address)?;
@@ -92,8 +79,7 @@ fn read(what: What, address: usize) -> Option<&'static Region> {
             region: Link::none(),
         })?;
         place.region.set(region);
-        book.known.insert((address, what), place);
-        TABLE.enter(place, book.known.len(), book.known.values().copied());
+        book.enter((address, what), place, &TABLE);
         region
     })
 }

@@ -7,7 +7,6 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use clap::builder::PossibleValue;
 use trace::export::{self, ExportError};
 use trace::read::Trace;
 
@@ -56,10 +55,8 @@ pub(super) struct Arguments {
 }
 
 fn formats() -> clap::builder::PossibleValuesParser {
-    let values = EXPORTERS
-        .iter()
-        .map(|exporter| PossibleValue::new(exporter.name).help(exporter.about));
-    values.collect::<Vec<_>>().into()
+    let exporters = EXPORTERS.iter();
+    crate::cli::choices(exporters.map(|exporter| (exporter.name, exporter.about)))
 }
 
 pub(super) fn run(trace: &Trace, arguments: &Arguments) -> Result<(), Failure> {
