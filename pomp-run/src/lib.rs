@@ -64,53 +64,20 @@ macro_rules! jumps {
     )+};
 }
 
-// Ends of the process that run no exit handlers.
+// Ends of the process that run no exit handlers, and programs that take its place.
 jumps! {
     _exit => "romp_end_process";
     _Exit => "romp_end_process";
     daemon => "romp_daemon";
-}
-
-macro_rules! execs {
-    ($($number:literal $name:ident;)+) => {$(
-        #[unsafe(no_mangle)]
-        #[unsafe(naked)]
-        unsafe extern "C" fn $name() {
-            naked_asm!(
-                "push rdi",
-                "push rsi",
-                "push rdx",
-                "push rcx",
-                "push r8",
-                "push r9",
-                "push rax",
-                concat!("mov edi, ", $number),
-                "call romp_before_exec",
-                "mov r11, rax",
-                "pop rax",
-                "pop r9",
-                "pop r8",
-                "pop rcx",
-                "pop rdx",
-                "pop rsi",
-                "pop rdi",
-                "jmp r11",
-            )
-        }
-    )+};
-}
-
-// The numbers are those of the library.
-execs! {
-    0 execve;
-    1 execv;
-    2 execvp;
-    3 execvpe;
-    4 execl;
-    5 execlp;
-    6 execle;
-    7 fexecve;
-    8 execveat;
+    execve => "romp_report_then_execve";
+    execv => "romp_report_then_execv";
+    execvp => "romp_report_then_execvp";
+    execvpe => "romp_report_then_execvpe";
+    execl => "romp_report_then_execl";
+    execlp => "romp_report_then_execlp";
+    execle => "romp_report_then_execle";
+    fexecve => "romp_report_then_fexecve";
+    execveat => "romp_report_then_execveat";
 }
 
 /// LLVM's runtime and its kin ask for a tool.

@@ -52,6 +52,10 @@ macro_rules! names {
             concat!(".hidden ", stringify!($otherwise)),
             concat!(".weak ", $name),
             concat!(".type ", $name, ", %function"),
+            // For a library that defines the name itself.
+            concat!(".hidden romp_report_then_", $name),
+            concat!(".globl romp_report_then_", $name),
+            concat!("romp_report_then_", $name, ":"),
             concat!($name, ":"),
             "push rdi",
             "push rsi",
