@@ -48,6 +48,12 @@ pub(super) fn limit(budget: f64) {
     BUDGET.store((budget * WHOLE) as u64, Ordering::Relaxed);
 }
 
+/// Whether anything may be passed over.
+#[inline(always)]
+pub(crate) fn is_on() -> bool {
+    BUDGET.load(Ordering::Relaxed) != 0
+}
+
 /// A sum of floating-point numbers, written by one thread.
 #[derive(Debug, Default)]
 struct Sum(Word);
@@ -287,7 +293,7 @@ fn cost_of_pair() -> u64 {
 /// Samples a node from now on if it is hot and small. Looked at now and then.
 #[inline]
 pub(crate) fn consider(node: &'static Node) {
-    if BUDGET.load(Ordering::Relaxed) == 0 || node.is_special() || !node.is_leaf() {
+    if !is_on() || node.is_special() || !node.is_leaf() {
         return;
     }
     let main = node.span(PseudoRegion::Main);

@@ -15,7 +15,7 @@ use crate::measure::clock::now;
 use crate::measure::event::Event;
 use crate::measure::forkers::Place;
 use crate::measure::region::Region;
-use crate::measure::sampling::may_be_passed_over;
+use crate::measure::sampling::{self, may_be_passed_over};
 use crate::measure::team::Team;
 use crate::measure::thread::{self, Thread};
 use crate::measure::{life_cycle, omp, pause, state};
@@ -44,7 +44,7 @@ macro_rules! probes {
 #[inline(always)]
 fn is_passed_over(event: Event, descriptor: Option<&OmpRegDescr>) -> bool {
     // Asked first: a thread that may be cancelled at any instruction goes no further.
-    if !state::is_quick() {
+    if !sampling::is_on() || !state::is_quick() {
         return false;
     }
     let (Some(thread), Some(descriptor)) = (thread::current(), descriptor) else {
