@@ -98,7 +98,7 @@ fn start() -> bool {
         return false;
     }
     #[cfg(not(test))]
-    stand_in_for_run();
+    take_over_from_run_library();
     set_panic_hook();
     clock::choose(config.clock);
     still::prepare();
@@ -390,10 +390,11 @@ fn finish_trace(threads: &[&'static thread::Thread], start: clock::Pair, end: cl
     }
 }
 
-/// Under `romp run` the library that it loads stands back: this program measures itself.
-/// Asked for only there, since the C library keeps in the heap what it does not find.
+/// Tells the library that `romp run` has loaded, if it has, that this program measures
+/// itself. It is looked for under `romp run` alone: for a name that is not found, the C
+/// library allocates an error on the program's heap.
 #[cfg(not(test))]
-fn stand_in_for_run() {
+fn take_over_from_run_library() {
     if !rights::are_lent() && std::env::var_os(profile::save::LIST).is_some() {
         super::dynamic::call_if_shown(c"romp_run_stand_back");
     }

@@ -128,7 +128,7 @@ fn paths(profile: &Profile, of_regions: &[[usize; 2]]) -> Vec<[Vec<usize>; 2]> {
             _ => own,
         });
         let path = match of_regions.get(node.region) {
-            // One more says that it is too long.
+            // A path of one more than the limit stands for all that are deeper.
             Some(_) if around.len() > DEEPEST => around.to_vec(),
             Some([own, _]) => [around, &[*own]].concat(),
             None => around.to_vec(),
