@@ -11,7 +11,7 @@
 use std::arch::{global_asm, naked_asm};
 
 use pomp::gomp::{self, entries};
-use pomp::{beside, ompt};
+use pomp::{ompt, uninstrumented};
 
 // A shape gets the six words in registers as they are; then, on the stack, where the stubs
 // of tasks stand and where the call returns to, and behind that what the caller put there.
@@ -96,7 +96,7 @@ unsafe extern "C" fn ompt_start_tool(
 /// Programs that were built with Romp call this when they begin to measure themselves.
 #[unsafe(no_mangle)]
 extern "C" fn romp_run_stand_back() {
-    beside::stand_back();
+    uninstrumented::stand_back();
 }
 
 // What the library asks of the OpenMP runtime goes to those (see `build.rs`).

@@ -41,4 +41,4 @@ mod system;
 /// What `pomp-run` makes a library of that is loaded before programs which were not built
 /// with us.
 #[cfg(not(test))]
-pub use sources::{beside, gomp, ompt};
+pub use sources::{gomp, ompt, uninstrumented};

@@ -1,8 +1,6 @@
 //! Sources: each translates the calls of one foreign interface into events. A
 //! source decides nothing; every entry point passes [`boundary`].
 
-#[cfg(not(test))]
-pub mod beside;
 mod boundary;
 mod by_address;
 mod chunks;
@@ -27,6 +25,8 @@ mod pomp;
 mod pomp2;
 mod routine;
 mod spelling;
+#[cfg(not(test))]
+pub mod uninstrumented;
 mod unplaced_locks;
 mod unreached;
 #[cfg(not(test))]

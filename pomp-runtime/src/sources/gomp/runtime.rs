@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use profile::model::{self, Run};
 
-use super::super::beside;
+use super::super::uninstrumented;
 use super::table::NAMES;
 use crate::measure::facts;
 use crate::measure::modules;
@@ -106,7 +106,7 @@ pub(super) fn of_module(path: &Path, base: usize) -> Option<&'static Runtime> {
             if book.runtimes.is_empty() {
                 FIRST.set(Some(runtime));
                 facts::add(describe);
-                beside::begin();
+                uninstrumented::begin();
             }
             book.runtimes.push(runtime);
             runtime
@@ -181,7 +181,7 @@ fn describe(run: &mut Run) {
             path: runtime.path.to_string_lossy().into_owned(),
             threads: runtime.widest.load(Ordering::Relaxed),
         });
-        beside::add_unseen(run, UNSEEN);
+        uninstrumented::add_unseen(run, UNSEEN);
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use profile::model::{self, Run};
 
-use super::super::beside;
+use super::super::uninstrumented;
 pub use super::abi::StartResult;
 use super::abi::{Data, Lookup, SetCallback, Start};
 use super::events;
@@ -59,7 +59,7 @@ unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> 
     let path = modules::of(lookup as *const () as usize).map(|(path, _)| path);
     lock(&RUNTIMES).extend(path);
     facts::add(describe);
-    beside::begin();
+    uninstrumented::begin();
     1
 }
 
@@ -72,7 +72,7 @@ fn describe(run: &mut Run) {
             threads: events::widest(),
         });
     }
-    beside::add_unseen(run, UNSEEN);
+    uninstrumented::add_unseen(run, UNSEEN);
 }
 
 /// What this interface does not tell of.

@@ -9,12 +9,12 @@
 //!   or all that there was.
 //! - What matters less than [`NEGLIGIBLE`] percent of the run is no cause of its own.
 
-mod alone;
-mod guards;
+mod contention;
 mod kinds;
 mod ledger;
 mod machine;
 mod pairs;
+mod serial;
 mod shape;
 mod small;
 mod spinning;
@@ -203,9 +203,9 @@ const DETECTORS: &[Detector] = &[
     tasks::small,
     pairs::evened_out,
     spinning::flushes,
-    guards::queues,
+    contention::queues,
     waits::waits,
-    alone::serial_part,
+    serial::serial_part,
     teams::starting,
     teams::small,
 ];
