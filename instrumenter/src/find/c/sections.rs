@@ -60,11 +60,27 @@ impl Finder<'_> {
                 line_start: false,
             },
         };
+        let end = self.behind_conditionals(from..to, end);
         Some(SectionBlock {
             directive,
             range: begin.at..end.at,
             begin,
             end,
         })
+    }
+
+    /// Where a block ends in every branch of the conditionals that it holds: not in one of
+    /// them, or the others would have no end.
+    fn behind_conditionals(&self, block: std::ops::Range<usize>, end: Position) -> Position {
+        let groups = self.groups.beginning_in(&block);
+        let ends = groups.map(|number| self.groups.groups[number].range.end);
+        let last = ends.filter(|at| *at <= block.end).max();
+        match last.filter(|at| *at > end.at) {
+            Some(at) => Position {
+                at,
+                line_start: true,
+            },
+            None => end,
+        }
     }
 }
