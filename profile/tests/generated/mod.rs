@@ -297,7 +297,7 @@ impl Simulation {
             ordinal: 0,
             schedule: None,
             num_sections: None,
-            unsplit: (number >= UNSPLIT).then(|| "it has a clause".to_owned()),
+            unsplit: is_unsplit(kind, number).then(|| "it has a clause".to_owned()),
             code: None,
             near: false,
         };
@@ -347,9 +347,14 @@ fn ends_with_wait(kind: RegionKind) -> bool {
 /// From this number on regions could not be split.
 const UNSPLIT: usize = 2;
 
+/// The wait at the end of a task group is measured in any case.
+fn is_unsplit(kind: RegionKind, number: usize) -> bool {
+    number >= UNSPLIT && kind != RegionKind::Taskgroup
+}
+
 impl Construct {
     fn is_unsplit(&self) -> bool {
-        self.number >= UNSPLIT
+        is_unsplit(self.kind, self.number)
     }
 
     /// Whether it is measured from outside, as combined constructs are that could
