@@ -2,7 +2,7 @@
 //! ordered parts.
 
 use super::ledger::{Entry, Ledger, largest};
-use super::{Cause, Facts, Kind, Place};
+use super::{Cause, Facts, Kind, Place, kept};
 use crate::advice::advice;
 use crate::analysis::words::{count, percent, time};
 use crate::columns::Quantity;
@@ -24,21 +24,32 @@ pub(super) fn queues(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     for guard in &facts.profile.contention {
         let regions: Vec<usize> = guard.sites.iter().map(|site| site.region).collect();
         let taken = ledger.take(|entry| regions.contains(&entry.region));
-        causes.extend(cause(facts, &taken, Some(guard)));
+        causes.extend(cause(facts, ledger, taken, Some(guard)));
     }
     let is_queue = |entry: &Entry| QUEUES.iter().any(|(kind, ..)| entry.is_of(&[*kind]));
     let rest = ledger.take_by_region(is_queue);
-    causes.extend(rest.iter().filter_map(|taken| cause(facts, taken, None)));
+    for taken in rest {
+        causes.extend(cause(facts, ledger, taken, None));
+    }
     causes
 }
 
-fn cause(facts: &Facts<'_, '_>, taken: &[Entry], guard: Option<&Contention>) -> Option<Cause> {
-    let most = largest(taken)?;
+fn cause(
+    facts: &Facts<'_, '_>,
+    ledger: &mut Ledger,
+    mut taken: Vec<Entry>,
+    guard: Option<&Contention>,
+) -> Option<Cause> {
+    let most = largest(&taken)?.clone();
     let (_, kind, preposition) = QUEUES.iter().find(|(kind, ..)| *kind == most.cost.kind)?;
-    let place = place(facts, preposition, most.region, taken);
-    let mut cause = facts.cause(*kind, place, taken);
+    let place = place(facts, preposition, most.region, &taken);
     let mut regions: Vec<usize> = taken.iter().map(|entry| entry.region).collect();
     regions.dedup();
+    if facts.matters(&taken) {
+        taken.extend(kept::by_queues(facts, ledger, &regions));
+    }
+    let mut cause = facts.cause(*kind, place, &taken);
+    cause.category = Some(most.category);
     cause.upper = super::Share::of(
         cause.upper.ns.max(held(facts, &regions, cause.likely.ns)),
         facts.overheads.duration_ns,

@@ -6,24 +6,30 @@
 
 use super::ledger::Amount;
 use super::{Cause, Causes, Facts, Kind, Place};
-use crate::analysis::NEGLIGIBLE;
 use crate::analysis::remedy::EXPLAINS;
 use crate::analysis::words::{count, percent, time};
 use crate::model::Scheduling;
 
+/// What threads without a processor must cost to be said, in percent of the run: every
+/// machine has something else to do now and then.
+const BUSY: f64 = 5.0;
+
+/// How many times the least work of a thread the most is, where it differs.
+const DIFFERS: f64 = 1.1;
+
 /// Weighs causes against what threads lost for want of a processor.
 pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
-    let Some(scheduling) = facts.profile.run.scheduling else {
+    let Some(scheduling) = scheduling(facts) else {
         return;
     };
     let without = part(scheduling.ready_ns, scheduling.run_ns);
     let kind = kind(facts, &scheduling);
     let mut amount = useful_without(facts, kind, &scheduling);
     amount += serial_without(facts, &scheduling, &mut causes.list);
-    if facts.share(amount.upper) < NEGLIGIBLE {
+    if facts.share(amount.upper) < BUSY {
         return;
     }
-    amount += by_chance(facts, &scheduling, &mut causes.list);
+    amount += by_chance(facts, kind, &scheduling, &mut causes.list);
     amount.lost = scheduling.ready_ns;
     if kind == Kind::Oversubscription {
         // Larger teams would share the same processors.
@@ -38,6 +44,53 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     ]);
     let (what, remedy) = words(facts, kind, without, processors);
     causes.list.push(cause.saying(what, remedy));
+}
+
+/// The elapsed time that all causes together can win, in nanoseconds. With more threads than
+/// processors a thread's wait is another's processor: what the threads computed takes the
+/// processors as long as before.
+pub(super) fn most_to_win(facts: &Facts<'_, '_>) -> u64 {
+    let duration = facts.overheads.duration_ns;
+    let processors = u64::from(facts.profile.run.processors);
+    let Some(scheduling) = scheduling(facts) else {
+        return duration;
+    };
+    let is_shared = processors > 0 && facts.overheads.threads > processors;
+    if !is_shared || kind(facts, &scheduling) == Kind::Affinity {
+        return duration;
+    }
+    let computing = (useful(facts) + facts.overheads.serial.ns as f64) as u64;
+    let ran = scheduling.run_ns.saturating_sub(spun(facts, &scheduling));
+    duration.saturating_sub(computing.min(ran) / processors)
+}
+
+/// What the kernel says of all threads. Those that have ended are in the process's time on
+/// processors alone; what is said of the others is taken to hold for them.
+fn scheduling(facts: &Facts<'_, '_>) -> Option<Scheduling> {
+    let mut all = facts.profile.run.scheduling?;
+    let run = &facts.profile.run;
+    let ran_ns = run.user_ns.saturating_add(run.system_ns);
+    if ran_ns > all.run_ns {
+        let ready = all.ready_ns as f64 * (ran_ns as f64 / all.run_ns.max(1) as f64);
+        (all.run_ns, all.ready_ns) = (ran_ns, ready as u64);
+    }
+    Some(all)
+}
+
+/// Time on a processor in which threads only waited, in nanoseconds, as far as can be told.
+/// While a thread waits it sleeps, spins, or is ready to run; only how long it slept is known.
+fn spun(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> u64 {
+    let awake = scheduling.run_ns.saturating_add(scheduling.ready_ns);
+    let all = u64::from(scheduling.threads).saturating_mul(facts.overheads.duration_ns);
+    let slept = all.saturating_sub(awake);
+    let computing = useful(facts) + facts.overheads.serial.ns as f64;
+    let waited_awake = (awake as f64 - computing).max(0.0) as u64;
+    // Who sleeps through most waits does not spin in the others, but wakes up late.
+    if waited_awake < slept {
+        return 0;
+    }
+    let ran = 1.0 - part(scheduling.ready_ns, scheduling.run_ns);
+    (waited_awake as f64 * ran) as u64
 }
 
 /// The part of the time that a thread was ready in which it did not run.
@@ -66,18 +119,20 @@ fn kind(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> Kind {
     match u64::from(run.processors) {
         _ if is_bound && allowed > 0 && allowed < threads => Kind::Affinity,
         0 => Kind::NoProcessor,
-        processors if threads > processors && wanted(facts, scheduling) > processors as f64 => {
-            Kind::Oversubscription
-        }
+        processors if threads > processors => match could_keep(scheduling, threads, processors) {
+            true => Kind::Oversubscription,
+            false => Kind::NoProcessor,
+        },
         _ => Kind::NoProcessor,
     }
 }
 
-/// How many processors the threads wanted at a time, on average. If that is no more than
-/// there are, it was not these threads that kept each other from running.
-fn wanted(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> f64 {
-    let wanted = scheduling.run_ns as f64 + scheduling.ready_ns as f64;
-    wanted / facts.overheads.duration_ns.max(1) as f64
+/// Whether these threads alone can have kept each other from running: while all of them are
+/// ready, there is none for `threads - processors` of them.
+fn could_keep(scheduling: &Scheduling, threads: u64, processors: u64) -> bool {
+    let without = threads.saturating_sub(processors);
+    let most = u128::from(scheduling.run_ns) * u128::from(without) / u128::from(processors.max(1));
+    u128::from(scheduling.ready_ns) <= most
 }
 
 fn processors(facts: &Facts<'_, '_>, kind: Kind, scheduling: &Scheduling) -> u64 {
@@ -87,11 +142,17 @@ fn processors(facts: &Facts<'_, '_>, kind: Kind, scheduling: &Scheduling) -> u64
     }
 }
 
+/// Thread time of teams in which they did what the program is for, in nanoseconds.
+fn useful(facts: &Facts<'_, '_>) -> f64 {
+    let sum = &facts.overheads.whole_sum;
+    let lost = sum.overhead.ns as f64 + sum.untold.ns as f64;
+    (sum.total.ns as f64 - lost).max(0.0)
+}
+
 /// Useful time of teams in which threads had no processor.
 fn useful_without(facts: &Facts<'_, '_>, kind: Kind, scheduling: &Scheduling) -> Amount {
-    let sum = &facts.overheads.whole_sum;
-    let had = sum.total.ns as f64;
-    let useful = (had - sum.overhead.ns as f64 - sum.untold.ns as f64).max(0.0);
+    let had = facts.overheads.whole_sum.total.ns as f64;
+    let useful = useful(facts);
     let elapsed = facts.overheads.coverage.ns as f64 * useful / had.max(1.0);
     let Scheduling {
         threads,
@@ -133,12 +194,21 @@ fn serial_without(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [
 }
 
 /// Takes over the waits that come of it, as many as it explains: for each thread that has
-/// no processor, all others may wait.
-fn by_chance(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [Cause]) -> Amount {
+/// no processor, all others may wait. Where threads share processors in turns, none of
+/// them is late for it: what differs in sum has a reason of its own.
+fn by_chance(
+    facts: &Facts<'_, '_>,
+    kind: Kind,
+    scheduling: &Scheduling,
+    causes: &mut [Cause],
+) -> Amount {
     let others = facts.overheads.threads.saturating_sub(1);
     let mut explains = scheduling.ready_ns.saturating_mul(others);
     let mut amount = Amount::default();
     for cause in causes.iter_mut().filter(|cause| cause.is_by_chance) {
+        if kind == Kind::Oversubscription && differs(cause) {
+            continue;
+        }
         let lost = cause.lost.ns.min(explains);
         explains -= lost;
         // What is mostly explained has no reason of its own.
@@ -154,11 +224,20 @@ fn by_chance(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [Cause
     amount
 }
 
+/// Whether the work of its threads differs in sum.
+fn differs(cause: &Cause) -> bool {
+    let of = |name| {
+        let mut evidence = cause.evidence.iter();
+        evidence.find(|it| it.0 == name).map_or(0, |it| it.1)
+    };
+    of("most_ns") as f64 > DIFFERS * of("least_ns") as f64
+}
+
 fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (String, String) {
     let had = percent(100.0 * (1.0 - without));
     let threads = count(facts.overheads.threads, "thread");
     let processors = count(processors, "processor");
-    let ready = facts.profile.run.scheduling.map_or(0, |it| it.ready_ns);
+    let ready = scheduling(facts).map_or(0, |it| it.ready_ns);
     match kind {
         Kind::Oversubscription => {
             let nested = facts.efficiency.levels.len() > 1;

@@ -10,6 +10,7 @@
 //! - What matters less than [`NEGLIGIBLE`] percent of the run is no cause of its own.
 
 mod contention;
+mod kept;
 mod kinds;
 mod ledger;
 mod machine;
@@ -41,6 +42,9 @@ use crate::overheads::Category;
 
 /// Causes that are said in words; the others are counted.
 pub(super) const MOST_SAID: usize = 5;
+/// What must be won where threads were late in turns, without a reason that can be seen, in
+/// percent of the run: a machine has as much noise.
+const BY_CHANCE: f64 = 10.0;
 /// What causes that do not matter alone must win together to matter, in percent of
 /// the run.
 const SPREAD: f64 = 5.0;
@@ -181,6 +185,19 @@ impl Cause {
         self
     }
 
+    /// What it must win to be said, in percent of the run.
+    fn least(&self) -> f64 {
+        match self.is_by_chance {
+            true => BY_CHANCE,
+            false => NEGLIGIBLE,
+        }
+    }
+
+    /// Whether the machine is to blame, not the program.
+    fn is_of_machine(&self) -> bool {
+        matches!(self.kind, Kind::NoProcessor | Kind::Oversubscription)
+    }
+
     fn saying(mut self, what: impl Into<String>, remedy: impl Into<String>) -> Self {
         self.what = what.into();
         self.remedy = remedy.into();
@@ -221,16 +238,16 @@ pub(crate) fn analyse(facts: &Facts<'_, '_>) -> Causes {
         causes.list.extend(detect(facts, &mut ledger));
     }
     machine::weigh(facts, &mut causes);
-    sort(&mut causes.list);
+    no_more_than(machine::most_to_win(facts), facts, &mut causes.list);
     spread(facts, &mut causes.list);
-    no_more_than_all(&mut causes.list, facts.overheads.duration_ns);
     causes
 }
 
 fn sort(list: &mut [Cause]) {
     order::by_key(list, |cause| {
         let first = cause.place.regions.first().copied();
-        (Reverse(cause.likely.ns), Reverse(cause.lost.ns), first)
+        let likely = Reverse(cause.likely.ns);
+        (likely, cause.is_of_machine(), Reverse(cause.lost.ns), first)
     });
 }
 
@@ -238,8 +255,9 @@ fn sort(list: &mut [Cause]) {
 fn spread(facts: &Facts<'_, '_>, list: &mut Vec<Cause>) {
     let (mattering, minor): (Vec<Cause>, Vec<Cause>) = std::mem::take(list)
         .into_iter()
-        .partition(|cause| cause.likely.percent >= NEGLIGIBLE);
+        .partition(|cause| cause.likely.percent >= cause.least());
     *list = mattering;
+    let minor: Vec<Cause> = minor.into_iter().filter(|it| !it.is_by_chance).collect();
     let mut amount = Amount::default();
     for cause in &minor {
         amount += Amount {
@@ -277,11 +295,14 @@ fn spread(facts: &Facts<'_, '_>, list: &mut Vec<Cause>) {
 }
 
 /// What is won by one cause cannot be won by the next.
-fn no_more_than_all(list: &mut [Cause], duration_ns: u64) {
-    let mut rest = duration_ns;
-    for cause in list {
-        let likely = cause.likely.ns.min(rest);
-        rest -= likely;
-        cause.likely = Share::of(likely, duration_ns);
+fn no_more_than(mut rest_ns: u64, facts: &Facts<'_, '_>, list: &mut [Cause]) {
+    for cause in list.iter_mut() {
+        cause.likely = facts.elapsed(cause.likely.ns.min(rest_ns) as f64);
+    }
+    sort(list);
+    for cause in list.iter_mut() {
+        let likely = cause.likely.ns.min(rest_ns);
+        rest_ns -= likely;
+        cause.likely = facts.elapsed(likely as f64);
     }
 }

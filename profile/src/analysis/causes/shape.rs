@@ -48,10 +48,10 @@ pub(super) fn of(table: &Table) -> Option<Spread> {
     let work = |(thread, work, _): &(usize, u64, u64)| (*thread, *work);
     let most = rows.iter().map(work).max_by_key(|it| it.1)?;
     let least = rows.iter().map(work).min_by_key(|it| it.1)?;
-    let longest = rows.iter().map(|(_, _, wait)| *wait).max()?;
-    let difference = (most.1 - least.1) as f64;
     let works: Vec<u64> = rows.iter().map(|(_, work, _)| *work).collect();
-    let shape = match difference < EXPLAINS * longest as f64 {
+    let uneven: u64 = works.iter().map(|work| most.1 - work).sum();
+    let waited: u64 = rows.iter().map(|(_, _, wait)| *wait).sum();
+    let shape = match (uneven as f64) < EXPLAINS * waited as f64 {
         true => Shape::Turns,
         false => shape(&works, most.1),
     };

@@ -277,7 +277,7 @@ fn beside(facts: &Facts<'_, '_>, entry: &Entry) -> Vec<usize> {
 }
 
 /// How long each thread waited.
-fn waits_of(facts: &Facts<'_, '_>, entry: &Entry) -> Vec<(usize, u64)> {
+pub(super) fn waits_of(facts: &Facts<'_, '_>, entry: &Entry) -> Vec<(usize, u64)> {
     by_thread(facts, entry.region, |node, row| {
         let is_wait = entry.cost.quantity.inclusive(row);
         if node.kind.is_parallel() && row.row.main.is_zero() {
@@ -289,13 +289,13 @@ fn waits_of(facts: &Facts<'_, '_>, entry: &Entry) -> Vec<(usize, u64)> {
 }
 
 /// How long a construct kept each thread, without the wait at its end.
-fn times_of(facts: &Facts<'_, '_>, region: usize) -> Vec<(usize, u64)> {
+pub(super) fn times_of(facts: &Facts<'_, '_>, region: usize) -> Vec<(usize, u64)> {
     by_thread(facts, region, |node, row| {
         occupied(node.kind, row.row).saturating_sub(Quantity::BarrierTime.inclusive(row))
     })
 }
 
-fn by_thread(
+pub(super) fn by_thread(
     facts: &Facts<'_, '_>,
     region: usize,
     time: impl Fn(&TreeNode<'_>, &crate::columns::Measures<'_>) -> u64,
