@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 use profile::descriptor::Descriptor;
 
 use super::clock::{self, Scale};
-use super::event::Event;
 use super::region::{self, Region};
 use super::shared::Link;
 use super::thread::Thread;
+use profile::event::Event;
 
 /// The least of so many attempts counts: everything that disturbs makes them
 /// longer.

@@ -13,7 +13,6 @@ use profile::region_kind::PseudoRegion;
 use super::arrival::Latest;
 use super::clock;
 use super::counters;
-use super::event::Event;
 use super::pause;
 use super::region::Region;
 use super::stack::{Frame, Role};
@@ -21,6 +20,7 @@ use super::team::stale_since;
 use super::thread::Thread;
 use crate::sinks::collector;
 use crate::sinks::collector::events::Event as Told;
+use profile::event::Event;
 
 impl Thread {
     /// The part of a member ends.

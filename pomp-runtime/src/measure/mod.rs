@@ -24,7 +24,6 @@ pub(crate) mod cxx;
 pub(crate) mod dynamic;
 mod ended;
 pub(crate) mod errno;
-pub(crate) mod event;
 pub(crate) mod facts;
 mod fork;
 pub(crate) mod forkers;

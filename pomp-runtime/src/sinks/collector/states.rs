@@ -7,7 +7,7 @@
 //! The state of a reduction is never given: it lies between the last statement
 //! that a source-level instrumenter can see of a construct and its barrier.
 
-use profile::region_kind::{PseudoRegion, RegionKind};
+use profile::region_kind::{PseudoRegion, Whose};
 
 use super::events::Activity;
 use super::waits::Kind;
@@ -79,23 +79,12 @@ fn in_team(top: &Frame) -> State {
     if top.role() == Role::Fork {
         return State::Overhead;
     }
-    let kind = top.region().map(|region| region.kind);
-    let runtime_only = matches!(
-        kind,
-        Some(
-            RegionKind::Flush
-                | RegionKind::Task
-                | RegionKind::UntiedTask
-                | RegionKind::Taskwait
-                | RegionKind::Taskyield
-        )
-    );
-    let between = top.region().is_some_and(|region| {
-        matches!(region.kind, RegionKind::Single | RegionKind::Scope) || region.is_combined()
-    });
+    let is_overhead = top
+        .region()
+        .is_some_and(|region| region.kind.main() == Whose::Runtime || region.is_combined());
     match top.phase() {
         Enter | Exit | Ibarr => State::Overhead,
-        Main if runtime_only || between => State::Overhead,
+        Main if is_overhead => State::Overhead,
         _ => State::Work,
     }
 }
