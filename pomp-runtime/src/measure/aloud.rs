@@ -7,7 +7,7 @@
 use super::region::Region;
 use super::stack::Role;
 use super::thread::Thread;
-use crate::sinks::collector;
+use crate::measure::collector;
 use profile::event::{Action, Event};
 
 impl Thread {

@@ -18,8 +18,8 @@ use super::region::Region;
 use super::stack::{Frame, Role};
 use super::team::stale_since;
 use super::thread::Thread;
-use crate::sinks::collector;
-use crate::sinks::collector::events::Event as Told;
+use crate::measure::collector;
+use crate::measure::collector::events::Event as Told;
 use profile::event::Event;
 
 impl Thread {

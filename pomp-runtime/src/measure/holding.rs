@@ -13,7 +13,7 @@ use super::region::Region;
 use super::shared::{Link, Word};
 use super::stack::{Frame, Role};
 use super::thread::{self, Thread};
-use crate::sinks::profile::Node;
+use crate::measure::calls::tree::Node;
 use profile::event::Event;
 
 /// Ticks from which on it is worth looking who had it: several times what an

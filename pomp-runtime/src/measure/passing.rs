@@ -12,7 +12,7 @@ use super::counters;
 use super::region::Region;
 use super::stack::{Frame, Role};
 use super::thread::Thread;
-use crate::sinks::collector;
+use crate::measure::collector;
 use profile::event::{Action, Event};
 
 impl Thread {

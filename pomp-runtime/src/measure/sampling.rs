@@ -26,7 +26,7 @@ use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role};
 use super::thread::Thread;
 use super::{attention, cost, errno, pause};
-use crate::sinks::profile::Node;
+use crate::measure::calls::tree::Node;
 use profile::event::{Action, Event};
 
 /// From so many instances on a node can be sampled: they say whether it is worth it.
@@ -44,7 +44,7 @@ static BUDGET: AtomicU64 = AtomicU64::new(0);
 const WHOLE: f64 = 1e6;
 
 /// Has hot constructs timed within a budget, a part of the program's time.
-pub(super) fn limit(budget: f64) {
+pub(crate) fn limit(budget: f64) {
     BUDGET.store((budget * WHOLE) as u64, Ordering::Relaxed);
 }
 

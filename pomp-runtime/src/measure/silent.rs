@@ -15,7 +15,7 @@ use super::clock;
 use super::region::Region;
 use super::stack::{Frame, Role};
 use super::thread::Thread;
-use crate::sinks::profile::Node;
+use crate::measure::calls::tree::Node;
 use profile::event::Action;
 
 /// From so many instances on a node can be throttled.
@@ -29,7 +29,7 @@ const CALIBRATION: Duration = Duration::from_millis(1);
 static LIMIT: AtomicU64 = AtomicU64::new(0);
 
 /// Has regions that are many, and shorter than a limit, counted rather than timed.
-pub(super) fn throttle(limit: Nanoseconds) {
+pub(crate) fn throttle(limit: Nanoseconds) {
     let start = (Instant::now(), clock::now());
     while start.0.elapsed() < CALIBRATION {
         std::hint::spin_loop();

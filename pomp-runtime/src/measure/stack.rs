@@ -21,8 +21,8 @@ use super::region::Region;
 use super::shared::{Link, Word, leak_slice};
 use super::team::Team;
 use super::thread::Thread;
-use crate::sinks::collector;
-use crate::sinks::profile::{Node, pseudo_region};
+use crate::measure::calls::{tree::Node, tree::pseudo_region};
+use crate::measure::collector;
 use profile::event::{Action, Event};
 
 /// Frames that are made at once.

@@ -16,10 +16,11 @@ use super::pomp::{
     report,
 };
 use super::spelling::subroutine;
+use crate::measure::annotations;
 use crate::measure::clock::now;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
-use crate::measure::{annotations, life_cycle};
+use crate::run::life_cycle;
 use profile::event::Event;
 
 /// Defines a subroutine of this interface.

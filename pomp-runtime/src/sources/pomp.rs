@@ -18,7 +18,8 @@ use crate::measure::region::Region;
 use crate::measure::sampling::{self, may_be_passed_over};
 use crate::measure::team::Team;
 use crate::measure::thread::{self, Thread};
-use crate::measure::{life_cycle, omp, pause, state};
+use crate::measure::{omp, pause, state};
+use crate::run::life_cycle;
 use profile::event::Event;
 
 /// Defines the functions that report one event of the descriptor's region.

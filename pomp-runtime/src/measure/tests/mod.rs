@@ -18,7 +18,7 @@ use super::region::tests::region;
 use super::state;
 use super::team::Team;
 use super::thread::Thread;
-use crate::sinks::merge::{Ending, Snapshot, merge};
+use crate::result::merge::{Ending, Snapshot, merge};
 use profile::event::Event;
 
 impl Thread {

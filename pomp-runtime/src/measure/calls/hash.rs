@@ -8,11 +8,11 @@ use std::hash::{BuildHasherDefault, Hasher};
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// A map with such keys.
-pub(super) type Map<Key, Value> = HashMap<Key, Value, BuildHasherDefault<Spread>>;
+pub(crate) type Map<Key, Value> = HashMap<Key, Value, BuildHasherDefault<Spread>>;
 
 /// The hasher.
 #[derive(Default)]
-pub(super) struct Spread(u64);
+pub(crate) struct Spread(u64);
 
 impl Hasher for Spread {
     /// The upper half of the product depends on every bit, the lower does not.

@@ -2,14 +2,14 @@
 
 use profile::region_kind::PseudoRegion;
 
-use super::profile::Node;
+use super::tree::Node;
 use crate::measure::memory;
 
 /// Count and ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Total {
-    pub(super) count: u64,
-    pub(super) ticks: u64,
+pub(crate) struct Total {
+    pub(crate) count: u64,
+    pub(crate) ticks: u64,
 }
 
 impl Total {
@@ -22,17 +22,17 @@ impl Total {
     }
 
     /// Adds one instance.
-    pub(super) fn add(&mut self, ticks: u64) {
+    pub(crate) fn add(&mut self, ticks: u64) {
         self.join(Self { count: 1, ticks });
     }
 
-    pub(super) fn join(&mut self, other: Self) {
+    pub(crate) fn join(&mut self, other: Self) {
         self.count = self.count.wrapping_add(other.count);
         self.ticks = self.ticks.wrapping_add(other.ticks);
     }
 
     /// What takes this out of a sum.
-    pub(super) fn negated(self) -> Self {
+    pub(crate) fn negated(self) -> Self {
         Self {
             count: self.count.wrapping_neg(),
             ticks: self.ticks.wrapping_neg(),
@@ -41,11 +41,11 @@ impl Total {
 }
 
 /// Totals of all pseudo-regions.
-pub(super) type Totals = [Total; PseudoRegion::COUNT];
+pub(crate) type Totals = [Total; PseudoRegion::COUNT];
 
 /// Copies of what many nodes held, most of them in few pseudo-regions.
 #[derive(Debug, Default)]
-pub(super) struct Recorded {
+pub(crate) struct Recorded {
     nodes: Vec<Held>,
     /// Those that are not zero, node by node.
     totals: Vec<Total>,
@@ -67,7 +67,7 @@ impl Held {
 }
 
 impl Recorded {
-    pub(super) fn reserve(&mut self, nodes: usize) {
+    pub(crate) fn reserve(&mut self, nodes: usize) {
         self.nodes.reserve(nodes);
         self.totals.reserve(2 * nodes);
         memory::prefer_large_pages(&self.nodes);
@@ -75,7 +75,7 @@ impl Recorded {
     }
 
     /// Copies what the next node holds.
-    pub(super) fn push(&mut self, node: &Node) {
+    pub(crate) fn push(&mut self, node: &Node) {
         let mut held = Held(self.totals.len() << PseudoRegion::COUNT);
         for (part, pseudo_region) in PseudoRegion::ALL.into_iter().enumerate() {
             let total = Total::of(node, pseudo_region);
@@ -88,7 +88,7 @@ impl Recorded {
     }
 
     /// What a node held.
-    pub(super) fn of(&self, node: usize) -> Totals {
+    pub(crate) fn of(&self, node: usize) -> Totals {
         let mut totals = Totals::default();
         let Some(held) = self.nodes.get(node) else {
             return totals;

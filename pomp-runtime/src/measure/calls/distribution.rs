@@ -78,7 +78,7 @@ fn bucket_of(ticks: u64) -> usize {
 
 /// Instances of one node or several.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Distribution {
+pub(crate) struct Distribution {
     shortest: u64,
     longest: u64,
     buckets: [u64; BUCKETS],
@@ -96,18 +96,18 @@ impl Default for Distribution {
 
 impl Distribution {
     /// Adds one instance.
-    pub(super) fn add(&mut self, ticks: u64) {
+    pub(crate) fn add(&mut self, ticks: u64) {
         self.add_many(ticks, 1);
     }
 
     /// Adds as many instances of one length.
-    pub(super) fn add_many(&mut self, ticks: u64, count: u64) {
+    pub(crate) fn add_many(&mut self, ticks: u64, count: u64) {
         self.shortest = self.shortest.min(ticks);
         self.longest = self.longest.max(ticks);
         self.buckets[bucket_of(ticks)] += count;
     }
 
-    pub(super) fn join(&mut self, other: &Self) {
+    pub(crate) fn join(&mut self, other: &Self) {
         self.shortest = self.shortest.min(other.shortest);
         self.longest = self.longest.max(other.longest);
         for (sum, bucket) in self.buckets.iter_mut().zip(other.buckets) {
@@ -116,17 +116,17 @@ impl Distribution {
     }
 
     /// The longest instance.
-    pub(super) fn longest(&self) -> u64 {
+    pub(crate) fn longest(&self) -> u64 {
         self.longest
     }
 
     /// How many instances took this long, a power of two, or longer.
-    pub(super) fn longer_than(&self, ticks: u64) -> u64 {
+    pub(crate) fn longer_than(&self, ticks: u64) -> u64 {
         self.buckets[bucket_of(ticks)..].iter().sum()
     }
 
     /// How it is saved; none if there was no instance.
-    pub(super) fn describe(
+    pub(crate) fn describe(
         &self,
         region: usize,
         thread: Option<usize>,
@@ -168,7 +168,7 @@ impl Distribution {
 
 /// Copies of the instances of many nodes, of which most have few buckets.
 #[derive(Debug, Default)]
-pub(super) struct Copies {
+pub(crate) struct Copies {
     nodes: Vec<Copied>,
     /// Those that are not empty, node by node: number and count.
     buckets: Vec<(u8, u32)>,
@@ -184,7 +184,7 @@ struct Copied {
 }
 
 impl Copies {
-    pub(super) fn reserve(&mut self, nodes: usize) {
+    pub(crate) fn reserve(&mut self, nodes: usize) {
         self.nodes.reserve(nodes);
         self.buckets.reserve(nodes);
         memory::prefer_large_pages(&self.nodes);
@@ -192,7 +192,7 @@ impl Copies {
     }
 
     /// Copies those of the next node.
-    pub(super) fn push(&mut self, instances: &Instances) {
+    pub(crate) fn push(&mut self, instances: &Instances) {
         let shortest = instances.shortest.get();
         let longest = shortest + instances.width.get();
         for number in bucket_of(shortest)..=bucket_of(longest) {
@@ -209,7 +209,7 @@ impl Copies {
     }
 
     /// Adds those of a node to others.
-    pub(super) fn add_to(&self, to: &mut Distribution, node: usize) {
+    pub(crate) fn add_to(&self, to: &mut Distribution, node: usize) {
         let Some(copied) = self.nodes.get(node) else {
             return;
         };

@@ -19,7 +19,7 @@ use profile::region_kind::PseudoRegion;
 
 use super::distribution::Instances;
 use super::index::{Index, Key};
-use super::node_waits::Waits;
+use super::waits::Waits;
 use crate::measure::counters;
 use crate::measure::memory;
 use crate::measure::pause;
@@ -85,7 +85,7 @@ pub(crate) struct Node {
     within: AtomicU8,
     number: AtomicU32,
     /// Of a root that is traced: the number of its thread's path, plus one.
-    pub(super) path: Word,
+    pub(crate) path: Word,
     /// How many of the regions on its path are entered within themselves.
     repeats: AtomicU8,
     /// Whether entering it needs more than opening a frame.
@@ -97,7 +97,7 @@ pub(crate) struct Node {
     /// Of a fork node: the latest join.
     pub(crate) last_join: Word,
     /// What only some nodes have.
-    pub(super) waits: Link<Waits>,
+    pub(crate) waits: Link<Waits>,
     /// If only some of its instances are timed.
     sample: Link<Sample>,
     /// What was counted in its instances, if anything is.
@@ -481,7 +481,7 @@ impl Node {
     }
 
     /// What it is found by.
-    pub(super) fn key(&self) -> Key {
+    pub(crate) fn key(&self) -> Key {
         Key {
             parent: self.parent.get(),
             region: self.region.get(),
@@ -491,7 +491,7 @@ impl Node {
     }
 
     /// Whether it is what a key says.
-    pub(super) fn is(&self, key: Key) -> bool {
+    pub(crate) fn is(&self, key: Key) -> bool {
         key.parent.is_some_and(|parent| self.parent.is(parent))
             && key
                 .region

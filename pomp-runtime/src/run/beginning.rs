@@ -14,7 +14,7 @@
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use super::clock;
+use crate::measure::clock;
 
 /// The clocks when the library was loaded: the processor's counter, and the
 /// system's in nanoseconds; 0 if the constructor has not run.

@@ -11,7 +11,7 @@ use super::events::{Event, LAST};
 use super::requests::Code;
 use crate::measure::mutex::lock;
 use crate::measure::shared::{Link, leak};
-use crate::measure::{attention, errno, life_cycle};
+use crate::measure::{attention, errno};
 
 /// A collector's function, called in the thread of the event.
 pub(super) type Callback = extern "C" fn(c_int);
@@ -73,9 +73,9 @@ pub(crate) fn tell(event: Event) {
     }
 }
 
-/// Starts a session. Not if one has started, nor after the end of measurement.
-pub(super) fn start() -> Code {
-    if !life_cycle::ensure_started() {
+/// Starts a session, and measurement. Not if one has started, nor after the end of measurement.
+pub(super) fn start(ensure_started: fn() -> bool) -> Code {
+    if !ensure_started() {
         return Code::SequenceError;
     }
     change(|session| {

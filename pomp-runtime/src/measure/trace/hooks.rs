@@ -6,11 +6,11 @@ use trace::record::{AGAIN, CUT, NO_REGION, Op, head, near_chunk};
 use trace::schedule::How;
 
 use super::paths;
+use crate::measure::calls::{tree::Node, tree::Place};
 use crate::measure::chunks::Chunk;
 use crate::measure::region::Region;
 use crate::measure::stack::{Frame, Role};
 use crate::measure::thread::Thread;
-use crate::sinks::profile::{Node, Place};
 
 /// A call of a lock routine, or the lock that it got.
 #[derive(Clone, Copy, Debug)]

@@ -11,24 +11,19 @@
 //! must not be this one: then the helper looks now and then whether it is alone, and
 //! ends if it is. The C library does the rest, as it does for every last thread.
 
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
-use super::mutex::lock;
-use super::shared::{Link, leak};
-use super::{errno, life_cycle, rights, signals, thread};
-use crate::sinks::trace;
+use super::{life_cycle, signals};
+use crate::measure::helper_requests::{
+    self, DUMP, DUMP_NOW, FINISH, FirstThread, STOP, TRACE, ask,
+};
+use crate::measure::mutex::lock;
+use crate::measure::trace;
+use crate::measure::{errno, rights, signal_mask, thread};
 
-const DUMP: u32 = 1;
-const FINISH: u32 = 2;
-const STOP: u32 = 4;
-const TRACE: u32 = 8;
-const DUMP_NOW: u32 = 16;
-
-/// What the helper has been asked for.
-static REQUESTS: AtomicU32 = AtomicU32::new(0);
 /// A signal that the process is to die of, or 0.
 static DEADLY: AtomicI32 = AtomicI32::new(0);
 /// Set when the helper has written the last profile.
@@ -36,8 +31,6 @@ static FINISHED: AtomicBool = AtomicBool::new(false);
 /// Set when the helper has written what somebody waits for.
 static DUMPED: AtomicBool = AtomicBool::new(false);
 
-/// How a signal handler wakes it. None if there is no helper.
-static HELPER: Link<Thread> = Link::none();
 /// The latest helper, also when it is gone. Rust's library has its record in the
 /// program's heap; what is never freed there stays in sight of tools that look for lost
 /// memory. They do not look into the memory that we take elsewhere.
@@ -48,16 +41,8 @@ static HANDLE: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 /// The helper, by the system's number.
 static ITSELF: AtomicI32 = AtomicI32::new(0);
 
-/// What is known of the program's first thread: whether its end will be noticed, and
-/// whether it has come.
-static MAIN: AtomicU8 = AtomicU8::new(UNKNOWN);
-const UNKNOWN: u8 = 0;
-const WATCHED: u8 = 1;
-const ENDED: u8 = 2;
-
 /// Makes the helper, unless there is one. Called inside the library.
-#[cold]
-pub(crate) fn ensure() {
+pub(super) fn make() {
     let mut handle = handle();
     if handle.is_some() {
         return;
@@ -66,19 +51,19 @@ pub(crate) fn ensure() {
         return;
     };
     errno::keep(|| {
-        *handle = signals::with_all_blocked(|signals| {
+        *handle = signal_mask::with_all_blocked(|before| {
             std::thread::Builder::new()
                 .name("romp".to_owned())
                 .spawn(move || {
                     ITSELF.store(thread::number(), Ordering::Relaxed);
                     thread::inside(|| work(wanted.interval));
-                    signals.apply();
+                    before.apply();
                 })
                 .ok()
         });
         if let Some(handle) = &*handle {
             *lock(&LATEST) = Some(handle.thread().clone());
-            HELPER.set(leak(handle.thread().clone()));
+            helper_requests::is_made(handle.thread());
             if wanted.signals {
                 signals::install();
             }
@@ -95,11 +80,6 @@ pub(super) fn handle() -> MutexGuard<'static, Option<JoinHandle<()>>> {
 /// handlers: it writes to memory and wakes a thread.
 pub(super) fn dump() -> bool {
     ask(DUMP)
-}
-
-/// Asks for the full pages of the trace to be written.
-pub(crate) fn write_trace() {
-    ask(TRACE);
 }
 
 /// Asks for the last profile, and then death by this signal. As `dump`.
@@ -164,28 +144,17 @@ pub(super) fn finish_and_stop() -> bool {
         ask(FINISH | STOP);
         // A panic in it has been dealt with there.
         let has_ended = handle.join().is_ok();
-        HELPER.set(None);
+        helper_requests::is_gone();
         has_ended
     })
 }
 
-/// The end of the program's first thread will be told.
-pub(super) fn main_is_watched() {
-    MAIN.store(WATCHED, Ordering::Release);
-}
-
-/// The program's first thread ends, and the program goes on.
-pub(super) fn main_has_ended() {
-    MAIN.store(ENDED, Ordering::Release);
-    ask(0);
-}
-
 /// After which time to look whether the helper is alone, if it can be.
 fn look() -> Option<Duration> {
-    match MAIN.load(Ordering::Acquire) {
-        WATCHED => None,
-        ENDED => Some(Duration::from_millis(5)),
-        _ => Some(Duration::from_millis(100)),
+    match helper_requests::first_thread() {
+        FirstThread::Watched => None,
+        FirstThread::Ended => Some(Duration::from_millis(5)),
+        FirstThread::Unknown => Some(Duration::from_millis(100)),
     }
 }
 
@@ -194,7 +163,7 @@ fn look() -> Option<Duration> {
 fn is_alone() -> bool {
     let Ok(stat) = std::fs::read("/proc/self/stat") else {
         // Nobody knows: the program must end in any case.
-        return MAIN.load(Ordering::Acquire) == ENDED;
+        return helper_requests::first_thread() == FirstThread::Ended;
     };
     let (state, threads) = main_and_threads(&String::from_utf8_lossy(&stat)).unwrap_or_default();
     state == "Z" && threads <= 2
@@ -213,20 +182,10 @@ fn main_and_threads(stat: &str) -> Option<(String, u32)> {
 /// A forked child has no helper: threads are not inherited. Also takes what
 /// its parent's helper was asked for.
 pub(super) fn start_anew(handle: &mut Option<JoinHandle<()>>) {
-    HELPER.set(None);
-    REQUESTS.store(0, Ordering::Relaxed);
+    helper_requests::forget();
     FINISHED.store(false, Ordering::Relaxed);
     // Nothing may be done to the thread by this handle, which is the parent's.
     std::mem::forget(handle.take());
-}
-
-fn ask(request: u32) -> bool {
-    let Some(helper) = HELPER.get() else {
-        return false;
-    };
-    REQUESTS.fetch_or(request, Ordering::AcqRel);
-    helper.unpark();
-    true
 }
 
 fn work(interval: Option<Duration>) {
@@ -237,7 +196,7 @@ fn work(interval: Option<Duration>) {
             Some(time) => std::thread::park_timeout(time),
             None => std::thread::park(),
         }
-        let requests = REQUESTS.swap(0, Ordering::AcqRel);
+        let requests = helper_requests::take();
         if requests & (TRACE | DUMP_NOW) != 0 {
             trace::write();
         }
@@ -251,12 +210,12 @@ fn work(interval: Option<Duration>) {
         }
         if requests & STOP != 0 {
             // From now on signals are no longer ours; one may have come before.
-            HELPER.set(None);
+            helper_requests::is_gone();
             return signals::die(DEADLY.swap(0, Ordering::SeqCst));
         }
         if look().is_some() && is_alone() {
             // What a signal asks for from now on is the system's to do.
-            return HELPER.set(None);
+            return helper_requests::is_gone();
         }
         let is_due = next.is_some_and(|next| Instant::now() >= next);
         if requests & (DUMP | DUMP_NOW) != 0 {

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
+use crate::measure::calls::{tree::Node, tree::Place};
 use crate::measure::errno;
 use crate::measure::mutex::lock;
-use crate::sinks::profile::{Node, Place};
 
 /// The path of the thread that forked, if any, and the number of the member.
 pub(super) type Step = (Option<u32>, u32);

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::profile::Node;
+use super::tree::Node;
 use crate::measure::shared::{Link, Word, leak};
 
 /// Members whose records are made at once.
@@ -68,7 +68,7 @@ impl Node {
     }
 
     /// The record, if there is one.
-    pub(super) fn known_waits(&self) -> Option<&'static Waits> {
+    pub(crate) fn known_waits(&self) -> Option<&'static Waits> {
         self.waits.get()
     }
 }

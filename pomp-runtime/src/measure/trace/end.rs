@@ -9,9 +9,9 @@ use trace::record::Op;
 
 use super::hooks::LockRecord;
 use super::{ON, writer};
+use crate::measure::open_frames::open_frames;
 use crate::measure::pause;
 use crate::measure::thread::Thread;
-use crate::sinks::snapshot::open_frames;
 
 /// A trace that is complete.
 #[derive(Debug)]

@@ -6,9 +6,9 @@ use profile::order;
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::contention;
-use super::distribution::Distribution;
-use super::placing::Places;
-use super::spread::Map;
+use super::node_merge::Places;
+use crate::measure::calls::distribution::Distribution;
+use crate::measure::calls::hash::Map;
 use crate::measure::clock::Scale;
 
 /// Most distributions that are told thread by thread, rather than of all

@@ -10,15 +10,15 @@ use std::sync::atomic::Ordering;
 use profile::model::Estimate;
 use profile::region_kind::PseudoRegion;
 
-use super::distribution::{Copies, Distribution};
-use super::node_waits::Waits;
-use super::profile::{Node, Place};
-use super::spread::Map;
-use super::totals::{Recorded, Total, Totals};
+use crate::measure::calls::hash::Map;
+use crate::measure::calls::waits::Waits;
+use crate::measure::calls::{distribution::Copies, distribution::Distribution};
+use crate::measure::calls::{totals::Recorded, totals::Total, totals::Totals};
+use crate::measure::calls::{tree::Node, tree::Place};
 use crate::measure::clock::Scale;
+use crate::measure::open_frames::open_frames;
 use crate::measure::region::Region;
 use crate::measure::stack::{Frame, Role};
-use crate::measure::team::stale_since;
 use crate::measure::thread::Thread;
 use crate::measure::{active, counters, pause, sampling};
 
@@ -460,32 +460,6 @@ impl Snapshot {
         } else {
             add(EXIT, count, ended.ticks, joins);
         }
-    }
-}
-
-/// The frames that are open, innermost first, each with the time when it was
-/// left if that is known.
-pub(super) fn open_frames(
-    thread: &'static Thread,
-) -> impl Iterator<Item = (&'static Frame, Option<u64>)> {
-    let is_open = |frame: &&'static Frame| frame.role() != Role::Base;
-    let top = thread.top().filter(is_open);
-    std::iter::successors(top, move |frame| frame.below().filter(is_open))
-        .filter(|open| !thread.has_begun_in_pause(open))
-        .map(|open| (open, left_at(open)))
-}
-
-/// When a frame was left that never closed, if that is known: the latest when
-/// the team of the member around it was joined.
-fn left_at(frame: &'static Frame) -> Option<u64> {
-    let mut at = frame;
-    while at.role().is_construct() {
-        at = at.below()?;
-    }
-    if at.role().is_member() {
-        stale_since(at)
-    } else {
-        None
     }
 }
 

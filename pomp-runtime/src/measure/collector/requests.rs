@@ -52,7 +52,7 @@ impl From<Code> for Answer {
 /// # Safety
 /// The buffer is null or holds messages as drawn above, with a size of 0 behind
 /// the last one.
-pub(crate) unsafe fn answer(buffer: *mut u8) -> bool {
+pub(crate) unsafe fn answer(buffer: *mut u8, ensure_started: fn() -> bool) -> bool {
     let aligned = |number: usize| number.is_multiple_of(align_of::<c_int>());
     if buffer.is_null() || !aligned(buffer.addr()) {
         return false;
@@ -72,7 +72,7 @@ pub(crate) unsafe fn answer(buffer: *mut u8) -> bool {
         };
         // SAFETY: the message has this size, and another or the end follows.
         unsafe {
-            answer_message(at, size - HEADER);
+            answer_message(at, size - HEADER, ensure_started);
             at = at.add(size);
         }
     }
@@ -80,13 +80,14 @@ pub(crate) unsafe fn answer(buffer: *mut u8) -> bool {
 
 /// # Safety
 /// `message` points to a header with `room` bytes of memory behind it.
-unsafe fn answer_message(message: *mut u8, room: usize) {
+unsafe fn answer_message(message: *mut u8, room: usize, ensure_started: fn() -> bool) {
     // SAFETY: as the caller promises.
     unsafe {
         let header = message.cast::<c_int>();
         let memory = Memory {
             start: message.add(HEADER),
             room,
+            ensure_started,
         };
         let answer = memory.answer(header.add(1).read());
         header.add(2).write(c_int::from(answer.code as u8));
@@ -100,6 +101,8 @@ unsafe fn answer_message(message: *mut u8, room: usize) {
 struct Memory {
     start: *mut u8,
     room: usize,
+    /// What starts measurement, unless it has ended.
+    ensure_started: fn() -> bool,
 }
 
 impl Memory {
@@ -109,7 +112,7 @@ impl Memory {
         // SAFETY: as the caller promises, for all that read or write it.
         unsafe {
             match request {
-                0 => session::start().into(),
+                0 => session::start(self.ensure_started).into(),
                 1 => self.register().into(),
                 2 => self.unregister().into(),
                 3 => self.when_started(|| self.put_state()),

@@ -7,10 +7,10 @@ use profile::model::{Contention, ContentionSite, GuardKind, Holder, Node, Profil
 use profile::order;
 use profile::region_kind::{PseudoRegion, RegionKind};
 
-use super::distribution::Distribution;
-use super::node_waits::SEVERAL;
-use super::placing::{Placed, Places};
-use super::spread::Map;
+use super::node_merge::{Placed, Places};
+use crate::measure::calls::distribution::Distribution;
+use crate::measure::calls::hash::Map;
+use crate::measure::calls::waits::SEVERAL;
 use crate::measure::clock::Scale;
 use crate::measure::holding::WAITED;
 
@@ -83,7 +83,7 @@ fn sites(
             )
         })
     };
-    let mut known: Map<*const super::profile::Node, Placed> = Map::default();
+    let mut known: Map<*const crate::measure::calls::tree::Node, Placed> = Map::default();
     for placed in guarded() {
         known.insert(std::ptr::from_ref(snapshot.nodes[placed.node]), placed);
     }

@@ -17,16 +17,16 @@ use profile::model::{Profile, rows_are_many};
 use profile::save::{SaveOptions, Saved, save, save_over};
 
 use super::beginning::Beginning;
-use super::config::Config;
-use super::mutex::lock;
-use super::{
-    allocator, annotations, at_end, clock, config, cost, counters, errno, facts, fork, helper,
-    limits, memory, message, region, rights, sampling, signals, silent, state, stderr, still,
-    thread,
+use super::{at_end, fork, helper, signals};
+use crate::measure::collector;
+use crate::measure::config::Config;
+use crate::measure::mutex::lock;
+use crate::measure::trace;
+use crate::measure::{
+    allocator, annotations, clock, config, cost, counters, errno, facts, helper_requests, limits,
+    memory, message, region, rights, sampling, signal_mask, silent, state, stderr, still, thread,
 };
-use crate::sinks::collector;
-use crate::sinks::merge::{self, Ending, Snapshot};
-use crate::sinks::trace;
+use crate::result::merge::{self, Ending, Snapshot};
 
 /// What must be remembered from the start.
 #[derive(Clone)]
@@ -132,6 +132,7 @@ fn start() -> bool {
     }
     PROCESS.store(std::process::id(), Ordering::Relaxed);
     *started() = Some(start);
+    helper_requests::make_with(helper::make);
     at_end::register();
     fork::watch();
     thread::watch_main();
@@ -245,7 +246,7 @@ fn set_panic_hook() {
 
 /// Ends measurement and writes what was measured.
 pub(super) fn finish() {
-    signals::held_back(finish_undisturbed);
+    signal_mask::held_back(finish_undisturbed);
 }
 
 fn finish_undisturbed() {
@@ -277,7 +278,7 @@ fn finish_undisturbed() {
 /// Writes what was measured so far, and goes on.
 pub(super) fn dump(saying: Saying) {
     if state::is_on_or_paused() && is_own_process() {
-        signals::held_back(|| dump_undisturbed(saying));
+        signal_mask::held_back(|| dump_undisturbed(saying));
     }
 }
 
@@ -396,7 +397,7 @@ fn finish_trace(threads: &[&'static thread::Thread], start: clock::Pair, end: cl
 #[cfg(not(test))]
 fn take_over_from_run_library() {
     if !rights::are_lent() && std::env::var_os(profile::save::LIST).is_some() {
-        super::dynamic::call_if_shown(c"romp_run_stand_back");
+        crate::measure::dynamic::call_if_shown(c"romp_run_stand_back");
     }
 }
 

@@ -6,9 +6,9 @@
 
 use profile::region_kind::PseudoRegion;
 
-use super::profile::{Node, Place};
 use super::snapshot::Snapshot;
-use super::spread::Map;
+use crate::measure::calls::hash::Map;
+use crate::measure::calls::{tree::Node, tree::Place};
 use crate::measure::region::Region;
 
 /// Identity of a merged node.

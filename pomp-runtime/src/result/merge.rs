@@ -10,13 +10,13 @@ use profile::order;
 use profile::parallel::map_parts;
 use profile::region_kind::RegionKind;
 
-use super::placing::{Merged, Placed, Places};
-use super::profile::{Node, Place};
+use super::node_merge::{Merged, Placed, Places};
 pub(crate) use super::snapshot::Snapshot;
-use super::spread::Map;
-use super::totals::Totals;
 use super::waits;
 use crate::measure::active;
+use crate::measure::calls::hash::Map;
+use crate::measure::calls::totals::Totals;
+use crate::measure::calls::{tree::Node, tree::Place};
 use crate::measure::clock::Scale;
 use crate::measure::region::Region;
 

@@ -10,9 +10,10 @@ use std::mem::ManuallyDrop;
 use std::sync::MutexGuard;
 use std::thread::JoinHandle;
 
+use super::helper;
 use super::life_cycle::{self, Start};
-use super::{active, helper, pause, region, thread};
-use crate::sinks::{collector, trace};
+use crate::measure::{active, pause, region, thread};
+use crate::measure::{collector, trace};
 use profile::save::Saved;
 
 /// The locks, in the order in which they are taken.

@@ -8,7 +8,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::profile::Node;
+use super::tree::Node;
 use crate::measure::shared::{Link, Word};
 use crate::measure::{sampling, silent};
 

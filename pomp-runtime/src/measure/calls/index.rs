@@ -8,8 +8,8 @@
 use std::hash::Hasher;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::profile::Node;
-use super::spread::Spread;
+use super::hash::Spread;
+use super::tree::Node;
 use crate::measure::region::Region;
 use crate::measure::shared::{Link, Word, leak, leak_slice};
 
@@ -18,11 +18,11 @@ const FIRST: usize = 64;
 
 /// What a node is found by: where it stands, and what distinguishes it there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Key {
-    pub(super) parent: Option<&'static Node>,
-    pub(super) region: Option<&'static Region>,
-    pub(super) within: u8,
-    pub(super) number: u32,
+pub(crate) struct Key {
+    pub(crate) parent: Option<&'static Node>,
+    pub(crate) region: Option<&'static Region>,
+    pub(crate) within: u8,
+    pub(crate) number: u32,
 }
 
 impl Key {
@@ -44,7 +44,7 @@ impl Key {
 
 /// All nodes of a tree but its initial roots.
 #[derive(Debug)]
-pub(super) struct Index {
+pub(crate) struct Index {
     table: Link<Table>,
     used: Word,
     /// Set when there was no memory to grow: nodes may be missing.
@@ -60,7 +60,7 @@ struct Table {
 }
 
 impl Index {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             table: Link::none(),
             used: Word::new(0),
@@ -69,18 +69,18 @@ impl Index {
     }
 
     /// Whether nodes may be missing.
-    pub(super) fn has_gaps(&self) -> bool {
+    pub(crate) fn has_gaps(&self) -> bool {
         self.has_gaps.load(Ordering::Relaxed)
     }
 
     /// The node of a key.
-    pub(super) fn find(&self, key: Key) -> Option<&'static Node> {
+    pub(crate) fn find(&self, key: Key) -> Option<&'static Node> {
         let (_, node) = self.table.get()?.probe(key)?;
         node
     }
 
     /// Adds a node that is not there.
-    pub(super) fn add(&self, node: &'static Node) {
+    pub(crate) fn add(&self, node: &'static Node) {
         let table = match self.table.get() {
             Some(table) if self.used.get() < table.places.len() as u64 / 2 => Some(table),
             table => self.grow(table),

@@ -9,7 +9,8 @@
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{life_cycle, thread};
+use super::life_cycle;
+use crate::measure::thread;
 
 /// The thread whose handler ends measurement, by the system's number.
 static ENDING: AtomicI32 = AtomicI32::new(NOBODY);

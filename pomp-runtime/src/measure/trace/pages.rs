@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
 use trace::layout::{PAYLOAD_WORDS, SlotHead, SlotKind};
 
-use crate::measure::helper;
+use crate::measure::helper_requests;
 use crate::measure::shared::{Link, Word, leak, leak_slice};
 
 /// More pages than this are not made, whatever the limit: a gigabyte.
@@ -61,7 +61,7 @@ pub(super) fn start_anew() {
 
 /// A free page, or a new one; none if there is none.
 pub(super) fn take() -> Option<&'static Page> {
-    helper::ensure();
+    helper_requests::ensure();
     if NONE_FREE.load(Ordering::Relaxed) {
         return None;
     }
@@ -110,7 +110,7 @@ pub(super) fn hand_over(page: &'static Page) {
         page.next.set(before);
         if FULL.replace_if(before, page) {
             if before.is_none() {
-                helper::write_trace();
+                helper_requests::write_trace();
             }
             return;
         }
