@@ -18,37 +18,46 @@
 typedef long call(long, long, long);
 #define WEAK __attribute__((weak))
 
+/* Functions that report one event of their region, each with its name in Fortran, and what
+ * ends a construct behind its barrier. */
+/* Made of the tables. */
+#define EVENTS(X) \
+  X(For_enter, for_enter) X(For_exit, for_exit) X(Sections_enter, sections_enter) \
+  X(Sections_exit, sections_exit) X(Section_begin, section_begin) X(Section_end, section_end) \
+  X(Single_enter, single_enter) X(Single_begin, single_begin) X(Single_end, single_end) \
+  X(Single_exit, single_exit) X(Workshare_enter, workshare_enter) \
+  X(Workshare_exit, workshare_exit) X(Scope_enter, scope_enter) X(Scope_begin, scope_begin) \
+  X(Scope_end, scope_end) X(Scope_exit, scope_exit) X(Master_begin, master_begin) \
+  X(Master_end, master_end) X(Critical_enter, critical_enter) X(Critical_begin, critical_begin) \
+  X(Critical_end, critical_end) X(Critical_exit, critical_exit) X(Ordered_enter, ordered_enter) \
+  X(Ordered_begin, ordered_begin) X(Ordered_end, ordered_end) X(Ordered_exit, ordered_exit) \
+  X(Atomic_enter, atomic_enter) X(Atomic_exit, atomic_exit) X(Barrier_enter, barrier_enter) \
+  X(Barrier_exit, barrier_exit) X(Flush_enter, flush_enter) X(Flush_exit, flush_exit) \
+  X(Task_create_enter, task_create_enter) X(Task_create_exit, task_create_exit) \
+  X(Task_end, task_end) X(Taskwait_enter, taskwait_enter) X(Taskwait_exit, taskwait_exit) \
+  X(Taskyield_enter, taskyield_enter) X(Taskyield_exit, taskyield_exit) \
+  X(Taskgroup_enter, taskgroup_enter) X(Taskgroup_begin, taskgroup_begin) \
+  X(Taskgroup_end, taskgroup_end) X(Taskgroup_exit, taskgroup_exit) \
+  X(Taskloop_enter, taskloop_enter) X(Taskloop_exit, taskloop_exit) X(Loop_enter, loop_enter) \
+  X(Loop_exit, loop_exit) X(Distribute_enter, distribute_enter) \
+  X(Distribute_exit, distribute_exit) X(Teams_enter, teams_enter) X(Teams_exit, teams_exit) \
+  X(Target_enter, target_enter) X(Target_exit, target_exit) X(Construct_enter, construct_enter) \
+  X(Construct_exit, construct_exit) X(Begin, begin) X(End, end)
+#define ENDS(X) \
+  X("for", For_exit) X("sections", Sections_exit) X("single", Single_exit) \
+  X("workshare", Workshare_exit) X("scope", Scope_exit)
+/* Till here. */
+
 #define FUNCTIONS(X) \
-  X(Parallel_fork) X(Parallel_begin) X(Parallel_end) X(Parallel_join) \
-  X(For_enter) X(For_exit) X(Sections_enter) X(Sections_exit) X(Section_begin) X(Section_end) \
-  X(Single_enter) X(Single_begin) X(Single_end) X(Single_exit) X(Workshare_enter) \
-  X(Workshare_exit) X(Scope_enter) X(Scope_begin) X(Scope_end) X(Scope_exit) X(Master_begin) \
-  X(Master_end) X(Critical_enter) X(Critical_begin) X(Critical_end) X(Critical_exit) \
-  X(Ordered_enter) X(Ordered_begin) X(Ordered_end) X(Ordered_exit) X(Atomic_enter) \
-  X(Atomic_exit) X(Barrier_enter) X(Barrier_exit) X(Flush_enter) X(Flush_exit) \
-  X(Task_create_enter) X(Task_create_exit) X(Task_begin) X(Task_create) X(Task_execute) \
-  X(Task_end) X(Taskwait_enter) X(Taskwait_exit) X(Taskyield_enter) X(Taskyield_exit) \
-  X(Taskgroup_enter) X(Taskgroup_begin) X(Taskgroup_end) X(Taskgroup_exit) X(Taskloop_enter) \
-  X(Taskloop_exit) X(Loop_enter) X(Loop_exit) X(Distribute_enter) X(Distribute_exit) \
-  X(Teams_enter) X(Teams_exit) X(Target_enter) X(Target_exit) X(Construct_enter) \
-  X(Construct_exit) X(Begin) X(End) X(Init) X(Finalize) X(On) X(Off)
+  EVENTS(X) X(Parallel_fork, parallel_fork) X(Parallel_begin, parallel_begin) \
+  X(Parallel_end, parallel_end) X(Parallel_join, parallel_join) X(Task_begin, task_begin) \
+  X(Task_create, task_create) X(Task_execute, task_execute) X(Init, init) \
+  X(Finalize, finalize) X(On, on) X(Off, off)
 
 /* Of Fortran, under each of their names. */
 #define SUBROUTINES(X) \
-  X(atomic_enter) X(atomic_exit) X(barrier_enter) X(barrier_exit) X(begin) X(construct_enter) \
-  X(construct_exit) X(critical_begin) X(critical_end) X(critical_enter) X(critical_exit) \
-  X(distribute_enter) X(distribute_exit) X(end) X(finalize) X(flush_enter) X(flush_exit) \
-  X(for_enter) X(for_exit) X(implicit_barrier_enter) X(implicit_barrier_exit) \
-  X(implicit_barrier_leave) X(init) X(lock_site) X(loop_enter) X(loop_exit) X(master_begin) \
-  X(master_end) X(off) X(on) X(ordered_begin) X(ordered_end) X(ordered_enter) X(ordered_exit) \
-  X(parallel_begin) X(parallel_end) X(parallel_fork) X(parallel_join) X(scope_begin) \
-  X(scope_end) X(scope_enter) X(scope_exit) X(section_begin) X(section_end) X(sections_enter) \
-  X(sections_exit) X(single_begin) X(single_end) X(single_enter) X(single_exit) X(target_enter) \
-  X(target_exit) X(task_begin) X(task_create) X(task_create_enter) X(task_create_exit) \
-  X(task_end) X(task_execute) X(taskgroup_begin) X(taskgroup_end) X(taskgroup_enter) \
-  X(taskgroup_exit) X(taskloop_enter) X(taskloop_exit) X(taskwait_enter) X(taskwait_exit) \
-  X(taskyield_enter) X(taskyield_exit) X(teams_enter) X(teams_exit) X(workshare_enter) \
-  X(workshare_exit)
+  FUNCTIONS(X) X(, implicit_barrier_enter) X(, implicit_barrier_exit) \
+  X(, implicit_barrier_leave) X(, lock_site)
 
 /* Routines of locks: C's name, and the hint's place. */
 #define LOCKS(X) \
@@ -63,7 +72,7 @@ typedef long call(long, long, long);
   X(Implicit_barrier_enter, Barrier_enter) X(Implicit_barrier_exit, Barrier_exit)
 
 /* C and C++ */
-#define X(name) \
+#define X(name, fortran) \
   static call *real_##name; \
   WEAK long POMP_##name(long a, long b, long c) \
   { \
@@ -95,9 +104,10 @@ static call *real_leave;
 WEAK long POMP_Implicit_barrier_leave(long region, long b, long c)
 {
   static const struct { const char *kind; call *end; } ends[] = {
-    { "parallel", POMP_Parallel_end }, { "for", POMP_For_exit },
-    { "sections", POMP_Sections_exit }, { "single", POMP_Single_exit },
-    { "workshare", POMP_Workshare_exit }, { "scope", POMP_Scope_exit },
+    { "parallel", POMP_Parallel_end },
+#define X(kind, function) { kind, POMP_##function },
+    ENDS(X)
+#undef X
   };
   const char *kind = *(const char **)region;
   if (real_leave)
@@ -142,7 +152,7 @@ X(Init_nest_lock, init_nest_lock)
 #undef X
 
 /* Fortran */
-#define X(name) \
+#define X(function, name) \
   static call *realf_##name; \
   WEAK long pompf_##name##_(long a, long b, long c) \
   { \
@@ -179,7 +189,7 @@ __attribute__((constructor(101))) static void find(void)
 {
   real_leave = found("POMP_Implicit_barrier_leave");
   real_table = (long (*)(long, long, long, long))dlsym(RTLD_NEXT, "POMP_Register_table");
-#define X(name) real_##name = found("POMP_" #name);
+#define X(name, fortran) real_##name = found("POMP_" #name);
   FUNCTIONS(X)
 #undef X
 #define X(name, older) real_##name = found("POMP_" #name);
@@ -190,7 +200,7 @@ __attribute__((constructor(101))) static void find(void)
   realf_##routine = found("pompf_" #routine "_");
   LOCKS(X)
 #undef X
-#define X(name) realf_##name = found("pompf_" #name "_");
+#define X(function, name) realf_##name = found("pompf_" #name "_");
   SUBROUTINES(X)
 #undef X
 }

@@ -5,16 +5,18 @@
 //!                                                 gomp, ompt (of programs that were not built
 //!                                                 with us);
 //!                                                 all pass `boundary`
-//! measure    the event gets time, thread, region  clock, thread, stack, team, task, lock, region
-//!            when it begins and ends              life_cycle, helper, signals, fork, pause,
-//!                                                 passing, still, cancellation
-//! sinks      what becomes of it                   profile (call paths), log, merge (at the end);
-//!                                                 collector (a tool's callbacks)
+//! measure    the event gets time, thread, region  clock, thread, stack, team, task, lock, region;
+//!                                                 pause, passing, still, cancellation
+//!            and is recorded, or passed on        calls (call paths), trace; collector (a tool's
+//!                                                 callbacks)
+//! result     a profile is made of the records     snapshot, node_merge, merge
+//! run        measurement begins and ends          life_cycle, beginning, at_end, helper,
+//!                                                 signals, fork
 //! ```
 //!
 //! Invariants, as absences:
-//! - a source decides nothing and calls no sink, but to pass on a collector's
-//!   requests, which are to one; a sink names no source;
+//! - a source decides nothing; what records names no source, and knows nothing of the run's
+//!   begin and end, nor of the profile that is made of its records;
 //! - while the program is measured nothing locks, allocates after warm-up, does
 //!   input or output, or writes where another thread writes;
 //! - nothing that a thread records is ever freed, so reading it when the run
@@ -27,14 +29,15 @@
 //!   taken from a range of our own (`allocator`); where the OpenMP and the C++ runtime
 //!   are asked (`omp`, `fortran_omp`, `chunks`, `cxx`); and where the system is
 //!   (`at_end`, `beginning`, `cancellation`, `clock`, `counters`, `dynamic`, `errno`,
-//!   `facts`, `fork`, `limits`, `memory`, `modules`, `own_file`, `rights`, `scheduling`, `signals`,
-//!   `stderr`, `still`), with `system` for what Rust's library asks it. A test holds
+//!   `facts`, `fork`, `limits`, `memory`, `modules`, `own_file`, `rights`, `scheduling`, `signal_mask`,
+//!   `signals`, `stderr`, `still`), with `system` for what Rust's library asks it. A test holds
 //!   this list to the files.
 
 #![deny(clippy::unwrap_used, clippy::expect_used)]
 
 mod measure;
-mod sinks;
+mod result;
+mod run;
 mod sources;
 mod system;
 

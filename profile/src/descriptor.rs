@@ -24,7 +24,7 @@
 
 mod opari2;
 
-pub use opari2::pomp2_type;
+pub use opari2::{pomp2_knows, pomp2_type};
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

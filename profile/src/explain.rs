@@ -229,9 +229,7 @@ fn full_names(kinds: &[RegionKind]) -> String {
 
 fn category(name: &str) -> Option<String> {
     let category = Category::ALL.into_iter().find(|of| is(of.name(), name))?;
-    let costs = overheads::COSTS
-        .iter()
-        .filter(|cost| may_be(cost.charge, category));
+    let costs = overheads::all().filter(|cost| may_be(cost.charge, category));
     let places = costs.map(|cost| format!("{} {}", cost.place, cost.kind.row().full_name));
     let places = places.collect::<Vec<_>>().join("; ");
     Some(format!(

@@ -3,64 +3,13 @@
 
 use std::fmt;
 
+pub use crate::region_kind::GROUPS;
 use crate::region_kind::RegionKind;
-
-/// The groups: name, and what is in it.
-pub const GROUPS: &[(&str, &str)] = &[
-    ("parallel", "parallel regions, also combined ones"),
-    ("loop", "for, do, loop"),
-    ("sections", "sections and section"),
-    ("single", "single"),
-    ("workshare", "workshare"),
-    ("scope", "scope"),
-    ("critical", "critical sections"),
-    ("ordered", "ordered regions"),
-    ("atomic", "atomic"),
-    ("sync", "barrier"),
-    ("flush", "flush"),
-    ("master", "master and masked"),
-    (
-        "task",
-        "task, taskloop, taskgroup, taskwait, taskyield and the execution of tasks",
-    ),
-    (
-        "target",
-        "target and its data directives, teams, distribute",
-    ),
-    ("cancel", "cancel, cancellation point"),
-    ("region", "regions that the user marked"),
-    ("lock", "calls of lock routines"),
-    ("function", "functions of the program"),
-];
 
 /// The group of a kind of region.
 #[must_use]
 pub fn of(kind: RegionKind) -> &'static str {
-    use RegionKind as K;
-    match kind {
-        K::Parallel | K::ParallelLoop | K::ParallelSections | K::ParallelWorkshare => "parallel",
-        K::Loop | K::GenericLoop => "loop",
-        K::Sections | K::Section => "sections",
-        K::Single => "single",
-        K::Workshare => "workshare",
-        K::Scope => "scope",
-        K::Critical => "critical",
-        K::Ordered => "ordered",
-        K::Atomic => "atomic",
-        K::Barrier => "sync",
-        K::Flush => "flush",
-        K::Master => "master",
-        K::Task | K::TaskExec | K::UntiedTask | K::UntiedTaskExec => "task",
-        K::Taskwait | K::Taskgroup | K::Taskyield | K::Taskloop => "task",
-        K::Distribute | K::Teams | K::Target | K::TargetData => "target",
-        K::TargetEnterData | K::TargetExitData | K::TargetUpdate => "target",
-        K::Taskgraph | K::Depobj => "task",
-        K::Dispatch | K::Interop => "target",
-        K::Cancel | K::CancellationPoint => "cancel",
-        K::User => "region",
-        K::Lock => "lock",
-        K::Function => "function",
-    }
+    kind.group()
 }
 
 /// A set of groups.

@@ -29,6 +29,7 @@ pub mod counters;
 pub mod descriptor;
 pub mod diff;
 pub mod environment;
+pub mod event;
 pub mod explain;
 pub mod functions;
 pub mod group;

@@ -1,9 +1,14 @@
-//! The kinds of region, as one table: how a descriptor names them, how ompP
-//! names them in reports, and which pseudo-regions they are made of.
-//!
-//! The order of the rows is ompP's enumeration order, which is also the print
-//! order of its region overview; kinds that ompP does not know stand behind. To
-//! add a kind, add a row.
+//! The kinds of region, as one table ([`table`]): how a descriptor names them, how ompP
+//! names them in reports, and what reports, analyses and interfaces must know of them.
+
+mod cost;
+mod quantity;
+mod table;
+
+pub use cost::{Category, Charge, Cost};
+pub use quantity::{Columns, Quantity};
+pub(crate) use table::SMALLER_CHUNKS;
+pub use table::{BARRIER, GROUPS, KINDS, RegionKind};
 
 use serde::{Deserialize, Serialize};
 
@@ -41,95 +46,7 @@ impl PseudoRegion {
     ];
 }
 
-/// The kind of a region.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RegionKind {
-    /// `parallel`
-    Parallel,
-    /// `parallel for`, `parallel do`
-    ParallelLoop,
-    /// `parallel sections`
-    ParallelSections,
-    /// `parallel workshare`
-    ParallelWorkshare,
-    /// `for`, `do`
-    Loop,
-    /// `sections`
-    Sections,
-    /// `single`
-    Single,
-    /// `workshare`
-    Workshare,
-    /// A region that the user marked.
-    User,
-    /// `atomic`
-    Atomic,
-    /// `barrier`
-    Barrier,
-    /// `critical`
-    Critical,
-    /// A call of a lock routine.
-    Lock,
-    /// `master`, `masked`
-    Master,
-    /// `flush`
-    Flush,
-    /// `section`
-    Section,
-    /// `task`: creating it
-    Task,
-    /// `task`: executing it
-    TaskExec,
-    /// `task untied`: creating it
-    UntiedTask,
-    /// `task untied`: executing it
-    UntiedTaskExec,
-    /// `taskwait`
-    Taskwait,
-    /// `ordered` with a structured block
-    Ordered,
-    /// `scope`
-    Scope,
-    /// `taskgroup`
-    Taskgroup,
-    /// `taskyield`
-    Taskyield,
-    /// `taskloop`, with its implicit taskgroup
-    Taskloop,
-    /// `loop`
-    GenericLoop,
-    /// `distribute`
-    Distribute,
-    /// `teams`
-    Teams,
-    /// `target`, as the host sees it
-    Target,
-    /// `target data`
-    TargetData,
-    /// `target enter data`
-    TargetEnterData,
-    /// `target exit data`
-    TargetExitData,
-    /// `target update`
-    TargetUpdate,
-    /// `taskgraph`
-    Taskgraph,
-    /// `dispatch`
-    Dispatch,
-    /// `interop`
-    Interop,
-    /// `depobj`
-    Depobj,
-    /// `cancel`: how often it was reached
-    Cancel,
-    /// `cancellation point`: how often it was reached
-    CancellationPoint,
-    /// A function of the program, if the user asks for functions.
-    Function,
-}
-
-/// What the table says about one kind.
+/// What the table says of the names of one kind.
 #[derive(Debug)]
 pub struct KindRow {
     /// The kind that the row is about.
@@ -142,149 +59,149 @@ pub struct KindRow {
     pub short_name: &'static str,
 }
 
-/// One row per kind, in ompP's order.
-pub const KINDS: &[KindRow] = &[
-    row(RegionKind::Parallel, &["parallel"], "PARALLEL", "PARALLEL"),
-    row(
-        RegionKind::ParallelLoop,
-        &["parallelfor", "paralleldo"],
-        "PARALLEL LOOP",
-        "PARLOOP",
-    ),
-    row(
-        RegionKind::ParallelSections,
-        &["parallelsections"],
-        "PARALLEL SECTIONS",
-        "PARSECTS",
-    ),
-    row(
-        RegionKind::ParallelWorkshare,
-        &["parallelworkshare"],
-        "PARALLEL WORKSHARE",
-        "PARWRKSH",
-    ),
-    row(RegionKind::Loop, &["for", "do"], "LOOP", "LOOP"),
-    row(RegionKind::Sections, &["sections"], "SECTIONS", "SECTIONS"),
-    row(RegionKind::Single, &["single"], "SINGLE", "SINGLE"),
-    row(
-        RegionKind::Workshare,
-        &["workshare"],
-        "WORKSHARE",
-        "WRKSHARE",
-    ),
-    row(
-        RegionKind::User,
-        &["userRegion", "region"],
-        "USER REGION",
-        "USERREG",
-    ),
-    row(RegionKind::Atomic, &["atomic"], "ATOMIC", "ATOMIC"),
-    row(RegionKind::Barrier, &["barrier"], "BARRIER", "BARRIER"),
-    row(RegionKind::Critical, &["critical"], "CRITICAL", "CRITICAL"),
-    row(RegionKind::Lock, &["lock"], "LOCK", "LOCK"),
-    row(
-        RegionKind::Master,
-        &["master", "masked"],
-        "MASTER",
-        "MASTER",
-    ),
-    row(RegionKind::Flush, &["flush"], "FLUSH", "FLUSH"),
-    row(RegionKind::Section, &["section"], "SECTION", "SECTION"),
-    row(RegionKind::Task, &["task"], "TASK", "TASK"),
-    row(RegionKind::TaskExec, &["taskexec"], "TASKEXEC", "TASKEXEC"),
-    row(RegionKind::UntiedTask, &["taskuntied"], "UTASK", "UTASK"),
-    row(
-        RegionKind::UntiedTaskExec,
-        &["taskuntiedexec"],
-        "UTASKEXEC",
-        "UTASKEXC",
-    ),
-    row(RegionKind::Taskwait, &["taskwait"], "TASKWAIT", "TASKWAIT"),
-    row(RegionKind::Ordered, &["ordered"], "ORDERED", "ORDERED"),
-    row(RegionKind::Scope, &["scope"], "SCOPE", "SCOPE"),
-    row(
-        RegionKind::Taskgroup,
-        &["taskgroup"],
-        "TASKGROUP",
-        "TASKGRP",
-    ),
-    row(
-        RegionKind::Taskyield,
-        &["taskyield"],
-        "TASKYIELD",
-        "TASKYLD",
-    ),
-    row(RegionKind::Taskloop, &["taskloop"], "TASKLOOP", "TASKLOOP"),
-    row(
-        RegionKind::GenericLoop,
-        &["loop"],
-        "GENERIC LOOP",
-        "GENLOOP",
-    ),
-    row(
-        RegionKind::Distribute,
-        &["distribute"],
-        "DISTRIBUTE",
-        "DISTRIB",
-    ),
-    row(RegionKind::Teams, &["teams"], "TEAMS", "TEAMS"),
-    row(RegionKind::Target, &["target"], "TARGET", "TARGET"),
-    row(
-        RegionKind::TargetData,
-        &["targetdata"],
-        "TARGET DATA",
-        "TGTDATA",
-    ),
-    row(
-        RegionKind::TargetEnterData,
-        &["targetenterdata"],
-        "TARGET ENTER DATA",
-        "TGTENTER",
-    ),
-    row(
-        RegionKind::TargetExitData,
-        &["targetexitdata"],
-        "TARGET EXIT DATA",
-        "TGTEXIT",
-    ),
-    row(
-        RegionKind::TargetUpdate,
-        &["targetupdate"],
-        "TARGET UPDATE",
-        "TGTUPDT",
-    ),
-    row(
-        RegionKind::Taskgraph,
-        &["taskgraph"],
-        "TASKGRAPH",
-        "TASKGRPH",
-    ),
-    row(RegionKind::Dispatch, &["dispatch"], "DISPATCH", "DISPATCH"),
-    row(RegionKind::Interop, &["interop"], "INTEROP", "INTEROP"),
-    row(RegionKind::Depobj, &["depobj"], "DEPOBJ", "DEPOBJ"),
-    row(RegionKind::Cancel, &["cancel"], "CANCEL", "CANCEL"),
-    row(
-        RegionKind::CancellationPoint,
-        &["cancellationpoint"],
-        "CANCELLATION POINT",
-        "CANCELPT",
-    ),
-    row(RegionKind::Function, &["function"], "FUNCTION", "FUNCTION"),
-];
-
-const fn row(
-    kind: RegionKind,
-    region_types: &'static [&'static str],
-    full_name: &'static str,
-    short_name: &'static str,
-) -> KindRow {
-    KindRow {
-        kind,
-        region_types,
-        full_name,
-        short_name,
-    }
+/// How the time at a barrier is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Barrier {
+    /// It was measured.
+    Measured,
+    /// It was estimated.
+    Estimated,
+    /// There is none.
+    None,
+    /// It cannot be told from the work.
+    Hidden,
 }
+
+/// Whose a time is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// The program's own work.
+    Program,
+    /// What the OpenMP library does, or a wait.
+    Runtime,
+}
+
+/// What the libraries for POMP2 are told of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pomp2 {
+    /// They know its region types.
+    Same,
+    /// They know no such construct. Where a thread may go on with another task, they
+    /// must be told; or the construct is nearly this one.
+    As(&'static str),
+    /// They are told nothing.
+    Unknown,
+}
+
+/// Makes of the table the kinds, their names, and a function for each other column, so
+/// that a program which asks for one column has no other.
+macro_rules! kinds {
+    ($(
+        $(#[$about:meta])*
+        $kind:ident {
+            region_types: $region_types:expr,
+            names: ($full_name:literal, $short_name:literal),
+            group: $group:literal,
+            columns: $columns:expr,
+            $(costs: [$(($quantity:expr, $charge:expr, $place:expr)),+ $(,)?],)?
+            $(advice: $advice:expr,)?
+            $(unsplit: $unsplit:expr,)?
+            $(has_parts: $has_parts:expr,)?
+            $(main: $main:expr,)?
+            $(pomp2: $pomp2:expr,)?
+        }
+    )+) => {
+        /// The kind of a region.
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash,
+            serde::Serialize, serde::Deserialize,
+        )]
+        #[serde(rename_all = "snake_case")]
+        pub enum RegionKind {$(
+            $(#[$about])*
+            $kind,
+        )+}
+
+        /// One row per kind, in ompP's order.
+        pub const KINDS: &[super::KindRow] = &[$(
+            super::KindRow {
+                kind: RegionKind::$kind,
+                region_types: $region_types,
+                full_name: $full_name,
+                short_name: $short_name,
+            },
+        )+];
+
+        $crate::region_kind::column! {
+            /// The group that it is switched off with.
+            group -> &'static str = "";
+            $($kind = ($group))+
+        }
+        $crate::region_kind::column! {
+            /// Its columns in a region profile.
+            columns -> super::Columns = super::Columns::Point;
+            $($kind = ($columns))+
+        }
+        $crate::region_kind::column! {
+            /// The times that are lost in it.
+            costs -> &'static [super::Cost] = &[];
+            $($kind = ($(&[$(super::Cost {
+                kind: RegionKind::$kind,
+                quantity: $quantity,
+                charge: $charge,
+                place: $place,
+            }),+])?))+
+        }
+        $crate::region_kind::column! {
+            /// What to try where time is lost in it.
+            advice -> &'static [(super::Category, &'static str)] = &[];
+            $($kind = ($($advice)?))+
+        }
+        $crate::region_kind::column! {
+            /// How the time at its barrier is known where it could not be split.
+            unsplit -> super::Barrier = super::Barrier::Measured;
+            $($kind = ($($unsplit)?))+
+        }
+        $crate::region_kind::column! {
+            /// Whether its time is told in POMPROF's parts: parallel regions, work that
+            /// is shared in them, and other regions that the user marked.
+            has_parts -> bool = false;
+            $($kind = ($($has_parts)?))+
+        }
+        $crate::region_kind::column! {
+            /// Whose the time is that a thread spends there and in no smaller part.
+            main -> super::Whose = super::Whose::Program;
+            $($kind = ($($main)?))+
+        }
+        $crate::region_kind::column! {
+            /// What the libraries for POMP2 are told of it.
+            pomp2 -> super::Pomp2 = super::Pomp2::Unknown;
+            $($kind = ($($pomp2)?))+
+        }
+    };
+}
+use kinds;
+
+/// Defines a function that gives what each kind's row says, or else the same for all.
+macro_rules! column {
+    (
+        $(#[$about:meta])* $name:ident -> $type:ty = $otherwise:expr;
+        $($kind:ident = ($($value:expr)?))+
+    ) => {
+        impl RegionKind {
+            $(#[$about])*
+            #[must_use]
+            pub const fn $name(self) -> $type {
+                #[allow(unreachable_patterns)] // Where every row says something.
+                match self {
+                    $($(Self::$kind => $value,)?)+
+                    _ => $otherwise,
+                }
+            }
+        }
+    };
+}
+use column;
 
 impl RegionKind {
     /// The kind that a descriptor's `regionType` names.

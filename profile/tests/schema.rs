@@ -6,21 +6,40 @@
 
 mod generated;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
 use profile::model::{
     Arrivals, Bucket, Code, Contention, ContentionSite, Distribution, Estimate, GuardKind, Holder,
     Profile, Scheduling, Serial, VERSION,
 };
-use profile::region_kind::{KINDS, PseudoRegion};
+use profile::region_kind::{KINDS, KindRow, PseudoRegion};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn schema() -> Value {
+fn schema_path() -> PathBuf {
     let file = format!("schema/romp-profile-{VERSION}.schema.json");
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(file)
+}
+
+fn schema() -> Value {
+    serde_json::from_str(&std::fs::read_to_string(schema_path()).unwrap()).unwrap()
+}
+
+/// `INSTA_UPDATE=always cargo test -p profile --test schema` makes the list.
+#[test]
+fn the_kinds_are_those_of_the_table() {
+    let text = std::fs::read_to_string(schema_path()).unwrap();
+    let begin = "\"kind\": {\n   \"enum\": [\n";
+    let (head, rest) = text.split_once(begin).unwrap();
+    let (_, tail) = rest.split_once("\n   ]").unwrap();
+    let name = |row: &KindRow| format!("    {}", json!(row.kind));
+    let kinds: Vec<String> = KINDS.iter().map(name).collect();
+    let made = format!("{head}{begin}{}\n   ]{tail}", kinds.join(",\n"));
+    if made != text && std::env::var_os("INSTA_UPDATE").is_some_and(|update| update == "always") {
+        return std::fs::write(schema_path(), made).unwrap();
+    }
+    assert!(made == text, "the schema lacks a kind: make its list anew");
 }
 
 /// The schema that knows every field: a field that it does not know is wrong.

@@ -1,5 +1,7 @@
 //! The events of the POMP interface, in pairs: one opens what the other closes.
 
+use profile::event::Event as E;
+
 /// Two events, by the names of their POMP functions without the prefix `POMP_`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventPair {
@@ -16,27 +18,32 @@ pub struct Event {
 
 /// A team is made and given back, as the encountering thread sees it; the first
 /// function gives the team's handle.
-pub const TEAM: EventPair = pair("Parallel_fork_team", "Parallel_join");
+pub const TEAM: EventPair = named("Parallel_fork_team", "Parallel_join");
 /// A member of a team starts and ends; the first function takes the handle.
-pub const MEMBER: EventPair = pair("Parallel_begin_team", "Parallel_end");
+pub const MEMBER: EventPair = named("Parallel_begin_team", "Parallel_end");
 /// A task is created. Where it can be handed on, another function gives what the
 /// task's creation is known by.
-pub const TASK: EventPair = pair("Task_create_enter", "Task_create_exit");
+pub const TASK: EventPair = pair(E::TaskCreateEnter, E::TaskCreateExit);
 /// A task is executed; see [`TASK`].
-pub const TASK_EXECUTION: EventPair = pair("Task_begin", "Task_end");
+pub const TASK_EXECUTION: EventPair = named("Task_begin", "Task_end");
 /// The implicit barrier of a construct, made explicit.
-pub const IMPLICIT_BARRIER: EventPair = pair("Implicit_barrier_enter", "Implicit_barrier_exit");
+pub const IMPLICIT_BARRIER: EventPair = pair(E::ImplicitBarrierEnter, E::ImplicitBarrierExit);
 /// What reports the end of that barrier and of its construct, or of the member of a
 /// team, where the one follows upon the other.
 pub const BARRIER_LEAVE: &str = "Implicit_barrier_leave";
 /// A construct that is measured from outside, whatever it is.
-pub const CONSTRUCT: EventPair = pair("Construct_enter", "Construct_exit");
+pub const CONSTRUCT: EventPair = pair(E::ConstructEnter, E::ConstructExit);
 /// A region that the user marked.
-pub const USER: EventPair = pair("Begin", "End");
+pub const USER: EventPair = pair(E::UserBegin, E::UserEnd);
 
-/// A pair of events.
+/// A pair of events that the library's table has.
 #[must_use]
-pub const fn pair(opens: &'static str, closes: &'static str) -> EventPair {
+pub const fn pair(opens: E, closes: E) -> EventPair {
+    named(opens.name(), closes.name())
+}
+
+/// A pair of which one function or both do more than to report an event of a region.
+const fn named(opens: &'static str, closes: &'static str) -> EventPair {
     EventPair { opens, closes }
 }
 

@@ -3,6 +3,7 @@
 //! A leaf construct without a recipe passes through untouched, for the reason
 //! that [`pass_through_reason`] gives.
 
+use profile::event::Event as E;
 use profile::group;
 use profile::region_kind::RegionKind;
 
@@ -99,34 +100,34 @@ use ImplicitBarrier::{Inside, None as NoBarrier, Outside};
 #[rustfmt::skip]
 pub const RECIPES: &[Recipe] = &[
     with(Inside, both(Leaf::Parallel, "parallel", TEAM, MEMBER)),
-    with(Outside, outside(Leaf::Loop, "for", pair("For_enter", "For_exit"))),
-    with(Outside, outside(Leaf::Sections, "sections", pair("Sections_enter", "Sections_exit"))),
-    inside(Leaf::Section, "section", pair("Section_begin", "Section_end")),
-    with(Outside, both(Leaf::Single, "single", pair("Single_enter", "Single_exit"), pair("Single_begin", "Single_end"))),
-    with(Outside, outside(Leaf::Workshare, "workshare", pair("Workshare_enter", "Workshare_exit"))),
-    inside(Leaf::Master, "master", pair("Master_begin", "Master_end")),
-    both(Leaf::Critical, "critical", pair("Critical_enter", "Critical_exit"), pair("Critical_begin", "Critical_end")),
-    both(Leaf::Ordered, "ordered", pair("Ordered_enter", "Ordered_exit"), pair("Ordered_begin", "Ordered_end")),
-    outside(Leaf::Atomic, "atomic", pair("Atomic_enter", "Atomic_exit")),
-    outside(Leaf::Barrier, "barrier", pair("Barrier_enter", "Barrier_exit")),
-    outside(Leaf::Flush, "flush", pair("Flush_enter", "Flush_exit")),
-    inside(Leaf::Masked, "masked", pair("Master_begin", "Master_end")),
-    with(Outside, both(Leaf::Scope, "scope", pair("Scope_enter", "Scope_exit"), pair("Scope_begin", "Scope_end"))),
+    with(Outside, outside(Leaf::Loop, "for", pair(E::LoopEnter, E::LoopExit))),
+    with(Outside, outside(Leaf::Sections, "sections", pair(E::SectionsEnter, E::SectionsExit))),
+    inside(Leaf::Section, "section", pair(E::SectionBegin, E::SectionEnd)),
+    with(Outside, both(Leaf::Single, "single", pair(E::SingleEnter, E::SingleExit), pair(E::SingleBegin, E::SingleEnd))),
+    with(Outside, outside(Leaf::Workshare, "workshare", pair(E::WorkshareEnter, E::WorkshareExit))),
+    inside(Leaf::Master, "master", pair(E::MasterBegin, E::MasterEnd)),
+    both(Leaf::Critical, "critical", pair(E::CriticalEnter, E::CriticalExit), pair(E::CriticalBegin, E::CriticalEnd)),
+    both(Leaf::Ordered, "ordered", pair(E::OrderedEnter, E::OrderedExit), pair(E::OrderedBegin, E::OrderedEnd)),
+    outside(Leaf::Atomic, "atomic", pair(E::AtomicEnter, E::AtomicExit)),
+    outside(Leaf::Barrier, "barrier", pair(E::BarrierEnter, E::BarrierExit)),
+    outside(Leaf::Flush, "flush", pair(E::FlushEnter, E::FlushExit)),
+    inside(Leaf::Masked, "masked", pair(E::MasterBegin, E::MasterEnd)),
+    with(Outside, both(Leaf::Scope, "scope", pair(E::ScopeEnter, E::ScopeExit), pair(E::ScopeBegin, E::ScopeEnd))),
     both(Leaf::Task, "task", TASK, TASK_EXECUTION),
-    both(Leaf::Taskgroup, "taskgroup", pair("Taskgroup_enter", "Taskgroup_exit"), pair("Taskgroup_begin", "Taskgroup_end")),
-    outside(Leaf::Taskwait, "taskwait", pair("Taskwait_enter", "Taskwait_exit")),
-    outside(Leaf::Taskyield, "taskyield", pair("Taskyield_enter", "Taskyield_exit")),
+    both(Leaf::Taskgroup, "taskgroup", pair(E::TaskgroupEnter, E::TaskgroupExit), pair(E::TaskgroupBegin, E::TaskgroupEnd)),
+    outside(Leaf::Taskwait, "taskwait", pair(E::TaskwaitEnter, E::TaskwaitExit)),
+    outside(Leaf::Taskyield, "taskyield", pair(E::TaskyieldEnter, E::TaskyieldExit)),
     // Opaque: measured from outside, with their barrier.
-    outside(Leaf::Taskloop, "taskloop", pair("Taskloop_enter", "Taskloop_exit")),
-    outside(Leaf::GenericLoop, "loop", pair("Loop_enter", "Loop_exit")),
-    outside(Leaf::Distribute, "distribute", pair("Distribute_enter", "Distribute_exit")),
-    outside(Leaf::Teams, "teams", pair("Teams_enter", "Teams_exit")),
+    outside(Leaf::Taskloop, "taskloop", pair(E::TaskloopEnter, E::TaskloopExit)),
+    outside(Leaf::GenericLoop, "loop", pair(E::GenericLoopEnter, E::GenericLoopExit)),
+    outside(Leaf::Distribute, "distribute", pair(E::DistributeEnter, E::DistributeExit)),
+    outside(Leaf::Teams, "teams", pair(E::TeamsEnter, E::TeamsExit)),
     // The host's side of what a device does.
-    outside(Leaf::Target, "target", pair("Target_enter", "Target_exit")),
-    outside(Leaf::TargetData, "targetdata", pair("Target_enter", "Target_exit")),
-    outside(Leaf::TargetEnterData, "targetenterdata", pair("Target_enter", "Target_exit")),
-    outside(Leaf::TargetExitData, "targetexitdata", pair("Target_enter", "Target_exit")),
-    outside(Leaf::TargetUpdate, "targetupdate", pair("Target_enter", "Target_exit")),
+    outside(Leaf::Target, "target", pair(E::TargetEnter, E::TargetExit)),
+    outside(Leaf::TargetData, "targetdata", pair(E::TargetEnter, E::TargetExit)),
+    outside(Leaf::TargetEnterData, "targetenterdata", pair(E::TargetEnter, E::TargetExit)),
+    outside(Leaf::TargetExitData, "targetexitdata", pair(E::TargetEnter, E::TargetExit)),
+    outside(Leaf::TargetUpdate, "targetupdate", pair(E::TargetEnter, E::TargetExit)),
     // Measured from outside, to tell how often and how long.
     outside(Leaf::Taskgraph, "taskgraph", CONSTRUCT),
     outside(Leaf::Dispatch, "dispatch", CONSTRUCT),

@@ -19,7 +19,7 @@ use super::region::Region;
 use super::stack::{Frame, Role};
 use super::thread::Thread;
 use super::{omp, pause, still, thread};
-use crate::sinks::profile::Node;
+use crate::measure::calls::tree::Node;
 
 /// What all threads share.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ pub(super) struct Added {
 }
 
 /// A forked child is a run of its own.
-pub(super) fn start_anew() {
+pub(crate) fn start_anew() {
     let counts = counts();
     counts.threads.store(0, Ordering::Relaxed);
     counts.most.store(0, Ordering::Relaxed);

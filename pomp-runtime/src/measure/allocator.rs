@@ -42,7 +42,7 @@ thread_local! {
 }
 
 /// Does something that takes much memory, once.
-pub(super) fn with_large_pages<R>(action: impl FnOnce() -> R) -> R {
+pub(crate) fn with_large_pages<R>(action: impl FnOnce() -> R) -> R {
     let range = AT_THE_END.begin();
     if let Some(begin) = range {
         advise(begin, AT_THE_END.size(), libc::MADV_HUGEPAGE);

@@ -4,11 +4,11 @@
 //! callback a thread is in the state that begins or ends. The time of callbacks
 //! counts for that state. Events that a callback causes are ignored.
 
-use super::event::{Action, Event};
 use super::region::Region;
 use super::stack::Role;
 use super::thread::Thread;
-use crate::sinks::collector;
+use crate::measure::collector;
+use profile::event::{Action, Event};
 
 impl Thread {
     /// An event of a region that needs a second look.

@@ -26,12 +26,12 @@ pub(crate) fn add(key: String, value: String) {
 }
 
 /// Tells what the program said.
-pub(super) fn describe(run: &mut Run) {
+pub(crate) fn describe(run: &mut Run) {
     run.annotations.clone_from(&lock(&ANNOTATIONS));
 }
 
 /// A forked child says for itself what it is.
-pub(super) fn start_anew() {
+pub(crate) fn start_anew() {
     // A lock that a thread of the parent holds is left alone for good.
     if let Ok(mut annotations) = ANNOTATIONS.try_lock() {
         annotations.clear();

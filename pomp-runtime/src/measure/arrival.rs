@@ -17,7 +17,7 @@ use super::shared::{Link, Word, leak_slice};
 use super::stack::{Frame, Role};
 use super::team::Team;
 use super::thread::Thread;
-use crate::sinks::profile::Node;
+use crate::measure::calls::tree::Node;
 
 /// Slots that are made at once.
 const CHUNK: usize = 8;

@@ -13,7 +13,7 @@ use super::omp;
 use super::region::Region;
 use super::stack::{Frame, Role};
 use super::thread::Thread;
-use crate::sinks::trace::LoopRecord;
+use crate::measure::trace::LoopRecord;
 use trace::replay::MOST_LEVELS;
 
 /// Words in front of those of the levels.

@@ -81,12 +81,12 @@ impl Pair {
 
     /// The processor's counter and the system's clock, before one of them is
     /// chosen.
-    pub(super) fn read_both() -> (u64, u64) {
+    pub(crate) fn read_both() -> (u64, u64) {
         tightest(counter)
     }
 
     /// What `read_both` gave, once the clock is chosen.
-    pub(super) fn of_both(counter: u64, ns: u64) -> Self {
+    pub(crate) fn of_both(counter: u64, ns: u64) -> Self {
         let ticks = match MONOTONIC.load(Ordering::Relaxed) {
             true => ns,
             false => counter,
@@ -126,7 +126,7 @@ fn monotonic_ns() -> u64 {
 }
 
 /// The time since the system started, also while it slept, in nanoseconds.
-pub(super) fn since_boot_ns() -> Option<u64> {
+pub(crate) fn since_boot_ns() -> Option<u64> {
     system_ns(libc::CLOCK_BOOTTIME)
 }
 

@@ -11,7 +11,7 @@ use profile::units::Nanoseconds;
 
 use super::clock::ClockChoice;
 use super::{memory, rights, silent};
-use crate::sinks::trace;
+use crate::measure::trace;
 
 /// How much of the time timing may take unless the user says: 0 has all timed.
 const BUDGET: f64 = 0.0;

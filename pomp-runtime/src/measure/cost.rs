@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 use profile::descriptor::Descriptor;
 
 use super::clock::{self, Scale};
-use super::event::Event;
 use super::region::{self, Region};
 use super::shared::Link;
 use super::thread::Thread;
+use profile::event::Event;
 
 /// The least of so many attempts counts: everything that disturbs makes them
 /// longer.
@@ -19,7 +19,7 @@ const PAIRS: u64 = 100;
 
 /// Cost of a pair in picoseconds; 0 if it could not be found out. Takes some
 /// microseconds, once.
-pub(super) fn of_pair(scale: Scale) -> u64 {
+pub(crate) fn of_pair(scale: Scale) -> u64 {
     static TICKS: OnceLock<Option<u64>> = OnceLock::new();
     let ticks = TICKS.get_or_init(ticks_of_pairs).unwrap_or(0);
     scale.to_ns(ticks * 1000) / PAIRS

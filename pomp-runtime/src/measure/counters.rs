@@ -17,7 +17,7 @@ use super::mutex::lock;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role};
 use super::thread::Thread;
-use crate::sinks::profile::Node;
+use crate::measure::calls::tree::Node;
 
 /// Values of all counters.
 pub(crate) type Values = [Word; MOST];
@@ -58,7 +58,7 @@ pub(crate) fn names() -> Vec<String> {
 }
 
 /// Counts from now on what a list names. What can't be counted is said once.
-pub(super) fn choose(list: &str) {
+pub(crate) fn choose(list: &str) {
     let (mut wanted, unknown) = parse(list);
     if !unknown.is_empty() {
         message::say(&format!(

@@ -45,13 +45,13 @@ pub(crate) fn next(found: &AtomicPtr<c_void>, name: &CStr) -> *const c_void {
 
 /// Whether the executable, or what was loaded with it, shows a function of this
 /// name. Waits for libraries that other threads load.
-pub(super) fn program_shows(name: &CStr) -> bool {
+pub(crate) fn program_shows(name: &CStr) -> bool {
     shown(name).is_none_or(|function| !function.is_null())
 }
 
 /// Calls what the executable, or what was loaded with it, shows under a name: a function
 /// of ours without arguments. None of that name is no fault.
-pub(super) fn call_if_shown(name: &CStr) {
+pub(crate) fn call_if_shown(name: &CStr) {
     // SAFETY: null is the `None` of a function pointer, and only we give such names.
     let function = shown(name).and_then(|function| unsafe {
         std::mem::transmute::<*mut c_void, Option<extern "C" fn()>>(function)

@@ -13,14 +13,14 @@ use profile::region_kind::PseudoRegion;
 use super::arrival::Latest;
 use super::clock;
 use super::counters;
-use super::event::Event;
 use super::pause;
 use super::region::Region;
 use super::stack::{Frame, Role};
 use super::team::stale_since;
 use super::thread::Thread;
-use crate::sinks::collector;
-use crate::sinks::collector::events::Event as Told;
+use crate::measure::collector;
+use crate::measure::collector::events::Event as Told;
+use profile::event::Event;
 
 impl Thread {
     /// The part of a member ends.

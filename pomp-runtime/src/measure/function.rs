@@ -7,10 +7,10 @@
 
 use profile::region_kind::RegionKind;
 
-use super::event::Event;
 use super::region::Region;
 use super::stack::Frame;
 use super::thread::Thread;
+use profile::event::Event;
 
 /// How far apart two places on one stack are at most. What is further away is
 /// on another one, where a signal is handled or a coroutine runs.

@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
-use super::event::Event;
 use super::region::Region;
 use super::shared::{Link, Word};
 use super::stack::{Frame, Role};
 use super::thread::{self, Thread};
-use crate::sinks::profile::Node;
+use crate::measure::calls::tree::Node;
+use profile::event::Event;
 
 /// Ticks from which on it is worth looking who had it: several times what an
 /// undisputed lock takes, less than the wake-up of a thread.

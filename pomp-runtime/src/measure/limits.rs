@@ -13,7 +13,7 @@ pub(super) fn limit(resource: libc::__rlimit_resource_t) -> Option<u64> {
 
 /// Whether the last thread that the system allows the user may be one of the program's:
 /// so few are allowed that somebody has thought of it.
-pub(super) fn threads_are_scarce() -> bool {
+pub(crate) fn threads_are_scarce() -> bool {
     const FEW: u64 = 256;
     limit(libc::RLIMIT_NPROC).is_some_and(|limit| limit <= FEW)
 }

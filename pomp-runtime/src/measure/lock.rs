@@ -14,9 +14,9 @@ use super::pause;
 use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::thread::Thread;
-use crate::sinks::collector;
-use crate::sinks::profile::Node;
-use crate::sinks::trace::LockRecord;
+use crate::measure::calls::tree::Node;
+use crate::measure::collector;
+use crate::measure::trace::LockRecord;
 use trace::record::Op;
 
 /// A call of a lock routine that is under way.

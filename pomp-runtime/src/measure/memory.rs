@@ -9,7 +9,7 @@ pub(super) const DEFAULT: u64 = 1 << 27;
 static LEFT: AtomicU64 = AtomicU64::new(DEFAULT);
 
 /// Sets the limit in bytes.
-pub(super) fn limit(bytes: u64) {
+pub(crate) fn limit(bytes: u64) {
     LEFT.store(bytes, Ordering::Relaxed);
 }
 

@@ -9,11 +9,11 @@
 use profile::region_kind::PseudoRegion;
 
 use super::counters;
-use super::event::{Action, Event};
 use super::region::Region;
 use super::stack::{Frame, Role};
 use super::thread::Thread;
-use crate::sinks::collector;
+use crate::measure::collector;
+use profile::event::{Action, Event};
 
 impl Thread {
     /// When the pause began in which this thread has the event that it has.
@@ -52,7 +52,7 @@ impl Thread {
                 Some(frame) => self.turn_in_passing(frame, PseudoRegion::Body),
                 None => self.open_in_passing(region, PseudoRegion::Body),
             },
-            Action::Turn(phase) => {
+            Action::SwitchPhase(phase) => {
                 if let Some(frame) = self.uncover(region, true, 0) {
                     self.turn_in_passing(frame, phase);
                 }

@@ -18,7 +18,7 @@ use super::{attention, clock, errno, state, still};
 
 /// When measurement was switched off, and on again.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pause {
+pub(crate) struct Pause {
     begin: u64,
     /// None while it lasts.
     end: Option<u64>,
@@ -65,12 +65,12 @@ pub(super) fn let_threads_go() {
 }
 
 /// The pauses, locked.
-pub(super) fn pauses() -> MutexGuard<'static, Vec<Pause>> {
+pub(crate) fn pauses() -> MutexGuard<'static, Vec<Pause>> {
     lock(&PAUSES)
 }
 
 /// Forgets all pauses: a forked child is a run of its own.
-pub(super) fn start_anew() {
+pub(crate) fn start_anew() {
     pauses().clear();
     MARK.store(0, Ordering::Relaxed);
 }

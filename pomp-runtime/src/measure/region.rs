@@ -18,7 +18,7 @@ use super::errno;
 use super::forkers::Forkers;
 use super::mutex::lock;
 use super::shared::{Link, leak};
-use crate::sinks::collector::waits::Occupants;
+use crate::measure::collector::waits::Occupants;
 
 /// A registered region.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl Region {
 
 /// All regions in the order of their registration.
 #[derive(Default)]
-pub(super) struct Registry {
+pub(crate) struct Registry {
     regions: Vec<&'static Region>,
     by_text: BTreeMap<String, &'static Region>,
     /// The names of critical sections, numbered from 1.
@@ -159,7 +159,7 @@ pub(crate) fn look_for_more(register: fn()) {
 }
 
 /// Registers what was not.
-pub(super) fn complete() {
+pub(crate) fn complete() {
     let more = *lock(&MORE);
     if let Some(register) = more {
         register();
@@ -178,7 +178,7 @@ pub(crate) fn new() -> MutexGuard<'static, ()> {
 }
 
 /// The registry, locked.
-pub(super) fn locked() -> MutexGuard<'static, Option<Registry>> {
+pub(crate) fn locked() -> MutexGuard<'static, Option<Registry>> {
     lock(&REGISTRY)
 }
 

@@ -18,7 +18,7 @@ use super::own_file::Identity;
 static ROOT: OnceLock<Option<Identity>> = OnceLock::new();
 
 /// Remembers where paths begin.
-pub(super) fn remember() {
+pub(crate) fn remember() {
     ROOT.get_or_init(Identity::of_root);
 }
 

@@ -21,13 +21,13 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use profile::region_kind::{PseudoRegion, RegionKind};
 
-use super::event::{Action, Event};
 use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role};
 use super::thread::Thread;
 use super::{attention, cost, errno, pause};
-use crate::sinks::profile::Node;
+use crate::measure::calls::tree::Node;
+use profile::event::{Action, Event};
 
 /// From so many instances on a node can be sampled: they say whether it is worth it.
 const MANY: u64 = 4096;
@@ -44,7 +44,7 @@ static BUDGET: AtomicU64 = AtomicU64::new(0);
 const WHOLE: f64 = 1e6;
 
 /// Has hot constructs timed within a budget, a part of the program's time.
-pub(super) fn limit(budget: f64) {
+pub(crate) fn limit(budget: f64) {
     BUDGET.store((budget * WHOLE) as u64, Ordering::Relaxed);
 }
 
@@ -327,7 +327,7 @@ impl Thread {
         let sampler = &self.sampler;
         match event.action() {
             Action::Open(phase) => self.passes_over_whole(region, phase),
-            Action::Turn(phase) => {
+            Action::SwitchPhase(phase) => {
                 let is_open = sampler.open.is(region);
                 if is_open {
                     sampler.phase.store(phase as u8, Ordering::Relaxed);

@@ -12,11 +12,11 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 use profile::units::Nanoseconds;
 
 use super::clock;
-use super::event::Action;
 use super::region::Region;
 use super::stack::{Frame, Role};
 use super::thread::Thread;
-use crate::sinks::profile::Node;
+use crate::measure::calls::tree::Node;
+use profile::event::Action;
 
 /// From so many instances on a node can be throttled.
 const MANY: u64 = 100_000;
@@ -29,7 +29,7 @@ const CALIBRATION: Duration = Duration::from_millis(1);
 static LIMIT: AtomicU64 = AtomicU64::new(0);
 
 /// Has regions that are many, and shorter than a limit, counted rather than timed.
-pub(super) fn throttle(limit: Nanoseconds) {
+pub(crate) fn throttle(limit: Nanoseconds) {
     let start = (Instant::now(), clock::now());
     while start.0.elapsed() < CALIBRATION {
         std::hint::spin_loop();
@@ -102,7 +102,7 @@ impl Thread {
         action: Action,
         region: &'static Region,
     ) -> Option<&'static Frame> {
-        let goes_on = matches!(action, Action::Turn(_) | Action::Close);
+        let goes_on = matches!(action, Action::SwitchPhase(_) | Action::Close);
         let is_silent = |top: &&'static Frame| top.role() == Role::Silent;
         self.top()
             .filter(|_| goes_on)
@@ -114,7 +114,7 @@ impl Thread {
     #[inline(never)]
     pub(super) fn go_on_silently(&'static self, frame: &'static Frame, action: Action) {
         match action {
-            Action::Turn(phase) => Self::turn_silently(frame, phase),
+            Action::SwitchPhase(phase) => Self::turn_silently(frame, phase),
             _ => self.close_silently(frame),
         }
     }

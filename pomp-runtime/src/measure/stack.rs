@@ -17,13 +17,13 @@ use super::active::Added;
 use super::arrival::Slot;
 use super::attention;
 use super::counters;
-use super::event::{Action, Event};
 use super::region::Region;
 use super::shared::{Link, Word, leak_slice};
 use super::team::Team;
 use super::thread::Thread;
-use crate::sinks::collector;
-use crate::sinks::profile::{Node, pseudo_region};
+use crate::measure::calls::{tree::Node, tree::pseudo_region};
+use crate::measure::collector;
+use profile::event::{Action, Event};
 
 /// Frames that are made at once.
 const SLICE: usize = 32;
@@ -384,7 +384,7 @@ impl Thread {
     ) {
         match action {
             Action::Open(phase) => self.open(region, phase, now),
-            Action::Turn(phase) => self.turn(region, phase, now()),
+            Action::SwitchPhase(phase) => self.turn(region, phase, now()),
             Action::Close => self.close(region, now()),
             Action::OpenWork => match self.combined_member(region) {
                 Some(frame) => self.turn_frame(frame, PseudoRegion::Body, now()),

@@ -89,21 +89,21 @@ fn change(from: u8, to: u8) {
 }
 
 /// Takes it upon this thread to start; false if another thread did.
-pub(super) fn claim_start() -> bool {
+pub(crate) fn claim_start() -> bool {
     STATE
         .compare_exchange(NEW, STARTING, Ordering::AcqRel, Ordering::Acquire)
         .is_ok()
 }
 
 /// Waits until the thread that starts is done.
-pub(super) fn wait_for_start() {
+pub(crate) fn wait_for_start() {
     while STATE.load(Ordering::Acquire) == STARTING {
         std::thread::yield_now();
     }
 }
 
 /// The start is done.
-pub(super) fn set_started(on: bool) {
+pub(crate) fn set_started(on: bool) {
     STATE.store(if on { ON } else { OFF }, Ordering::SeqCst);
     take_care_if_asked();
 }

@@ -9,8 +9,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::errno;
 use super::own_file::{Identity, about};
-use super::{errno, signals};
+use super::signal_mask;
 
 /// How long a reader that is behind is waited for, once in a run.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -21,13 +22,13 @@ static STDERR: OnceLock<Option<Identity>> = OnceLock::new();
 static IS_STUCK: AtomicBool = AtomicBool::new(false);
 
 /// Remembers what stderr is.
-pub(super) fn remember() {
+pub(crate) fn remember() {
     STDERR.get_or_init(|| about(libc::STDERR_FILENO).as_ref().map(Identity::of));
 }
 
 /// Writes a line, or as much as there is room for.
 pub(super) fn write(line: &[u8]) {
-    errno::keep(|| signals::held_back(|| write_unless_changed(line)));
+    errno::keep(|| signal_mask::held_back(|| write_unless_changed(line)));
 }
 
 fn write_unless_changed(line: &[u8]) {

@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 const STAND: Duration = Duration::from_secs(1);
 
 /// Runs `action` while no thread records anything.
-pub(super) fn while_still<R>(threads: &[&'static Thread], action: impl FnOnce() -> R) -> R {
+pub(crate) fn while_still<R>(threads: &[&'static Thread], action: impl FnOnce() -> R) -> R {
     stop(std::thread::yield_now);
     while_stopped(threads, action)
 }
@@ -79,7 +79,7 @@ pub(super) fn stand(thread: &'static Thread) {
 
 /// Has the system do this in advance, since it is quick while there is one
 /// thread.
-pub(super) fn prepare() {
+pub(crate) fn prepare() {
     errno::keep(|| membarrier(REGISTER_PRIVATE_EXPEDITED));
 }
 

@@ -13,14 +13,14 @@ use profile::region_kind::PseudoRegion;
 use super::arrival::Slots;
 use super::counters;
 use super::forkers::Forker;
-use super::helper;
 use super::pause;
 use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role};
 use super::thread::Thread;
-use crate::sinks::collector;
-use crate::sinks::profile::Node;
+use crate::measure::calls::tree::Node;
+use crate::measure::collector;
+use crate::measure::helper_requests;
 
 /// The bits of an instance's id that tell the instances of one record apart.
 const INSTANCES: u32 = 40;
@@ -304,7 +304,7 @@ fn team_of(frame: &'static Frame) -> Option<&'static Team> {
 #[cold]
 #[inline(never)]
 fn new_team(frame: &'static Frame) -> Option<&'static Team> {
-    helper::ensure();
+    helper_requests::ensure();
     static TEAMS: AtomicU64 = AtomicU64::new(1);
     let team = leak(Team::default())?;
     team.instance

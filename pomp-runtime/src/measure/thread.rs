@@ -19,11 +19,12 @@ use super::region::Region;
 use super::sampling::Sampler;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role, add_frames};
-use super::{clock, errno, helper, omp, pause, state};
-use crate::sinks::collector::waits::Waits;
-use crate::sinks::log::Log;
-use crate::sinks::profile::{CallTree, Node};
-use crate::sinks::trace::Stream;
+use super::{clock, errno, omp, pause, state};
+use crate::measure::calls::log::Log;
+use crate::measure::calls::{tree::CallTree, tree::Node};
+use crate::measure::collector::waits::Waits;
+use crate::measure::helper_requests;
+use crate::measure::trace::Stream;
 
 /// What one thread records. Two threads never share a cache line of it.
 #[derive(Debug)]
@@ -87,7 +88,7 @@ const LOOK: u32 = u32::MAX;
 static INSIDE: Thread = Thread::new(true);
 
 /// All blocks, and those whose thread has ended.
-pub(super) struct Blocks {
+pub(crate) struct Blocks {
     all: Vec<&'static Thread>,
     free: Vec<&'static Thread>,
 }
@@ -108,13 +109,13 @@ fn blocks() -> MutexGuard<'static, Blocks> {
 }
 
 /// The blocks, locked.
-pub(super) fn locked() -> MutexGuard<'static, Blocks> {
+pub(crate) fn locked() -> MutexGuard<'static, Blocks> {
     blocks()
 }
 
 /// A forked child has this thread alone, and is a run of its own. Blocks that
 /// its parent filled stay the parent's.
-pub(super) fn start_anew() {
+pub(crate) fn start_anew() {
     let mut blocks = blocks();
     blocks.all.clear();
     blocks.free.clear();
@@ -132,7 +133,7 @@ pub(super) fn others(one: &'static Thread) -> impl Iterator<Item = &'static Thre
 }
 
 /// Whether this thread is inside the library.
-pub(super) fn is_inside() -> bool {
+pub(crate) fn is_inside() -> bool {
     CURRENT.get().is_some_and(Thread::is_busy)
 }
 
@@ -211,7 +212,7 @@ impl Blocks {
 /// This thread ends: its block, if it has one, is free for another.
 fn detach(thread: &'static Thread) {
     if started_the_program() {
-        helper::main_has_ended();
+        helper_requests::main_has_ended();
     }
     if std::ptr::eq(thread, &raw const INSIDE) {
         return;
@@ -387,7 +388,7 @@ impl Thread {
 }
 
 /// This thread, by the system's number.
-pub(super) fn number() -> i32 {
+pub(crate) fn number() -> i32 {
     // SAFETY: the call only asks.
     unsafe { libc::gettid() }
 }
@@ -401,10 +402,10 @@ pub(crate) fn started_the_program() -> bool {
 pub(crate) use thread_end::unwatch;
 
 /// Has the end of the thread that started the program told, if it is this one.
-pub(super) fn watch_main() {
+pub(crate) fn watch_main() {
     if started_the_program() {
         thread_end::watch(CURRENT.get().unwrap_or(&INSIDE));
-        helper::main_is_watched();
+        helper_requests::main_is_watched();
     }
 }
 

@@ -11,7 +11,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::descriptor::{OmpRegDescr, region_of};
 use crate::measure::region::Region;
 use crate::measure::thread::{self, Thread};
-use crate::measure::{cancellation, life_cycle, state};
+use crate::measure::{cancellation, state};
+use crate::run::life_cycle;
 
 /// Runs `action` for an event of a region, if it is to be measured.
 ///

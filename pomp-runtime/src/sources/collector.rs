@@ -1,10 +1,11 @@
 //! The entry point of the collector interface: a tool finds it by its name in
-//! the running program. What it asks is answered by `sinks::collector`.
+//! the running program. What it asks is answered by `measure::collector`.
 
 use std::ffi::{c_int, c_void};
 
 use super::boundary::caught;
-use crate::sinks::collector::requests;
+use crate::measure::collector::requests;
+use crate::run::life_cycle::ensure_started;
 
 /// Answers a buffer of requests, in place. 0, or -1 if it is not well-formed.
 ///
@@ -13,7 +14,7 @@ use crate::sinks::collector::requests;
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C-unwind" fn __omp_collector_api(requests: *mut c_void) -> c_int {
     // SAFETY: as the caller promises.
-    match caught(|| unsafe { requests::answer(requests.cast()) }.then_some(())) {
+    match caught(|| unsafe { requests::answer(requests.cast(), ensure_started) }.then_some(())) {
         Some(()) => 0,
         None => -1,
     }

@@ -4,7 +4,8 @@ use std::ffi::c_char;
 
 use super::boundary::caught;
 use super::descriptor::text;
-use crate::measure::{annotations, life_cycle, pause};
+use crate::measure::{annotations, pause};
+use crate::run::life_cycle;
 
 /// The functions without arguments, to be linked with every program.
 #[cfg(not(test))]

@@ -10,7 +10,8 @@ use profile::descriptor::{Descriptor, SourceLines};
 use super::functions;
 use super::opari1;
 use crate::measure::region::{Region, register};
-use crate::measure::{errno, life_cycle, state, thread};
+use crate::measure::{errno, state, thread};
+use crate::run::life_cycle;
 
 /// Version of the interface; `ROMP_INTERFACE_VERSION` in the header.
 const INTERFACE_VERSION: c_uint = 1;

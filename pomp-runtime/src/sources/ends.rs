@@ -10,7 +10,7 @@
 use std::ffi::c_int;
 
 use super::boundary::caught;
-use crate::measure::life_cycle;
+use crate::run::life_cycle;
 
 /// Ends the process after the profile has been written.
 #[unsafe(no_mangle)]

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::boundary::caught;
 use crate::measure::dynamic;
-use crate::measure::life_cycle;
+use crate::run::life_cycle;
 
 type Words = *const *const c_char;
 

@@ -7,18 +7,21 @@
 
 use std::ffi::c_char;
 
+use profile::for_events;
+
 use super::boundary::{caught, event_of};
 use super::literal::Literal;
 use super::pomp::{
-    self, begin_announced, begin_created_task, begin_task, create_task, for_simple_events,
-    fork_announced, leave, report,
+    self, begin_announced, begin_created_task, begin_task, create_task, fork_announced, leave,
+    report,
 };
 use super::spelling::subroutine;
+use crate::measure::annotations;
 use crate::measure::clock::now;
-use crate::measure::event::Event;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
-use crate::measure::{annotations, life_cycle};
+use crate::run::life_cycle;
+use profile::event::Event;
 
 /// Defines a subroutine of this interface.
 macro_rules! pompf {
@@ -32,7 +35,8 @@ pub(super) use pompf;
 /// own has an event of what takes nanoseconds; all others share it, since every program
 /// carries the library, whatever its language.
 macro_rules! probes {
-    ($($function:ident, $name:literal => $event:ident,)+) => {
+    ($($function:ident, $name:literal => $event:ident: $action:expr
+        $(, behind the barrier of $kind:ident)?;)+) => {
         probes! { $($name => |literal| {
             if const { is_short(Event::$event) } {
                 event_at(literal, |thread, region| report(Event::$event, thread, region));
@@ -87,7 +91,7 @@ fn event_at<R: Copy>(
     event_of(move |thread| literal.region(thread), action)
 }
 
-for_simple_events!(probes);
+for_events!(probes);
 
 probes! {
     "task_begin" => |literal| { event_at(literal, begin_task); },

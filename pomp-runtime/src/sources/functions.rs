@@ -23,13 +23,13 @@ use super::by_address::{self, Table};
 use crate::measure::clock::now;
 use crate::measure::cxx;
 use crate::measure::errno;
-use crate::measure::event::Event;
 use crate::measure::function::Call;
 use crate::measure::modules;
 use crate::measure::mutex::lock;
 use crate::measure::region::{self, Region, register};
 use crate::measure::shared::{Link, leak};
 use crate::measure::thread::Thread;
+use profile::event::Event;
 
 /// A function begins.
 #[unsafe(no_mangle)]

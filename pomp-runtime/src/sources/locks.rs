@@ -7,11 +7,11 @@ use std::ffi::{c_int, c_void};
 use super::boundary::{passing_event_of, thread_event};
 use super::descriptor::{OmpRegDescr, region_of};
 use crate::measure::clock::now;
+use crate::measure::collector::waits::are_only_contended;
 use crate::measure::lock::{LockCall, Unset};
 use crate::measure::omp;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
-use crate::sinks::collector::waits::are_only_contended;
 
 /// The call begins, at the region that `find` finds.
 #[inline(always)]

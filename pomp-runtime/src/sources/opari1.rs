@@ -14,9 +14,9 @@ use super::descriptor::{self, OmpRegDescr};
 use super::pomp::{begin_announced, begin_task, fork_announced, report_any, switch_off, switch_on};
 use super::spelling::subroutine;
 use crate::measure::clock::now;
-use crate::measure::event::Event;
-use crate::measure::life_cycle;
 use crate::measure::region::Region;
+use crate::run::life_cycle;
+use profile::event::Event;
 
 /// Whether the program is traced: a flag of the interface that programs may read.
 #[allow(non_upper_case_globals)] // The interface's name.

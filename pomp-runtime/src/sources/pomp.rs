@@ -7,22 +7,25 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
+use profile::for_events;
 use profile::region_kind::RegionKind;
 
 use super::boundary::{caught, event, event_of};
 use super::descriptor::{OmpRegDescr, RompRegion, region_of, register_table};
 use crate::measure::clock::now;
-use crate::measure::event::Event;
 use crate::measure::forkers::Place;
 use crate::measure::region::Region;
 use crate::measure::sampling::{self, may_be_passed_over};
 use crate::measure::team::Team;
 use crate::measure::thread::{self, Thread};
-use crate::measure::{life_cycle, omp, pause, state};
+use crate::measure::{omp, pause, state};
+use crate::run::life_cycle;
+use profile::event::Event;
 
 /// Defines the functions that report one event of the descriptor's region.
 macro_rules! probes {
-    ($($function:ident, $fortran:literal => $event:ident,)+) => {$(
+    ($($function:ident, $fortran:literal => $event:ident: $action:expr
+        $(, behind the barrier of $kind:ident)?;)+) => {$(
         /// Reports the event that it is named after.
         ///
         /// # Safety
@@ -80,75 +83,7 @@ pub(super) fn report_any(event: Event, thread: &'static Thread, region: &'static
     report(event, thread, region);
 }
 
-/// The events that need no more than their region: `define!` gets the name of
-/// each function, its name in Fortran, and the event.
-macro_rules! for_simple_events {
-    ($define:ident) => {
-        $define! {
-            POMP_Implicit_barrier_enter, "implicit_barrier_enter" => ImplicitBarrierEnter,
-            POMP_Implicit_barrier_exit, "implicit_barrier_exit" => ImplicitBarrierExit,
-            POMP_For_enter, "for_enter" => LoopEnter,
-            POMP_For_exit, "for_exit" => LoopExit,
-            POMP_Sections_enter, "sections_enter" => SectionsEnter,
-            POMP_Sections_exit, "sections_exit" => SectionsExit,
-            POMP_Section_begin, "section_begin" => SectionBegin,
-            POMP_Section_end, "section_end" => SectionEnd,
-            POMP_Single_enter, "single_enter" => SingleEnter,
-            POMP_Single_begin, "single_begin" => SingleBegin,
-            POMP_Single_end, "single_end" => SingleEnd,
-            POMP_Single_exit, "single_exit" => SingleExit,
-            POMP_Workshare_enter, "workshare_enter" => WorkshareEnter,
-            POMP_Workshare_exit, "workshare_exit" => WorkshareExit,
-            POMP_Scope_enter, "scope_enter" => ScopeEnter,
-            POMP_Scope_begin, "scope_begin" => ScopeBegin,
-            POMP_Scope_end, "scope_end" => ScopeEnd,
-            POMP_Scope_exit, "scope_exit" => ScopeExit,
-            POMP_Master_begin, "master_begin" => MasterBegin,
-            POMP_Master_end, "master_end" => MasterEnd,
-            POMP_Critical_enter, "critical_enter" => CriticalEnter,
-            POMP_Critical_begin, "critical_begin" => CriticalBegin,
-            POMP_Critical_end, "critical_end" => CriticalEnd,
-            POMP_Critical_exit, "critical_exit" => CriticalExit,
-            POMP_Ordered_enter, "ordered_enter" => OrderedEnter,
-            POMP_Ordered_begin, "ordered_begin" => OrderedBegin,
-            POMP_Ordered_end, "ordered_end" => OrderedEnd,
-            POMP_Ordered_exit, "ordered_exit" => OrderedExit,
-            POMP_Atomic_enter, "atomic_enter" => AtomicEnter,
-            POMP_Atomic_exit, "atomic_exit" => AtomicExit,
-            POMP_Barrier_enter, "barrier_enter" => BarrierEnter,
-            POMP_Barrier_exit, "barrier_exit" => BarrierExit,
-            POMP_Flush_enter, "flush_enter" => FlushEnter,
-            POMP_Flush_exit, "flush_exit" => FlushExit,
-            POMP_Task_create_enter, "task_create_enter" => TaskCreateEnter,
-            POMP_Task_create_exit, "task_create_exit" => TaskCreateExit,
-            POMP_Task_end, "task_end" => TaskEnd,
-            POMP_Taskwait_enter, "taskwait_enter" => TaskwaitEnter,
-            POMP_Taskwait_exit, "taskwait_exit" => TaskwaitExit,
-            POMP_Taskyield_enter, "taskyield_enter" => TaskyieldEnter,
-            POMP_Taskyield_exit, "taskyield_exit" => TaskyieldExit,
-            POMP_Taskgroup_enter, "taskgroup_enter" => TaskgroupEnter,
-            POMP_Taskgroup_begin, "taskgroup_begin" => TaskgroupBegin,
-            POMP_Taskgroup_end, "taskgroup_end" => TaskgroupEnd,
-            POMP_Taskgroup_exit, "taskgroup_exit" => TaskgroupExit,
-            POMP_Taskloop_enter, "taskloop_enter" => TaskloopEnter,
-            POMP_Taskloop_exit, "taskloop_exit" => TaskloopExit,
-            POMP_Loop_enter, "loop_enter" => GenericLoopEnter,
-            POMP_Loop_exit, "loop_exit" => GenericLoopExit,
-            POMP_Distribute_enter, "distribute_enter" => DistributeEnter,
-            POMP_Distribute_exit, "distribute_exit" => DistributeExit,
-            POMP_Teams_enter, "teams_enter" => TeamsEnter,
-            POMP_Teams_exit, "teams_exit" => TeamsExit,
-            POMP_Target_enter, "target_enter" => TargetEnter,
-            POMP_Target_exit, "target_exit" => TargetExit,
-            POMP_Construct_enter, "construct_enter" => ConstructEnter,
-            POMP_Construct_exit, "construct_exit" => ConstructExit,
-            POMP_Begin, "begin" => UserBegin,
-        }
-    };
-}
-pub(super) use for_simple_events;
-
-for_simple_events!(probes);
+for_events!(probes);
 
 /// A task starts to be executed.
 ///
@@ -386,10 +321,8 @@ pub(super) fn leave(thread: &'static Thread, region: &'static Region) {
     let at = now();
     thread.report(Event::ImplicitBarrierExit, region, || at);
     match region.kind {
-        RegionKind::Parallel
-        | RegionKind::ParallelLoop
-        | RegionKind::ParallelSections
-        | RegionKind::ParallelWorkshare => thread.end_member(region, at),
+        kind if kind.is_parallel() => thread.end_member(region, at),
+        // The most frequent ones, as constants.
         RegionKind::Loop => thread.report(Event::LoopExit, region, || at),
         RegionKind::Single => thread.report(Event::SingleExit, region, || at),
         kind => leave_another(kind, thread, region, at),
@@ -399,13 +332,10 @@ pub(super) fn leave(thread: &'static Thread, region: &'static Region) {
 /// Those that are rare share what all programs carry.
 #[inline(never)]
 fn leave_another(kind: RegionKind, thread: &'static Thread, region: &'static Region, at: u64) {
-    let event = match kind {
-        RegionKind::Sections => Event::SectionsExit,
-        RegionKind::Workshare => Event::WorkshareExit,
-        RegionKind::Scope => Event::ScopeExit,
-        _ => return thread.unmatched.add(1),
-    };
-    thread.report(event, region, || at);
+    match Event::behind_barrier(kind) {
+        Some(event) => thread.report(event, region, || at),
+        None => thread.unmatched.add(1),
+    }
 }
 
 /// The team is gone.

@@ -19,9 +19,10 @@ use super::boundary::{Action, caught, event_of};
 use super::pomp::{begin_announced, begin_task, fork_announced, report_any, switch_off};
 use super::spelling::subroutine;
 use crate::measure::clock::now;
-use crate::measure::event::Event;
 use crate::measure::region::{Region, register};
-use crate::measure::{errno, life_cycle, omp, pause, thread};
+use crate::measure::{errno, omp, pause, thread};
+use crate::run::life_cycle;
+use profile::event::Event;
 
 /// The program's variable for a region's handle.
 #[repr(transparent)]

@@ -8,7 +8,8 @@ use std::path::Path;
 use profile::model::Run;
 use profile::save::{LIST, Saved};
 
-use crate::measure::{life_cycle, state};
+use crate::measure::state;
+use crate::run::life_cycle;
 
 /// A runtime was met.
 pub(super) fn begin() {

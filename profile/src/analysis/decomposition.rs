@@ -19,7 +19,6 @@ use super::tables::Table;
 use super::tree::Tree;
 use crate::columns::Quantity;
 use crate::model::{Profile, Region};
-use crate::region_kind::RegionKind;
 
 /// The time of one thread at one place, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -161,13 +160,6 @@ impl Decompositions {
     }
 }
 
-/// Parallel regions, work that is shared in them, and functions or other regions that
-/// the user marked.
-fn is_profiled(kind: RegionKind) -> bool {
-    use RegionKind::{Loop, Scope, Sections, User, Workshare};
-    kind.is_parallel() || matches!(kind, Loop | Sections | Workshare | Scope | User)
-}
-
 /// Per region how its barrier is known; none if POMPROF does not profile its kind.
 fn barriers(profile: &Profile, tree: &Tree<'_>) -> Vec<Option<Barrier>> {
     let mut has_wait = vec![false; profile.regions.len()];
@@ -182,7 +174,7 @@ fn barriers(profile: &Profile, tree: &Tree<'_>) -> Vec<Option<Barrier>> {
             Barrier::Measured if !has_wait[index] => Barrier::None,
             barrier => barrier,
         };
-        is_profiled(region.kind).then_some(barrier)
+        region.kind.has_parts().then_some(barrier)
     };
     profile.regions.iter().enumerate().map(barrier).collect()
 }

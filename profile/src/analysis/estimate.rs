@@ -22,20 +22,8 @@ use super::teams::Forkers;
 use super::tree::Tree;
 use crate::columns::occupied;
 use crate::model::{Profile, Region, Row, Span};
+pub use crate::region_kind::Barrier;
 use crate::region_kind::{PseudoRegion, RegionKind};
-
-/// How the time at a barrier is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Barrier {
-    /// It was measured.
-    Measured,
-    /// It was estimated.
-    Estimated,
-    /// There is none.
-    None,
-    /// It cannot be told from the work.
-    Hidden,
-}
 
 impl Barrier {
     /// The word in reports.
@@ -51,13 +39,9 @@ impl Barrier {
 
     /// How the barrier of a region is known that ran, as far as its record says.
     pub(super) fn of(region: &Region) -> Self {
-        use RegionKind::{GenericLoop, Loop, Scope, Sections, Single, Workshare};
-        match (&region.unsplit, region.kind) {
-            (None, _) => Self::Measured,
-            (Some(_), Single | Scope | Sections) => Self::Estimated,
-            (Some(_), kind) if kind.is_parallel() => Self::Estimated,
-            (Some(_), Loop | Workshare | GenericLoop) => Self::Hidden,
-            (Some(_), _) => Self::Measured,
+        match region.unsplit {
+            None => Self::Measured,
+            Some(_) => region.kind.unsplit(),
         }
     }
 }

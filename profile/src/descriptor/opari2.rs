@@ -2,6 +2,8 @@
 //! not ours: what their parsers do not know makes some of them speak, and some
 //! end the program.
 
+use crate::region_kind::{Pomp2, RegionKind};
+
 use super::{Descriptor, SourceLines, length_with_own_digits, name_key};
 
 /// Keys that are passed on if a descriptor has them.
@@ -18,17 +20,20 @@ const SCHEDULES: &[&str] = &["static", "dynamic", "guided", "runtime", "auto"];
 /// What the clause `default` may say.
 const DEFAULTS: &[&str] = &["none", "shared", "private", "firstprivate"];
 
-/// The type of a region in POMP2, which knows no newer names. Where a thread may go
-/// on with another task, a library must be told: what it is told of is a wait for
-/// tasks, or the barrier that a `scope` ends with.
+/// The type of a region in POMP2, which knows no newer names.
 #[must_use]
 pub fn pomp2_type(region_type: &str) -> &str {
-    match region_type {
-        "masked" => "master",
-        "scope" => "barrier",
-        "taskgroup" | "taskloop" | "taskyield" => "taskwait",
-        other => other,
+    match RegionKind::from_region_type(region_type).map(RegionKind::pomp2) {
+        Some(Pomp2::As(other)) => other,
+        _ => region_type,
     }
+}
+
+/// Whether the parsers of POMP2's libraries know this type of a region.
+#[must_use]
+pub fn pomp2_knows(region_type: &str) -> bool {
+    let kind = RegionKind::from_region_type(region_type);
+    kind.is_some_and(|kind| kind.pomp2() != Pomp2::Unknown)
 }
 
 impl Descriptor {

@@ -7,6 +7,7 @@
 //! the directives. So where there are as many of both, each is the one of its place.
 
 use profile::descriptor::Descriptor;
+use profile::event::Event;
 use profile::region_kind::RegionKind;
 
 /// Where a construct may stand: what one function of the machine code was made of.
@@ -246,9 +247,9 @@ fn waits_in_a_barrier(kind: RegionKind, construct: &Descriptor) -> bool {
         return false;
     }
     match kind {
-        RegionKind::Single | RegionKind::Workshare | RegionKind::Scope => true,
+        RegionKind::Sections => false,
         RegionKind::Loop => is_static(construct),
-        _ => false,
+        kind => Event::behind_barrier(kind).is_some(),
     }
 }
 

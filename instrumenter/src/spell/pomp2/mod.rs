@@ -11,7 +11,7 @@
 mod c;
 mod fortran;
 
-use profile::descriptor::{Descriptor, pomp2_type};
+use profile::descriptor::{Descriptor, pomp2_knows, pomp2_type};
 
 use crate::openmp::Event;
 use crate::openmp::api::RoutineRow;
@@ -102,41 +102,17 @@ const FUNCTIONS: &[(&str, &str, Shape)] = &[
     ("End", "End", Shape::Plain),
 ];
 
-/// Types of regions that the parsers of POMP2's libraries know.
-const REGION_TYPES: &[&str] = &[
-    "atomic",
-    "barrier",
-    "critical",
-    "do",
-    "flush",
-    "for",
-    "master",
-    "ordered",
-    "parallel",
-    "paralleldo",
-    "parallelfor",
-    "parallelsections",
-    "parallelworkshare",
-    "section",
-    "sections",
-    "single",
-    "task",
-    "taskuntied",
-    "taskwait",
-    "userRegion",
-    "workshare",
-];
-
 /// The function for an event of a region, and what it takes.
 fn function(event: Event, region: &Region) -> Option<(String, Shape)> {
-    let kind = pomp2_type(&region.descriptor.region_type);
-    if !REGION_TYPES.contains(&kind) {
+    if !pomp2_knows(&region.descriptor.region_type) {
         return None;
     }
-    let ours = match (&*region.descriptor.region_type, event.name()) {
-        // It has no other events, so this is the first that its handle is in.
-        ("scope", "Implicit_barrier_enter") => "Barrier_enter",
-        ("scope", "Implicit_barrier_exit") => "Barrier_exit",
+    let kind = pomp2_type(&region.descriptor.region_type);
+    let ours = match (kind, event.name()) {
+        // What is told of as the barrier that it ends with has no other events, so this
+        // is the first that its handle is in.
+        ("barrier", "Implicit_barrier_enter") => "Barrier_enter",
+        ("barrier", "Implicit_barrier_exit") => "Barrier_exit",
         (_, name) => name,
     };
     let (_, name, shape) = FUNCTIONS.iter().find(|(name, ..)| *name == ours)?;
@@ -181,7 +157,8 @@ struct Registration {
 /// libraries keep apart.
 fn registrations(plan: &Plan, unique: &str) -> impl Iterator<Item = Registration> {
     let kind = |region: &usize| pomp2_type(&plan.regions[*region].descriptor.region_type);
-    let known = |region: &usize| REGION_TYPES.contains(&kind(region)) && kind(region) != "section";
+    let is_known = |region: &usize| pomp2_knows(&plan.regions[*region].descriptor.region_type);
+    let known = |region: &usize| is_known(region) && kind(region) != "section";
     let known = (0..plan.regions.len()).filter(known);
     let (user, openmp): (Vec<usize>, Vec<usize>) =
         known.partition(|region| kind(region) == "userRegion");

@@ -13,13 +13,13 @@ use profile::model::{Node, Profile};
 use profile::region_kind::PseudoRegion;
 
 use super::clock::Scale;
-use super::event::Event;
 use super::region::Region;
 use super::region::tests::region;
 use super::state;
 use super::team::Team;
 use super::thread::Thread;
-use crate::sinks::merge::{Ending, Snapshot, merge};
+use crate::result::merge::{Ending, Snapshot, merge};
+use profile::event::Event;
 
 impl Thread {
     /// Reports an event at a time.

@@ -10,10 +10,10 @@ use super::super::pomp::report;
 use super::shapes::{tell, top_of};
 use super::site;
 use super::table::Entry;
-use crate::measure::event::Event;
 use crate::measure::region::Region;
 use crate::measure::stack::Role;
 use crate::measure::thread::Thread;
+use profile::event::Event;
 
 type Ask = unsafe extern "C-unwind" fn() -> usize;
 

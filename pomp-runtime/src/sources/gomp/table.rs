@@ -8,9 +8,9 @@ use std::ffi::CStr;
 use profile::region_kind::RegionKind;
 
 use super::super::pomp::report;
-use crate::measure::event::Event;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
+use profile::event::Event;
 
 /// Of which region the events of an entry are.
 #[derive(Clone, Copy, Debug)]

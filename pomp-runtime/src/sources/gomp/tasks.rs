@@ -10,9 +10,9 @@ use super::super::boundary::event_of;
 use super::super::pomp::{begin_created_task, report};
 use super::table::Entry;
 use super::{own, site};
-use crate::measure::event::Event;
 use crate::measure::region::Region;
 use crate::measure::shared::{Link, leak};
+use profile::event::Event;
 
 /// How many functions of tasks can be measured.
 pub const BODIES: usize = 4096;

@@ -13,11 +13,11 @@ use super::super::pomp::{begin_created_task, report};
 use super::abi::{self, BEGIN, Data, END, event, mutex, sync, work};
 use super::places::region;
 use crate::measure::clock::now;
-use crate::measure::event::Event;
 use crate::measure::region::Region;
 use crate::measure::stack::Role;
 use crate::measure::team::Team;
 use crate::measure::thread::Thread;
+use profile::event::Event;
 
 /// An address as the runtime gives it.
 type Address = *const c_void;
@@ -301,7 +301,7 @@ fn end_of_workshare(begins: bool) {
         |thread| thread.top()?.region().filter(|_| is_in_barrier(thread)),
         |thread, region| {
             report(Event::ImplicitBarrierExit, thread, region);
-            if let Some(exit) = exit_of(region.kind) {
+            if let Some(exit) = Event::behind_barrier(region.kind) {
                 report(exit, thread, region);
             }
         },
@@ -312,17 +312,6 @@ fn is_in_barrier(thread: &'static Thread) -> bool {
     thread
         .top()
         .is_some_and(|top| top.role().is_construct() && top.phase() == PseudoRegion::Ibarr)
-}
-
-fn exit_of(kind: RegionKind) -> Option<Event> {
-    match kind {
-        RegionKind::Loop => Some(Event::LoopExit),
-        RegionKind::Sections => Some(Event::SectionsExit),
-        RegionKind::Single => Some(Event::SingleExit),
-        RegionKind::Workshare => Some(Event::WorkshareExit),
-        RegionKind::Scope => Some(Event::ScopeExit),
-        _ => None,
-    }
 }
 
 unsafe extern "C" fn sync_region_wait(

@@ -1,0 +1,76 @@
+//! Instances that are done but not yet sorted into the distributions of their
+//! nodes.
+//!
+//! Which bucket counts depends on the time that was just read, and processors
+//! hold back what follows until the address of such a store is known: sorting
+//! at once costs as much as half a read of the clock. Written one after the
+//! other and sorted many at a time, they cost a fraction of that.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::tree::Node;
+use crate::measure::shared::{Link, Word};
+use crate::measure::{sampling, silent};
+
+/// Entries that are sorted at a time: a kilobyte.
+const ENTRIES: usize = 64;
+
+/// An instance: its node and its time in ticks.
+#[derive(Debug)]
+struct Entry {
+    node: Link<Node>,
+    ticks: Word,
+}
+
+/// The log of one thread.
+#[derive(Debug)]
+pub(crate) struct Log {
+    used: AtomicUsize,
+    entries: [Entry; ENTRIES],
+}
+
+impl Log {
+    pub(crate) const fn new() -> Self {
+        Self {
+            used: AtomicUsize::new(0),
+            entries: [const {
+                Entry {
+                    node: Link::none(),
+                    ticks: Word::new(0),
+                }
+            }; ENTRIES],
+        }
+    }
+
+    /// Adds an instance.
+    #[inline(always)]
+    pub(crate) fn add(&self, node: &'static Node, ticks: u64) {
+        let used = self.used.load(Ordering::Relaxed);
+        match self.entries.get(used) {
+            Some(entry) => {
+                entry.node.set(Some(node));
+                entry.ticks.set(ticks);
+                self.used.store(used + 1, Ordering::Relaxed);
+            }
+            None => self.sort_and_add(node, ticks),
+        }
+    }
+
+    #[inline(never)]
+    fn sort_and_add(&self, node: &'static Node, ticks: u64) {
+        for (node, ticks) in self.entries() {
+            node.instances.add(ticks);
+            silent::consider(node);
+            sampling::consider(node);
+        }
+        self.used.store(0, Ordering::Relaxed);
+        node.instances.add(ticks);
+    }
+
+    /// What is still to be sorted.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&'static Node, u64)> {
+        let used = self.used.load(Ordering::Relaxed);
+        let used = self.entries.iter().take(used);
+        used.filter_map(|entry| Some((entry.node.get()?, entry.ticks.get())))
+    }
+}

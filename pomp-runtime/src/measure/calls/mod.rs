@@ -1,0 +1,10 @@
+//! The call paths of a thread: a tree of nodes, each with the times and distributions of a
+//! region that was reached by one path. The node of a reached region is found by `index`.
+
+pub(crate) mod distribution;
+pub(crate) mod hash;
+mod index;
+pub(crate) mod log;
+pub(crate) mod totals;
+pub(crate) mod tree;
+pub(crate) mod waits;

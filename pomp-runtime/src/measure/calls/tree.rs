@@ -1,0 +1,582 @@
+//! The call-path tree of one thread block.
+//!
+//! A node is (parent, region, pseudo-region of the parent in which it was
+//! entered) and holds count and ticks per pseudo-region. Roots have no parent:
+//! - the root of an initial thread has no region either;
+//! - the root of a team member stands for (fork node, thread number); the fork
+//!   node is in the block of the thread that forked.
+//!
+//! Until the end of the run two numbers are only half there: the `exit` ticks
+//! of a member root are the negated sum of its end times, and the fork node
+//! has, per team size, the sum of the join times. Together they make the time
+//! from a member's end to the join without a write across threads. Where the
+//! barrier in between has no events of its own, the fork node also has the sum of
+//! the times at which the last member ended, which parts it from the rest.
+
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
+
+use profile::region_kind::PseudoRegion;
+
+use super::distribution::Instances;
+use super::index::{Index, Key};
+use super::waits::Waits;
+use crate::measure::counters;
+use crate::measure::memory;
+use crate::measure::pause;
+use crate::measure::region::Region;
+use crate::measure::sampling::Sample;
+use crate::measure::shared::{Link, Word, leak, leak_slice};
+
+/// Nodes in the first chunk of an arena; each further one is twice as large.
+const FIRST_CHUNK: usize = 16;
+const LARGEST_CHUNK: usize = 4096;
+
+/// Siblings that are looked at before the index is.
+const SHORT_SEARCH: usize = 4;
+
+/// Siblings that are looked at when there was no memory for the index.
+const LONG_SEARCH: usize = 64;
+
+/// Count and ticks of one pseudo-region.
+#[derive(Debug, Default)]
+pub(crate) struct Span {
+    pub(crate) count: Word,
+    pub(crate) ticks: Word,
+}
+
+impl Span {
+    #[inline(always)]
+    pub(crate) fn add(&self, ticks: u64) {
+        self.count.add(1);
+        self.ticks.add(ticks);
+    }
+}
+
+/// What a node stands for, besides its region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Entered in this pseudo-region of the parent.
+    Within(PseudoRegion),
+    /// The root of a team member with this thread number.
+    Member(u32),
+    /// The root of an initial thread with this number.
+    Initial(u32),
+}
+
+const MEMBER: u8 = 0x40;
+const INITIAL: u8 = 0x41;
+
+/// How often regions may be entered within themselves on one call path. What
+/// is deeper in a recursion goes to the nodes of the level around it: the number
+/// of paths would else grow with the number of calls.
+const LEVELS: u8 = 4;
+
+/// A node of the call-path tree. The owner writes; others read at the end.
+#[derive(Debug, Default)]
+pub(crate) struct Node {
+    region: Link<Region>,
+    /// The parent; of a member root, the fork node.
+    parent: Link<Node>,
+    /// The child that was used last; it leads into the ring of children.
+    last_child: Link<Node>,
+    /// The next child of the same parent, in a ring.
+    next: Link<Node>,
+    /// A `PseudoRegion`, `MEMBER` or `INITIAL`.
+    within: AtomicU8,
+    number: AtomicU32,
+    /// Of a root that is traced: the number of its thread's path, plus one.
+    pub(crate) path: Word,
+    /// How many of the regions on its path are entered within themselves.
+    repeats: AtomicU8,
+    /// Whether entering it needs more than opening a frame.
+    is_special: AtomicBool,
+    /// Of the entry into a recursion that goes on at a node above: that node.
+    recursion: Link<Node>,
+    /// Of a fork node: its team sizes.
+    pub(crate) teams: Link<TeamSize>,
+    /// Of a fork node: the latest join.
+    pub(crate) last_join: Word,
+    /// What only some nodes have.
+    pub(crate) waits: Link<Waits>,
+    /// If only some of its instances are timed.
+    sample: Link<Sample>,
+    /// What was counted in its instances, if anything is.
+    pub(crate) counters: Link<counters::Values>,
+    spans: [Span; PseudoRegion::COUNT],
+    /// Of `main`; of a fork node `seq`.
+    pub(crate) instances: Instances,
+}
+
+/// The teams of one size that a fork node had.
+#[derive(Debug, Default)]
+pub(crate) struct TeamSize {
+    pub(crate) size: AtomicU32,
+    pub(crate) instances: Word,
+    /// Sum of the join times, wrapping.
+    pub(crate) joins: Word,
+    /// Where the barrier at the end has no events of its own: sum of the times
+    /// at which the last member's part ended, wrapping.
+    pub(crate) ends: Word,
+    pub(crate) next: Link<TeamSize>,
+}
+
+impl Node {
+    /// The region; none for the root of an initial thread.
+    #[inline(always)]
+    pub(crate) fn region(&self) -> Option<&'static Region> {
+        self.region.get()
+    }
+
+    /// Whether it is a node of this region.
+    #[inline(always)]
+    pub(crate) fn is_of(&self, region: &'static Region) -> bool {
+        self.region.is(region)
+    }
+
+    pub(crate) fn parent(&self) -> Option<&'static Node> {
+        self.parent.get()
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        let number = self.number.load(Ordering::Relaxed);
+        match self.within.load(Ordering::Relaxed) {
+            MEMBER => Place::Member(number),
+            INITIAL => Place::Initial(number),
+            within => Place::Within(pseudo_region(within)),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn span(&self, pseudo_region: PseudoRegion) -> &Span {
+        &self.spans[pseudo_region as usize]
+    }
+
+    /// Whether nothing was ever entered in it.
+    pub(crate) fn is_leaf(&self) -> bool {
+        self.last_child.get().is_none()
+    }
+
+    /// Whether its instances are counted only, or belong to another node.
+    #[inline(always)]
+    pub(crate) fn is_special(&self) -> bool {
+        self.is_special.load(Ordering::Relaxed)
+    }
+
+    /// Whether its instances are counted only.
+    pub(crate) fn is_throttled(&self) -> bool {
+        self.is_special() && self.recursion().is_none() && self.sample().is_none()
+    }
+
+    /// From now on its instances are counted only.
+    pub(crate) fn set_throttled(&self) {
+        self.is_special.store(true, Ordering::Relaxed);
+    }
+
+    /// From now on only some of its instances are timed.
+    pub(crate) fn set_sample(&self, sample: &'static Sample) {
+        self.sample.set(Some(sample));
+        self.is_special.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn sample(&self) -> Option<&'static Sample> {
+        self.sample.get()
+    }
+
+    /// In which pseudo-region of its parent it is.
+    pub(crate) fn key_within(&self) -> u8 {
+        self.within.load(Ordering::Relaxed)
+    }
+
+    /// Where a recursion goes on that is entered here.
+    pub(crate) fn recursion(&self) -> Option<&'static Node> {
+        self.recursion.get()
+    }
+
+    /// Makes a new node a child of `parent` for a region.
+    fn become_child(&'static self, parent: &'static Node, region: &'static Region, within: u8) {
+        self.region.set(Some(region));
+        self.parent.set(Some(parent));
+        self.within.store(within, Ordering::Relaxed);
+        let repeats = parent.repeats.load(Ordering::Relaxed);
+        // A team has its own node wherever it is forked.
+        let around = match region.kind.is_parallel() {
+            true => None,
+            false => parent.nearest(region),
+        };
+        if around.is_some() && repeats == LEVELS {
+            self.recursion.set(around);
+            self.is_special.store(true, Ordering::Relaxed);
+        }
+        let repeats = repeats + u8::from(around.is_some());
+        self.repeats.store(repeats.min(LEVELS), Ordering::Relaxed);
+    }
+
+    /// The innermost node of a region on this path, not beyond the team.
+    fn nearest(&'static self, region: &'static Region) -> Option<&'static Node> {
+        let inside = |node: &&Node| matches!(node.place(), Place::Within(_));
+        std::iter::successors(Some(self), |node| node.parent())
+            .take_while(inside)
+            .find(|node| node.is_of(region))
+    }
+
+    /// Adds to the pseudo-region with this discriminant.
+    #[inline(always)]
+    pub(crate) fn add(&self, pseudo_region: u8, ticks: u64) {
+        if let Some(span) = self.spans.get(usize::from(pseudo_region)) {
+            span.add(ticks);
+        }
+    }
+
+    /// A fork node's team of this size was joined, whose last member's part had
+    /// ended at that time if it matters.
+    pub(crate) fn add_join(&self, size: u32, at: u64, latest_end: u64) {
+        self.last_join.set(at);
+        if size == 0 {
+            return;
+        }
+        let record = self.team_size(size);
+        if let Some(record) = record {
+            record.instances.add(1);
+            record.joins.add(pause::without(0, at));
+            record.ends.add(pause::without(0, latest_end));
+        }
+    }
+
+    fn team_size(&self, size: u32) -> Option<&'static TeamSize> {
+        let first = self.teams.get();
+        let mut at = first;
+        while let Some(record) = at {
+            if record.size.load(Ordering::Relaxed) == size {
+                return at;
+            }
+            at = record.next.get();
+        }
+        let record = leak(TeamSize {
+            size: AtomicU32::new(size),
+            ..TeamSize::default()
+        })?;
+        record.next.set(first);
+        self.teams.set(Some(record));
+        Some(record)
+    }
+}
+
+/// The pseudo-region with this discriminant; `Main` for what is none.
+pub(crate) fn pseudo_region(discriminant: u8) -> PseudoRegion {
+    match discriminant {
+        1 => PseudoRegion::Enter,
+        2 => PseudoRegion::Body,
+        3 => PseudoRegion::Ibarr,
+        4 => PseudoRegion::Exit,
+        5 => PseudoRegion::Seq,
+        _ => PseudoRegion::Main,
+    }
+}
+
+/// Nodes with stable addresses, published one after the other.
+#[derive(Debug)]
+struct Chunk {
+    nodes: &'static [Node],
+    used: AtomicUsize,
+    next: Link<Chunk>,
+}
+
+/// The nodes of one thread block.
+#[derive(Debug)]
+pub(crate) struct CallTree {
+    first: Link<Chunk>,
+    last: Link<Chunk>,
+    /// The member root that was used last; it leads into the ring of them.
+    last_root: Link<Node>,
+    index: Index,
+    /// Set when memory was refused.
+    is_full: AtomicBool,
+    /// Set while memory is not refused.
+    is_unlimited: AtomicBool,
+}
+
+impl CallTree {
+    pub(crate) const fn new() -> Self {
+        Self {
+            first: Link::none(),
+            last: Link::none(),
+            last_root: Link::none(),
+            index: Index::new(),
+            is_full: AtomicBool::new(false),
+            is_unlimited: AtomicBool::new(false),
+        }
+    }
+
+    /// Runs `action` with memory beyond the limit.
+    pub(crate) fn beyond_limit<R>(&self, action: impl FnOnce() -> R) -> R {
+        self.is_unlimited.store(true, Ordering::Relaxed);
+        let result = action();
+        self.is_unlimited.store(false, Ordering::Relaxed);
+        result
+    }
+
+    /// The child of `parent` for a region entered in `within`; none if memory
+    /// is short.
+    #[inline(always)]
+    pub(crate) fn child(
+        &self,
+        parent: &'static Node,
+        region: &'static Region,
+        within: u8,
+    ) -> Option<&'static Node> {
+        match parent.last_child.get() {
+            Some(node) if node.matches(region, within) => Some(node),
+            last => self.find_child(parent, region, within, last),
+        }
+    }
+
+    /// Looks through the ring, from the child after the last one: programs
+    /// visit the same regions in the same order again and again.
+    #[cold]
+    #[inline(never)]
+    fn find_child(
+        &self,
+        parent: &'static Node,
+        region: &'static Region,
+        within: u8,
+        last: Option<&'static Node>,
+    ) -> Option<&'static Node> {
+        let key = Key {
+            parent: Some(parent),
+            region: Some(region),
+            within,
+            number: 0,
+        };
+        let node = match self.find(last, key) {
+            Some(node) => node,
+            None => self.add(|node| {
+                node.become_child(parent, region, within);
+                insert_in_ring(last, node);
+                self.index.add(node);
+            })?,
+        };
+        parent.last_child.set(Some(node));
+        Some(node)
+    }
+
+    /// The root of member `number` of the teams that `fork` starts.
+    #[inline(always)]
+    pub(crate) fn member_root(&self, fork: &'static Node, number: u32) -> Option<&'static Node> {
+        match self.last_root.get() {
+            Some(node) if node.is_member(fork, number) => Some(node),
+            last => self.find_member_root(fork, number, last),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find_member_root(
+        &self,
+        fork: &'static Node,
+        number: u32,
+        last: Option<&'static Node>,
+    ) -> Option<&'static Node> {
+        let key = Key {
+            parent: Some(fork),
+            region: fork.region(),
+            within: MEMBER,
+            number,
+        };
+        let node = match self.find(last, key) {
+            Some(node) => node,
+            None => self.add_beyond_limit(|node| {
+                node.region.set(fork.region());
+                node.parent.set(Some(fork));
+                node.within.store(MEMBER, Ordering::Relaxed);
+                node.number.store(number, Ordering::Relaxed);
+                insert_in_ring(last, node);
+                self.index.add(node);
+            })?,
+        };
+        self.last_root.set(Some(node));
+        Some(node)
+    }
+
+    /// Looks a little way through the ring, then into the index.
+    fn find(&self, last: Option<&'static Node>, key: Key) -> Option<&'static Node> {
+        let ring = |most| Ring { at: last, last }.take(most);
+        if let Some(node) = ring(SHORT_SEARCH).find(|node| node.is(key)) {
+            return Some(node);
+        }
+        self.index.find(key).or_else(|| {
+            let most = if self.index.has_gaps() {
+                LONG_SEARCH
+            } else {
+                0
+            };
+            ring(most).find(|node| node.is(key))
+        })
+    }
+
+    /// A new root for initial thread `number`.
+    pub(crate) fn initial_root(&self, number: u32) -> Option<&'static Node> {
+        self.add_beyond_limit(|node| {
+            node.within.store(INITIAL, Ordering::Relaxed);
+            node.number.store(number, Ordering::Relaxed);
+        })
+    }
+
+    /// Adds a node without which a whole thread would be lost.
+    fn add_beyond_limit(&self, fill: impl FnOnce(&'static Node)) -> Option<&'static Node> {
+        self.beyond_limit(|| self.add(fill))
+    }
+
+    fn add(&self, fill: impl FnOnce(&'static Node)) -> Option<&'static Node> {
+        let chunk = match self.last.get() {
+            Some(chunk) if chunk.used.load(Ordering::Relaxed) < chunk.nodes.len() => chunk,
+            last => self.add_chunk(last)?,
+        };
+        let used = chunk.used.load(Ordering::Relaxed);
+        let node = chunk.nodes.get(used)?;
+        fill(node);
+        chunk.used.store(used + 1, Ordering::Release);
+        Some(node)
+    }
+
+    fn add_chunk(&self, last: Option<&'static Chunk>) -> Option<&'static Chunk> {
+        let size = last.map_or(FIRST_CHUNK, |chunk| {
+            (chunk.nodes.len() * 2).min(LARGEST_CHUNK)
+        });
+        let bytes = size * size_of::<Node>();
+        if !memory::take(bytes) && !self.is_unlimited.load(Ordering::Relaxed) {
+            self.is_full.store(true, Ordering::Relaxed);
+            return None;
+        }
+        let nodes = leak_slice(size, Node::default)?;
+        let chunk = leak(Chunk {
+            nodes,
+            used: AtomicUsize::new(0),
+            next: Link::none(),
+        })?;
+        match last {
+            Some(last) => last.next.set(Some(chunk)),
+            None => self.first.set(Some(chunk)),
+        }
+        self.last.set(Some(chunk));
+        Some(chunk)
+    }
+
+    fn chunks(&self) -> impl Iterator<Item = &'static Chunk> {
+        std::iter::successors(self.first.get(), |chunk| chunk.next.get())
+    }
+
+    /// All nodes that are published, oldest first, as they stand in memory.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &'static [Node]> {
+        self.chunks().map(|chunk| {
+            let used = chunk.used.load(Ordering::Acquire);
+            chunk.nodes.get(..used).unwrap_or_default()
+        })
+    }
+}
+
+impl Node {
+    #[inline(always)]
+    fn matches(&self, region: &'static Region, within: u8) -> bool {
+        self.region.is(region) && self.within.load(Ordering::Relaxed) == within
+    }
+
+    /// What it is found by.
+    pub(crate) fn key(&self) -> Key {
+        Key {
+            parent: self.parent.get(),
+            region: self.region.get(),
+            within: self.within.load(Ordering::Relaxed),
+            number: self.number.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Whether it is what a key says.
+    pub(crate) fn is(&self, key: Key) -> bool {
+        key.parent.is_some_and(|parent| self.parent.is(parent))
+            && key
+                .region
+                .is_some_and(|region| self.matches(region, key.within))
+            && self.number.load(Ordering::Relaxed) == key.number
+    }
+
+    #[inline(always)]
+    fn is_member(&self, fork: &'static Node, number: u32) -> bool {
+        self.parent.is(fork)
+            && self.number.load(Ordering::Relaxed) == number
+            && self.within.load(Ordering::Relaxed) == MEMBER
+    }
+}
+
+/// The nodes of a ring, from the one after `last` to `last`.
+struct Ring {
+    at: Option<&'static Node>,
+    last: Option<&'static Node>,
+}
+
+impl Iterator for Ring {
+    type Item = &'static Node;
+
+    fn next(&mut self) -> Option<&'static Node> {
+        let node = self.at?.next.get()?;
+        let is_last = self.last.is_some_and(|last| std::ptr::eq(node, last));
+        self.at = if is_last { None } else { Some(node) };
+        Some(node)
+    }
+}
+
+fn insert_in_ring(after: Option<&'static Node>, node: &'static Node) {
+    match after {
+        Some(after) => {
+            node.next.set(after.next.get());
+            after.next.set(Some(node));
+        }
+        None => node.next.set(Some(node)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::region::tests::region;
+
+    #[test]
+    fn children_keep_their_nodes_whatever_the_order() {
+        let tree = CallTree::new();
+        let root = tree.initial_root(0).unwrap();
+        let regions: Vec<_> = (1..50).map(|line| region("for", line)).collect();
+        let first: Vec<_> = regions
+            .iter()
+            .map(|r| tree.child(root, r, 0).unwrap() as *const Node)
+            .collect();
+        for index in (0..regions.len()).rev().chain(0..regions.len()) {
+            let again = tree.child(root, regions[index], 0).unwrap();
+            assert!(std::ptr::eq(again, first[index]));
+        }
+        let other = tree
+            .child(root, regions[0], PseudoRegion::Body as u8)
+            .unwrap();
+        assert!(!std::ptr::eq(other, first[0]));
+        assert_eq!(tree.nodes().flatten().count(), 1 + regions.len() + 1);
+    }
+
+    #[test]
+    fn members_are_found_among_many_and_in_any_order() {
+        let tree = CallTree::new();
+        let root = tree.initial_root(0).unwrap();
+        let forks: Vec<_> = (1..40)
+            .map(|line| tree.child(root, region("parallel", line), 0).unwrap())
+            .collect();
+        let member =
+            |fork: usize, number| tree.member_root(forks[fork], number).unwrap() as *const Node;
+        let first: Vec<_> = (0..39)
+            .flat_map(|fork| (0..8).map(move |number| (fork, number)))
+            .collect();
+        let first: Vec<_> = first
+            .into_iter()
+            .map(|(fork, number)| (fork, number, member(fork, number)))
+            .collect();
+        for (fork, number, node) in first.into_iter().rev() {
+            assert!(std::ptr::eq(member(fork, number), node));
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What some nodes hold beside their spans: of a barrier, who came last to it;
+//! of a critical section or a call that sets a lock, who had it meanwhile. Made
+//! when it is needed for the first time, and written by the node's thread.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::tree::Node;
+use crate::measure::shared::{Link, Word, leak};
+
+/// Members whose records are made at once.
+const MEMBERS: usize = 16;
+
+/// Most holders of which a node keeps an account of its own.
+const MOST_HOLDERS: usize = 256;
+
+/// Of a lock call through which several locks were set.
+pub(crate) const SEVERAL: usize = 1;
+
+/// The record of a node.
+#[derive(Debug, Default)]
+pub(crate) struct Waits {
+    late: Link<LateMembers>,
+    holders: Link<Holder>,
+    /// How often another thread had it.
+    pub(crate) waited: Word,
+    /// The longest wait in ticks.
+    pub(crate) longest: Word,
+    /// Address of the lock; 0 before the first, [`SEVERAL`].
+    address: AtomicUsize,
+}
+
+/// How often some members came last, and by how much.
+#[derive(Debug, Default)]
+struct LateMembers {
+    members: [Late; MEMBERS],
+    next: Link<LateMembers>,
+}
+
+/// How often one member came last.
+#[derive(Debug, Default)]
+pub(crate) struct Late {
+    pub(crate) times: Word,
+    /// Ticks after the one before it.
+    pub(crate) after_others: Word,
+    /// Ticks after the first.
+    pub(crate) after_first: Word,
+}
+
+/// Where others had it.
+#[derive(Debug, Default)]
+pub(crate) struct Holder {
+    /// The node of the one who had it, in another thread's tree.
+    pub(crate) node: Link<Node>,
+    pub(crate) times: Word,
+    /// Ticks waited for it.
+    pub(crate) ticks: Word,
+    next: Link<Holder>,
+}
+
+impl Node {
+    /// The record, made if there is none; none if memory is short.
+    #[inline]
+    pub(crate) fn waits(&self) -> Option<&'static Waits> {
+        if self.waits.get().is_none() {
+            self.waits.set(leak(Waits::default()));
+        }
+        self.waits.get()
+    }
+
+    /// The record, if there is one.
+    pub(crate) fn known_waits(&self) -> Option<&'static Waits> {
+        self.waits.get()
+    }
+}
+
+impl Waits {
+    /// Member `number` came last.
+    pub(crate) fn add_late(&self, number: u32, after_others: u64, after_first: u64) {
+        let mut link = &self.late;
+        for _ in 0..number as usize / MEMBERS {
+            let Some(members) = made(link) else { return };
+            link = &members.next;
+        }
+        if let Some(late) = made(link).and_then(|late| late.members.get(number as usize % MEMBERS))
+        {
+            late.times.add(1);
+            late.after_others.add(after_others);
+            late.after_first.add(after_first);
+        }
+    }
+
+    /// Members that came last, by number.
+    pub(crate) fn late(&self) -> impl Iterator<Item = (u32, &'static Late)> {
+        let all = std::iter::successors(self.late.get(), |late| late.next.get());
+        let all = all.flat_map(|late| &late.members);
+        (0..).zip(all).filter(|(_, late)| late.times.get() > 0)
+    }
+
+    /// Another thread had it, at this node of its own.
+    pub(crate) fn add_holder(&self, node: &'static Node, ticks: u64) {
+        let known = self.holders().find(|holder| holder.node.is(node));
+        let holder = known.or_else(|| {
+            if self.holders().count() >= MOST_HOLDERS {
+                return None;
+            }
+            let holder = leak(Holder::default())?;
+            holder.node.set(Some(node));
+            holder.next.set(self.holders.get());
+            self.holders.set(Some(holder));
+            Some(holder)
+        });
+        if let Some(holder) = holder {
+            holder.times.add(1);
+            holder.ticks.add(ticks);
+        }
+    }
+
+    /// Who had it.
+    pub(crate) fn holders(&self) -> impl Iterator<Item = &'static Holder> {
+        std::iter::successors(self.holders.get(), |holder| holder.next.get())
+    }
+
+    /// A lock with this address was set here.
+    #[inline]
+    pub(crate) fn set_address(&self, address: usize) {
+        match self.address.load(Ordering::Relaxed) {
+            0 => self.address.store(address, Ordering::Relaxed),
+            SEVERAL => {}
+            known if known == address => {}
+            _ => self.address.store(SEVERAL, Ordering::Relaxed),
+        }
+    }
+
+    pub(crate) fn address(&self) -> usize {
+        self.address.load(Ordering::Relaxed)
+    }
+}
+
+/// What a link leads to, made if there is nothing.
+fn made(link: &Link<LateMembers>) -> Option<&'static LateMembers> {
+    if link.get().is_none() {
+        link.set(leak(LateMembers::default()));
+    }
+    link.get()
+}

@@ -1,0 +1,111 @@
+//! What the helper is asked for, the thread of our own that writes: `run` makes it and has
+//! what it does. Who records has it made, and wakes it; no more is known of it here.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::thread::Thread;
+
+use super::shared::{Link, leak};
+
+/// The profile as it is now.
+pub(crate) const DUMP: u32 = 1;
+/// The last profile.
+pub(crate) const FINISH: u32 = 2;
+/// Its own end.
+pub(crate) const STOP: u32 = 4;
+/// The full pages of the trace.
+pub(crate) const TRACE: u32 = 8;
+/// Everything, for somebody who waits.
+pub(crate) const DUMP_NOW: u32 = 16;
+
+/// What the helper has been asked for.
+static REQUESTS: AtomicU32 = AtomicU32::new(0);
+/// How a signal handler wakes it. None if there is no helper.
+static HELPER: Link<Thread> = Link::none();
+/// What makes it.
+static MAKER: OnceLock<fn()> = OnceLock::new();
+
+/// What is known of the program's first thread: whether its end will be noticed, and
+/// whether it has come.
+static MAIN: AtomicU8 = AtomicU8::new(FirstThread::Unknown as u8);
+
+/// See [`first_thread`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FirstThread {
+    /// Its end may not be noticed.
+    Unknown,
+    /// Its end will be noticed.
+    Watched,
+    /// It has ended.
+    Ended,
+}
+
+/// From now on this makes the helper.
+pub(crate) fn make_with(maker: fn()) {
+    // Measurement may start again in a child: the maker is the same.
+    let _ = MAKER.set(maker);
+}
+
+/// Has the helper made, unless there is one. Called inside the library.
+#[cold]
+pub(crate) fn ensure() {
+    if let Some(make) = MAKER.get() {
+        make();
+    }
+}
+
+/// There is a helper now.
+pub(crate) fn is_made(thread: &Thread) {
+    HELPER.set(leak(thread.clone()));
+}
+
+/// There is none any more.
+pub(crate) fn is_gone() {
+    HELPER.set(None);
+}
+
+/// A forked child has none, nor was it asked for anything.
+pub(crate) fn forget() {
+    is_gone();
+    REQUESTS.store(0, Ordering::Relaxed);
+}
+
+/// Asks for something. False if there is no helper. For signal handlers: it writes to
+/// memory and wakes a thread.
+pub(crate) fn ask(request: u32) -> bool {
+    let Some(helper) = HELPER.get() else {
+        return false;
+    };
+    REQUESTS.fetch_or(request, Ordering::AcqRel);
+    helper.unpark();
+    true
+}
+
+/// What it was asked for since the last time.
+pub(crate) fn take() -> u32 {
+    REQUESTS.swap(0, Ordering::AcqRel)
+}
+
+/// Asks for the full pages of the trace to be written.
+pub(crate) fn write_trace() {
+    ask(TRACE);
+}
+
+/// The end of the program's first thread will be told.
+pub(crate) fn main_is_watched() {
+    MAIN.store(FirstThread::Watched as u8, Ordering::Release);
+}
+
+/// The program's first thread ends, and the program goes on.
+pub(crate) fn main_has_ended() {
+    MAIN.store(FirstThread::Ended as u8, Ordering::Release);
+    ask(0);
+}
+
+/// What is known of the program's first thread.
+pub(crate) fn first_thread() -> FirstThread {
+    let known = MAIN.load(Ordering::Acquire);
+    let all = [FirstThread::Watched, FirstThread::Ended];
+    let found = all.into_iter().find(|of| *of as u8 == known);
+    found.unwrap_or(FirstThread::Unknown)
+}

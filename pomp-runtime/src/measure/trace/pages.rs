@@ -1,0 +1,188 @@
+//! Pages: memory that goes from a thread to the writer and back, without locks.
+//!
+//! Every page stands in a table for good. Whoever finds one free takes it by
+//! changing its state; full pages form a chain that only the writer takes apart,
+//! all at once. Pages are made when they are first needed, up to a limit.
+
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
+
+use trace::layout::{PAYLOAD_WORDS, SlotHead, SlotKind};
+
+use crate::measure::helper_requests;
+use crate::measure::shared::{Link, Word, leak, leak_slice};
+
+/// More pages than this are not made, whatever the limit: a gigabyte.
+const MOST: usize = 1 << 14;
+
+const FREE: u8 = 0;
+const TAKEN: u8 = 1;
+
+/// A page.
+#[derive(Debug)]
+pub(super) struct Page {
+    state: AtomicU8,
+    /// The full page that was handed over before.
+    next: Link<Page>,
+    stream: AtomicU32,
+    sequence: Word,
+    base: Word,
+    dropped: Word,
+    used: AtomicUsize,
+    /// Where in the file the page stands as it was, before it is full; 0 if it does not.
+    slot: Word,
+    words: &'static [std::sync::atomic::AtomicU64],
+}
+
+/// All pages that were made.
+static PAGES: [Link<Page>; MOST] = [const { Link::none() }; MOST];
+/// How many may be made.
+static LIMIT: AtomicUsize = AtomicUsize::new(0);
+/// Where the search for a free page begins.
+static HINT: AtomicUsize = AtomicUsize::new(0);
+/// Set when no page was free, until one is.
+static NONE_FREE: AtomicBool = AtomicBool::new(false);
+/// The full page that was handed over last.
+static FULL: Link<Page> = Link::none();
+
+/// So many bytes may be taken.
+pub(super) fn limit(bytes: u64) {
+    let pages = usize::try_from(bytes).unwrap_or(usize::MAX) / trace::layout::SLOT_BYTES;
+    LIMIT.store(pages.clamp(2, MOST), Ordering::Relaxed);
+}
+
+/// A forked child has no threads that hold pages.
+pub(super) fn start_anew() {
+    FULL.set(None);
+    for page in PAGES.iter().filter_map(Link::get) {
+        page.state.store(FREE, Ordering::Relaxed);
+    }
+    NONE_FREE.store(false, Ordering::Relaxed);
+}
+
+/// A free page, or a new one; none if there is none.
+pub(super) fn take() -> Option<&'static Page> {
+    helper_requests::ensure();
+    if NONE_FREE.load(Ordering::Relaxed) {
+        return None;
+    }
+    let limit = LIMIT.load(Ordering::Relaxed);
+    let hint = HINT.load(Ordering::Relaxed);
+    for index in (0..limit).map(|index| (hint + index) % limit) {
+        match PAGES[index].get() {
+            Some(page) if page.claim() => {
+                HINT.store((index + 1) % limit, Ordering::Relaxed);
+                return Some(page);
+            }
+            Some(_) => {}
+            // A page that another thread put there meanwhile is met later.
+            None => {
+                let page = make()?;
+                if PAGES[index].replace_if(None, page) {
+                    return Some(page);
+                }
+                page.give_back();
+            }
+        }
+    }
+    NONE_FREE.store(true, Ordering::Relaxed);
+    None
+}
+
+fn make() -> Option<&'static Page> {
+    let words = leak_slice(PAYLOAD_WORDS, std::sync::atomic::AtomicU64::default)?;
+    leak(Page {
+        state: AtomicU8::new(TAKEN),
+        next: Link::none(),
+        stream: AtomicU32::new(0),
+        sequence: Word::new(0),
+        base: Word::new(0),
+        dropped: Word::new(0),
+        used: AtomicUsize::new(0),
+        slot: Word::new(0),
+        words,
+    })
+}
+
+/// Hands a full page to the writer, and wakes it if it has no other.
+pub(super) fn hand_over(page: &'static Page) {
+    loop {
+        let before = FULL.get();
+        page.next.set(before);
+        if FULL.replace_if(before, page) {
+            if before.is_none() {
+                helper_requests::write_trace();
+            }
+            return;
+        }
+    }
+}
+
+/// All full pages, oldest first. For the writer alone.
+pub(super) fn take_full() -> Vec<&'static Page> {
+    let latest = FULL.take();
+    let mut pages: Vec<_> = std::iter::successors(latest, |page| page.next.get()).collect();
+    pages.reverse();
+    pages
+}
+
+impl Page {
+    fn claim(&self) -> bool {
+        self.state
+            .compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    /// The page can be used again.
+    pub(super) fn give_back(&self) {
+        self.state.store(FREE, Ordering::Release);
+        NONE_FREE.store(false, Ordering::Relaxed);
+    }
+
+    /// What its records will be of.
+    pub(super) fn begin(&self, stream: u32, sequence: u64, base: u64, dropped: u64) {
+        self.stream.store(stream, Ordering::Relaxed);
+        self.sequence.set(sequence);
+        self.base.set(base);
+        self.dropped.set(dropped);
+        self.slot.set(0);
+    }
+
+    /// Where it stands in the file already; for the writer alone.
+    pub(super) fn slot(&self) -> Option<u64> {
+        Some(self.slot.get()).filter(|slot| *slot != 0)
+    }
+
+    /// It stands there now; for the writer alone.
+    pub(super) fn stands_at(&self, slot: u64) {
+        self.slot.set(slot);
+    }
+
+    /// It is full, or is written as it is, with so many words.
+    pub(super) fn close(&self, used: usize) {
+        self.used.store(used.min(PAYLOAD_WORDS), Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub(super) fn words(&self) -> &'static [std::sync::atomic::AtomicU64] {
+        self.words
+    }
+
+    /// The head of the slot that it fills.
+    pub(super) fn head(&self) -> SlotHead {
+        SlotHead {
+            kind: SlotKind::Records,
+            stream: u64::from(self.stream.load(Ordering::Relaxed)),
+            sequence: self.sequence.get(),
+            used: self.used.load(Ordering::Relaxed),
+            base: self.base.get(),
+            dropped: self.dropped.get(),
+        }
+    }
+
+    /// The words that it holds.
+    pub(super) fn payload(&self) -> impl Iterator<Item = u64> {
+        let used = self.used.load(Ordering::Relaxed);
+        let words = self.words.iter().take(used);
+        words.map(|word| word.load(Ordering::Relaxed))
+    }
+}

@@ -1,0 +1,372 @@
+//! From the threads' call-path trees to one profile: a node for each of the merged
+//! ones, and in it a row for each thread that was there.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use profile::descriptor::Descriptor;
+use profile::model::{self, Profile, Row, SCHEMA, Span, VERSION};
+use profile::order;
+use profile::parallel::map_parts;
+use profile::region_kind::RegionKind;
+
+use super::node_merge::{Merged, Placed, Places};
+pub(crate) use super::snapshot::Snapshot;
+use super::waits;
+use crate::measure::active;
+use crate::measure::calls::hash::Map;
+use crate::measure::calls::totals::Totals;
+use crate::measure::calls::{tree::Node, tree::Place};
+use crate::measure::clock::Scale;
+use crate::measure::region::Region;
+
+/// How the times of a profile are told, and whether more will come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ending {
+    pub(crate) scale: Scale,
+    /// When measurement began and ended, in ticks.
+    pub(crate) span: [u64; 2],
+    /// Whether measurement has ended.
+    pub(crate) is_last: bool,
+}
+
+/// Merges what the threads recorded.
+pub(crate) fn merge(snapshot: &Snapshot, regions: &[&'static Region], ending: Ending) -> Profile {
+    // A function that is not wanted is none of the regions that did not run.
+    let is_shown = |region: &&Region| !region.off || region.kind != RegionKind::Function;
+    let mut regions: Vec<&'static Region> = regions.iter().copied().filter(is_shown).collect();
+    order::by_key(&mut regions, |region| position(region));
+    let places = Places::new(snapshot, &regions);
+    let mut profile = Profile {
+        schema: SCHEMA.to_owned(),
+        version: VERSION,
+        regions: regions.iter().map(|region| describe(region)).collect(),
+        ..Profile::default()
+    };
+    profile.run.max_threads = snapshot.widest();
+    profile.run.parallel_ns = snapshot.covered.map(|ticks| ending.scale.to_ns(ticks));
+    profile.run.incremental = !ending.is_last;
+    profile.run.notes = notes(snapshot);
+    profile.serial = serial(&places, ending);
+    let rank = write_threads(&mut profile, &places);
+    write_nodes(&mut profile, &places, &rank, ending.scale);
+    if snapshot.pauses > 0 {
+        remove_empty(&mut profile.nodes);
+    }
+    waits::describe(&mut profile, &places, &rank, ending.scale);
+    profile
+}
+
+/// The serial part by what it lies between.
+fn serial(places: &Places<'_>, ending: Ending) -> Vec<model::Serial> {
+    let [begin, end] = ending.span;
+    let gaps = active::gaps(begin, end);
+    let index = |region: Option<&'static Region>| region.map(|region| places.index_of(region));
+    let described = gaps.iter().filter_map(|gap| {
+        Some(model::Serial {
+            after: index(gap.after).map_or(Some(None), |index| index.map(Some))?,
+            before: index(gap.before).map_or(Some(None), |index| index.map(Some))?,
+            count: gap.count,
+            ns: ending.scale.to_ns(gap.ticks),
+        })
+    });
+    let mut serial: Vec<model::Serial> = described.filter(|serial| serial.ns > 0).collect();
+    order::by_key(&mut serial, |serial| {
+        (Reverse(serial.ns), serial.after, serial.before)
+    });
+    serial
+}
+
+/// Removes the call paths that were only passed while measurement was off. Those that
+/// lead on come before those that they lead to.
+fn remove_empty(nodes: &mut Vec<model::Node>) {
+    let mut stays = vec![false; nodes.len()];
+    for (index, node) in nodes.iter().enumerate().rev() {
+        stays[index] |= !node.rows.is_empty();
+        if let Some(parent) = node.parent.filter(|_| stays[index]) {
+            stays[parent] = true;
+        }
+    }
+    let mut count = 0;
+    let places: Vec<usize> = stays
+        .iter()
+        .map(|stays| {
+            count += usize::from(*stays);
+            count.saturating_sub(1)
+        })
+        .collect();
+    let mut stay = stays.iter();
+    nodes.retain(|_| stay.next().copied().unwrap_or(true));
+    for node in nodes {
+        node.parent = node.parent.map(|parent| places[parent]);
+    }
+}
+
+/// The order of regions: that of the source.
+fn position(region: &Region) -> (&str, u32, u32, profile::region_kind::RegionKind, &str) {
+    let Region {
+        descriptor, kind, ..
+    } = region;
+    let begin = &descriptor.begin;
+    (
+        &begin.file,
+        begin.first,
+        descriptor.column,
+        *kind,
+        &descriptor.region_type,
+    )
+}
+
+fn describe(region: &Region) -> model::Region {
+    let descriptor = region.descriptor.clone();
+    model::Region {
+        kind: region.kind,
+        region_type: descriptor.region_type,
+        file: descriptor.begin.file,
+        begin: [descriptor.begin.first, descriptor.begin.last],
+        end: [descriptor.end.first, descriptor.end.last],
+        column: descriptor.column,
+        name: descriptor.name,
+        function: descriptor.function,
+        directive: descriptor.directive,
+        ordinal: descriptor.ordinal,
+        schedule: descriptor.schedule,
+        num_sections: descriptor.num_sections,
+        unsplit: descriptor.unsplit,
+        code: descriptor.code,
+        near: false,
+    }
+}
+
+/// What a reader of the profile should know.
+fn notes(snapshot: &Snapshot) -> Vec<String> {
+    // A pause cuts regions: that exits are missing is no surprise then.
+    let surprising = |count: u64| if snapshot.pauses == 0 { count } else { 0 };
+    let counts = [
+        (
+            "times that the program switched measurement off, of which nothing is known",
+            snapshot.pauses,
+        ),
+        (
+            "regions still open when this was written, and closed at that moment",
+            snapshot.open,
+        ),
+        ("locks still held when this was written", snapshot.held),
+        (
+            "regions left without their exit, and closed by one around them",
+            surprising(snapshot.skipped),
+        ),
+        (
+            "events that matched no open region, and were ignored",
+            surprising(snapshot.unmatched),
+        ),
+        (
+            "times that a thread began in one of several teams which initial threads had forked \
+             from one place at once, and may stand under the wrong one",
+            snapshot.guessed,
+        ),
+        (
+            "tasks that did not end where they began, and whose rest counts for what their \
+             thread did around it",
+            snapshot.migrated,
+        ),
+        (
+            "executions on call paths for which ROMP_MEMORY left no room, and which count for \
+             what surrounds them",
+            snapshot.folded,
+        ),
+        (
+            "team members without a shutdown time, since a join is missing",
+            surprising(snapshot.unpaired),
+        ),
+    ];
+    counts
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(what, count)| format!("{what}: {count}"))
+        .chain(throttled(snapshot))
+        .chain(sampled(snapshot))
+        .collect()
+}
+
+/// What says which regions were throttled.
+fn throttled(snapshot: &Snapshot) -> Option<String> {
+    let names = named(snapshot.throttled.iter().copied());
+    (!names.is_empty()).then(|| {
+        format!(
+            "regions that were counted but no longer timed after many short executions \
+             (ROMP_THROTTLE): {names}"
+        )
+    })
+}
+
+/// What says of which regions only some executions were timed.
+fn sampled(snapshot: &Snapshot) -> Option<String> {
+    let names = named(snapshot.sampled());
+    (!names.is_empty()).then(|| {
+        format!(
+            "regions whose times are estimates, since only some of their many short executions \
+             were timed (ROMP_BUDGET; their counts are exact): {names}"
+        )
+    })
+}
+
+/// The names of nodes' regions, each once.
+fn named(nodes: impl Iterator<Item = &'static Node>) -> String {
+    let names: BTreeSet<String> = nodes
+        .filter_map(|node| {
+            let Descriptor {
+                region_type, begin, ..
+            } = &node.region()?.descriptor;
+            Some(format!("{region_type} at {}:{}", begin.file, begin.first))
+        })
+        .collect();
+    let names: Vec<String> = names.into_iter().collect();
+    names.join(", ")
+}
+
+/// Writes the threads in an order that does not depend on the run, that of their paths.
+/// Gives the new index of each.
+fn write_threads(profile: &mut Profile, places: &Places<'_>) -> Vec<usize> {
+    let mut threads: Vec<usize> = (0..places.paths.len()).collect();
+    order::by_key(&mut threads, |thread| &places.paths[*thread]);
+    let mut rank = vec![0; threads.len()];
+    for (new, old) in threads.iter().enumerate() {
+        rank[*old] = new;
+        profile.threads.push(model::Thread {
+            path: places.paths[*old].clone(),
+            ..model::Thread::default()
+        });
+    }
+    rank
+}
+
+/// Writes the nodes in an order that does not depend on the run, that of their call
+/// paths in the source.
+fn write_nodes(profile: &mut Profile, places: &Places<'_>, rank: &[usize], scale: Scale) {
+    let parts = Parts::new(places);
+    let are_many = model::rows_are_many(parts.sorted.len());
+    profile.nodes = map_parts(are_many, &ordered(&places.merged), &|part: &[Ordered]| {
+        let nodes = part.iter().map(|node| {
+            let Merged { key, region } = places.merged[node.merged];
+            let is_parallel = profile.regions[region].kind.is_parallel();
+            let parts = parts.of(node.merged).iter();
+            let parts = parts.map(|part| (rank[part.thread], part.node));
+            model::Node {
+                parent: node.parent,
+                region,
+                within: key.within,
+                rows: rows(places.snapshot, parts.collect(), is_parallel, scale),
+            }
+        });
+        nodes.collect()
+    });
+}
+
+/// A merged node, with the place of its parent in the order of the profile.
+struct Ordered {
+    merged: usize,
+    parent: Option<usize>,
+}
+
+/// The merged nodes by call path.
+fn ordered(merged: &[Merged]) -> Vec<Ordered> {
+    let mut children: Map<Option<usize>, Vec<usize>> = Map::default();
+    for (index, node) in merged.iter().enumerate() {
+        children.entry(node.key.parent).or_default().push(index);
+    }
+    let mut ordered = Vec::with_capacity(merged.len());
+    // Depth first, by hand: call paths can be deep.
+    let mut pending: Vec<(Option<usize>, Option<usize>)> = vec![(None, None)];
+    while let Some((old, parent)) = pending.pop() {
+        let new = old.map(|merged| {
+            ordered.push(Ordered { merged, parent });
+            ordered.len() - 1
+        });
+        let mut below = children.remove(&old).unwrap_or_default();
+        order::by_key(&mut below, |child| {
+            Reverse((merged[*child].region, merged[*child].key.within))
+        });
+        pending.extend(below.into_iter().map(|child| (Some(child), new)));
+    }
+    ordered
+}
+
+/// What each merged node is made of: several nodes of one thread if that was several
+/// operating system threads.
+struct Parts {
+    /// Those of the first merged node, of the second, ...
+    sorted: Vec<Placed>,
+    /// Where those of each merged node end.
+    ends: Vec<usize>,
+}
+
+impl Parts {
+    fn new(places: &Places<'_>) -> Self {
+        let mut ends = vec![0; places.merged.len()];
+        for placed in places.placed() {
+            ends[placed.merged] += 1;
+        }
+        let mut count = 0;
+        for end in &mut ends {
+            // The place of the next one, until it is filled in.
+            count += std::mem::replace(end, count);
+        }
+        let mut sorted = vec![Placed::default(); count];
+        for placed in places.placed() {
+            let next = &mut ends[placed.merged];
+            sorted[*next] = placed;
+            *next += 1;
+        }
+        Self { sorted, ends }
+    }
+
+    fn of(&self, merged: usize) -> &[Placed] {
+        let before = merged.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.sorted[before..self.ends[merged]]
+    }
+}
+
+/// The rows of a merged node, whose parts are given with the index of their thread.
+fn rows(
+    snapshot: &Snapshot,
+    mut parts: Vec<(usize, usize)>,
+    is_parallel: bool,
+    scale: Scale,
+) -> Vec<Row> {
+    // Before there are rows, which are large.
+    parts.sort_by_key(|(thread, _)| *thread);
+    let mut rows: Vec<Row> = Vec::with_capacity(parts.len());
+    for (thread, node) in parts {
+        let totals = snapshot.totals(node);
+        if totals == Totals::default() {
+            continue;
+        }
+        let is_member = is_parallel && matches!(snapshot.nodes[node].place(), Place::Member(_));
+        let row = row(thread, &totals, is_member, scale)
+            .with_counters(snapshot.counted(node))
+            .with_estimate(snapshot.estimate(node, scale));
+        match rows.last_mut().filter(|last| last.thread == thread) {
+            Some(last) => *last += &row,
+            None => rows.push(row),
+        }
+    }
+    rows
+}
+
+/// The row of what one operating system thread recorded at a node.
+fn row(thread: usize, totals: &Totals, is_member: bool, scale: Scale) -> Row {
+    let mut row = Row::of(thread).with_all(totals.map(|total| Span {
+        count: total.count,
+        ns: scale.to_ns(total.ticks),
+    }));
+    if is_member {
+        let parts = [row.enter(), row.body, row.ibarr, row.exit()];
+        let ns = parts.iter().map(|part| part.ns).sum();
+        row.main = Span {
+            count: row.exit().count,
+            ns,
+        };
+    }
+    row
+}

@@ -1,0 +1,477 @@
+//! What all threads recorded, with everything settled that was still open:
+//! frames, held locks, and the times from the ends of team members to the joins.
+//!
+//! Threads may still run, but they stand still while it is taken, and all that
+//! they change later is copied. It writes to nothing of theirs: what must be
+//! added is kept beside.
+
+use std::sync::atomic::Ordering;
+
+use profile::model::Estimate;
+use profile::region_kind::PseudoRegion;
+
+use crate::measure::calls::hash::Map;
+use crate::measure::calls::waits::Waits;
+use crate::measure::calls::{distribution::Copies, distribution::Distribution};
+use crate::measure::calls::{totals::Recorded, totals::Total, totals::Totals};
+use crate::measure::calls::{tree::Node, tree::Place};
+use crate::measure::clock::Scale;
+use crate::measure::open_frames::open_frames;
+use crate::measure::region::Region;
+use crate::measure::stack::{Frame, Role};
+use crate::measure::thread::Thread;
+use crate::measure::{active, counters, pause, sampling};
+
+const EXIT: usize = PseudoRegion::Exit as usize;
+const IBARR: usize = PseudoRegion::Ibarr as usize;
+
+/// Nodes that lie side by side.
+#[derive(Debug)]
+struct Block {
+    nodes: &'static [Node],
+    /// Index of the first one.
+    first: usize,
+}
+
+impl Block {
+    fn address(&self) -> usize {
+        self.nodes.as_ptr().addr()
+    }
+}
+
+/// The teams of one size that a fork node had.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Teams {
+    pub(super) size: u32,
+    instances: u64,
+    /// Sum of the join times, wrapping.
+    joins: u64,
+    /// Where the barrier is hidden: sum of the times at which the last member's
+    /// part ended, wrapping.
+    ends: u64,
+}
+
+/// Everything that was recorded, and what must be added to it.
+#[derive(Debug, Default)]
+pub(crate) struct Snapshot {
+    pub(super) nodes: Vec<&'static Node>,
+    /// Per node: what it held.
+    recorded: Recorded,
+    /// Per node: how the times of its instances were spread.
+    instances: Copies,
+    /// Per node: those that are still open, or not sorted yet.
+    more_instances: Map<usize, Distribution>,
+    /// Per node: what the counters counted in it, if there are any.
+    counters: Vec<Vec<u64>>,
+    /// Where nodes lie in memory, by address.
+    blocks: Vec<Block>,
+    /// The nodes that say who waited for whom, with what they say.
+    pub(super) waits: Vec<(usize, &'static Waits)>,
+    /// The member roots.
+    members: Vec<usize>,
+    /// The fork nodes whose teams have been joined.
+    forks: Vec<usize>,
+    /// The nodes whose instances were no longer timed.
+    pub(super) throttled: Vec<&'static Node>,
+    /// Those of which only some instances were timed, and how many came behind the last one.
+    pub(super) samples: Map<usize, u64>,
+    /// The entries into recursions that go on at a node above, in the order of nodes.
+    pub(super) recursions: Vec<usize>,
+    /// Per node: what its open frames and locks add.
+    additions: Map<usize, Totals>,
+    /// Per fork node: size and time of joins that were still to come.
+    joins: Map<usize, Vec<(u32, u64)>>,
+    /// Frames that were open when measurement ended.
+    pub(super) open: u64,
+    /// Locks that were held.
+    pub(super) held: u64,
+    /// Team members whose ends and joins do not pair up.
+    pub(super) unpaired: u64,
+    pub(super) unmatched: u64,
+    /// Members whose team was chosen among several.
+    pub(super) guessed: u64,
+    pub(super) migrated: u64,
+    pub(super) skipped: u64,
+    pub(super) folded: u64,
+    /// How often measurement was switched off.
+    pub(super) pauses: u64,
+    /// The largest number of threads at once that was counted.
+    most_threads: u32,
+    /// Ticks during which any outermost team was open, if nodes do not tell.
+    pub(super) covered: Option<u64>,
+}
+
+impl Snapshot {
+    /// Takes in all nodes, with everything that is open closed at `at`.
+    pub(crate) fn take(threads: &[&'static Thread], at: u64) -> Self {
+        let mut snapshot = Self {
+            pauses: u64::from(pause::count()),
+            most_threads: active::most_threads(),
+            covered: active::covered(at),
+            ..Self::default()
+        };
+        snapshot.find_blocks(threads);
+        for thread in threads {
+            snapshot.unmatched += thread.unmatched.get();
+            snapshot.guessed += thread.guessed.get();
+            snapshot.migrated += thread.migrated.get();
+            snapshot.skipped += thread.skipped.get();
+            snapshot.folded += thread.folded.get();
+        }
+        for thread in threads {
+            for (node, ticks) in thread.log.entries() {
+                snapshot.add_instance(Some(node), ticks);
+            }
+            snapshot.close_frames(thread, at);
+            snapshot.close_locks(thread, at);
+            snapshot.count_passed(thread);
+        }
+        snapshot.settle_samples();
+        snapshot.settle_exits();
+        snapshot.settle_recursion();
+        snapshot
+    }
+
+    /// Takes in all nodes. Makes room once: there may be many, and little time.
+    fn find_blocks(&mut self, threads: &[&'static Thread]) {
+        let mut count = 0;
+        for nodes in threads.iter().flat_map(|thread| thread.tree.nodes()) {
+            let first = count;
+            count += nodes.len();
+            self.blocks.push(Block { nodes, first });
+        }
+        self.nodes.reserve(count);
+        self.recorded.reserve(count);
+        self.instances.reserve(count);
+        for block in std::mem::take(&mut self.blocks) {
+            block.nodes.iter().for_each(|node| self.add(node));
+            self.blocks.push(block);
+        }
+        self.blocks.sort_unstable_by_key(Block::address);
+    }
+
+    fn add(&mut self, node: &'static Node) {
+        let index = self.nodes.len();
+        if let Place::Member(_) = node.place() {
+            self.members.push(index);
+        }
+        if node.teams.get().is_some() {
+            self.forks.push(index);
+        }
+        if let Some(sample) = node.sample() {
+            self.samples.insert(index, sample.passed());
+        } else if node.recursion().is_some() {
+            self.recursions.push(index);
+        } else if node.is_special() {
+            self.throttled.push(node);
+        }
+        if let Some(waits) = node.known_waits() {
+            self.waits.push((index, waits));
+        }
+        self.nodes.push(node);
+        self.recorded.push(node);
+        self.instances.push(&node.instances);
+        if counters::are_on() {
+            self.counters.push(counters::counted(node));
+        }
+    }
+
+    /// Nodes that have forked teams of a known size; some may be named twice.
+    pub(super) fn forks(&self) -> impl Iterator<Item = usize> {
+        self.forks.iter().chain(self.joins.keys()).copied()
+    }
+
+    /// The largest number of threads that were at work at once.
+    pub(super) fn widest(&self) -> u32 {
+        let teams = self.forks().flat_map(|fork| self.teams(fork));
+        let largest = teams.map(|team| team.size).max().unwrap_or(1);
+        largest.max(self.most_threads).max(1)
+    }
+
+    /// Where a node is; none for a node that came later.
+    pub(super) fn find(&self, node: &'static Node) -> Option<usize> {
+        let address = std::ptr::from_ref(node).addr();
+        let behind = self
+            .blocks
+            .partition_point(|block| block.address() <= address);
+        let block = self.blocks.get(behind.checked_sub(1)?)?;
+        let at = (address - block.address()) / size_of::<Node>();
+        (at < block.nodes.len()).then_some(block.first + at)
+    }
+
+    /// How the times of a node's instances were spread, those that are open
+    /// included.
+    pub(super) fn add_instances_to(&self, to: &mut Distribution, index: usize) {
+        self.instances.add_to(to, index);
+        if let Some(more) = self.more_instances.get(&index) {
+            to.join(more);
+        }
+    }
+
+    /// What a node amounts to.
+    pub(super) fn totals(&self, index: usize) -> Totals {
+        let mut totals = self.recorded.of(index);
+        if let Some(additions) = self.additions.get(&index) {
+            for (total, addition) in totals.iter_mut().zip(additions) {
+                total.join(*addition);
+            }
+        }
+        totals
+    }
+
+    /// The teams of a fork node, by size.
+    pub(super) fn teams(&self, index: usize) -> impl Iterator<Item = Teams> {
+        let done = std::iter::successors(self.nodes[index].teams.get(), |team| team.next.get());
+        let done = done.map(|team| Teams {
+            size: team.size.load(Ordering::Relaxed),
+            instances: team.instances.get(),
+            joins: team.joins.get(),
+            ends: team.ends.get(),
+        });
+        let to_come = self.joins.get(&index).into_iter().flatten();
+        done.chain(to_come.map(|(size, at)| Teams {
+            size: *size,
+            instances: 1,
+            joins: *at,
+            ends: *at,
+        }))
+    }
+
+    /// What the counters counted in a node; nothing if there are none.
+    pub(super) fn counted(&self, index: usize) -> Vec<u64> {
+        self.counters.get(index).cloned().unwrap_or_default()
+    }
+
+    fn additions(&mut self, node: Option<&'static Node>) -> Option<&mut Totals> {
+        let index = self.find(node?)?;
+        Some(self.additions.entry(index).or_default())
+    }
+
+    /// Adds what the missing exits would add to the nodes.
+    fn close_frames(&mut self, thread: &'static Thread, at: u64) {
+        for (open, left) in open_frames(thread) {
+            if open.role() == Role::Ended {
+                continue;
+            }
+            // That functions are open when a program ends is no surprise.
+            self.open += u64::from(left.is_none() && !open.is_function());
+            let left = left.unwrap_or(at);
+            // Without the pauses that its frames have not been moved over.
+            let ended = pause::without(thread.pauses(), left);
+            self.close_frame(open, ended, pause::without(0, left));
+        }
+    }
+
+    /// `measured` is the time without all pauses, of which the joins are.
+    fn close_frame(&mut self, frame: &'static Frame, at: u64, measured: u64) {
+        if frame.role() == Role::Silent {
+            return;
+        }
+        let Some(additions) = self.additions(frame.node()) else {
+            return;
+        };
+        if let Some((phase, start)) = frame.running_phase() {
+            additions[phase as usize].add(since(start, at));
+        }
+        let ticks = since(frame.start(), at);
+        match frame.role() {
+            Role::Base | Role::Silent | Role::Ended | Role::Counted => {}
+            Role::Construct | Role::Sampled | Role::Again => {
+                additions[PseudoRegion::Main as usize].add(ticks);
+                self.add_instance(frame.node(), ticks);
+                if let Some(entry) = self.additions(frame.entry()) {
+                    entry[PseudoRegion::Main as usize].add(ticks);
+                }
+            }
+            Role::Fork => {
+                self.join_later(frame, measured);
+                self.add_instance(frame.node(), ticks);
+            }
+            Role::Member => additions[EXIT].add(measured.wrapping_neg()),
+        }
+    }
+
+    /// How good the times of a node are, if only some instances were timed.
+    pub(super) fn estimate(&self, index: usize, scale: Scale) -> Option<Estimate> {
+        let rest = *self.samples.get(&index)?;
+        let sample = self.nodes[index].sample()?;
+        let count = self.totals(index)[PseudoRegion::Main as usize].count;
+        (sample.timed() < count).then(|| Estimate {
+            timed: sample.timed(),
+            error_ns: scale.to_ns(sample.error(rest) as u64),
+        })
+    }
+
+    /// The nodes of which only some instances were timed.
+    pub(super) fn sampled(&self) -> impl Iterator<Item = &'static Node> {
+        let sampled = self
+            .samples
+            .keys()
+            .filter(|index| self.estimate(**index, Scale::one()).is_some());
+        sampled.map(|index| self.nodes[*index])
+    }
+
+    /// Adds the instances that were counted only, and not told to their nodes yet.
+    fn count_passed(&mut self, thread: &'static Thread) {
+        for (node, passed) in thread.sampler.pending() {
+            let Some(index) = self.find(node) else {
+                continue;
+            };
+            *self.samples.entry(index).or_default() += passed;
+            let additions = self.additions.entry(index).or_default();
+            for part in sampling::parts(node) {
+                additions[*part as usize].count += passed;
+            }
+        }
+    }
+
+    /// Instances behind the last one that was timed take as long as the others.
+    fn settle_samples(&mut self) {
+        for (index, rest) in self.samples.clone() {
+            let Some(sample) = self.nodes[index].sample() else {
+                continue;
+            };
+            let of_rest = |ticks: u64| {
+                let all =
+                    u128::from(ticks) * u128::from(rest) / u128::from(sample.weights().max(1));
+                u64::try_from(all).unwrap_or(0)
+            };
+            let recorded = self.recorded.of(index);
+            let additions = self.additions.entry(index).or_default();
+            for (addition, total) in additions.iter_mut().zip(recorded) {
+                addition.ticks += of_rest(total.ticks);
+            }
+            let mean = recorded[PseudoRegion::Main as usize].ticks / sample.weights().max(1);
+            if rest > 0 {
+                let instances = self.more_instances.entry(index).or_default();
+                instances.add_many(mean, rest);
+            }
+        }
+    }
+
+    fn join_later(&mut self, frame: &'static Frame, at: u64) {
+        let fork = frame.node().and_then(|node| self.find(node));
+        if let Some(fork) = fork.filter(|_| frame.team_size() > 0) {
+            self.joins
+                .entry(fork)
+                .or_default()
+                .push((frame.team_size(), at));
+        }
+    }
+
+    fn close_locks(&mut self, thread: &'static Thread, at: u64) {
+        if thread.is_paused() {
+            return;
+        }
+        for (node, start, acquired) in thread.held_locks().filter_map(|held| held.holding()) {
+            self.held += 1;
+            if let Some(additions) = self.additions(Some(node)) {
+                additions[PseudoRegion::Body as usize].add(since(acquired, at));
+                additions[PseudoRegion::Main as usize].add(since(start, at));
+            }
+            self.add_instance(Some(node), since(start, at));
+        }
+    }
+
+    fn add_instance(&mut self, node: Option<&'static Node>, ticks: u64) {
+        if let Some(index) = node.and_then(|node| self.find(node)) {
+            self.more_instances.entry(index).or_default().add(ticks);
+        }
+    }
+
+    /// Adds the join times to the negated end times of the members. A member's
+    /// ends can be spread over several threads, so they are gathered first.
+    fn settle_exits(&mut self) {
+        let mut ends: Map<(usize, u32), Vec<usize>> = Map::default();
+        for &index in &self.members {
+            let node = self.nodes[index];
+            let Place::Member(number) = node.place() else {
+                continue;
+            };
+            let Some(fork) = node.parent().and_then(|fork| self.find(fork)) else {
+                continue;
+            };
+            ends.entry((fork, number)).or_default().push(index);
+        }
+        for ((fork, number), roots) in ends {
+            self.settle_member(fork, number, &roots);
+        }
+    }
+
+    /// Takes the time of instances within others of the same node from what
+    /// stands around them up to that node, which all have it already.
+    fn settle_recursion(&mut self) {
+        for index in self.recursions.clone() {
+            let entry = self.nodes[index];
+            let Some(around) = entry.recursion() else {
+                continue;
+            };
+            let within = self.totals(index)[PseudoRegion::Main as usize].ticks;
+            let twice = Total {
+                count: 0,
+                ticks: within.wrapping_neg(),
+            };
+            let mut node = entry;
+            while !std::ptr::eq(node, around) {
+                let (Place::Within(part), Some(parent)) = (node.place(), node.parent()) else {
+                    break;
+                };
+                node = parent;
+                if let Some(totals) = self.additions(Some(node)) {
+                    totals[PseudoRegion::Main as usize].join(twice);
+                    if part != PseudoRegion::Main {
+                        totals[part as usize].join(twice);
+                    }
+                }
+            }
+        }
+    }
+
+    fn settle_member(&mut self, fork: usize, number: u32, roots: &[usize]) {
+        let (mut instances, mut joins, mut latest) = (0, 0_u64, 0_u64);
+        for team in self.teams(fork).filter(|team| team.size > number) {
+            instances += team.instances;
+            joins = joins.wrapping_add(team.joins);
+            latest = latest.wrapping_add(team.ends);
+        }
+        // The negated sum of the times at which the member's part ended.
+        let mut ended = Total::default();
+        for root in roots {
+            let ends = self.totals(*root)[EXIT];
+            self.additions.entry(*root).or_default()[EXIT].join(ends.negated());
+            ended.join(ends);
+        }
+        let count = ended.count;
+        self.unpaired += u64::from(instances != count);
+        let Some(first) = roots.first() else { return };
+        let is_hidden = self.nodes[fork].region().is_some_and(Region::hides_barrier);
+        let additions = self.additions.entry(*first).or_default();
+        let mut add = |part: usize, count: u64, from: u64, to: u64| {
+            let ticks = match instances == ended.count {
+                true => not_negative(from.wrapping_add(to)),
+                false => 0,
+            };
+            additions[part].join(Total { count, ticks });
+        };
+        if is_hidden {
+            // Those that waited are counted already.
+            add(IBARR, 0, ended.ticks, latest);
+            add(EXIT, count, latest.wrapping_neg(), joins);
+        } else {
+            add(EXIT, count, ended.ticks, joins);
+        }
+    }
+}
+
+/// Clocks of different processors can differ by a tick or two.
+fn since(start: u64, at: u64) -> u64 {
+    not_negative(at.wrapping_sub(start))
+}
+
+fn not_negative(ticks: u64) -> u64 {
+    if i64::try_from(ticks).is_ok() {
+        ticks
+    } else {
+        0
+    }
+}

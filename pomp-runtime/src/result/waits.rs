@@ -1,0 +1,97 @@
+//! What a profile holds beside the tree: how the times of instances are spread,
+//! who came last to barriers, who kept whom out of what.
+
+use profile::model::{self, Arrivals, Profile};
+use profile::order;
+use profile::region_kind::{PseudoRegion, RegionKind};
+
+use super::contention;
+use super::node_merge::Places;
+use crate::measure::calls::distribution::Distribution;
+use crate::measure::calls::hash::Map;
+use crate::measure::clock::Scale;
+
+/// Most distributions that are told thread by thread, rather than of all
+/// threads together.
+const MOST_DISTRIBUTIONS: usize = 10_000;
+
+/// Fills in what the nodes say. `rank` gives the final index of a thread.
+pub(super) fn describe(profile: &mut Profile, places: &Places<'_>, rank: &[usize], scale: Scale) {
+    profile.distributions = distributions(profile, places, rank, scale);
+    profile.arrivals = arrivals(profile, places, rank, scale);
+    profile.contention = contention::describe(profile, places, rank, scale);
+}
+
+fn distributions(
+    profile: &Profile,
+    places: &Places<'_>,
+    rank: &[usize],
+    scale: Scale,
+) -> Vec<model::Distribution> {
+    let threads = profile.threads.len();
+    let by_thread = profile.regions.len() * threads <= MOST_DISTRIBUTIONS;
+    let columns = if by_thread { threads } else { 1 };
+    let mut sums: Vec<Option<Box<Distribution>>> = Vec::new();
+    sums.resize_with(profile.regions.len() * columns, || None);
+    for placed in places.placed() {
+        let column = if by_thread { rank[placed.thread] } else { 0 };
+        let sum = &mut sums[places.region(placed) * columns + column];
+        let sum = sum.get_or_insert_default();
+        places.snapshot.add_instances_to(sum, placed.node);
+    }
+    let described = sums.iter().enumerate().filter_map(|(place, sum)| {
+        let region = place / columns;
+        let thread = by_thread.then_some(place % columns);
+        let part = match profile.regions[region].kind.is_parallel() {
+            true => PseudoRegion::Seq,
+            false => PseudoRegion::Main,
+        };
+        sum.as_ref()?.describe(region, thread, part, scale)
+    });
+    described.collect()
+}
+
+/// The node of a barrier belongs to the member that forked the team, and tells
+/// of the others by their numbers.
+fn arrivals(profile: &Profile, places: &Places<'_>, rank: &[usize], scale: Scale) -> Vec<Arrivals> {
+    let mut sums: Map<(usize, usize), [u64; 3]> = Map::default();
+    for (node, waits) in &places.snapshot.waits {
+        let Some(placed) = places.of(*node) else {
+            continue;
+        };
+        for (number, late) in waits.late() {
+            let Some(thread) = sibling(profile, rank[placed.thread], number) else {
+                continue;
+            };
+            let sum = sums.entry((places.region(placed), thread)).or_default();
+            let more = [&late.times, &late.after_others, &late.after_first];
+            for (sum, more) in sum.iter_mut().zip(more) {
+                *sum = sum.wrapping_add(more.get());
+            }
+        }
+    }
+    let mut sums: Vec<_> = sums.into_iter().collect();
+    order::by_key(&mut sums, |(key, _)| *key);
+    let described = sums.into_iter().map(|((region, thread), sum)| Arrivals {
+        region,
+        part: match profile.regions[region].kind {
+            RegionKind::Barrier => PseudoRegion::Main,
+            _ => PseudoRegion::Ibarr,
+        },
+        thread,
+        last: sum[0],
+        late_ns: scale.to_ns(sum[1]),
+        after_first_ns: scale.to_ns(sum[2]),
+    });
+    described.collect()
+}
+
+/// The thread with this number in the team of a thread.
+fn sibling(profile: &Profile, thread: usize, number: u32) -> Option<usize> {
+    let mut path = profile.threads[thread].path.clone();
+    *path.last_mut()? = number;
+    let found = profile
+        .threads
+        .binary_search_by(|thread| thread.path.cmp(&path));
+    found.ok()
+}

@@ -1,0 +1,86 @@
+//! Exit handlers where several threads end the program at once, as with a `STOP`
+//! that every thread of a team comes to.
+//!
+//! The C library hands each handler to one thread and does not wait for it: the
+//! next thread that calls `exit` finds no handler left and ends the process, in
+//! the middle of what ours is writing. So ours leaves another handler behind
+//! before it begins, and so does each thread that takes that one and waits.
+
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::{Duration, Instant};
+
+use super::life_cycle;
+use crate::measure::thread;
+
+/// The thread whose handler ends measurement, by the system's number.
+static ENDING: AtomicI32 = AtomicI32::new(NOBODY);
+const NOBODY: i32 = 0;
+/// It has done so.
+const DONE: i32 = -1;
+
+/// How long others wait for it. They may have been interrupted, by the signal
+/// handler that calls `exit`, while they held what it needs.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+unsafe extern "C" {
+    fn at_quick_exit(handler: extern "C" fn()) -> libc::c_int;
+}
+
+/// A handler that cannot be registered is no reason to disturb the program.
+pub(super) fn register() {
+    register_for_exit();
+    register_for_quick_exit();
+}
+
+fn register_for_exit() {
+    // SAFETY: the handler is ours and may be called at any time.
+    unsafe { libc::atexit(at_exit) };
+}
+
+fn register_for_quick_exit() {
+    // SAFETY: as above.
+    unsafe { at_quick_exit(at_quick_end) };
+}
+
+extern "C" fn at_exit() {
+    end_once(register_for_exit);
+}
+
+extern "C" fn at_quick_end() {
+    end_once(register_for_quick_exit);
+}
+
+/// This process is a child that is measured from now on.
+pub(super) fn start_anew() {
+    ENDING.store(NOBODY, Ordering::Release);
+}
+
+/// Ends measurement, or waits for the thread that does.
+fn end_once(leave_another: fn()) {
+    if !life_cycle::is_own_process() {
+        // A child in which the thread that ends measurement may not exist.
+        return life_cycle::at_exit();
+    }
+    let own = thread::number();
+    match ENDING.compare_exchange(NOBODY, own, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => {
+            leave_another();
+            life_cycle::at_exit();
+            ENDING.store(DONE, Ordering::Release);
+        }
+        Err(DONE) => {}
+        // A signal handler that ends the program while this thread does so already.
+        Err(other) if other == own => {}
+        Err(_) => {
+            leave_another();
+            thread::inside(wait);
+        }
+    }
+}
+
+fn wait() {
+    let until = Instant::now() + PATIENCE;
+    while ENDING.load(Ordering::Acquire) != DONE && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}

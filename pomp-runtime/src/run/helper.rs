@@ -1,0 +1,244 @@
+//! A thread of our own that writes the profile: when the program cannot, as from a
+//! signal handler, where nothing may be allocated; every so often; and at the end, since
+//! the stack of the thread that ends the program may be small or used up. It also writes
+//! the trace, page by page.
+//!
+//! It is made when the program forks its first team, which is when the program
+//! has threads anyway. It blocks all signals, so that it takes none that is
+//! meant for the program, and sleeps unless it is asked for something.
+//!
+//! A program whose `main` has called `pthread_exit` ends with its last thread, which
+//! must not be this one: then the helper looks now and then whether it is alone, and
+//! ends if it is. The C library does the rest, as it does for every last thread.
+
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::thread::{JoinHandle, Thread};
+use std::time::{Duration, Instant};
+
+use super::{life_cycle, signals};
+use crate::measure::helper_requests::{
+    self, DUMP, DUMP_NOW, FINISH, FirstThread, STOP, TRACE, ask,
+};
+use crate::measure::mutex::lock;
+use crate::measure::trace;
+use crate::measure::{errno, rights, signal_mask, thread};
+
+/// A signal that the process is to die of, or 0.
+static DEADLY: AtomicI32 = AtomicI32::new(0);
+/// Set when the helper has written the last profile.
+static FINISHED: AtomicBool = AtomicBool::new(false);
+/// Set when the helper has written what somebody waits for.
+static DUMPED: AtomicBool = AtomicBool::new(false);
+
+/// The latest helper, also when it is gone. Rust's library has its record in the
+/// program's heap; what is never freed there stays in sight of tools that look for lost
+/// memory. They do not look into the memory that we take elsewhere.
+static LATEST: Mutex<Option<Thread>> = Mutex::new(None);
+
+static HANDLE: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
+
+/// The helper, by the system's number.
+static ITSELF: AtomicI32 = AtomicI32::new(0);
+
+/// Makes the helper, unless there is one. Called inside the library.
+pub(super) fn make() {
+    let mut handle = handle();
+    if handle.is_some() {
+        return;
+    }
+    let Some(wanted) = life_cycle::wanted_from_helper() else {
+        return;
+    };
+    errno::keep(|| {
+        *handle = signal_mask::with_all_blocked(|before| {
+            std::thread::Builder::new()
+                .name("romp".to_owned())
+                .spawn(move || {
+                    ITSELF.store(thread::number(), Ordering::Relaxed);
+                    thread::inside(|| work(wanted.interval));
+                    before.apply();
+                })
+                .ok()
+        });
+        if let Some(handle) = &*handle {
+            *lock(&LATEST) = Some(handle.thread().clone());
+            helper_requests::is_made(handle.thread());
+            if wanted.signals {
+                signals::install();
+            }
+        }
+    });
+}
+
+/// The handle, locked.
+pub(super) fn handle() -> MutexGuard<'static, Option<JoinHandle<()>>> {
+    lock(&HANDLE)
+}
+
+/// Asks for the profile as it is now. False if there is no helper. For signal
+/// handlers: it writes to memory and wakes a thread.
+pub(super) fn dump() -> bool {
+    ask(DUMP)
+}
+
+/// Asks for the last profile, and then death by this signal. As `dump`.
+pub(super) fn die_of(signal: libc::c_int) -> bool {
+    DEADLY.swap(signal, Ordering::SeqCst);
+    ask(FINISH)
+}
+
+/// What became of a request.
+#[cfg(not(test))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// There is no helper.
+    Nobody,
+    Done,
+    /// The helper may be waiting for something that the calling thread holds.
+    Late,
+}
+
+/// Has the last profile written, and waits for it. Callable from a signal handler:
+/// should the thread that it interrupted hold what the helper needs, the wait ends in
+/// time.
+#[cfg(not(test))]
+pub(super) fn finish() -> Answer {
+    ask_and_wait(FINISH, &FINISHED)
+}
+
+/// Has everything written that there is so far, and waits for it. As `finish`.
+#[cfg(all(target_arch = "x86_64", not(test)))]
+pub(super) fn dump_now() -> Answer {
+    DUMPED.store(false, Ordering::Release);
+    ask_and_wait(DUMP_NOW, &DUMPED)
+}
+
+#[cfg(not(test))]
+fn ask_and_wait(request: u32, done: &AtomicBool) -> Answer {
+    /// How long the program waits for the profile.
+    const PATIENCE: Duration = Duration::from_secs(5);
+    /// How often it looks.
+    const LOOK: Duration = Duration::from_millis(1);
+
+    let until = Instant::now() + PATIENCE;
+    if !ask(request) {
+        return Answer::Nobody;
+    }
+    while !done.load(Ordering::Acquire) {
+        if Instant::now() >= until {
+            return Answer::Late;
+        }
+        std::thread::sleep(LOOK);
+    }
+    Answer::Done
+}
+
+/// Has the last profile written, and ends the helper. False if it failed. Also needed
+/// where the library is unloaded before the program ends.
+pub(super) fn finish_and_stop() -> bool {
+    let handle = handle().take();
+    // The last thread of a program calls the exit handlers, and may be the helper.
+    let handle = handle.filter(|_| ITSELF.load(Ordering::Relaxed) != thread::number());
+    handle.is_none_or(|handle| {
+        ask(FINISH | STOP);
+        // A panic in it has been dealt with there.
+        let has_ended = handle.join().is_ok();
+        helper_requests::is_gone();
+        has_ended
+    })
+}
+
+/// After which time to look whether the helper is alone, if it can be.
+fn look() -> Option<Duration> {
+    match helper_requests::first_thread() {
+        FirstThread::Watched => None,
+        FirstThread::Ended => Some(Duration::from_millis(5)),
+        FirstThread::Unknown => Some(Duration::from_millis(100)),
+    }
+}
+
+/// Whether no thread of the program is left. The first one stays as long as the
+/// process does, as a zombie.
+fn is_alone() -> bool {
+    let Ok(stat) = std::fs::read("/proc/self/stat") else {
+        // Nobody knows: the program must end in any case.
+        return helper_requests::first_thread() == FirstThread::Ended;
+    };
+    let (state, threads) = main_and_threads(&String::from_utf8_lossy(&stat)).unwrap_or_default();
+    state == "Z" && threads <= 2
+}
+
+/// The state of a process' first thread, and the number of its threads.
+fn main_and_threads(stat: &str) -> Option<(String, u32)> {
+    // The program's name, which may have any character, stands in parentheses.
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let mut fields = fields.split(' ');
+    let state = fields.next()?.to_owned();
+    let threads = fields.nth(16)?.parse().ok()?;
+    Some((state, threads))
+}
+
+/// A forked child has no helper: threads are not inherited. Also takes what
+/// its parent's helper was asked for.
+pub(super) fn start_anew(handle: &mut Option<JoinHandle<()>>) {
+    helper_requests::forget();
+    FINISHED.store(false, Ordering::Relaxed);
+    // Nothing may be done to the thread by this handle, which is the parent's.
+    std::mem::forget(handle.take());
+}
+
+fn work(interval: Option<Duration>) {
+    let mut next = interval.map(|interval| Instant::now() + interval);
+    loop {
+        let until_next = next.map(|next| next.saturating_duration_since(Instant::now()));
+        match until_next.into_iter().chain(look()).min() {
+            Some(time) => std::thread::park_timeout(time),
+            None => std::thread::park(),
+        }
+        let requests = helper_requests::take();
+        if requests & (TRACE | DUMP_NOW) != 0 {
+            trace::write();
+        }
+        if requests & FINISH != 0 {
+            // Else whoever asks for it does it, if it can.
+            if rights::withheld().is_none() {
+                life_cycle::finish();
+            }
+            FINISHED.store(true, Ordering::Release);
+            signals::die(DEADLY.swap(0, Ordering::SeqCst));
+        }
+        if requests & STOP != 0 {
+            // From now on signals are no longer ours; one may have come before.
+            helper_requests::is_gone();
+            return signals::die(DEADLY.swap(0, Ordering::SeqCst));
+        }
+        if look().is_some() && is_alone() {
+            // What a signal asks for from now on is the system's to do.
+            return helper_requests::is_gone();
+        }
+        let is_due = next.is_some_and(|next| Instant::now() >= next);
+        if requests & (DUMP | DUMP_NOW) != 0 {
+            life_cycle::dump(life_cycle::Saying::Where);
+            DUMPED.store(true, Ordering::Release);
+        } else if is_due {
+            life_cycle::dump(life_cycle::Saying::Nothing);
+        }
+        if is_due {
+            next = interval.map(|interval| Instant::now() + interval);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_of_a_process_is_read_whatever_its_name() {
+        let stat = "17 (a ) R 3) Z 1 17 17 0 -1 4 0 0 0 0 0 0 0 0 20 0 2 0 35 0";
+        assert_eq!(main_and_threads(stat), Some(("Z".to_owned(), 2)));
+        assert_eq!(main_and_threads("17 (a) Z 1"), None);
+        assert!(!is_alone());
+    }
+}

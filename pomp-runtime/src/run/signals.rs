@@ -1,0 +1,112 @@
+//! Signals that would end the program without a profile, and the one that asks
+//! for it.
+//!
+//! Only signals for which the program has the default action are handled, and
+//! it may install handlers of its own at any time: then ours is gone. A deadly
+//! one is handled once; the second one kills at once. The handler does nothing
+//! but wake the helper and wait: the profile is written, and the program dies of the
+//! signal. What stands behind its `raise` is not reached, as without us. Only a thread
+//! that is inside the library leaves it first, and goes on till then.
+//!
+//! What we write raises none: see [`held_back`].
+
+use std::mem::MaybeUninit;
+use std::time::{Duration, Instant};
+
+use libc::{SIGINT, SIGTERM, SIGUSR1, SIGXCPU, c_int};
+
+use super::{fork, helper};
+use crate::measure::signal_mask::set_of;
+use crate::measure::{errno, thread};
+
+/// Signals after which the profile is written and the program dies.
+const DEADLY: [c_int; 3] = [SIGTERM, SIGINT, SIGXCPU];
+/// The signal after which it is written and the program goes on.
+const ASKING: c_int = SIGUSR1;
+/// How long a thread that got a deadly signal waits for the profile.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Handles the signals for which the program has the default action.
+pub(super) fn install() {
+    for signal in DEADLY {
+        replace(
+            signal,
+            libc::SIG_DFL,
+            handler(),
+            libc::SA_RESTART | libc::SA_RESETHAND | libc::SA_NODEFER,
+        );
+    }
+    replace(ASKING, libc::SIG_DFL, handler(), libc::SA_RESTART);
+}
+
+/// Gives back the default action to signals that are still handled here.
+pub(super) fn uninstall() {
+    for signal in DEADLY.into_iter().chain([ASKING]) {
+        replace(signal, handler(), libc::SIG_DFL, 0);
+    }
+}
+
+fn handler() -> libc::sighandler_t {
+    on_signal as extern "C" fn(c_int) as libc::sighandler_t
+}
+
+/// Changes what is done at a signal, if that is what is expected.
+fn replace(signal: c_int, from: libc::sighandler_t, to: libc::sighandler_t, flags: c_int) {
+    // SAFETY: all zeros is a valid `sigaction`, both places are valid, and the
+    // handler is for such a signal.
+    unsafe {
+        let mut action = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
+        if libc::sigaction(signal, std::ptr::null(), &raw mut action) == 0
+            && action.sa_sigaction == from
+        {
+            let mut action = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
+            action.sa_sigaction = to;
+            action.sa_flags = flags;
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
+    }
+}
+
+/// Also called in a child that shares the parent's memory, or has a copy of it,
+/// but not the helper.
+extern "C" fn on_signal(signal: c_int) {
+    errno::keep(|| {
+        let is_done = super::life_cycle::is_own_process()
+            && match signal {
+                ASKING => helper::dump(),
+                _ => helper::die_of(signal) && (is_needed() || !outlives_patience()),
+            };
+        if !is_done {
+            replace(signal, handler(), libc::SIG_DFL, 0);
+            // SAFETY: what the signal does is what it would have done.
+            unsafe { libc::raise(signal) };
+        }
+    });
+}
+
+/// Whether the helper waits for this thread, or may.
+fn is_needed() -> bool {
+    thread::is_inside() || fork::is_forking()
+}
+
+/// Waits for the death of the process. True should it not come.
+fn outlives_patience() -> bool {
+    let until = Instant::now() + PATIENCE;
+    while let Some(left) = until.checked_duration_since(Instant::now()) {
+        std::thread::sleep(left);
+    }
+    true
+}
+
+/// Ends the process by the default action of a signal; 0 is none.
+pub(super) fn die(signal: c_int) {
+    if signal == 0 {
+        return;
+    }
+    let only = set_of(&[signal]);
+    // SAFETY: the set is initialised, and the signal is one that this thread may raise.
+    unsafe {
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const only, std::ptr::null_mut());
+        libc::raise(signal);
+    }
+}

@@ -1,0 +1,187 @@
+//! THE table of the events that POMP's functions report: what each is called in C and in
+//! Fortran, what it does to the frame of its region, and whether it ends a construct
+//! behind the construct's implicit barrier. To add an event, add a row.
+//!
+//! A frame stands for one instance of a region on one thread. Besides `main`, which lasts
+//! as long as the frame, at most one more pseudo-region runs in it, its phase; the phase
+//! `Main` means that none does.
+
+use crate::region_kind::{PseudoRegion, RegionKind};
+
+/// What an event does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Opens a frame, in this phase.
+    Open(PseudoRegion),
+    /// Ends the frame's phase and starts this one.
+    SwitchPhase(PseudoRegion),
+    /// Ends the frame.
+    Close,
+    /// Opens a frame with its body; in a combined region, which has its frame
+    /// already, starts the body.
+    OpenWork,
+    /// Ends what `OpenWork` began.
+    CloseWork,
+}
+
+/// The table: `define!` gets it. The functions of these events take the descriptor of
+/// their region and nothing else; those of teams, locks and chunks, and the begin of a
+/// task, are no rows.
+#[macro_export]
+macro_rules! for_events {
+    ($define:ident) => {
+        $define! {
+            POMP_Implicit_barrier_enter, "implicit_barrier_enter" => ImplicitBarrierEnter: SwitchPhase(Ibarr);
+            POMP_Implicit_barrier_exit, "implicit_barrier_exit" => ImplicitBarrierExit: SwitchPhase(Main);
+            POMP_For_enter, "for_enter" => LoopEnter: OpenWork;
+            POMP_For_exit, "for_exit" => LoopExit: CloseWork, behind the barrier of Loop;
+            POMP_Sections_enter, "sections_enter" => SectionsEnter: OpenWork;
+            POMP_Sections_exit, "sections_exit" => SectionsExit: CloseWork, behind the barrier of Sections;
+            POMP_Section_begin, "section_begin" => SectionBegin: Open(Main);
+            POMP_Section_end, "section_end" => SectionEnd: Close;
+            POMP_Single_enter, "single_enter" => SingleEnter: Open(Main);
+            POMP_Single_begin, "single_begin" => SingleBegin: SwitchPhase(Body);
+            POMP_Single_end, "single_end" => SingleEnd: SwitchPhase(Main);
+            POMP_Single_exit, "single_exit" => SingleExit: Close, behind the barrier of Single;
+            POMP_Workshare_enter, "workshare_enter" => WorkshareEnter: OpenWork;
+            POMP_Workshare_exit, "workshare_exit" => WorkshareExit: CloseWork, behind the barrier of Workshare;
+            POMP_Scope_enter, "scope_enter" => ScopeEnter: Open(Main);
+            POMP_Scope_begin, "scope_begin" => ScopeBegin: SwitchPhase(Body);
+            POMP_Scope_end, "scope_end" => ScopeEnd: SwitchPhase(Main);
+            POMP_Scope_exit, "scope_exit" => ScopeExit: Close, behind the barrier of Scope;
+            POMP_Master_begin, "master_begin" => MasterBegin: Open(Main);
+            POMP_Master_end, "master_end" => MasterEnd: Close;
+            POMP_Critical_enter, "critical_enter" => CriticalEnter: Open(Enter);
+            POMP_Critical_begin, "critical_begin" => CriticalBegin: SwitchPhase(Body);
+            POMP_Critical_end, "critical_end" => CriticalEnd: SwitchPhase(Exit);
+            POMP_Critical_exit, "critical_exit" => CriticalExit: Close;
+            POMP_Ordered_enter, "ordered_enter" => OrderedEnter: Open(Enter);
+            POMP_Ordered_begin, "ordered_begin" => OrderedBegin: SwitchPhase(Body);
+            POMP_Ordered_end, "ordered_end" => OrderedEnd: SwitchPhase(Exit);
+            POMP_Ordered_exit, "ordered_exit" => OrderedExit: Close;
+            POMP_Atomic_enter, "atomic_enter" => AtomicEnter: Open(Main);
+            POMP_Atomic_exit, "atomic_exit" => AtomicExit: Close;
+            POMP_Barrier_enter, "barrier_enter" => BarrierEnter: Open(Main);
+            POMP_Barrier_exit, "barrier_exit" => BarrierExit: Close;
+            POMP_Flush_enter, "flush_enter" => FlushEnter: Open(Main);
+            POMP_Flush_exit, "flush_exit" => FlushExit: Close;
+            POMP_Task_create_enter, "task_create_enter" => TaskCreateEnter: Open(Main);
+            POMP_Task_create_exit, "task_create_exit" => TaskCreateExit: Close;
+            POMP_Task_end, "task_end" => TaskEnd: Close;
+            POMP_Taskwait_enter, "taskwait_enter" => TaskwaitEnter: Open(Main);
+            POMP_Taskwait_exit, "taskwait_exit" => TaskwaitExit: Close;
+            POMP_Taskyield_enter, "taskyield_enter" => TaskyieldEnter: Open(Main);
+            POMP_Taskyield_exit, "taskyield_exit" => TaskyieldExit: Close;
+            POMP_Taskgroup_enter, "taskgroup_enter" => TaskgroupEnter: Open(Main);
+            POMP_Taskgroup_begin, "taskgroup_begin" => TaskgroupBegin: SwitchPhase(Body);
+            POMP_Taskgroup_end, "taskgroup_end" => TaskgroupEnd: SwitchPhase(Ibarr);
+            POMP_Taskgroup_exit, "taskgroup_exit" => TaskgroupExit: Close;
+            POMP_Taskloop_enter, "taskloop_enter" => TaskloopEnter: Open(Main);
+            POMP_Taskloop_exit, "taskloop_exit" => TaskloopExit: Close;
+            POMP_Loop_enter, "loop_enter" => GenericLoopEnter: Open(Main);
+            POMP_Loop_exit, "loop_exit" => GenericLoopExit: Close;
+            POMP_Distribute_enter, "distribute_enter" => DistributeEnter: Open(Main);
+            POMP_Distribute_exit, "distribute_exit" => DistributeExit: Close;
+            POMP_Teams_enter, "teams_enter" => TeamsEnter: Open(Main);
+            POMP_Teams_exit, "teams_exit" => TeamsExit: Close;
+            POMP_Target_enter, "target_enter" => TargetEnter: Open(Main);
+            POMP_Target_exit, "target_exit" => TargetExit: Close;
+            POMP_Construct_enter, "construct_enter" => ConstructEnter: Open(Main);
+            POMP_Construct_exit, "construct_exit" => ConstructExit: Close;
+            POMP_Begin, "begin" => UserBegin: Open(Main);
+        }
+    };
+}
+
+/// Makes of the table the events and what it says of each.
+macro_rules! events {
+    ($($function:ident, $fortran:literal => $event:ident: $action:expr
+        $(, behind the barrier of $kind:ident)?;)+) => {
+        /// What can be reported of a region that is no team and no lock. The begin of a
+        /// task is reported otherwise.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[allow(missing_docs)] // Each is named after its function.
+        pub enum Event {
+            $($event,)+
+            /// A region that the user marked ends, also while measurement is off.
+            UserEnd,
+            /// A function of the program begins; no function of POMP says so.
+            FunctionEnter,
+            /// It ends.
+            FunctionExit,
+        }
+
+        /// The functions that report one event of their region: of each its name in C,
+        /// its name in Fortran without the prefix `pompf_`, and the event.
+        pub const FUNCTIONS: &[(&str, &str, Event)] = &[
+            $((stringify!($function), $fortran, Event::$event),)+
+            ("POMP_End", "end", Event::UserEnd),
+        ];
+
+        impl Event {
+            /// What it does. Where the event is a constant, this costs nothing.
+            #[inline(always)]
+            #[must_use]
+            pub const fn action(self) -> Action {
+                use Action::{Close, CloseWork, Open, OpenWork, SwitchPhase};
+                use PseudoRegion::{Body, Enter, Exit, Ibarr, Main};
+                match self {
+                    $(Self::$event => $action,)+
+                    Self::FunctionEnter => Open(Main),
+                    Self::UserEnd | Self::FunctionExit => Close,
+                }
+            }
+
+            /// The event that ends a construct behind its implicit barrier, if it has
+            /// events there.
+            #[must_use]
+            pub const fn behind_barrier(kind: RegionKind) -> Option<Self> {
+                match kind {
+                    $($(RegionKind::$kind => Some(Self::$event),)?)+
+                    _ => None,
+                }
+            }
+
+            /// The name of its function in C without the prefix `POMP_`; empty for
+            /// functions of the program.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$event => stringify!($function).split_at("POMP_".len()).1,)+
+                    Self::UserEnd => "End",
+                    Self::FunctionEnter | Self::FunctionExit => "",
+                }
+            }
+        }
+    };
+}
+
+for_events!(events);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_fortran_are_those_in_c_in_lower_case() {
+        for (index, (c, fortran, event)) in FUNCTIONS.iter().enumerate() {
+            assert_eq!(c.strip_prefix("POMP_"), Some(event.name()));
+            assert_eq!(event.name().to_ascii_lowercase(), *fortran);
+            assert!(FUNCTIONS[..index].iter().all(|(other, ..)| other != c));
+        }
+    }
+
+    #[test]
+    fn what_ends_a_construct_closes_its_frame() {
+        for row in crate::region_kind::KINDS {
+            if let Some(event) = Event::behind_barrier(row.kind) {
+                assert!(matches!(event.action(), Action::Close | Action::CloseWork));
+            }
+        }
+        assert_eq!(
+            Event::behind_barrier(RegionKind::Scope),
+            Some(Event::ScopeExit)
+        );
+        assert_eq!(Event::behind_barrier(RegionKind::Taskgroup), None);
+    }
+}

@@ -1,0 +1,63 @@
+//! What can be read off the record of a construct, and the columns that show it.
+
+/// A quantity that can be read off a row: nanoseconds or a count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Time of the whole construct.
+    ExecTime,
+    /// Number of executions.
+    ExecCount,
+    /// Time in the structured block.
+    BodyTime,
+    /// Number of executions of the structured block.
+    BodyCount,
+    /// Time of the construct without its implicit barrier.
+    WorkTime,
+    /// Time in sections.
+    SectionTime,
+    /// Number of sections executed.
+    SectionCount,
+    /// Time to get in.
+    EnterTime,
+    /// Time to get out.
+    ExitTime,
+    /// Time in the implicit barrier, without the tasks executed there.
+    BarrierTime,
+    /// Time of the whole construct, without the tasks executed there.
+    WaitTime,
+    /// Time of the tasks executed while waiting.
+    TaskTime,
+    /// Time of the whole construct, without what was entered in it.
+    OwnTime,
+    /// Time that is neither in sections nor in the barrier.
+    ManagementTime,
+    /// What a counter counted in the whole construct; its index in the run's.
+    Counter(usize),
+}
+
+/// A set of columns in a region profile; [`columns`](crate::columns) has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Columns {
+    /// Of a team: starting it, its body, its barrier, ending it.
+    Team,
+    /// Of a team that executes sections.
+    TeamSections,
+    /// A body and a barrier that no event parts.
+    Loop,
+    /// Sections, handing them out, and a barrier.
+    Sections,
+    /// A body that one thread executes, and a barrier.
+    Single,
+    /// A body that all threads execute, and a barrier.
+    Scope,
+    /// A body, and a wait for tasks.
+    Taskgroup,
+    /// A wait in which tasks may be executed.
+    Barrier,
+    /// Waiting to get in, a body, getting out.
+    Guarded,
+    /// A block that may have other constructs in it.
+    Block,
+    /// Time and count.
+    Point,
+}

@@ -1,0 +1,489 @@
+//! THE table of the kinds of region: one row a kind, with everything that reports and
+//! analyses must know of it. To add a kind, add a row; what a row doesn't say is as
+//! [`kinds!`](super::kinds) has it.
+//!
+//! The order of the rows is ompP's enumeration order, which is also the print order of
+//! its region overview; kinds that ompP does not know stand behind.
+
+use super::Barrier::{Estimated, Hidden};
+use super::Category::{Imbal, Limpar, Mgmt, Synch};
+use super::Charge::{self, BySections};
+use super::Columns::{
+    Barrier as AtBarrier, Block, Guarded, Loop, Point, Scope, Sections, Single, Taskgroup, Team,
+    TeamSections,
+};
+use super::Pomp2::{As, Same};
+use super::Quantity::{
+    BarrierTime, EnterTime, ExecTime, ExitTime, ManagementTime, OwnTime, WaitTime,
+};
+use super::Whose::Runtime;
+use super::{Category, kinds};
+
+const SYNCH: Charge = Charge::To(Category::Synch);
+const IMBAL: Charge = Charge::To(Category::Imbal);
+const LIMPAR: Charge = Charge::To(Category::Limpar);
+const MGMT: Charge = Charge::To(Category::Mgmt);
+
+/// Where threads wait for the last one.
+pub const BARRIER: &str = "at the implicit barrier of";
+const START: &str = "starting the team of";
+const STOP: &str = "ending the team of";
+const WAIT: &str = "waiting to enter";
+const LEAVE: &str = "leaving";
+const CREATE: &str = "creating the tasks of";
+
+/// For a loop that hands out its iterations in equal parts. Which thread touches which
+/// memory first is decided by such loops, so that only chunks are changed.
+pub(crate) const SMALLER_CHUNKS: &str = "Hand out its iterations in smaller parts: try \
+                              schedule(static,CHUNK) or schedule(guided).";
+const EQUAL_WORK: &str = "Give each thread the same amount of work, or let a loop or tasks in the region \
+    spread it.";
+const SHORTER_SECTIONS: &str = "Split the longest sections, or turn the sections into tasks.";
+const AS_MANY_SECTIONS: &str =
+    "There were fewer sections than threads: use fewer threads here, or more sections.";
+const ALL_STATEMENTS: &str = "The compiler shares out the statements: see whether it shares out all of them, or \
+    write loops.";
+const ENTER_LESS: &str = "Do less inside, enter less often, or protect independent data by different names \
+    or locks.";
+const LARGER_REGIONS: &str = "The region is short for its cost: move it outwards, merge it with its neighbours, \
+    or add an if clause.";
+const LARGER_TASKS: &str = "The tasks are small for their cost: create fewer and larger ones, and below some \
+    size call the work directly.";
+
+/// The groups that constructs are switched off with: name, and what is in it.
+pub const GROUPS: &[(&str, &str)] = &[
+    ("parallel", "parallel regions, also combined ones"),
+    ("loop", "for, do, loop"),
+    ("sections", "sections and section"),
+    ("single", "single"),
+    ("workshare", "workshare"),
+    ("scope", "scope"),
+    ("critical", "critical sections"),
+    ("ordered", "ordered regions"),
+    ("atomic", "atomic"),
+    ("sync", "barrier"),
+    ("flush", "flush"),
+    ("master", "master and masked"),
+    (
+        "task",
+        "task, taskloop, taskgroup, taskwait, taskyield and the execution of tasks",
+    ),
+    (
+        "target",
+        "target and its data directives, teams, distribute",
+    ),
+    ("cancel", "cancel, cancellation point"),
+    ("region", "regions that the user marked"),
+    ("lock", "calls of lock routines"),
+    ("function", "functions of the program"),
+];
+
+kinds! {
+    /// `parallel`
+    Parallel {
+        region_types: &["parallel"],
+        names: ("PARALLEL", "PARALLEL"),
+        group: "parallel",
+        columns: Team,
+        costs: [
+            (BarrierTime, IMBAL, BARRIER),
+            (EnterTime, MGMT, START),
+            (ExitTime, MGMT, STOP),
+        ],
+        advice: &[(Imbal, EQUAL_WORK), (Mgmt, LARGER_REGIONS)],
+        unsplit: Estimated,
+        has_parts: true,
+        pomp2: Same,
+    }
+    /// `parallel for`, `parallel do`
+    ParallelLoop {
+        region_types: &["parallelfor", "paralleldo"],
+        names: ("PARALLEL LOOP", "PARLOOP"),
+        group: "parallel",
+        columns: Team,
+        costs: [
+            (BarrierTime, IMBAL, BARRIER),
+            (EnterTime, MGMT, START),
+            (ExitTime, MGMT, STOP),
+        ],
+        advice: &[(Imbal, SMALLER_CHUNKS), (Mgmt, LARGER_REGIONS)],
+        unsplit: Estimated,
+        has_parts: true,
+        pomp2: Same,
+    }
+    /// `parallel sections`
+    ParallelSections {
+        region_types: &["parallelsections"],
+        names: ("PARALLEL SECTIONS", "PARSECTS"),
+        group: "parallel",
+        columns: TeamSections,
+        costs: [
+            (BarrierTime, BySections, BARRIER),
+            (EnterTime, MGMT, START),
+            (ExitTime, MGMT, STOP),
+        ],
+        advice: &[(Imbal, SHORTER_SECTIONS), (Limpar, AS_MANY_SECTIONS), (Mgmt, LARGER_REGIONS)],
+        unsplit: Estimated,
+        has_parts: true,
+        pomp2: Same,
+    }
+    /// `parallel workshare`
+    ParallelWorkshare {
+        region_types: &["parallelworkshare"],
+        names: ("PARALLEL WORKSHARE", "PARWRKSH"),
+        group: "parallel",
+        columns: Team,
+        costs: [
+            (BarrierTime, IMBAL, BARRIER),
+            (EnterTime, MGMT, START),
+            (ExitTime, MGMT, STOP),
+        ],
+        advice: &[(Imbal, ALL_STATEMENTS), (Mgmt, LARGER_REGIONS)],
+        unsplit: Estimated,
+        has_parts: true,
+        pomp2: Same,
+    }
+    /// `for`, `do`
+    Loop {
+        region_types: &["for", "do"],
+        names: ("LOOP", "LOOP"),
+        group: "loop",
+        columns: Loop,
+        costs: [(BarrierTime, IMBAL, BARRIER)],
+        advice: &[(Imbal, SMALLER_CHUNKS)],
+        unsplit: Hidden,
+        has_parts: true,
+        pomp2: Same,
+    }
+    /// `sections`
+    Sections {
+        region_types: &["sections"],
+        names: ("SECTIONS", "SECTIONS"),
+        group: "sections",
+        columns: Sections,
+        costs: [
+            (BarrierTime, BySections, BARRIER),
+            (ManagementTime, MGMT, "handing out the sections of"),
+        ],
+        advice: &[
+            (Imbal, SHORTER_SECTIONS),
+            (Limpar, AS_MANY_SECTIONS),
+            (Mgmt, "The sections are short for their cost: merge some of them."),
+        ],
+        unsplit: Estimated,
+        has_parts: true,
+        pomp2: Same,
+    }
+    /// `single`
+    Single {
+        region_types: &["single"],
+        names: ("SINGLE", "SINGLE"),
+        group: "single",
+        columns: Single,
+        costs: [(BarrierTime, LIMPAR, BARRIER)],
+        advice: &[(Limpar, "Add nowait if the others need not wait, or give them work.")],
+        unsplit: Estimated,
+        main: Runtime,
+        pomp2: Same,
+    }
+    /// `workshare`
+    Workshare {
+        region_types: &["workshare"],
+        names: ("WORKSHARE", "WRKSHARE"),
+        group: "workshare",
+        columns: Loop,
+        costs: [(BarrierTime, IMBAL, BARRIER)],
+        advice: &[(Imbal, ALL_STATEMENTS)],
+        unsplit: Hidden,
+        has_parts: true,
+        pomp2: Same,
+    }
+    /// A region that the user marked.
+    User {
+        region_types: &["userRegion", "region"],
+        names: ("USER REGION", "USERREG"),
+        group: "region",
+        columns: Block,
+        has_parts: true,
+        pomp2: Same,
+    }
+    /// `atomic`
+    Atomic {
+        region_types: &["atomic"],
+        names: ("ATOMIC", "ATOMIC"),
+        group: "atomic",
+        columns: Point,
+        costs: [(ExecTime, SYNCH, "in")],
+        advice: &[(Synch, "Try a reduction, or one partial result per thread.")],
+        pomp2: Same,
+    }
+    /// `barrier`
+    Barrier {
+        region_types: &["barrier"],
+        names: ("BARRIER", "BARRIER"),
+        group: "sync",
+        columns: AtBarrier,
+        costs: [(WaitTime, SYNCH, "in")],
+        advice: &[
+            (Synch, "Threads arrived at different times: spread the work before it evenly, or see \
+                whether the barrier is needed."),
+        ],
+        pomp2: Same,
+    }
+    /// `critical`
+    Critical {
+        region_types: &["critical"],
+        names: ("CRITICAL", "CRITICAL"),
+        group: "critical",
+        columns: Guarded,
+        costs: [(EnterTime, SYNCH, WAIT), (ExitTime, MGMT, LEAVE)],
+        advice: &[(Synch, ENTER_LESS)],
+        pomp2: Same,
+    }
+    /// A call of a lock routine.
+    Lock {
+        region_types: &["lock"],
+        names: ("LOCK", "LOCK"),
+        group: "lock",
+        columns: Guarded,
+        costs: [(EnterTime, SYNCH, "waiting for"), (ExitTime, MGMT, "giving back")],
+        advice: &[(Synch, ENTER_LESS)],
+    }
+    /// `master`, `masked`
+    Master {
+        region_types: &["master", "masked"],
+        names: ("MASTER", "MASTER"),
+        group: "master",
+        columns: Block,
+        advice: &[
+            (Limpar, "Let other threads work meanwhile, or give part of the work to them."),
+        ],
+        pomp2: As("master"),
+    }
+    /// `flush`
+    Flush {
+        region_types: &["flush"],
+        names: ("FLUSH", "FLUSH"),
+        group: "flush",
+        columns: Point,
+        costs: [(ExecTime, SYNCH, "in")],
+        main: Runtime,
+        pomp2: Same,
+    }
+    /// `section`
+    Section {
+        region_types: &["section"],
+        names: ("SECTION", "SECTION"),
+        group: "sections",
+        columns: Block,
+        pomp2: Same,
+    }
+    /// `task`: creating it
+    Task {
+        region_types: &["task"],
+        names: ("TASK", "TASK"),
+        group: "task",
+        columns: Block,
+        costs: [(OwnTime, MGMT, CREATE)],
+        advice: &[(Mgmt, LARGER_TASKS)],
+        main: Runtime,
+        pomp2: Same,
+    }
+    /// `task`: executing it
+    TaskExec {
+        region_types: &["taskexec"],
+        names: ("TASKEXEC", "TASKEXEC"),
+        group: "task",
+        columns: Block,
+    }
+    /// `task untied`: creating it
+    UntiedTask {
+        region_types: &["taskuntied"],
+        names: ("UTASK", "UTASK"),
+        group: "task",
+        columns: Block,
+        costs: [(OwnTime, MGMT, CREATE)],
+        advice: &[(Mgmt, LARGER_TASKS)],
+        main: Runtime,
+        pomp2: Same,
+    }
+    /// `task untied`: executing it
+    UntiedTaskExec {
+        region_types: &["taskuntiedexec"],
+        names: ("UTASKEXEC", "UTASKEXC"),
+        group: "task",
+        columns: Block,
+    }
+    /// `taskwait`
+    Taskwait {
+        region_types: &["taskwait"],
+        names: ("TASKWAIT", "TASKWAIT"),
+        group: "task",
+        columns: Block,
+        costs: [(OwnTime, SYNCH, "in")],
+        main: Runtime,
+        pomp2: Same,
+    }
+    /// `ordered` with a structured block
+    Ordered {
+        region_types: &["ordered"],
+        names: ("ORDERED", "ORDERED"),
+        group: "ordered",
+        columns: Guarded,
+        costs: [(EnterTime, SYNCH, WAIT), (ExitTime, MGMT, LEAVE)],
+        advice: &[
+            (Synch, "Try schedule(static,1), so that turns come soon, and do less in the ordered part."),
+        ],
+        pomp2: Same,
+    }
+    /// `scope`
+    Scope {
+        region_types: &["scope"],
+        names: ("SCOPE", "SCOPE"),
+        group: "scope",
+        columns: Scope,
+        costs: [(BarrierTime, IMBAL, BARRIER)],
+        advice: &[(Imbal, EQUAL_WORK)],
+        unsplit: Estimated,
+        has_parts: true,
+        main: Runtime,
+        pomp2: As("barrier"),
+    }
+    /// `taskgroup`
+    Taskgroup {
+        region_types: &["taskgroup"],
+        names: ("TASKGROUP", "TASKGRP"),
+        group: "task",
+        columns: Taskgroup,
+        costs: [(BarrierTime, SYNCH, "waiting at the end of")],
+        advice: &[
+            (Synch, "There were fewer tasks than threads to execute them, or one was longer than the \
+                others: make more and smaller tasks, or create the longest first."),
+        ],
+        pomp2: As("taskwait"),
+    }
+    /// `taskyield`
+    Taskyield {
+        region_types: &["taskyield"],
+        names: ("TASKYIELD", "TASKYLD"),
+        group: "task",
+        columns: Block,
+        main: Runtime,
+        pomp2: As("taskwait"),
+    }
+    /// `taskloop`, with its implicit taskgroup
+    Taskloop {
+        region_types: &["taskloop"],
+        names: ("TASKLOOP", "TASKLOOP"),
+        group: "task",
+        columns: Block,
+        advice: &[(Mgmt, "The tasks are small for their cost: give the loop a grainsize.")],
+        pomp2: As("taskwait"),
+    }
+    /// `loop`
+    GenericLoop {
+        region_types: &["loop"],
+        names: ("GENERIC LOOP", "GENLOOP"),
+        group: "loop",
+        columns: Block,
+        unsplit: Hidden,
+    }
+    /// `distribute`
+    Distribute {
+        region_types: &["distribute"],
+        names: ("DISTRIBUTE", "DISTRIB"),
+        group: "target",
+        columns: Block,
+    }
+    /// `teams`
+    Teams {
+        region_types: &["teams"],
+        names: ("TEAMS", "TEAMS"),
+        group: "target",
+        columns: Block,
+    }
+    /// `target`, as the host sees it
+    Target {
+        region_types: &["target"],
+        names: ("TARGET", "TARGET"),
+        group: "target",
+        columns: Block,
+    }
+    /// `target data`
+    TargetData {
+        region_types: &["targetdata"],
+        names: ("TARGET DATA", "TGTDATA"),
+        group: "target",
+        columns: Block,
+    }
+    /// `target enter data`
+    TargetEnterData {
+        region_types: &["targetenterdata"],
+        names: ("TARGET ENTER DATA", "TGTENTER"),
+        group: "target",
+        columns: Point,
+    }
+    /// `target exit data`
+    TargetExitData {
+        region_types: &["targetexitdata"],
+        names: ("TARGET EXIT DATA", "TGTEXIT"),
+        group: "target",
+        columns: Point,
+    }
+    /// `target update`
+    TargetUpdate {
+        region_types: &["targetupdate"],
+        names: ("TARGET UPDATE", "TGTUPDT"),
+        group: "target",
+        columns: Point,
+    }
+    /// `taskgraph`
+    Taskgraph {
+        region_types: &["taskgraph"],
+        names: ("TASKGRAPH", "TASKGRPH"),
+        group: "task",
+        columns: Block,
+    }
+    /// `dispatch`
+    Dispatch {
+        region_types: &["dispatch"],
+        names: ("DISPATCH", "DISPATCH"),
+        group: "target",
+        columns: Block,
+    }
+    /// `interop`
+    Interop {
+        region_types: &["interop"],
+        names: ("INTEROP", "INTEROP"),
+        group: "target",
+        columns: Point,
+    }
+    /// `depobj`
+    Depobj {
+        region_types: &["depobj"],
+        names: ("DEPOBJ", "DEPOBJ"),
+        group: "task",
+        columns: Point,
+    }
+    /// `cancel`: how often it was reached
+    Cancel {
+        region_types: &["cancel"],
+        names: ("CANCEL", "CANCEL"),
+        group: "cancel",
+        columns: Point,
+    }
+    /// `cancellation point`: how often it was reached
+    CancellationPoint {
+        region_types: &["cancellationpoint"],
+        names: ("CANCELLATION POINT", "CANCELPT"),
+        group: "cancel",
+        columns: Point,
+    }
+    /// A function of the program, if the user asks for functions.
+    Function {
+        region_types: &["function"],
+        names: ("FUNCTION", "FUNCTION"),
+        group: "function",
+        columns: Block,
+    }
+}

@@ -1,0 +1,124 @@
+//! The interface of the library, written down for C: `pomp_lib.h` and `pomp_rest.c` say
+//! what the tables of events and of kinds of region say. The lists in `pomp_rest.c` are
+//! made of the tables: `INSTA_UPDATE=always cargo test -p tests --test interface`.
+
+#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use instrumenter::openmp::api::ROUTINES;
+use instrumenter::openmp::recipes::RECIPES;
+use profile::event::{Event, FUNCTIONS};
+use profile::region_kind::KINDS;
+
+fn include(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../pomp-runtime/include")
+        .join(name)
+}
+
+/// The functions that do more than to report an event of a descriptor's region.
+#[rustfmt::skip]
+const OTHERS: &[&str] = &[
+    "Register_table", "Parallel_fork_team", "Parallel_begin_team", "Parallel_fork",
+    "Parallel_begin", "Parallel_end", "Parallel_join", "Implicit_barrier_leave", "Task_begin",
+    "Task_create", "Task_execute", "Init", "Finalize", "On", "Off", "Chunks_begin", "Chunk_begin",
+    "Chunks_end",
+];
+
+#[test]
+fn the_header_declares_each_function_and_no_other() {
+    let header = std::fs::read_to_string(include("pomp_lib.h")).unwrap();
+    let declared: BTreeSet<&str> = header
+        .split("POMP_")
+        .skip(1)
+        .filter_map(|rest| rest.split_once('('))
+        .map(|(name, _)| name)
+        .filter(|name| name.chars().all(|c| c.is_alphanumeric() || c == '_'))
+        .collect();
+    let events = FUNCTIONS.iter().map(|(_, _, event)| event.name());
+    let locks = ROUTINES.iter().map(|routine| routine.wrapper);
+    let expected: BTreeSet<&str> = events.chain(locks).chain(OTHERS.iter().copied()).collect();
+    assert_eq!(declared, expected);
+    for (name, ..) in FUNCTIONS {
+        let prototype = format!("extern void {name}(struct ompregdescr *) ROMP_NOTHROW;\n");
+        assert!(header.contains(&prototype), "{prototype}");
+    }
+}
+
+/// A macro of C that lists something, in lines of less than 100 characters.
+fn list(head: &str, items: impl Iterator<Item = String>) -> String {
+    let mut lines = vec![format!("#define {head}")];
+    for item in items {
+        match lines.last_mut() {
+            Some(line) if lines_fit(line, &item) => *line += &format!(" {item}"),
+            _ => lines.push(format!("  {item}")),
+        }
+    }
+    lines.join(" \\\n") + "\n"
+}
+
+fn lines_fit(line: &str, item: &str) -> bool {
+    line.starts_with(' ') && line.len() + item.len() < 96
+}
+
+#[test]
+fn the_stand_ins_have_the_events_of_the_table() {
+    let path = include("pomp_rest.c");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (begin, end) = ("/* Made of the tables. */\n", "/* Till here. */\n");
+    let (head, rest) = text.split_once(begin).unwrap();
+    let (_, tail) = rest.split_once(end).unwrap();
+    // They call OPARI 1's where the library has not heard of them.
+    let says_more = |event: Event| {
+        matches!(
+            event,
+            Event::ImplicitBarrierEnter | Event::ImplicitBarrierExit
+        )
+    };
+    let events = FUNCTIONS.iter().filter(|row| !says_more(row.2));
+    let events = events.map(|(_, fortran, event)| format!("X({}, {fortran})", event.name()));
+    let ends = KINDS.iter().filter_map(|row| {
+        let event = Event::behind_barrier(row.kind)?;
+        Some(format!("X(\"{}\", {})", row.region_types[0], event.name()))
+    });
+    let made = [list("EVENTS(X)", events), list("ENDS(X)", ends)].concat();
+    let made = format!("{head}{begin}{made}{end}{tail}");
+    if made != text && std::env::var_os("INSTA_UPDATE").is_some_and(|update| update == "always") {
+        return std::fs::write(&path, made).unwrap();
+    }
+    assert!(
+        made == text,
+        "make {} anew, as this file says on top",
+        path.display()
+    );
+}
+
+/// Region types that no directive alone has: combinations, executions of tasks, routines
+/// and what the user marks.
+const OF_NO_DIRECTIVE: &[&str] = &[
+    "parallelfor",
+    "paralleldo",
+    "parallelsections",
+    "parallelworkshare",
+    "do",
+    "userRegion",
+    "region",
+    "lock",
+    "taskexec",
+    "taskuntied",
+    "taskuntiedexec",
+    "function",
+];
+
+#[test]
+fn each_kind_is_of_a_directive_that_is_measured() {
+    let types = KINDS.iter().flat_map(|row| row.region_types);
+    for region_type in types.filter(|of| !OF_NO_DIRECTIVE.contains(of)) {
+        assert!(
+            RECIPES.iter().any(|of| of.region_type == *region_type),
+            "no recipe of instrumenter/src/openmp/recipes.rs makes regions of type {region_type}"
+        );
+    }
+}
