@@ -13,8 +13,8 @@ use super::clock::ClockChoice;
 use super::{memory, rights, silent};
 use crate::measure::trace;
 
-/// How much of the time timing may take unless the user says: 0 has all timed.
-const BUDGET: f64 = 0.0;
+/// How much of the time timing may take unless the user says.
+const BUDGET: f64 = 0.05;
 
 /// The application's name where nothing tells it.
 const UNKNOWN: &str = "unknown";

@@ -12,6 +12,7 @@ mod aloud;
 pub(crate) mod annotations;
 mod arrival;
 pub(crate) mod attention;
+pub(crate) mod beats;
 pub(crate) mod calls;
 pub(crate) mod cancellation;
 pub(crate) mod chunks;

@@ -5,12 +5,16 @@
 //! stays inside the budget. All others are **passed over**: the probes find the
 //! construct in a small table of the thread's own, count there, and look no further,
 //! neither at the clock nor at the stack. What is timed stands for those that were
-//! passed over before it, so that sums are estimates without a bias; how far off they
-//! may be follows from how much the times differ.
+//! passed over before it; how far off the sums may be follows from how much the times
+//! differ. They are no more than the time in which all that was passed over happened.
 //!
 //! How many are passed over follows from how fast they come, each time anew, with some
 //! chance in it, so that no rhythm of the program is met. Where instances are long, or
 //! rare, every one is timed.
+//!
+//! A long wait is seen in any case: meanwhile a thread of ours counts [`beats`], and an
+//! instance in which two went by is long. So long instances stand for themselves alone,
+//! whether they were timed or not.
 //!
 //! Counts stay exact, and so do call paths: an entry of the table is valid for one
 //! place on them, and an instance in which something else happens is put on the
@@ -21,11 +25,12 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use profile::region_kind::{PseudoRegion, RegionKind};
 
+use super::clock::now;
 use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::stack::{Frame, Role};
 use super::thread::Thread;
-use super::{attention, cost, errno, pause};
+use super::{attention, beats, cost, errno, pause};
 use crate::measure::calls::tree::Node;
 use profile::event::{Action, Event};
 
@@ -42,6 +47,15 @@ const ENTRIES: usize = 64;
 static BUDGET: AtomicU64 = AtomicU64::new(0);
 
 const WHOLE: f64 = 1e6;
+
+/// How much of what timing a part of an instance takes lies in what is timed, in quarters:
+/// that is not in an instance that is passed over.
+static INSIDE: AtomicU64 = AtomicU64::new(0);
+
+/// As measured: with three quarters, what a contended `atomic` would win is what it won.
+pub(crate) fn leave_out_timing() {
+    INSIDE.store(3, Ordering::Relaxed);
+}
 
 /// Has hot constructs timed within a budget, a part of the program's time.
 pub(crate) fn limit(budget: f64) {
@@ -71,29 +85,58 @@ impl Sum {
 /// What a node keeps whose instances are timed by sample.
 #[derive(Debug, Default)]
 pub(crate) struct Sample {
-    /// Instances since the last one that was timed, and when that ended.
+    /// Instances that were passed over, all and since the last one that was timed.
+    all_passed: Word,
     passed: Word,
+    /// When the last one ended that was timed, and the ticks between those.
     last: Word,
-    /// How many were timed, and for how many these stand.
+    between: Word,
+    /// How many were timed.
     timed: Word,
-    weights: Word,
-    /// Of those that were timed since not all are: how many, their ticks, the squares of
-    /// these, and what the variance of the estimate is of that of one.
-    drawn: Word,
+    /// For how many each part of the instance that is being timed stands, with its ticks.
+    weight: Word,
+    now: [Word; PARTS],
+    /// Of short ones that were timed since not all are: how many, their ticks and the squares
+    /// of these; for how many they stand, and the ticks of each part for these.
+    drawn: Sum,
     ticks: Sum,
     squares: Sum,
-    factor: Sum,
+    weights: Sum,
+    weighted: [Sum; PARTS],
+}
+
+const PARTS: usize = PseudoRegion::ALL.len();
+
+/// What instances that were passed over take, in ticks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Passed {
+    pub(crate) parts: [u64; PARTS],
+    /// Half of the interval that holds the whole in 95 % of all cases.
+    pub(crate) error: u64,
 }
 
 impl Sample {
-    fn add(&self, ticks: u64, weight: u64) {
+    /// A part of the instance that is being timed.
+    pub(super) fn part(&self, part: u8, ticks: u64) {
+        if let Some(now) = self.now.get(usize::from(part)) {
+            now.set(ticks);
+        }
+    }
+
+    /// The instance ends that was timed.
+    fn add(&self, ticks: u64) {
         self.timed.add(1);
-        self.weights.add(weight);
-        self.drawn.add(1);
-        let (ticks, of) = (ticks as f64, weight as f64);
-        self.ticks.add(ticks);
-        self.squares.add(ticks * ticks);
-        self.factor.add(of * (of - 1.0));
+        self.part(PseudoRegion::Main as u8, ticks);
+        let weight = self.weight.get() as f64;
+        if ticks < beats::long() {
+            self.drawn.add(1.0);
+            self.ticks.add(ticks as f64);
+            self.squares.add(ticks as f64 * ticks as f64);
+            self.weights.add(weight);
+            for (sum, now) in self.weighted.iter().zip(&self.now) {
+                sum.add(weight * now.get() as f64);
+            }
+        }
     }
 
     /// Instances that were timed.
@@ -101,25 +144,42 @@ impl Sample {
         self.timed.get()
     }
 
-    /// Instances that those stand for.
-    pub(crate) fn weights(&self) -> u64 {
-        self.weights.get()
-    }
-
-    /// Instances behind the last of those, but for what the thread's table holds.
+    /// Instances that were passed over, but for what the thread's table holds.
     pub(crate) fn passed(&self) -> u64 {
-        self.passed.get()
+        self.all_passed.get()
     }
 
-    /// Half of the interval, in ticks, that holds the sum in 95 % of all cases; `rest`
-    /// instances came behind the last one that was timed.
-    pub(crate) fn error(&self, rest: u64) -> f64 {
+    /// What so many instances of a node took that were passed over.
+    pub(crate) fn of_passed(&self, node: &Node, passed: u64) -> Passed {
+        let weights = self.weights.get();
+        if weights < 1.0 {
+            return Passed::default();
+        }
+        let inside = (cost_of_pair() * INSIDE.load(Ordering::Relaxed) / 4) as f64;
+        let main = PseudoRegion::Main as usize;
+        let mut mean = [0.0; PARTS];
+        for part in parts(node).iter().map(|part| *part as usize) {
+            mean[part] = (self.weighted[part].get() / weights - inside).max(0.0);
+        }
+        if parts(node).len() > 1 {
+            mean[main] = mean.iter().sum::<f64>() - mean[main];
+        }
+        let number = passed as f64;
+        let most = self.between.get() as f64;
+        let part = (most / (mean[main] * number).max(1.0)).min(1.0);
+        Passed {
+            parts: mean.map(|mean| (mean * number * part) as u64),
+            error: (self.deviation() * number * part) as u64,
+        }
+    }
+
+    /// Half of the interval of the mean.
+    fn deviation(&self) -> f64 {
         const NINETY_FIVE: f64 = 1.96;
-        let drawn = (self.drawn.get() as f64).max(1.0);
+        let drawn = self.drawn.get().max(1.0);
         let mean = self.ticks.get() / drawn;
         let variance = (self.squares.get() / drawn - mean * mean).max(0.0);
-        let rest = rest as f64;
-        NINETY_FIVE * (variance * (self.factor.get() + rest * (rest + 1.0))).sqrt()
+        NINETY_FIVE * (variance / drawn).sqrt()
     }
 }
 
@@ -130,6 +190,8 @@ pub(crate) struct Sampler {
     open: Link<Region>,
     phase: AtomicU8,
     entry: AtomicU8,
+    /// The beat that it, or its part, began after.
+    beat: Word,
     random: Word,
     entries: [Entry; ENTRIES],
 }
@@ -176,6 +238,7 @@ impl Entry {
             }
             if let Some(sample) = node.sample() {
                 sample.passed.add(passed);
+                sample.all_passed.add(passed);
             }
         }
     }
@@ -196,6 +259,7 @@ impl Sampler {
             open: Link::none(),
             phase: AtomicU8::new(0),
             entry: AtomicU8::new(0),
+            beat: Word::new(0),
             random: Word::new(0x9e37_79b9_7f4a_7c15),
             entries: [const {
                 Entry {
@@ -315,8 +379,8 @@ fn consider_hot(node: &'static Node, count: u64, ticks: u64) {
         return;
     };
     sample.timed.set(count);
-    sample.weights.set(count);
     node.set_sample(sample);
+    beats::want();
 }
 
 impl Thread {
@@ -330,6 +394,7 @@ impl Thread {
             Action::SwitchPhase(phase) => {
                 let is_open = sampler.open.is(region);
                 if is_open {
+                    self.looks_at_beats();
                     sampler.phase.store(phase as u8, Ordering::Relaxed);
                 }
                 is_open
@@ -337,6 +402,7 @@ impl Thread {
             Action::Close => {
                 let is_open = sampler.open.is(region);
                 if is_open {
+                    self.looks_at_beats();
                     sampler.open.set(None);
                     self.looks_no_more();
                 }
@@ -367,9 +433,37 @@ impl Thread {
         entry.left.store(left - 1, Ordering::Relaxed);
         sampler.phase.store(phase as u8, Ordering::Relaxed);
         sampler.entry.store(place as u8, Ordering::Relaxed);
+        sampler.beat.set(beats::number());
         self.looks_up_next_time();
         sampler.open.set(Some(region));
         true
+    }
+
+    /// Whether a part of an instance that is passed over was long.
+    #[inline(always)]
+    fn looks_at_beats(&'static self) {
+        let number = beats::number();
+        if number != self.sampler.beat.get() {
+            self.sees_beats(number);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn sees_beats(&'static self, number: u64) {
+        let sampler = &self.sampler;
+        let first = sampler.beat.get();
+        sampler.beat.set(number);
+        let entry = usize::from(sampler.entry.load(Ordering::Relaxed));
+        let node = sampler.entries.get(entry).and_then(|it| it.node.get());
+        let (Some(node), Some(ticks)) = (node, beats::since(first, number, now())) else {
+            return;
+        };
+        node.span(PseudoRegion::Main).ticks.add(ticks);
+        let phase = sampler.phase.load(Ordering::Relaxed);
+        if phase != PseudoRegion::Main as u8 {
+            node.add(phase, ticks);
+        }
     }
 
     /// Whether events need more than to be counted.
@@ -407,7 +501,7 @@ impl Thread {
         if let Some(entry) = self.entry_of(node).filter(|entry| entry.node.is(node)) {
             entry.settle();
         }
-        frame.weight.set(sample.passed.get() + 1);
+        sample.weight.set(sample.passed.get() + 1);
         sample.passed.set(0);
         self.open_timed(frame, Role::Sampled, node, phase, now);
     }
@@ -425,19 +519,17 @@ impl Thread {
         node: &'static Node,
         at: u64,
     ) {
-        let weight = frame.weight.get();
         let ticks = at.wrapping_sub(frame.start());
-        let main = node.span(PseudoRegion::Main);
-        main.count.add(1);
-        main.ticks.add(ticks.wrapping_mul(weight));
-        node.instances.add_many(ticks, weight);
+        node.span(PseudoRegion::Main).add(ticks);
+        node.instances.add(ticks);
         let Some(sample) = node.sample() else { return };
-        sample.add(ticks, weight);
-        let since = at.wrapping_sub(sample.last.get());
+        sample.add(ticks);
         let before = sample.last.get();
         sample.last.set(at);
         if before != 0 {
-            self.arm(node, since / weight.max(1));
+            let between = frame.start().saturating_sub(before);
+            sample.between.add(between);
+            self.arm(node, at.wrapping_sub(before) / sample.weight.get().max(1));
         }
     }
 

@@ -141,8 +141,6 @@ pub(crate) struct Frame {
     pub(crate) label: Word,
     /// Of a function: where its caller goes on.
     pub(super) call_site: Word,
-    /// Of a sampled construct: for how many instances it stands.
-    pub(super) weight: Word,
     /// What is counted in it, if anything is.
     pub(super) counters: Link<counters::Counting>,
     /// The team that is forked when a fork frame is at this depth.
@@ -286,9 +284,11 @@ impl Frame {
         let phase = self.within();
         if phase != MAIN {
             let ticks = at.wrapping_sub(self.phase_start.get());
-            match self.role() {
-                Role::Sampled => node.add(phase, ticks.wrapping_mul(self.weight.get())),
-                _ => node.add(phase, ticks),
+            node.add(phase, ticks);
+            if self.role() == Role::Sampled
+                && let Some(sample) = node.sample()
+            {
+                sample.part(phase, ticks);
             }
         }
     }

@@ -298,7 +298,7 @@ impl Snapshot {
         let count = self.totals(index)[PseudoRegion::Main as usize].count;
         (sample.timed() < count).then(|| Estimate {
             timed: sample.timed(),
-            error_ns: scale.to_ns(sample.error(rest) as u64),
+            error_ns: scale.to_ns(sample.of_passed(self.nodes[index], rest).error),
         })
     }
 
@@ -325,27 +325,21 @@ impl Snapshot {
         }
     }
 
-    /// Instances behind the last one that was timed take as long as the others.
+    /// What instances took that were passed over.
     fn settle_samples(&mut self) {
         for (index, rest) in self.samples.clone() {
-            let Some(sample) = self.nodes[index].sample() else {
+            let node = self.nodes[index];
+            let Some(sample) = node.sample().filter(|_| rest > 0) else {
                 continue;
             };
-            let of_rest = |ticks: u64| {
-                let all =
-                    u128::from(ticks) * u128::from(rest) / u128::from(sample.weights().max(1));
-                u64::try_from(all).unwrap_or(0)
-            };
-            let recorded = self.recorded.of(index);
+            let passed = sample.of_passed(node, rest);
             let additions = self.additions.entry(index).or_default();
-            for (addition, total) in additions.iter_mut().zip(recorded) {
-                addition.ticks += of_rest(total.ticks);
+            for (addition, ticks) in additions.iter_mut().zip(passed.parts) {
+                addition.ticks += ticks;
             }
-            let mean = recorded[PseudoRegion::Main as usize].ticks / sample.weights().max(1);
-            if rest > 0 {
-                let instances = self.more_instances.entry(index).or_default();
-                instances.add_many(mean, rest);
-            }
+            let mean = passed.parts[PseudoRegion::Main as usize] / rest;
+            let instances = self.more_instances.entry(index).or_default();
+            instances.add_many(mean, rest);
         }
     }
 

@@ -22,7 +22,7 @@ use crate::measure::helper_requests::{
 };
 use crate::measure::mutex::lock;
 use crate::measure::trace;
-use crate::measure::{errno, rights, signal_mask, thread};
+use crate::measure::{beats, clock, errno, rights, signal_mask, thread};
 
 /// A signal that the process is to die of, or 0.
 static DEADLY: AtomicI32 = AtomicI32::new(0);
@@ -190,13 +190,20 @@ pub(super) fn start_anew(handle: &mut Option<JoinHandle<()>>) {
 
 fn work(interval: Option<Duration>) {
     let mut next = interval.map(|interval| Instant::now() + interval);
+    let mut looked = Instant::now();
     loop {
-        let until_next = next.map(|next| next.saturating_duration_since(Instant::now()));
-        match until_next.into_iter().chain(look()).min() {
+        let now = Instant::now();
+        let until_next = next.map(|next| next.saturating_duration_since(now));
+        let until_look = look().map(|every| (looked + every).saturating_duration_since(now));
+        let beat = beats::are_wanted().then_some(beats::PERIOD);
+        match until_next.into_iter().chain(until_look).chain(beat).min() {
             Some(time) => std::thread::park_timeout(time),
             None => std::thread::park(),
         }
         let requests = helper_requests::take();
+        if beat.is_some() {
+            beats::beat(clock::now());
+        }
         if requests & (TRACE | DUMP_NOW) != 0 {
             trace::write();
         }
@@ -213,9 +220,12 @@ fn work(interval: Option<Duration>) {
             helper_requests::is_gone();
             return signals::die(DEADLY.swap(0, Ordering::SeqCst));
         }
-        if look().is_some() && is_alone() {
-            // What a signal asks for from now on is the system's to do.
-            return helper_requests::is_gone();
+        if look().is_some_and(|every| looked.elapsed() >= every) {
+            looked = Instant::now();
+            if is_alone() {
+                // What a signal asks for from now on is the system's to do.
+                return helper_requests::is_gone();
+            }
         }
         let is_due = next.is_some_and(|next| Instant::now() >= next);
         if requests & (DUMP | DUMP_NOW) != 0 {

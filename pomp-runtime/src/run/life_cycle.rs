@@ -117,6 +117,7 @@ fn start() -> bool {
     let is_wanted_whole = config.counters.is_some() || config.trace.is_some();
     if !is_wanted_whole && config.throttle.is_none() {
         sampling::limit(config.budget);
+        sampling::leave_out_timing();
     }
     let start = Start {
         config,

@@ -193,8 +193,10 @@ impl Entry {
 /// The part of a time that is the measurement's own: of a pair of events most is inside of
 /// what they measure. With three quarters, what a contended `atomic` would win is what it won.
 fn measuring(quantity: Quantity, row: &Measures<'_>, pair_cost_ps: u64) -> u64 {
-    let count = match quantity {
-        Quantity::BarrierTime => row.row.ibarr.count,
+    let count = match (quantity, row.row.estimate()) {
+        (Quantity::BarrierTime, _) => row.row.ibarr.count,
+        // What was not timed is estimated without it.
+        (_, Some(estimate)) => estimate.timed,
         _ => row.row.main.count,
     };
     let ps = u128::from(count) * u128::from(pair_cost_ps) * 3 / 4;
