@@ -7,19 +7,8 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use crate::api::Interface;
+use crate::kinds::KINDS;
 use crate::stacks::{self, Key, Stack};
-
-/// What call stacks are taken of: its name in the environment, how the report calls
-/// it, and the event that begins it. The one behind ends it.
-pub(crate) const KINDS: &[(&str, &str, c_int)] = &[
-    ("join", "parallel region", 1),
-    ("ibar", "implicit barrier", 5),
-    ("ebar", "barrier", 7),
-    ("lkwt", "wait for a lock", 9),
-    ("ctwt", "critical section entered", 11),
-    ("odwt", "ordered part entered", 13),
-    ("atwt", "atomic operation", 21),
-];
 
 /// Regions within each other that are timed on a thread.
 const DEEPEST: usize = 32;

@@ -22,6 +22,7 @@
 
 mod api;
 mod events;
+mod kinds;
 mod model;
 mod places;
 mod report;

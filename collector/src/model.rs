@@ -5,7 +5,7 @@
 //! - A function that a compiler made of a region's body is the function that the
 //!   region stands in; where that follows, they are one.
 
-use crate::places::Place;
+use crate::places::SourceLine;
 
 /// A function of the user's, with the place in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ fn outlined(name: &str) -> Option<&str> {
 
 /// Whether it is of the measurement library, which may be part of the program, or of
 /// this one.
-fn is_ours(place: &Place) -> bool {
+fn is_ours(place: &SourceLine) -> bool {
     let is_in = |part: &&str| place.function.contains(part);
     begins(&place.function, PROBES)
         || ["4pomp", "romp_collector"].iter().any(is_in)
@@ -76,7 +76,7 @@ fn is_ours(place: &Place) -> bool {
 
 /// The model of a stack of one thread, innermost first, and whether it ends in the
 /// body of a region.
-fn of_thread(places: &[Place]) -> (Vec<Step>, bool) {
+fn of_thread(places: &[SourceLine]) -> (Vec<Step>, bool) {
     let probe = places.iter().rposition(is_ours);
     let mut steps: Vec<Step> = Vec::new();
     let mut is_body = false;
@@ -105,7 +105,7 @@ fn of_thread(places: &[Place]) -> (Vec<Step>, bool) {
 }
 
 /// The model of a stack across teams, outermost first.
-pub(crate) fn model(threads: &[Vec<Place>]) -> Vec<Step> {
+pub(crate) fn model(threads: &[Vec<SourceLine>]) -> Vec<Step> {
     let mut all: Vec<Step> = Vec::new();
     let mut ended_in_body = false;
     for places in threads {
@@ -129,14 +129,14 @@ pub(crate) fn model(threads: &[Vec<Place>]) -> Vec<Step> {
 mod tests {
     use super::*;
 
-    fn place(text: &str) -> Place {
+    fn place(text: &str) -> SourceLine {
         let (function, line) = text.split_once(':').unwrap_or((text, "0"));
         let module = if function.starts_with("GOMP") {
             "libgomp.so.1"
         } else {
             "app"
         };
-        Place {
+        SourceLine {
             function: function.to_owned(),
             file: "a.c".to_owned(),
             line: line.parse().unwrap_or(0),
@@ -145,7 +145,7 @@ mod tests {
     }
 
     fn shown(threads: &[&[&str]]) -> String {
-        let threads: Vec<Vec<Place>> = threads
+        let threads: Vec<Vec<SourceLine>> = threads
             .iter()
             .map(|thread| thread.iter().map(|text| place(text)).collect())
             .collect();

@@ -9,7 +9,7 @@ use addr2line::Loader;
 
 /// Where an address is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SourceLine {
     pub(crate) function: String,
     pub(crate) file: String,
     pub(crate) line: u32,
@@ -31,7 +31,7 @@ struct Part {
 pub(crate) struct Places {
     parts: Vec<Part>,
     loaders: HashMap<PathBuf, Option<Loader>>,
-    known: HashMap<usize, Vec<Place>>,
+    known: HashMap<usize, Vec<SourceLine>>,
 }
 
 impl Places {
@@ -48,7 +48,7 @@ impl Places {
 
     /// The place of a return address: several where functions are inlined, innermost
     /// first.
-    pub(crate) fn of(&mut self, address: usize) -> Vec<Place> {
+    pub(crate) fn of(&mut self, address: usize) -> Vec<SourceLine> {
         if let Some(known) = self.known.get(&address) {
             return known.clone();
         }
@@ -57,7 +57,7 @@ impl Places {
         places
     }
 
-    fn find(&mut self, address: usize) -> Option<Vec<Place>> {
+    fn find(&mut self, address: usize) -> Option<Vec<SourceLine>> {
         // The call is before the address to which it returns.
         let address = address.checked_sub(1)?;
         let part = self
@@ -75,9 +75,9 @@ impl Places {
             .unwrap_or_default();
         if places.is_empty() {
             let symbol = loader.and_then(|loader| loader.find_symbol(in_file));
-            places.push(Place {
+            places.push(SourceLine {
                 function: symbol.unwrap_or_default().to_owned(),
-                ..Place::default()
+                ..SourceLine::default()
             });
         }
         for place in &mut places {
@@ -87,7 +87,7 @@ impl Places {
     }
 }
 
-fn frames(loader: &Loader, address: u64) -> Vec<Place> {
+fn frames(loader: &Loader, address: u64) -> Vec<SourceLine> {
     let mut places = Vec::new();
     let Ok(mut frames) = loader.find_frames(address) else {
         return places;
@@ -98,7 +98,7 @@ fn frames(loader: &Loader, address: u64) -> Vec<Place> {
             .as_ref()
             .and_then(|function| function.raw_name().ok());
         let location = frame.location.as_ref();
-        places.push(Place {
+        places.push(SourceLine {
             function: name.map(std::borrow::Cow::into_owned).unwrap_or_default(),
             file: location
                 .and_then(|at| at.file)

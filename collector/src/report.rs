@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::events::{KINDS, wanted};
+use crate::events::wanted;
+use crate::kinds::KINDS;
 use crate::model::{Step, model};
 use crate::places::Places;
 use crate::stacks::{Recorded, Stack, Times, take};

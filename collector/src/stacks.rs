@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, MutexGuard};
 
-use crate::events::KINDS;
+use crate::kinds::KINDS;
 
 /// More addresses of a stack are not kept.
 const DEEPEST: usize = 128;

@@ -7,7 +7,7 @@ use memchr::memmem;
 
 use crate::find::front_end;
 use crate::openmp::{Event, Language};
-use crate::plan::{Item, Plan};
+use crate::plan::{Fragment, Plan};
 use crate::{Instrumented, Source};
 
 /// What is wrong with a result.
@@ -114,7 +114,7 @@ fn paired_events(plan: &Plan) -> Result<(), Defect> {
     // How many are open of each.
     let mut open: BTreeMap<(usize, Event), usize> = BTreeMap::new();
     for item in insertions.iter().flat_map(|insertion| &insertion.items) {
-        let Item::Probe(event, region) = item else {
+        let Fragment::Probe(event, region) = item else {
             continue;
         };
         // Alternatives of a conditional close in any order.

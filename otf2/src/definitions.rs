@@ -69,7 +69,7 @@ pub struct Team {
 
 /// Where the program ran: numbers of strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Host {
     /// The kind of machine.
     pub machine: u32,
     /// Its name.
@@ -94,7 +94,7 @@ pub struct Definitions {
     /// Teams by number, from 1.
     pub teams: Vec<Team>,
     /// Where it ran.
-    pub place: Place,
+    pub place: Host,
 }
 
 /// Strings, each with a number.

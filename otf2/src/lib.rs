@@ -17,7 +17,7 @@ mod definitions;
 mod library;
 
 pub use archive::{Archive, Events};
-pub use definitions::{Definitions, Location, Place, Region, Role, Strings, Team};
+pub use definitions::{Definitions, Host, Location, Region, Role, Strings, Team};
 pub use library::Library;
 
 /// Why an archive cannot be written.

@@ -13,7 +13,7 @@ pub fn by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
 
 /// Sorts by how two compare.
 pub fn by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
-    let mut order = of(items.len(), &|a, b| compare(&items[a], &items[b]));
+    let mut order = argsort(items.len(), &|a, b| compare(&items[a], &items[b]));
     for place in 0..items.len() {
         // What stood there when its turn came has moved to where it was swapped with.
         let mut from = order[place];
@@ -28,7 +28,7 @@ pub fn by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
 /// The order of things that are known by their numbers: the first is the number of
 /// the least.
 #[must_use]
-pub fn of(number: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
+pub fn argsort(number: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..number).collect();
     order.sort_by(|a, b| compare(*a, *b));
     order

@@ -133,11 +133,11 @@ pub const NO_REGION: u32 = (1 << (TICKS_AT - REGION_AT)) - 1;
 
 /// The phase of an exit that the region's own did not make: it was left by
 /// `cancel`, a jump or the end of measurement.
-pub const CUT: u8 = 1;
+pub const TRUNCATED: u8 = 1;
 
 /// The phase of an exit from a region deep in a recursion: the profile counts its
-/// time for the one around it that is of the same region. May come with [`CUT`].
-pub const AGAIN: u8 = 2;
+/// time for the one around it that is of the same region. May come with [`TRUNCATED`].
+pub const RECURSIVE: u8 = 2;
 
 /// A head without its ticks.
 #[inline(always)]

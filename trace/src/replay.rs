@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use profile::region_kind::PseudoRegion;
 
 use crate::read::{Item, ReadError, Stream, Trace};
-use crate::record::{AGAIN, CUT, NO_REGION, Op, Record, far_chunk, pseudo_region};
+use crate::record::{NO_REGION, Op, RECURSIVE, Record, TRUNCATED, far_chunk, pseudo_region};
 use crate::schedule::How;
 
 /// What an open region stands for.
@@ -517,7 +517,7 @@ impl Replay {
 
     fn end(&mut self, time: u64, record: &Record, size: u64, listener: &mut dyn Listener) {
         if self.is_innermost(time, record, listener) {
-            let flags = (record.phase & CUT != 0, record.phase & AGAIN != 0);
+            let flags = (record.phase & TRUNCATED != 0, record.phase & RECURSIVE != 0);
             self.close(time, flags, size, listener);
         }
     }
@@ -582,7 +582,7 @@ impl Replay {
             region: record.region,
             start,
             address,
-            is_cut: record.phase & CUT != 0,
+            is_cut: record.phase & TRUNCATED != 0,
         };
         listener.event(time, &self.open, &Event::Lock(event));
     }

@@ -37,13 +37,13 @@ impl Span {
 pub type Spans = [Span; PseudoRegion::COUNT];
 
 /// Of which thread, by the number of its path, and region something is.
-type Place = (Option<u32>, u32);
+type PathOf = (Option<u32>, u32);
 
 /// What a trace amounts to.
 #[derive(Debug, Default)]
 pub struct Stats {
     /// Per thread (by the number of its path) and region.
-    pub spans: BTreeMap<Place, Spans>,
+    pub spans: BTreeMap<PathOf, Spans>,
     /// Events in all.
     pub events: u64,
     /// Loop instances, chunks and iterations.
@@ -53,7 +53,7 @@ pub struct Stats {
     /// Regions that were not left by their own exit.
     pub cut: u64,
     /// Joins by forking thread and region: size and time.
-    joins: BTreeMap<Place, BTreeMap<u64, Span>>,
+    joins: BTreeMap<PathOf, BTreeMap<u64, Span>>,
     /// Times that the stream being read holds twice.
     recursion: Recursion,
     /// Locks that the stream being read holds, by address.
@@ -199,7 +199,7 @@ impl Stats {
     /// consists of.
     fn settle(&mut self, trace: &Trace) {
         let joins = std::mem::take(&mut self.joins);
-        let joins: BTreeMap<Place, Joins> = joins
+        let joins: BTreeMap<PathOf, Joins> = joins
             .into_iter()
             .map(|(place, by_size)| (place, Joins::new(&by_size)))
             .collect();

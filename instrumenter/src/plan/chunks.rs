@@ -8,9 +8,9 @@
 use trace::replay::MOST_LEVELS;
 use trace::schedule::Kind;
 
-use super::place::{Layout, guarded_at};
+use super::placement::{Layout, guarded_at};
 use super::split::SplitResult;
-use super::{Guard, Insertion, Item, Planner};
+use super::{Fragment, Guard, Insertion, Planner};
 use crate::edit::Order;
 use crate::find::{FoundDirective, LoopNest, LoopReader, Position};
 use crate::nest::Construct;
@@ -69,21 +69,21 @@ impl Planner<'_> {
                     line_start: false,
                     order: Order::close(depth + 1),
                     guard,
-                    items: vec![Item::Close],
+                    items: vec![Fragment::Close],
                 });
                 None
             }
-            None => Some(Item::Close),
+            None => Some(Fragment::Close),
         };
-        let ends = close.into_iter().chain([Item::ChunksEnd(number)]);
-        layout.surround_loop(Item::ChunksBegin(number, region), ends);
+        let ends = close.into_iter().chain([Fragment::ChunksEnd(number)]);
+        layout.surround_loop(Fragment::ChunksBegin(number, region), ends);
         let Position { at, line_start } = nest.body;
         self.plan.insertions.push(Insertion {
             at,
             line_start,
             order: Order::open(depth),
             guard,
-            items: vec![Item::Open, Item::ChunkTest(number)],
+            items: vec![Fragment::Open, Fragment::ChunkTest(number)],
         });
         self.plan.loops.push(nest);
     }

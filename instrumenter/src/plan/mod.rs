@@ -2,8 +2,8 @@
 //! positions, and no language.
 
 mod chunks;
-mod outcome;
-mod place;
+mod decide;
+mod placement;
 mod region;
 mod split;
 mod user;
@@ -27,7 +27,7 @@ use crate::openmp::recipes::{self, ImplicitBarrier};
 use crate::openmp::{Association, Directive, Event};
 use crate::{Disabled, Options};
 
-pub use outcome::Outcome;
+pub use decide::Outcome;
 
 /// Everything that is to be done to a source.
 #[derive(Debug, Default)]
@@ -96,7 +96,7 @@ pub struct Insertion {
     /// there either.
     pub guard: Option<Guard>,
     /// What is inserted.
-    pub items: Vec<Item>,
+    pub items: Vec<Fragment>,
 }
 
 /// The text depends on whether the directive of a region was compiled.
@@ -112,7 +112,7 @@ pub enum Guard {
 
 /// A part of an insertion.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Item {
+pub enum Fragment {
     /// Opens a block of statements.
     Open,
     /// Closes it.
@@ -243,8 +243,8 @@ pub fn plan(
         must_pass_tasks: options.api.declares_tasks(),
         plan: Plan::default(),
         is_tool,
-        cancelled: outcome::cancelled(found, nesting),
-        passed_over: outcome::passed_over(found, nesting),
+        cancelled: decide::cancelled(found, nesting),
+        passed_over: decide::passed_over(found, nesting),
         untold: HashSet::new(),
         seen: HashMap::new(),
         marks: BTreeMap::new(),
@@ -349,7 +349,7 @@ impl Planner<'_> {
             false => split::split(directive, &found.loop_variables, self.found.traits),
         };
         let outcome = self.outcome(index, found, directive, &split);
-        if self.api.must_know_threads() && outcome::has_untold_threads(directive, &outcome) {
+        if self.api.must_know_threads() && decide::has_untold_threads(directive, &outcome) {
             self.untold.insert(index);
         }
         if let Outcome::Instrumented { unsplit } = &outcome {
@@ -436,7 +436,7 @@ impl Planner<'_> {
             line_start: true,
             order: Order::close(usize::MAX),
             guard: None,
-            items: vec![Item::Mark(mark)],
+            items: vec![Fragment::Mark(mark)],
         });
         self.plan.insertions.extend(insertions);
     }
@@ -458,7 +458,7 @@ impl Planner<'_> {
             line_start: true,
             order: Order::close(usize::MAX),
             guard: None,
-            items: vec![Item::Line],
+            items: vec![Fragment::Line],
         });
         self.plan.insertions.extend(insertions);
     }
@@ -535,7 +535,7 @@ impl Planner<'_> {
                 line_start,
                 order: Order::open(usize::MAX),
                 guard: None,
-                items: vec![Item::CallSite(region)],
+                items: vec![Fragment::CallSite(region)],
             });
         }
     }

@@ -116,7 +116,7 @@ impl Planner<'_> {
     pub(super) fn add(
         &mut self,
         descriptor: Descriptor,
-        place: &impl Place,
+        place: &impl Located,
         text: String,
     ) -> usize {
         let function = place.function();
@@ -167,14 +167,14 @@ impl Planner<'_> {
 }
 
 /// Where a region stands.
-pub(super) trait Place {
+pub(super) trait Located {
     /// The function around it.
     fn function(&self) -> Option<&Function>;
     /// The conditional branches around it, outermost first.
     fn branches(&self) -> &[Branch];
 }
 
-impl Place for FoundDirective {
+impl Located for FoundDirective {
     fn function(&self) -> Option<&Function> {
         self.function.as_ref()
     }
@@ -183,7 +183,7 @@ impl Place for FoundDirective {
     }
 }
 
-impl Place for FoundCall {
+impl Located for FoundCall {
     fn function(&self) -> Option<&Function> {
         self.function.as_ref()
     }

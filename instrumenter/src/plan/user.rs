@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use profile::descriptor::Descriptor;
 
-use super::outcome::passed;
-use super::{Insertion, Item, Outcome, Planner};
+use super::decide::passed;
+use super::{Fragment, Insertion, Outcome, Planner};
 use crate::edit::Order;
 use crate::find::{Found, FoundDirective, Placement};
 use crate::nest::Construct;
@@ -109,7 +109,7 @@ impl Planner<'_> {
         &mut self,
         found: &FoundDirective,
         directive: &Directive,
-    ) -> Result<Vec<Item>, String> {
+    ) -> Result<Vec<Fragment>, String> {
         let name = directive
             .argument
             .as_ref()
@@ -117,16 +117,16 @@ impl Planner<'_> {
         let name = name.ok_or_else(|| "it gives no name in parentheses".to_owned());
         Ok(match items_for(directive.rows[0].leaf) {
             None | Some(Asked::Nothing) => Vec::new(),
-            Some(Asked::Call(function)) => vec![Item::Call(function)],
+            Some(Asked::Call(function)) => vec![Fragment::Call(function)],
             Some(Asked::Begin) => {
                 self.check_begin(found, name.as_deref().unwrap_or_default())?;
                 let region = self.user_region(found, directive, &name?);
-                vec![Item::Probe(USER.opening(), region)]
+                vec![Fragment::Probe(USER.opening(), region)]
             }
             Some(Asked::AlternateEnd) => {
                 let open = self.open_user_region(&name?)?;
                 let region = open.last().copied();
-                region.map(Item::AlternateEnd).into_iter().collect()
+                region.map(Fragment::AlternateEnd).into_iter().collect()
             }
             Some(Asked::End) => {
                 let Some(region) = self.open_user_region(&name?)?.pop() else {
@@ -134,7 +134,7 @@ impl Planner<'_> {
                 };
                 let end = self.lines(directive.range.start, directive.range.end);
                 self.plan.regions[region].descriptor.end = end;
-                vec![Item::Probe(USER.closing(), region)]
+                vec![Fragment::Probe(USER.closing(), region)]
             }
         })
     }

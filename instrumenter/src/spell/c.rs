@@ -21,7 +21,7 @@ use crate::names;
 use crate::openmp::events::{BARRIER_LEAVE, MEMBER, TASK, TASK_EXECUTION, TEAM, USER};
 use crate::openmp::{Event, Language};
 use crate::plan::{
-    AddedClause, CallEdit, DirectiveEdit, EditedDirective, Guard, Insertion, Item, Mark, Plan,
+    AddedClause, CallEdit, DirectiveEdit, EditedDirective, Fragment, Guard, Insertion, Mark, Plan,
     Region,
 };
 
@@ -208,10 +208,10 @@ impl<'a> CSpeller<'a> {
     }
 
     /// Items as text that starts in a line and ends in a line of its own.
-    fn items(&self, items: &[Item], text: &mut String) {
+    fn items(&self, items: &[Fragment], text: &mut String) {
         for step in steps(items, self.api) {
             let item = match step {
-                Step::Item(item) => item,
+                Step::Fragment(item) => item,
                 Step::Leave(region) => {
                     let descriptor = self.descriptor(region);
                     let _ = write!(text, "POMP_{BARRIER_LEAVE}({descriptor}); ");
@@ -219,29 +219,29 @@ impl<'a> CSpeller<'a> {
                 }
             };
             match item {
-                Item::Open => text.push_str("{ "),
-                Item::Close => text.push_str("} "),
-                Item::Probe(event, region) => {
+                Fragment::Open => text.push_str("{ "),
+                Fragment::Close => text.push_str("} "),
+                Fragment::Probe(event, region) => {
                     text.push_str(&self.probe(*event, *region));
                     text.push(' ');
                 }
-                Item::AlternateEnd(region) => {
+                Fragment::AlternateEnd(region) => {
                     text.push_str(&self.probe(USER.closing(), *region));
                     text.push(' ');
                 }
-                Item::Call(name) => text.push_str(&format!("{}_{name}(); ", self.prefix())),
+                Fragment::Call(name) => text.push_str(&format!("{}_{name}(); ", self.prefix())),
                 // The calls themselves say it.
-                Item::CallSite(_) => {}
+                Fragment::CallSite(_) => {}
                 // It is said behind whatever stands at the begin of a line.
-                Item::Line => {}
-                Item::ChunksBegin(number, region) => {
+                Fragment::Line => {}
+                Fragment::ChunksBegin(number, region) => {
                     text.push_str(&self.loop_words(*number).begin(&self.descriptor(*region)));
                 }
-                Item::ChunkTest(number) => text.push_str(&self.loop_words(*number).test()),
-                Item::ChunksEnd(number) => text.push_str(&self.loop_words(*number).end()),
-                Item::Mark(mark) => own_line(text, &format!("#define {}", self.mark(*mark))),
-                Item::Barrier => own_line(text, BARRIER),
-                Item::Directive { name, clauses, .. } => {
+                Fragment::ChunkTest(number) => text.push_str(&self.loop_words(*number).test()),
+                Fragment::ChunksEnd(number) => text.push_str(&self.loop_words(*number).end()),
+                Fragment::Mark(mark) => own_line(text, &format!("#define {}", self.mark(*mark))),
+                Fragment::Barrier => own_line(text, BARRIER),
+                Fragment::Directive { name, clauses, .. } => {
                     let words: Vec<&str> = std::iter::once(name.as_str())
                         .chain(clauses.iter().map(String::as_str))
                         .collect();
@@ -308,8 +308,12 @@ fn numbered(text: &str, line: &str) -> String {
 /// Whether an insertion can stand in the middle of a line.
 fn fits_in_line(insertion: &Insertion) -> bool {
     let opens = matches!(insertion.order, Order::Open { .. });
-    let lines =
-        |item: &Item| matches!(item, Item::Barrier | Item::Mark(_) | Item::Directive { .. });
+    let lines = |item: &Fragment| {
+        matches!(
+            item,
+            Fragment::Barrier | Fragment::Mark(_) | Fragment::Directive { .. }
+        )
+    };
     opens && insertion.guard.is_none() && !insertion.items.iter().any(lines)
 }
 
@@ -545,12 +549,12 @@ impl CSpeller<'_> {
         let insertions = self.plan.insertions.iter();
         let steps = insertions.flat_map(|insertion| steps(&insertion.items, self.api));
         let probes = steps.filter_map(|step| match step {
-            Step::Item(Item::Probe(event, region)) => {
+            Step::Fragment(Fragment::Probe(event, region)) => {
                 Some(declaration(*event, self.shape(*event, *region)))
             }
-            Step::Item(Item::Call(name)) => Some(format!("void POMP_{name}(void)")),
+            Step::Fragment(Fragment::Call(name)) => Some(format!("void POMP_{name}(void)")),
             Step::Leave(_) => Some(format!("void POMP_{BARRIER_LEAVE}(struct ompregdescr *)")),
-            Step::Item(_) => None,
+            Step::Fragment(_) => None,
         });
         let calls = self.plan.calls.iter().map(|call| {
             let routine = call.routine;

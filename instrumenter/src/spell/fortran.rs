@@ -20,7 +20,7 @@ use crate::openmp::Event;
 use crate::openmp::events::{BARRIER_LEAVE, MEMBER, TASK, TASK_EXECUTION, TEAM, USER};
 use crate::openmp::parse::Word;
 use crate::plan::{
-    AddedClause, CallEdit, DirectiveEdit, EditedDirective, Guard, Insertion, Item, Plan,
+    AddedClause, CallEdit, DirectiveEdit, EditedDirective, Fragment, Guard, Insertion, Plan,
 };
 use crate::source::{Form, Layout};
 
@@ -38,7 +38,7 @@ pub struct FortranSpeller<'a> {
     layout: Layout,
     api: Api,
     /// The insertion and item of each region's first probe.
-    first: HashMap<usize, *const Item>,
+    first: HashMap<usize, *const Fragment>,
 }
 
 impl<'a> FortranSpeller<'a> {
@@ -123,7 +123,7 @@ impl<'a> FortranSpeller<'a> {
         format!("{word} {line} \"{file}\"\n")
     }
 
-    fn probe(&self, item: &Item, event: Event, region: usize, lines: &mut Lines) {
+    fn probe(&self, item: &Fragment, event: Event, region: usize, lines: &mut Lines) {
         if self.api == Api::Pomp2 {
             return self.pomp2_probe(event, region, lines);
         }
@@ -164,10 +164,10 @@ impl<'a> FortranSpeller<'a> {
         }
     }
 
-    fn items(&self, items: &[Item], lines: &mut Lines) {
+    fn items(&self, items: &[Fragment], lines: &mut Lines) {
         for step in steps(items, self.api) {
             let item = match step {
-                Step::Item(item) => item,
+                Step::Fragment(item) => item,
                 Step::Leave(region) => {
                     let literal = Argument::literal(self.key(region));
                     lines.call(&format!("POMPF_{BARRIER_LEAVE}"), &[literal]);
@@ -175,26 +175,26 @@ impl<'a> FortranSpeller<'a> {
                 }
             };
             match item {
-                Item::Mark(mark) if self.api == Api::Pomp2 => {
+                Fragment::Mark(mark) if self.api == Api::Pomp2 => {
                     lines.raw(&format!("#define {}", self.mark(*mark)));
                 }
                 // A block of statements needs no marks here, and there is no table
                 // of regions that only those that are compiled may stand in.
-                Item::Open | Item::Close | Item::Mark(_) | Item::Line => {}
-                Item::ChunksBegin(number, region) => {
+                Fragment::Open | Fragment::Close | Fragment::Mark(_) | Fragment::Line => {}
+                Fragment::ChunksBegin(number, region) => {
                     self.loop_words(*number).begin(&self.key(*region), lines);
                 }
-                Item::ChunkTest(number) => self.loop_words(*number).test(lines),
-                Item::ChunksEnd(number) => self.loop_words(*number).end(lines),
-                Item::Probe(event, region) => self.probe(item, *event, *region, lines),
-                Item::AlternateEnd(region) => self.probe(item, USER.closing(), *region, lines),
-                Item::Call(name) => match self.api {
+                Fragment::ChunkTest(number) => self.loop_words(*number).test(lines),
+                Fragment::ChunksEnd(number) => self.loop_words(*number).end(lines),
+                Fragment::Probe(event, region) => self.probe(item, *event, *region, lines),
+                Fragment::AlternateEnd(region) => self.probe(item, USER.closing(), *region, lines),
+                Fragment::Call(name) => match self.api {
                     Api::Pomp => lines.call(&format!("POMPF_{name}"), &[]),
                     Api::Pomp2 => lines.call(&format!("POMP2_{name}"), &[]),
                 },
-                Item::CallSite(region) => self.call_site(*region, lines),
-                Item::Barrier => lines.directive(&["barrier".to_owned()]),
-                Item::Directive {
+                Fragment::CallSite(region) => self.call_site(*region, lines),
+                Fragment::Barrier => lines.directive(&["barrier".to_owned()]),
+                Fragment::Directive {
                     ends,
                     name,
                     clauses,
@@ -276,7 +276,7 @@ fn function(event: Event) -> &'static str {
 
 /// The first probe of each region in the order of the text, which is also the
 /// first to be executed.
-fn first_probes(plan: &Plan) -> HashMap<usize, *const Item> {
+fn first_probes(plan: &Plan) -> HashMap<usize, *const Fragment> {
     let mut insertions: Vec<&Insertion> = plan.insertions.iter().collect();
     insertions.sort_by_key(|insertion| (insertion.at, insertion.order));
     let mut first = HashMap::new();
@@ -284,7 +284,7 @@ fn first_probes(plan: &Plan) -> HashMap<usize, *const Item> {
         .into_iter()
         .flat_map(|insertion| &insertion.items)
     {
-        if let Item::Probe(_, region) = item {
+        if let Fragment::Probe(_, region) = item {
             first.entry(*region).or_insert(std::ptr::from_ref(item));
         }
     }
@@ -306,7 +306,7 @@ impl Speller for FortranSpeller<'_> {
         }
         let text = lines.text();
         let mut items = group.insertions.iter().flat_map(|part| &part.items);
-        if text.is_empty() && !items.any(|item| matches!(item, Item::Line)) {
+        if text.is_empty() && !items.any(|item| matches!(item, Fragment::Line)) {
             return text;
         }
         let marker = self.marker(group.at);

@@ -13,7 +13,7 @@ use crate::edit::{Applied, EditError, EditSet, Order};
 use crate::find::lines::LineMap;
 use crate::nest::Reasons;
 use crate::openmp::events::IMPLICIT_BARRIER;
-use crate::plan::{CallEdit, EditedDirective, Insertion, Item, Plan};
+use crate::plan::{CallEdit, EditedDirective, Fragment, Insertion, Plan};
 
 /// What a language must answer. It decides nothing: every item that it is given
 /// is spelled.
@@ -33,19 +33,19 @@ pub trait Speller {
 
 /// A part of an insertion, as it is spelled.
 pub(super) enum Step<'p> {
-    Item(&'p Item),
+    Fragment(&'p Fragment),
     /// Reports that a region's implicit barrier is over, and with it the region.
     Leave(usize),
 }
 
 /// The parts of an insertion. Two events that are one for the program are one call in
 /// our interface: it takes less time to compile, and to run.
-pub(super) fn steps(items: &[Item], api: Api) -> impl Iterator<Item = Step<'_>> {
+pub(super) fn steps(items: &[Fragment], api: Api) -> impl Iterator<Item = Step<'_>> {
     let mut rest = items;
     std::iter::from_fn(move || match rest {
         [
-            Item::Probe(first, region),
-            Item::Probe(second, same),
+            Fragment::Probe(first, region),
+            Fragment::Probe(second, same),
             others @ ..,
         ] if api == Api::Pomp
             && *first == IMPLICIT_BARRIER.closing()
@@ -57,7 +57,7 @@ pub(super) fn steps(items: &[Item], api: Api) -> impl Iterator<Item = Step<'_>> 
         }
         [item, others @ ..] => {
             rest = others;
-            Some(Step::Item(item))
+            Some(Step::Fragment(item))
         }
         [] => None,
     })

@@ -30,7 +30,7 @@ use crate::wrapper::route::expanded::compiler_line;
 use crate::wrapper::route::headers;
 use crate::wrapper::route::substitution::substituted;
 use crate::wrapper::route::unmeasured;
-use crate::wrapper::run::{Outcome, Output, Runner};
+use crate::wrapper::run::{Finished, Output, Runner};
 use crate::wrapper::settings::Settings;
 use crate::wrapper::unit::Unit;
 
@@ -119,7 +119,7 @@ impl Job<'_> {
     }
 
     /// Compiles the users' sources to a file that nobody needs, for what is said of them.
-    fn beside(&self, line: &CommandLine) -> Result<Outcome, u8> {
+    fn beside(&self, line: &CommandLine) -> Result<Finished, u8> {
         let mut aside = line.clone().without_dependencies();
         aside.clear_all(Meaning::Output);
         aside.clear_all(Meaning::CompilationDatabase);
@@ -167,7 +167,7 @@ impl Job<'_> {
         &self,
         line: &CommandLine,
         units: &[&Unit],
-        failure: &Outcome,
+        failure: &Finished,
     ) -> Result<u8, u8> {
         if self.runner.settings.strict {
             self.refuse(line, units, failure)
@@ -178,7 +178,7 @@ impl Job<'_> {
 
     /// Compiles the new texts. A compiler that rejects one of our flags by its name
     /// gets another one, or none in the end.
-    fn attempt(&self, line: &CommandLine, units: &[&Unit]) -> Result<Outcome, u8> {
+    fn attempt(&self, line: &CommandLine, units: &[&Unit]) -> Result<Finished, u8> {
         for flag in self.runner.compiler.family.prefix_maps {
             let outcome = self.attempt_with(line, units, Some(flag))?;
             let mut parts = outcome.stderr.windows(flag.len());
@@ -195,7 +195,7 @@ impl Job<'_> {
         line: &CommandLine,
         units: &[&Unit],
         prefix_map: Option<&str>,
-    ) -> Result<Outcome, u8> {
+    ) -> Result<Finished, u8> {
         let mut words = substituted(line, units, prefix_map);
         words.extend(self.runner.colour(line));
         words.extend(self.pipe(line).map(OsString::from));
@@ -245,7 +245,7 @@ impl Job<'_> {
         vec![word]
     }
 
-    fn accept(&self, line: &CommandLine, units: &[&Unit], outcome: &Outcome) -> u8 {
+    fn accept(&self, line: &CommandLine, units: &[&Unit], outcome: &Finished) -> u8 {
         outcome.replay();
         for missing in units.iter().filter_map(|unit| unit.missing.as_ref()) {
             message::warning(self.runner.settings, missing);
@@ -307,7 +307,7 @@ impl Job<'_> {
     /// `ROMP_STRICT`: that the compiler accepts the user's source does not save
     /// a rejected text. It is compiled all the same, because a source with
     /// errors must be reported as the compiler does.
-    fn refuse(&self, line: &CommandLine, units: &[&Unit], failure: &Outcome) -> Result<u8, u8> {
+    fn refuse(&self, line: &CommandLine, units: &[&Unit], failure: &Finished) -> Result<u8, u8> {
         let outcome = self.original(line, Output::HeldBack)?;
         if !outcome.success() {
             outcome.replay();
@@ -328,7 +328,7 @@ impl Job<'_> {
     }
 
     /// Compiles the user's sources.
-    fn original(&self, line: &CommandLine, output: Output) -> Result<Outcome, u8> {
+    fn original(&self, line: &CommandLine, output: Output) -> Result<Finished, u8> {
         let mut words = line.clone().without_end_of_flags().words();
         if steps::wants_library(line) {
             words.extend(library::link_words(line, self.library));

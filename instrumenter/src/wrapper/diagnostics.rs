@@ -16,7 +16,7 @@ use crate::openmp::Language;
 use crate::wrapper::command::classify::CommandLine;
 use crate::wrapper::compilers::Substitution;
 use crate::wrapper::route::choose::Needs;
-use crate::wrapper::run::{Outcome, Runner};
+use crate::wrapper::run::{Finished, Runner};
 use crate::wrapper::unit::Unit;
 
 /// Flags that have messages name places as they are in the text that was read, whatever
@@ -36,7 +36,7 @@ pub(crate) fn are_of_source(
     runner: &Runner<'_>,
     line: &CommandLine,
     units: &[&Unit],
-    said: &Outcome,
+    said: &Finished,
 ) -> bool {
     if runner.settings.exact {
         return false;

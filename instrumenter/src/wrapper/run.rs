@@ -23,7 +23,7 @@ const NOT_STARTED: u8 = 127;
 
 /// How a compiler ended, and what it said if that was held back.
 #[derive(Debug, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct Finished {
     status: ExitStatus,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
@@ -36,7 +36,7 @@ pub(crate) enum Output {
     HeldBack,
 }
 
-impl Outcome {
+impl Finished {
     pub(crate) fn success(&self) -> bool {
         self.status.success()
     }
@@ -104,10 +104,10 @@ impl Runner<'_> {
         words: &[OsString],
         input: Option<&[u8]>,
         output: Output,
-    ) -> Result<Outcome, u8> {
+    ) -> Result<Finished, u8> {
         let mut command = self.command(words);
         if self.settings.dry_run {
-            return Ok(Outcome::default());
+            return Ok(Finished::default());
         }
         let held_back = output == Output::HeldBack;
         if input.is_some() {
@@ -126,7 +126,7 @@ impl Runner<'_> {
     }
 
     /// Whether the compiler said nothing about a source.
-    pub(crate) fn is_quiet(&self, outcome: &Outcome) -> bool {
+    pub(crate) fn is_quiet(&self, outcome: &Finished) -> bool {
         self.remarks(&outcome.stderr).is_empty()
     }
 
@@ -176,7 +176,7 @@ impl Runner<'_> {
 
 /// Drains a child's pipes side by side, and feeds it, so that none fills up. Only
 /// feeding takes a thread, whose start takes longer than instrumenting a small source.
-fn finish(mut child: Child, input: Option<&[u8]>) -> std::io::Result<Outcome> {
+fn finish(mut child: Child, input: Option<&[u8]>) -> std::io::Result<Finished> {
     let stdin = child.stdin.take();
     let output = std::thread::scope(|scope| {
         let fed = stdin.zip(input).filter(|(_, input)| !input.is_empty());
@@ -188,7 +188,7 @@ fn finish(mut child: Child, input: Option<&[u8]>) -> std::io::Result<Outcome> {
         }
         child.wait_with_output()
     })?;
-    Ok(Outcome {
+    Ok(Finished {
         status: output.status,
         stdout: output.stdout,
         stderr: output.stderr,

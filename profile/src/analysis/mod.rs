@@ -37,7 +37,7 @@ pub use efficiency::{Efficiencies, Efficiency, Processor, processor};
 pub use estimate::Barrier;
 pub use grain::Grain;
 pub use labels::Label;
-pub use overheads::{Losses, OverheadRow, Overheads, ParallelRegion, Place, Untold};
+pub use overheads::{LossPlace, Losses, OverheadRow, Overheads, ParallelRegion, Untold};
 pub use own::OwnTime;
 pub use properties::Property;
 pub use ranks::Rank;

@@ -116,7 +116,7 @@ pub struct OverheadRow {
 
 /// Where time was lost: one kind of cost of one region.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct LossPlace {
     /// Index of the region.
     pub region: usize,
     /// Which of its costs.
@@ -172,7 +172,7 @@ pub struct Overheads {
     /// What was lost outside parallel regions.
     pub outside: Losses,
     /// All places where time was lost, worst first.
-    pub places: Vec<Place>,
+    pub places: Vec<LossPlace>,
 }
 
 pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, walls: &Walls) -> Overheads {
@@ -481,7 +481,7 @@ impl Sums {
         places
     }
 
-    fn places(&self, thread_time_ns: u64) -> Vec<Place> {
+    fn places(&self, thread_time_ns: u64) -> Vec<LossPlace> {
         let mut places = Vec::new();
         for (region, costs) in self.costs.iter().enumerate() {
             for (cost, losses) in costs.iter().filter(|(_, losses)| losses.total() > 0) {
@@ -489,7 +489,7 @@ impl Sums {
                     .into_iter()
                     .max_by_key(|&category| losses.of(category));
                 let lost = Share::of(losses.total(), thread_time_ns);
-                places.extend(worst.map(|category| Place {
+                places.extend(worst.map(|category| LossPlace {
                     region,
                     cost,
                     category,

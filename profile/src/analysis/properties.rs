@@ -51,7 +51,7 @@ pub(crate) fn analyse(
                 continue;
             }
             let severity = Share::of(lost, thread_time_ns);
-            let place = Place {
+            let place = Shown {
                 region: &profile.regions[table.region],
                 label: &labels[table.region],
                 table,
@@ -111,7 +111,7 @@ fn spreads_unevenly(table: &Table) -> bool {
 }
 
 /// What a sentence tells of a region.
-struct Place<'a> {
+struct Shown<'a> {
     region: &'a Region,
     label: &'a Label,
     table: &'a Table,
@@ -119,7 +119,7 @@ struct Place<'a> {
 
 /// `For 4.05 s of thread time (16 %) threads waited ... at the implicit barrier
 /// of the LOOP at a.c:15 (in f); try ...`
-fn sentence(row: &PropertyRow, place: &Place<'_>, severity: Share) -> String {
+fn sentence(row: &PropertyRow, place: &Shown<'_>, severity: Share) -> String {
     format!(
         "For {} of thread time ({}) {} {} the {}{}{}",
         time(severity.ns),
@@ -133,7 +133,7 @@ fn sentence(row: &PropertyRow, place: &Place<'_>, severity: Share) -> String {
 }
 
 /// What to try, as the rest of the sentence.
-fn remedy(row: &PropertyRow, place: &Place<'_>) -> String {
+fn remedy(row: &PropertyRow, place: &Shown<'_>) -> String {
     let waits = row.lost.iter();
     if let Some(tasks) = waits
         .clone()

@@ -154,7 +154,7 @@ impl Table {
             return;
         }
         let threads = &self.threads;
-        let order = order::of(threads.len(), &|a, b| threads[a].cmp(&threads[b]));
+        let order = order::argsort(threads.len(), &|a, b| threads[a].cmp(&threads[b]));
         let mut cells = Vec::with_capacity(self.cells.len());
         for row in &order {
             let begin = row * self.columns.len();

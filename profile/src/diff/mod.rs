@@ -109,7 +109,7 @@ pub enum Status {
 
 /// A region that is compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct ComparedRegion {
     /// Its kind.
     pub kind: RegionKind,
     /// Its file, as the second program names it.
@@ -137,7 +137,7 @@ pub struct Place {
 #[derive(Clone, Debug, Serialize)]
 pub struct Change {
     /// The region; none for the whole program.
-    pub region: Option<Place>,
+    pub region: Option<ComparedRegion>,
     /// Which time.
     pub subject: Subject,
     /// In the first runs, the median; 0 if the region was not there.
@@ -186,16 +186,17 @@ pub fn diff_runs(before: &[Profile], after: &[Profile], noise: Noise) -> Diff {
     let (old, new) = (Analysed::new(before), Analysed::new(after));
     let whole_ns = old.thread_time_ns().max(new.thread_time_ns());
     let not_run_percent = f64::max(old.not_run_percent(), new.not_run_percent());
-    let change = |region: Option<Place>, subject: Subject, [before, after]: [Sample; 2]| {
-        let compared = Compared {
-            before,
-            after,
-            whole_ns,
-            is_loss: matches!(subject, Subject::Lost(_)),
-            not_run_percent,
+    let change =
+        |region: Option<ComparedRegion>, subject: Subject, [before, after]: [Sample; 2]| {
+            let compared = Compared {
+                before,
+                after,
+                whole_ns,
+                is_loss: matches!(subject, Subject::Lost(_)),
+                not_run_percent,
+            };
+            change(region, subject, &compared, noise)
         };
-        change(region, subject, &compared, noise)
-    };
     let mut regions = Vec::new();
     for pair in pairs(old.regions(), new.regions()) {
         let Some(place) = place(&old, &new, pair) else {
@@ -235,7 +236,7 @@ fn subjects(first: Subject) -> impl Iterator<Item = Subject> {
     std::iter::once(first).chain(Category::ALL.map(Subject::Lost))
 }
 
-fn change(region: Option<Place>, subject: Subject, of: &Compared, noise: Noise) -> Change {
+fn change(region: Option<ComparedRegion>, subject: Subject, of: &Compared, noise: Noise) -> Change {
     let Compared { before, after, .. } = *of;
     let [before_ns, after_ns] = [before, after].map(|times| times.median);
     let in_both = region
@@ -254,7 +255,7 @@ fn change(region: Option<Place>, subject: Subject, of: &Compared, noise: Noise) 
     }
 }
 
-fn place(old: &Analysed<'_>, new: &Analysed<'_>, pair: Pair) -> Option<Place> {
+fn place(old: &Analysed<'_>, new: &Analysed<'_>, pair: Pair) -> Option<ComparedRegion> {
     let (shown, index, status) = match (pair.before, pair.after) {
         (Some(_), Some(after)) => (new, after, Status::Both),
         (None, Some(after)) => (new, after, Status::New),
@@ -264,7 +265,7 @@ fn place(old: &Analysed<'_>, new: &Analysed<'_>, pair: Pair) -> Option<Place> {
     let region = &shown.regions()[index];
     let label = shown.common.label(&shown.reports, index);
     let was = pair.before.map(|before| &old.regions()[before]);
-    Some(Place {
+    Some(ComparedRegion {
         kind: region.kind,
         file: label.file.clone(),
         short_file: label.short_file.clone(),

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Change, Diff, Place, Side, Status};
+use super::{Change, ComparedRegion, Diff, Side, Status};
 use crate::analysis::words::{count, time};
 use crate::runs::Sample;
 
@@ -106,7 +106,7 @@ fn sample(of: &Sample) -> String {
 }
 
 /// `LOOP a.c:35 (in main)`.
-fn place(place: &Place) -> String {
+fn place(place: &ComparedRegion) -> String {
     let mut text = place.kind.row().full_name.to_owned();
     if let Some(name) = &place.name {
         text += &format!(" \"{name}\"");
@@ -123,7 +123,7 @@ fn place(place: &Place) -> String {
 }
 
 /// How the directive was edited, if it was.
-fn edit(place: &Place) -> String {
+fn edit(place: &ComparedRegion) -> String {
     match (&place.directive_before, &place.directive) {
         (Some(before), Some(now)) => format!(", '{before}' became '{now}'"),
         _ => String::new(),

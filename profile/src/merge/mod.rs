@@ -16,7 +16,7 @@ use crate::identity::{Identity, identities};
 use crate::model::{Node, Profile, Region, Run, SCHEMA, Thread, VERSION};
 use crate::order;
 use crate::region_kind::PseudoRegion;
-use waits::{Places, Waits};
+use waits::{Places, WaitLists};
 
 /// A profile to be merged.
 #[derive(Clone, Debug)]
@@ -295,7 +295,7 @@ struct Builder {
     by_name: HashMap<Thread, usize>,
     nodes: Vec<Node>,
     by_key: HashMap<NodeKey, usize>,
-    waits: Waits,
+    waits: WaitLists,
 }
 
 impl Builder {

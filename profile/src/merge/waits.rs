@@ -23,14 +23,14 @@ pub(super) struct Places<'a> {
 
 /// The lists in the making.
 #[derive(Debug, Default)]
-pub(super) struct Waits {
+pub(super) struct WaitLists {
     pub(super) serial: Vec<Serial>,
     pub(super) distributions: Vec<Distribution>,
     pub(super) arrivals: Vec<Arrivals>,
     pub(super) contention: Vec<Contention>,
 }
 
-impl Waits {
+impl WaitLists {
     /// Adds those of a profile of one process, or of one that is not taken
     /// apart; locks get the rank.
     pub(super) fn add(&mut self, profile: &Profile, places: &Places<'_>, rank: Option<u32>) {

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use crate::analysis::{
-    Barrier, Cause, Contended, Decomposition, Derived, Efficiency, Lateness, OverheadRow, PARTS,
-    Parts, Place, Property, Report, Share, Spread,
+    Barrier, Cause, Contended, Decomposition, Derived, Efficiency, Lateness, LossPlace,
+    OverheadRow, PARTS, Parts, Property, Report, Share, Spread,
 };
 use crate::overheads::Category;
 use crate::printable::write_pretty_json;
@@ -160,7 +160,7 @@ fn overhead(row: &OverheadRow) -> Value {
     value
 }
 
-fn place(place: &Place) -> Value {
+fn place(place: &LossPlace) -> Value {
     json!({
         "region": place.region,
         "where": place.cost.place,

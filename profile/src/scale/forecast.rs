@@ -9,7 +9,7 @@
 
 use serde::Serialize;
 
-use super::{Part, Place, Width};
+use super::{Part, ScaledRegion, Width};
 
 /// A prediction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -44,7 +44,11 @@ pub struct Tried {
 }
 
 /// What the next doubling would bring after the width that is judged.
-pub(super) fn forecast(widths: &[Width], places: &[Place], judged: usize) -> Option<Forecast> {
+pub(super) fn forecast(
+    widths: &[Width],
+    places: &[ScaledRegion],
+    judged: usize,
+) -> Option<Forecast> {
     let before = judged.checked_sub(1)?;
     // Threads that share processors are no base.
     if !widths[judged].has_processors() {
@@ -75,12 +79,12 @@ pub(super) fn forecast(widths: &[Width], places: &[Place], judged: usize) -> Opt
 /// What the model takes its numbers from.
 struct Model<'a> {
     widths: &'a [Width],
-    places: &'a [Place],
+    places: &'a [ScaledRegion],
 }
 
 impl Model<'_> {
     /// The thread time of a place for which threads had a processor.
-    fn thread_time(&self, place: &Place, width: usize) -> (f64, f64) {
+    fn thread_time(&self, place: &ScaledRegion, width: usize) -> (f64, f64) {
         let time = &place.at[width].time;
         let ran = time.total() - time.of(Part::NotRun);
         (self.widths[width].threads.max(1) as f64, ran as f64)
@@ -88,7 +92,7 @@ impl Model<'_> {
 
     /// The elapsed time if threads had always had a processor.
     fn measured(&self, width: usize) -> u64 {
-        let of = |place: &Place| {
+        let of = |place: &ScaledRegion| {
             let (threads, time) = self.thread_time(place, width);
             time / threads
         };
@@ -97,7 +101,7 @@ impl Model<'_> {
 
     /// The elapsed time with so many threads, or with any number of them.
     fn predict(&self, from: [usize; 2], threads: Option<u64>) -> u64 {
-        let of = |place: &Place| {
+        let of = |place: &ScaledRegion| {
             let [few, many] = from.map(|width| self.thread_time(place, width));
             elapsed(few, many, threads.map(|threads| threads as f64))
         };

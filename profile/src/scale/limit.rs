@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::measured::Measured;
-use super::{Found, Part, Place, Scaling, Width};
+use super::{Found, Part, ScaledRegion, Scaling, Width};
 use crate::analysis::words::time;
 use crate::analysis::{Cause, NEGLIGIBLE, Report, Share};
 use crate::region_kind::RegionKind;
@@ -162,7 +162,7 @@ fn below(report: &Report<'_>, run: usize, region: usize, common: &Common) -> BTr
 }
 
 /// How many times the work with the fewest threads it takes; none of nothing.
-fn ratio(place: &Place, judged: usize) -> Option<f64> {
+fn ratio(place: &ScaledRegion, judged: usize) -> Option<f64> {
     let [base, now] = [0, judged].map(|width| place.at[width].time.of(Part::Work) as f64);
     (base > 0.0).then(|| now / base)
 }
@@ -170,9 +170,9 @@ fn ratio(place: &Place, judged: usize) -> Option<f64> {
 /// What limits at the width that is judged, worst first.
 pub(super) fn limits(scaling: &Scaling) -> Vec<Limit> {
     let width = &scaling.widths[scaling.judged];
-    let lost = |place: &Place| width.elapsed(place.at[scaling.judged].lost.total());
+    let lost = |place: &ScaledRegion| width.elapsed(place.at[scaling.judged].lost.total());
     let places = scaling.places.iter().enumerate();
-    let is_real = |(_, place): &(usize, &Place)| {
+    let is_real = |(_, place): &(usize, &ScaledRegion)| {
         let at = &place.at[scaling.judged];
         let share = Share::of(u64::try_from(lost(place)).unwrap_or(0), width.duration_ns);
         // Within what the runs differ by it is none.
@@ -210,7 +210,7 @@ fn capital(text: &str) -> String {
 }
 
 /// What was found, and what to do.
-fn told(scaling: &Scaling, width: &Width, place: &Place, part: Part) -> (String, String) {
+fn told(scaling: &Scaling, width: &Width, place: &ScaledRegion, part: Part) -> (String, String) {
     let is_of_run = matches!(part, Part::Waiting | Part::Runtime);
     if let Some(known) = place.cause.as_ref().filter(|_| is_of_run) {
         return (format!("most {}", known.found), known.remedy.clone());
@@ -243,7 +243,7 @@ fn told(scaling: &Scaling, width: &Width, place: &Place, part: Part) -> (String,
     (found.to_owned(), advice.to_owned())
 }
 
-fn serial(scaling: &Scaling, width: &Width, place: &Place) -> (String, String) {
+fn serial(scaling: &Scaling, width: &Width, place: &ScaledRegion) -> (String, String) {
     let elapsed = width.elapsed(place.at[scaling.judged].time.of(Part::Serial));
     let elapsed = time(u64::try_from(elapsed).unwrap_or(0));
     (
@@ -255,7 +255,7 @@ fn serial(scaling: &Scaling, width: &Width, place: &Place) -> (String, String) {
     )
 }
 
-fn work(scaling: &Scaling, width: &Width, place: &Place) -> (String, String) {
+fn work(scaling: &Scaling, width: &Width, place: &ScaledRegion) -> (String, String) {
     let base = &scaling.widths[0];
     let times_more = width.threads as f64 / base.threads.max(1) as f64;
     let ratio = ratio(place, scaling.judged).unwrap_or(f64::INFINITY);
@@ -291,7 +291,7 @@ fn work(scaling: &Scaling, width: &Width, place: &Place) -> (String, String) {
 }
 
 /// What the counters did meanwhile, in words; whether that is more to do.
-fn counted(scaling: &Scaling, place: &Place) -> Vec<(String, bool)> {
+fn counted(scaling: &Scaling, place: &ScaledRegion) -> Vec<(String, bool)> {
     let [base, now] = [0, scaling.judged].map(|width| &place.at[width].counters);
     let both = scaling.counters.iter().zip(base.iter().zip(now));
     let grown = (ratio(place, scaling.judged).unwrap_or(1.0) - 1.0).max(0.0);

@@ -238,7 +238,7 @@ pub struct At {
 
 /// How a place scales.
 #[derive(Clone, Debug, Serialize)]
-pub struct Place {
+pub struct ScaledRegion {
     /// The parallel region; none for what is outside all of them.
     pub region: Option<Site>,
     /// For each number of threads, in the order of [`Scaling::widths`].
@@ -251,7 +251,7 @@ pub struct Place {
     pub is_repeated: bool,
 }
 
-impl Place {
+impl ScaledRegion {
     /// Where it is, in words.
     #[must_use]
     pub fn in_words(&self) -> String {
@@ -272,7 +272,7 @@ pub struct Scaling {
     /// The names of what was counted in all runs.
     pub counters: Vec<String>,
     /// The places, those that lose most at the judged width first.
-    pub places: Vec<Place>,
+    pub places: Vec<ScaledRegion>,
     /// What limits.
     pub limits: Vec<Limit>,
     /// What twice as many threads would bring; none where the fewest are judged.
@@ -299,7 +299,7 @@ pub fn scale(profiles: &[Profile]) -> Result<Scaling, ScaleError> {
     for place in &mut places {
         limit::look_inside(place, &runs, &groups, judged, &common, &reports);
     }
-    let mut places: Vec<Place> = places.into_iter().map(|found| found.place).collect();
+    let mut places: Vec<ScaledRegion> = places.into_iter().map(|found| found.place).collect();
     places.sort_by_key(|place| std::cmp::Reverse(place.at[judged].lost.total()));
     let forecast = forecast::forecast(&widths, &places, judged);
     let mut scaling = Scaling {
@@ -377,7 +377,7 @@ fn judged(widths: &[Width]) -> usize {
 
 /// A place, and its number among the common regions.
 struct Found {
-    place: Place,
+    place: ScaledRegion,
     region: Option<usize>,
 }
 
@@ -392,7 +392,7 @@ fn places(
     regions
         .chain([None])
         .map(|region| Found {
-            place: Place {
+            place: ScaledRegion {
                 region: region.map(|region| common.site(reports, region)),
                 at: groups
                     .iter()

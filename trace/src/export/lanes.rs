@@ -10,7 +10,7 @@ const NAMED: usize = 3;
 
 /// Where a program ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Host {
     /// The kind of machine.
     pub machine: String,
     /// The machine's name.
@@ -21,7 +21,7 @@ pub struct Place {
 
 /// Where the program of a trace ran.
 #[must_use]
-pub fn place(trace: &Trace) -> Place {
+pub fn place(trace: &Trace) -> Host {
     let fact = |name: &str, other: &str| {
         let value = trace.facts().get(name).filter(|value| !value.is_empty());
         value.map_or_else(|| other.to_owned(), Clone::clone)
@@ -29,7 +29,7 @@ pub fn place(trace: &Trace) -> Place {
     let rank = trace.facts().get("rank");
     let rank = rank.map_or_else(String::new, |rank| format!("rank {rank}, "));
     let (application, pid) = (fact("application", "process"), trace.header.pid);
-    Place {
+    Host {
         machine: fact("system", "machine"),
         node: fact("host", "node"),
         process: format!("{rank}{application} ({pid})"),

@@ -15,7 +15,7 @@ use crate::replay::Open;
 
 pub use chrome::chrome;
 pub use folded::folded;
-pub use lanes::{Lane, Place, lanes, place};
+pub use lanes::{Host, Lane, lanes, place};
 pub use paraver::{paraver, paraver_names, paraver_threads};
 
 /// Why a trace was not exported.

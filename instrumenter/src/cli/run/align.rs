@@ -51,7 +51,7 @@ pub(super) struct Call {
 
 /// A place where a call of a kind belongs.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct CallSite {
     construct: usize,
     at: (u32, u32),
     lines: [u32; 2],
@@ -166,8 +166,8 @@ pub(super) fn of_calls(
 }
 
 /// What stands at a line, if that is one.
-fn at_line(places: &[Place], line: u32) -> Found {
-    let is_there = |place: &&Place| (place.lines[0]..=place.lines[1]).contains(&line);
+fn at_line(places: &[CallSite], line: u32) -> Found {
+    let is_there = |place: &&CallSite| (place.lines[0]..=place.lines[1]).contains(&line);
     let mut found = places.iter().filter(is_there);
     match (found.next(), found.next()) {
         (Some(place), None) => place.found(),
@@ -175,7 +175,7 @@ fn at_line(places: &[Place], line: u32) -> Found {
     }
 }
 
-impl Place {
+impl CallSite {
     fn found(&self) -> Found {
         match self.is_end {
             true => Found::EndOf(self.construct),
@@ -190,9 +190,9 @@ fn places(
     scope: Scope<'_>,
     of: Of<'_>,
     name: Option<Option<&str>>,
-) -> Vec<Place> {
+) -> Vec<CallSite> {
     let kind = of.kind;
-    let mut places: Vec<Place> = all
+    let mut places: Vec<CallSite> = all
         .iter()
         .enumerate()
         .filter(|(_, construct)| scope.holds(all, construct))
@@ -202,7 +202,7 @@ fn places(
             let is_scheduled = kind != RegionKind::Loop || is_static(construct) == of.is_head;
             let is_its = may_be(kind, it) && is_named && is_scheduled;
             if is_its {
-                return Some(Place {
+                return Some(CallSite {
                     construct: number,
                     at: (construct.begin.first, construct.column),
                     lines: [construct.begin.first, construct.begin.last],
@@ -210,7 +210,7 @@ fn places(
                 });
             }
             let waits = kind == RegionKind::Barrier && waits_in_a_barrier(it, construct);
-            waits.then_some(Place {
+            waits.then_some(CallSite {
                 construct: number,
                 at: (construct.end.last, u32::MAX),
                 lines: [construct.begin.first, construct.end.last],

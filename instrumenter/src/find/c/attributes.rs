@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use super::directives::{Record, words};
+use super::directives::{RawDirective, words};
 use super::lexer::{Token, TokenKind};
 use super::text_of;
 use crate::find::{InSequence, Placement};
@@ -20,7 +20,7 @@ use crate::openmp::directives::DIRECTIVES;
 use crate::openmp::{Association, Language};
 
 /// The directives of all attributes.
-pub(super) fn from_attributes(text: &[u8], code: &[Token]) -> Vec<Record> {
+pub(super) fn from_attributes(text: &[u8], code: &[Token]) -> Vec<RawDirective> {
     let mut all = Vec::new();
     // Most files have no attributes.
     if memchr::memmem::find(text, b"omp").is_none() {
@@ -85,7 +85,7 @@ impl List<'_> {
     }
 
     /// None if no attribute is OpenMP's.
-    fn records(&self) -> Option<Vec<Record>> {
+    fn records(&self) -> Option<Vec<RawDirective>> {
         let inner = 2..self.end - 2;
         let using = self.is(2, "using") && self.is(3, "omp") && self.tokens[4].is(b':');
         let from = if using { 5 } else { 2 };
@@ -109,7 +109,7 @@ impl List<'_> {
             let next = members.get(number + 1);
             let offset = |member: &Member| self.tokens[member.head.start].start();
             let from = if number == 0 { start } else { offset(member) };
-            Record {
+            RawDirective {
                 range: from..next.map_or(end, offset),
                 empty_statement: semicolon
                     .filter(|_| next.is_none())
@@ -125,7 +125,7 @@ impl List<'_> {
                 }),
             }
         });
-        Some(records.collect()).filter(|records: &Vec<Record>| !records.is_empty())
+        Some(records.collect()).filter(|records: &Vec<RawDirective>| !records.is_empty())
     }
 
     /// The parts of a list between its commas.

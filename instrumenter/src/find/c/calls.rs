@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::groups::word;
+use super::conditionals::word;
 use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind};
 use super::text_of;
 use crate::find::{Branch, FoundCall, Function, first_argument};

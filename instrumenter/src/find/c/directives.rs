@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::attributes::from_attributes;
-use super::groups::word;
+use super::conditionals::word;
 use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind, lex_part};
 use super::{is_word, text_of};
 use crate::find::{InSequence, Placement};
@@ -14,7 +14,7 @@ use crate::openmp::{Directive, Language};
 
 /// A directive before it is understood.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(super) struct RawDirective {
     pub(super) range: Range<usize>,
     /// Behind the semicolon that follows an attribute: where a directive that
     /// stands alone appertains to the empty statement, it ends there.
@@ -31,7 +31,7 @@ pub(super) struct Record {
     pub(super) sequence: Option<InSequence>,
 }
 
-impl Record {
+impl RawDirective {
     /// What it says.
     pub(super) fn parse(&self, language: Language) -> Result<Directive, DirectiveError> {
         parse(&self.words, self.table, language)
@@ -40,13 +40,13 @@ impl Record {
 
 /// All records of a text in source order, and the indices of the code tokens
 /// that belong to `_Pragma` operators.
-pub(super) fn records(text: &[u8], lexed: &Lexed) -> Vec<Record> {
+pub(super) fn records(text: &[u8], lexed: &Lexed) -> Vec<RawDirective> {
     let lines = lexed.lines.iter().filter_map(|line| from_line(text, line));
     let may_begin = |at: &usize| text[lexed.code[*at].start()] == b'_';
     let names = (0..lexed.code.len()).filter(may_begin);
     let operators = names.filter_map(|at| from_operator(text, &lexed.code, at));
     let attributes = from_attributes(text, &lexed.code);
-    let mut records: Vec<Record> = lines.chain(operators).chain(attributes).collect();
+    let mut records: Vec<RawDirective> = lines.chain(operators).chain(attributes).collect();
     records.sort_by_key(|record| record.range.start);
     records
 }
@@ -55,7 +55,7 @@ pub(super) fn records(text: &[u8], lexed: &Lexed) -> Vec<Record> {
 const SENTINELS: [(&str, &[DirectiveRow]); 2] = [("omp", DIRECTIVES), ("pomp", POMP_DIRECTIVES)];
 
 /// `#pragma omp ...`
-fn from_line(text: &[u8], line: &PreprocessorLine) -> Option<Record> {
+fn from_line(text: &[u8], line: &PreprocessorLine) -> Option<RawDirective> {
     if word(text, line, 0) != "pragma" {
         return None;
     }
@@ -67,7 +67,7 @@ fn from_line(text: &[u8], line: &PreprocessorLine) -> Option<Record> {
     };
     let frozen = (line.range.end == text.len()).then_some("the file ends with it");
     let words = words(text, &line.tokens[2..]);
-    Some(Record {
+    Some(RawDirective {
         range: line.range.clone(),
         empty_statement: None,
         sentinel,
@@ -80,7 +80,7 @@ fn from_line(text: &[u8], line: &PreprocessorLine) -> Option<Record> {
 }
 
 /// `_Pragma("omp ...")`
-fn from_operator(text: &[u8], code: &[Token], at: usize) -> Option<Record> {
+fn from_operator(text: &[u8], code: &[Token], at: usize) -> Option<RawDirective> {
     let [name, open, literal, close] = code.get(at..at + 4)? else {
         return None;
     };
@@ -100,7 +100,7 @@ fn from_operator(text: &[u8], code: &[Token], at: usize) -> Option<Record> {
         return None;
     }
     let frozen = content.contains(&b'\\').then_some("its string has escapes");
-    Some(Record {
+    Some(RawDirective {
         range: name.start()..close.end(),
         empty_statement: None,
         sentinel: "omp",

@@ -2,9 +2,9 @@
 //! and what to make of both.
 
 use super::Finder;
-use super::groups::{Configuration, TOO_DEEP};
+use super::conditionals::{Configuration, TOO_DEEP};
+use super::configuration::View;
 use super::lexer::Token;
-use super::view::View;
 use super::{HEADS, is_word};
 use crate::find::tree::TreeAnswer;
 use crate::find::{Body, Closing, Extent, Placement, Position};

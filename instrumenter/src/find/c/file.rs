@@ -4,8 +4,8 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use super::conditionals::{Group, Groups};
 use super::conditions::deciding;
-use super::groups::{Group, Groups};
 use super::lexer::{Lexed, lex};
 use super::scan;
 use crate::openmp::Language;

@@ -1,7 +1,7 @@
 //! `#line` and the line markers of preprocessed text.
 
+use super::conditionals::{Groups, word};
 use super::cursor::unspliced_bytes;
-use super::groups::{Groups, word};
 use super::lexer::{PreprocessorLine, TokenKind};
 use super::preprocessed::keeps_macros;
 use crate::find::fortran::marks::plain_name;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::groups::word;
+use super::conditionals::word;
 use super::lexer::PreprocessorLine;
 
 /// Their names.

@@ -10,13 +10,14 @@
 mod attributes;
 mod brackets;
 mod calls;
+pub(in crate::find) mod conditionals;
 pub mod conditions;
+mod configuration;
 mod cross_check;
 mod cursor;
 mod directives;
 mod extents;
 pub mod file;
-pub(in crate::find) mod groups;
 mod items;
 pub(in crate::find) mod lexer;
 pub(in crate::find) mod line_directives;
@@ -27,7 +28,6 @@ pub(crate) mod preprocessed;
 pub mod scan;
 mod sections;
 mod tree;
-mod view;
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -41,12 +41,12 @@ use super::{
 use crate::openmp::parse::joined;
 use crate::openmp::{Association, Directive, Language, Leaf};
 use crate::source::{LineIndex, Source};
-use directives::Record;
-use groups::{Configuration, Groups, TOO_DEEP};
+use conditionals::{Configuration, Groups, TOO_DEEP};
+use configuration::View;
+use directives::RawDirective;
 use lexer::{Lexed, Token};
 use loops::Loops;
 use macros::Macros;
-use view::View;
 
 /// The front end for C and C++; the source says which of them.
 #[derive(Debug, Default)]
@@ -146,7 +146,7 @@ struct Finder<'s> {
     grammar: tree_sitter::Language,
     lexed: Lexed,
     groups: Groups,
-    records: Vec<Record>,
+    records: Vec<RawDirective>,
     /// What each record governs, if it is understood.
     associations: Vec<Option<Association>>,
     /// Whether one that stands alone comes before each in its sequence.
@@ -195,7 +195,7 @@ impl<'s> Finder<'s> {
             true => HashSet::new(),
             false => brace_macros(text, &lexed),
         };
-        let association = |record: &Record| {
+        let association = |record: &RawDirective| {
             let directive = record.parse(language).ok()?;
             Some(directive.association())
         };
@@ -423,7 +423,7 @@ impl<'s> Finder<'s> {
 
     /// Whether a statement may stand where a directive is, as far as the tokens in front of
     /// it say: not in an expression, and not in parentheses.
-    fn is_between_statements(&self, record: &Record) -> bool {
+    fn is_between_statements(&self, record: &RawDirective) -> bool {
         let code = &self.lexed.code;
         let at = code.partition_point(|token| token.start() < record.range.start);
         let before = code[..at].iter().rev();
@@ -480,7 +480,7 @@ impl<'s> Finder<'s> {
 }
 
 /// Whether one that stands alone comes before each in its sequence.
-fn follow_statements(records: &[Record], associations: &[Option<Association>]) -> Vec<bool> {
+fn follow_statements(records: &[RawDirective], associations: &[Option<Association>]) -> Vec<bool> {
     let begin = |at: usize| records[at].sequence.as_ref().map(|sequence| sequence.begin);
     let mut follow = vec![false; records.len()];
     for at in 1..records.len() {
@@ -506,7 +506,7 @@ fn renumber(directive: &mut FoundDirective, kept: &[usize]) {
 fn brace_macros(text: &[u8], lexed: &Lexed) -> HashSet<String> {
     let lines = lexed.lines.iter();
     lines
-        .filter_map(|line| groups::hides_braces(text, line))
+        .filter_map(|line| conditionals::hides_braces(text, line))
         .collect()
 }
 

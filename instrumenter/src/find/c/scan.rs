@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use memchr::memmem;
 
+use super::conditionals::{hides_braces, word};
 use super::conditions::{DEFINE, is_part};
 use super::cursor::unspliced;
 use super::file::{File, IsAbsent};
-use super::groups::{hides_braces, word};
 use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind, lex};
 use super::{calls, directives, is_word, text_of};
 use crate::find::Hidden;

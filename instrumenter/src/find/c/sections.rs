@@ -1,7 +1,7 @@
 //! The blocks of a `sections` construct: what stands between its separators.
 
 use super::Finder;
-use super::view::View;
+use super::configuration::View;
 use crate::find::{Placement, Position, SectionBlock};
 
 impl Finder<'_> {

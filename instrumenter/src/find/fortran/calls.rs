@@ -2,11 +2,11 @@
 
 use super::Finder;
 use super::classify::{Compound, StatementKind};
+use super::configuration::View;
 use super::logical::{Logical, logical_lines};
 use super::squeezed::Squeezed;
 use super::statements::{Statement, statements};
 use super::tokens::{Token, TokenKind};
-use super::view::View;
 use crate::find::{FoundCall, Position, first_argument};
 use crate::openmp::api::{self, RoutineRow};
 

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::Finder;
-use super::directives::{Meaning, Record};
+use super::configuration::View;
+use super::directives::{DirectiveLines, Meaning};
 use super::structure::Unit;
 use super::unit_heads::UnitKind;
-use super::view::View;
 use crate::find::c::preprocessed;
 use crate::openmp::{Directive, Leaf};
 
@@ -61,7 +61,7 @@ impl Finder<'_> {
     /// The procedures of a view that may be compiled for a device: a `declare target`
     /// in one, but not in one inside of it, names no procedure. Then it means this one.
     pub(super) fn device_code_in(&self, view: &View) -> Vec<Range<usize>> {
-        let declares = |record: &&Record| matches!(&record.meaning, Meaning::Begin(directive) if names_nothing(directive));
+        let declares = |record: &&DirectiveLines| matches!(&record.meaning, Meaning::Begin(directive) if names_nothing(directive));
         let declaring = self.records.iter().filter(declares);
         let units: BTreeSet<usize> = declaring
             .filter_map(|record| view.unit_at(record.range.start))

@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::find::c::groups::{Configuration, Group, Groups, word};
+use crate::find::c::conditionals::{Configuration, Group, Groups, word};
 use crate::find::c::lexer::PreprocessorLine;
 
 /// A condition, known to hold or to fail.

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::classify::StatementKind;
+use super::configuration::View;
 use super::squeezed::Squeezed;
-use super::view::View;
 use crate::source::Form;
 
 impl View {

@@ -13,7 +13,7 @@ use crate::source::Form;
 
 /// A directive.
 #[derive(Clone, Debug)]
-pub(super) struct Record {
+pub(super) struct DirectiveLines {
     /// Its lines, without the last newline.
     pub(super) range: Range<usize>,
     /// Behind its last newline.
@@ -36,7 +36,7 @@ pub(super) enum Meaning {
     Unknown(String),
 }
 
-impl Record {
+impl DirectiveLines {
     /// The record of a directive's logical line.
     pub(super) fn new(text: &[u8], line: &Logical, sentinel: Sentinel, form: Form) -> Self {
         let words = words(line, form);

@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use super::Finder;
 use super::classify::StatementKind;
-use super::directives::{Meaning, Record};
+use super::configuration::View;
+use super::directives::{DirectiveLines, Meaning};
 use super::frames::Wants;
-use super::structure::{Item, Span};
-use super::view::View;
-use crate::find::c::groups::TOO_DEEP;
+use super::structure::{Element, Span};
+use crate::find::c::conditionals::TOO_DEEP;
 use crate::find::tree::TreeAnswer;
 use crate::find::{Body, Closing, EndDirective, Extent, Position};
 use crate::openmp::directives::Association;
@@ -80,7 +80,7 @@ impl Finder<'_> {
         end: usize,
         directive: &mut Directive,
     ) -> Result<(Closing, Position, Position), String> {
-        let Item::Directive(index) = view.items[end] else {
+        let Element::Directive(index) = view.items[end] else {
             return Err("where it ends can't be told".into());
         };
         let record = &self.records[index];
@@ -113,8 +113,8 @@ impl Finder<'_> {
     /// begins.
     pub(super) fn behind(&self, view: &View, item: usize) -> Result<Position, String> {
         let next = match view.items[item] {
-            Item::Statement(index) => view.statements[index].next_in_line,
-            Item::Directive(_) => None,
+            Element::Statement(index) => view.statements[index].next_in_line,
+            Element::Directive(_) => None,
         };
         if let Some(at) = next {
             return Ok(Position {
@@ -157,7 +157,7 @@ impl Finder<'_> {
             return None;
         }
         match (view.items.get(span.own + 1), view.items[span.last]) {
-            (Some(Item::Statement(first)), Item::Statement(last)) => Some((*first, last)),
+            (Some(Element::Statement(first)), Element::Statement(last)) => Some((*first, last)),
             // Another directive stands between; it is checked itself.
             _ => None,
         }
@@ -175,7 +175,7 @@ impl Finder<'_> {
         if hides_loop {
             return false;
         }
-        let Item::Directive(own) = view.items[span.own] else {
+        let Element::Directive(own) = view.items[span.own] else {
             return false;
         };
         let from = self.records[own].range.end;
@@ -273,7 +273,7 @@ impl View {
     }
 
     /// Where the construct of a record ends.
-    fn end_of(&self, records: &[Record], index: usize) -> Option<usize> {
+    fn end_of(&self, records: &[DirectiveLines], index: usize) -> Option<usize> {
         let span = self.span(index).ok()?;
         let last = span.end.unwrap_or(span.last);
         Some(self.range(records, last).end)

@@ -9,11 +9,11 @@ use std::rc::Rc;
 
 use super::Finder;
 use super::classify::StatementKind;
+use super::configuration::View;
 use super::logical::Logical;
 use super::statements::Statement;
-use super::structure::Item;
+use super::structure::Element;
 use super::tokens::{Token, TokenKind};
-use super::view::View;
 use crate::find::{Level, LoopNest, LoopReader, Position, Relation};
 
 /// Functions of the language that only compute.
@@ -35,9 +35,9 @@ const DECLARING: &[&str] = &[
 impl LoopReader for Finder<'_> {
     fn nest(&self, begin: usize, levels: usize) -> Result<LoopNest, String> {
         let view = self.view_at(begin)?;
-        let start = |item: &Item| match item {
-            Item::Statement(index) => view.statements[*index].range.start,
-            Item::Directive(index) => self.records[*index].range.start,
+        let start = |item: &Element| match item {
+            Element::Statement(index) => view.statements[*index].range.start,
+            Element::Directive(index) => self.records[*index].range.start,
         };
         let first = view.items.partition_point(|item| start(item) < begin);
         let is_there = view
@@ -134,7 +134,7 @@ fn in_a_choice(text: &[u8], begin: usize) -> bool {
 
 /// The loop that an item begins.
 fn do_statement(view: &Rc<View>, item: usize) -> Result<(&Statement, &Logical), String> {
-    let Some(Item::Statement(index)) = view.items.get(item) else {
+    let Some(Element::Statement(index)) = view.items.get(item) else {
         return Err("a directive stands in front of its loop".to_owned());
     };
     let statement = &view.statements[*index];

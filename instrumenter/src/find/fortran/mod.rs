@@ -10,6 +10,7 @@ mod card;
 mod classify;
 mod closed;
 mod conditions;
+mod configuration;
 mod cross_check;
 mod declaring;
 mod directives;
@@ -33,7 +34,6 @@ mod structure;
 mod tests;
 mod tokens;
 mod unit_heads;
-mod view;
 mod words;
 
 use std::cell::{OnceCell, RefCell};
@@ -41,7 +41,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::c::groups::{Groups, TOO_DEEP};
+use super::c::conditionals::{Groups, TOO_DEEP};
 use super::c::lexer::{PreprocessorLine, lex_part};
 use super::c::{line_directives, preprocessed};
 use super::{
@@ -53,12 +53,12 @@ use crate::openmp::parse::joined;
 use crate::source::{Form, LineIndex, Source};
 use classify::StatementKind;
 use conditions::{ChoiceKey, Conditions};
-use directives::{Meaning, Record};
+use configuration::View;
+use directives::{DirectiveLines, Meaning};
 use logical::{Logical, logical_lines};
 use physical::{Kind, Physical};
 use statements::{Statement, statements};
-use structure::Item;
-use view::View;
+use structure::Element;
 
 /// What Fortran says that changes how constructs are planned.
 const TRAITS: Traits = Traits {
@@ -139,7 +139,7 @@ struct Finder<'s> {
     preprocessor: Vec<PreprocessorLine>,
     groups: Groups,
     conditions: Conditions,
-    records: Vec<Record>,
+    records: Vec<DirectiveLines>,
     /// The bytes of lines that the nesting depends on.
     structural: Vec<Range<usize>>,
     /// The views that were asked for last.
@@ -177,7 +177,7 @@ impl<'s> Finder<'s> {
         let all = logical_lines(text, lines.iter(), form);
         let records = all
             .iter()
-            .filter_map(|line| Some(Record::new(text, line, line.sentinel?, form)))
+            .filter_map(|line| Some(DirectiveLines::new(text, line, line.sentinel?, form)))
             .collect();
         Self {
             source,
@@ -253,8 +253,8 @@ impl<'s> Finder<'s> {
         let end = |index: usize| {
             let view = self.view_at(self.records[index].range.start).ok()?;
             match view.items[view.span(index).ok()?.end?] {
-                Item::Directive(end) => Some(end),
-                Item::Statement(_) => None,
+                Element::Directive(end) => Some(end),
+                Element::Statement(_) => None,
             }
         };
         (0..self.records.len()).filter_map(end).collect()

@@ -1,8 +1,8 @@
 //! The blocks of a `sections` construct: what stands between its separators.
 
 use super::Finder;
-use super::structure::{Item, Span};
-use super::view::View;
+use super::configuration::View;
+use super::structure::{Element, Span};
 use crate::find::{Position, SectionBlock};
 
 impl Finder<'_> {
@@ -34,7 +34,7 @@ impl Finder<'_> {
         };
         let range = |item| view.range(&self.records, item);
         let directive = match view.items[from] {
-            Item::Directive(record) if from != span.own => Some(record),
+            Element::Directive(record) if from != span.own => Some(record),
             _ => None,
         };
         let begin = view.after(&self.records, from);

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::classify::{Compound, StatementKind};
-use super::directives::{Meaning, Record};
+use super::directives::{DirectiveLines, Meaning};
 use super::frames::{Frame, Frames, Key, OpenDirective, Wants};
 use super::statements::Statement;
 use super::unit_heads::UnitHead;
@@ -14,7 +14,7 @@ use crate::openmp::{Association, Directive, Leaf};
 
 /// A statement or a directive, in source order.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Item {
+pub(super) enum Element {
     /// Index of a statement.
     Statement(usize),
     /// Index of a record.
@@ -62,7 +62,11 @@ const TWO_ENDS: &str = "it may end with its block construct or with a directive 
 const NOTHING: &str = "nothing follows it";
 
 /// Runs the pass.
-pub(super) fn structure(items: &[Item], statements: &[Statement], records: &[Record]) -> Structure {
+pub(super) fn structure(
+    items: &[Element],
+    statements: &[Statement],
+    records: &[DirectiveLines],
+) -> Structure {
     let mut pass = Pass {
         items,
         statements,
@@ -81,9 +85,9 @@ pub(super) fn structure(items: &[Item], statements: &[Statement], records: &[Rec
 
 /// The pass while it runs.
 pub(super) struct Pass<'a> {
-    items: &'a [Item],
+    items: &'a [Element],
     statements: &'a [Statement],
-    records: &'a [Record],
+    records: &'a [DirectiveLines],
     pub(super) frames: Frames,
     /// By name, the last directive with a strictly structured block that no
     /// directive ended, as an index of its span.
@@ -97,8 +101,8 @@ impl Pass<'_> {
             return;
         }
         match self.items[at] {
-            Item::Statement(index) => self.statement(at, &self.statements[index]),
-            Item::Directive(index) => match &self.records[index].meaning {
+            Element::Statement(index) => self.statement(at, &self.statements[index]),
+            Element::Directive(index) => match &self.records[index].meaning {
                 Meaning::Begin(directive) => self.begin(at, index, directive),
                 Meaning::End(directive) => self.end(at, directive),
                 Meaning::Unknown(_) => {}
@@ -127,7 +131,7 @@ impl Pass<'_> {
     }
 
     fn is_end_of(&self, item: usize, open: &OpenDirective) -> bool {
-        let Item::Directive(index) = self.items[item] else {
+        let Element::Directive(index) = self.items[item] else {
             return false;
         };
         matches!(&self.records[index].meaning, Meaning::End(directive) if directive.name() == open.name)
@@ -179,8 +183,8 @@ impl Pass<'_> {
     fn is_ended_next(&self, at: usize, directive: &Directive) -> bool {
         let mut following = self.items[at + 1..].iter();
         let next = following.find_map(|item| match item {
-            Item::Directive(index) => Some(&self.records[*index].meaning),
-            Item::Statement(_) => None,
+            Element::Directive(index) => Some(&self.records[*index].meaning),
+            Element::Statement(_) => None,
         });
         matches!(next, Some(Meaning::End(end)) if end.name() == directive.name())
     }
@@ -273,8 +277,8 @@ impl Pass<'_> {
 
     fn end_of(&self, at: usize) -> usize {
         match self.items.get(at) {
-            Some(Item::Statement(index)) => self.statements[*index].range.end,
-            Some(Item::Directive(index)) => self.records[*index].range.end,
+            Some(Element::Statement(index)) => self.statements[*index].range.end,
+            Some(Element::Directive(index)) => self.records[*index].range.end,
             None => usize::MAX,
         }
     }

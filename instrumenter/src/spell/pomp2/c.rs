@@ -12,7 +12,7 @@ use super::{Shape, function, registrations, sections_around, wrapper_of};
 use crate::openmp::Event;
 use crate::openmp::api::{self, RoutineRow};
 use crate::openmp::events::USER;
-use crate::plan::Item;
+use crate::plan::Fragment;
 use crate::spell::c::{CSpeller, quoted};
 
 impl Shape {
@@ -109,15 +109,17 @@ impl CSpeller<'_> {
         let mut declared: BTreeSet<String> = items
             .clone()
             .filter_map(|item| match item {
-                Item::Probe(event, region) => function(*event, &self.plan.regions[*region]),
-                Item::AlternateEnd(region) => function(USER.closing(), &self.plan.regions[*region]),
+                Fragment::Probe(event, region) => function(*event, &self.plan.regions[*region]),
+                Fragment::AlternateEnd(region) => {
+                    function(USER.closing(), &self.plan.regions[*region])
+                }
                 _ => None,
             })
             .filter(|(_, shape)| *shape != Shape::Opens)
             .map(|(name, shape)| shape.declaration(&name))
             .collect();
         declared.extend(items.filter_map(|item| match item {
-            Item::Call(name) => Some(format!("void POMP2_{name}(void)")),
+            Fragment::Call(name) => Some(format!("void POMP2_{name}(void)")),
             _ => None,
         }));
         let registrations = registrations(self.plan, self.around.unique);

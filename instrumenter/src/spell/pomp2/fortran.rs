@@ -17,7 +17,7 @@ use super::{Shape, function, registrations, sections_around, wrapper_of};
 use crate::openmp::Event;
 use crate::openmp::api::RoutineRow;
 use crate::openmp::events::USER;
-use crate::plan::{Item, Mark};
+use crate::plan::{Fragment, Mark};
 use crate::spell::fortran::{FortranSpeller, TASK_LABEL};
 use crate::spell::fortran_lines::{Argument, Lines};
 
@@ -208,8 +208,8 @@ impl FortranSpeller<'_> {
         let insertions = self.plan.insertions.iter();
         let items = insertions.flat_map(|insertion| &insertion.items);
         let called = items.filter_map(|item| match item {
-            Item::Probe(event, region) => function(*event, &self.plan.regions[*region]),
-            Item::AlternateEnd(region) => function(USER.closing(), &self.plan.regions[*region]),
+            Fragment::Probe(event, region) => function(*event, &self.plan.regions[*region]),
+            Fragment::AlternateEnd(region) => function(USER.closing(), &self.plan.regions[*region]),
             _ => None,
         });
         called

@@ -22,7 +22,7 @@ use crate::wrapper::command::outputs;
 use crate::wrapper::compilers::{Family, Substitution};
 use crate::wrapper::route::choose::Needs;
 use crate::wrapper::route::fortran_text;
-use crate::wrapper::run::{Outcome, Output, Runner};
+use crate::wrapper::run::{Finished, Output, Runner};
 use crate::wrapper::unit::{Instrumenting, Preprocessed, Unit, instrumented, leaves_something};
 
 /// The name of a unit's preprocessed text. Its extension says what it is; of
@@ -197,7 +197,7 @@ fn preprocess(
     line: &CommandLine,
     unit: &Unit,
     needs: Needs,
-) -> Result<Outcome, Shown> {
+) -> Result<Finished, Shown> {
     let stdin = unit.is_stdin().then_some(unit.original.as_slice());
     let family = runner.compiler.family;
     let mut words = preprocessor_words(line, unit);
@@ -235,7 +235,7 @@ fn preprocess(
 }
 
 /// What the compiler's front end says of the user's source alone.
-fn check(runner: &Runner<'_>, line: &CommandLine, unit: &Unit) -> Result<Outcome, u8> {
+fn check(runner: &Runner<'_>, line: &CommandLine, unit: &Unit) -> Result<Finished, u8> {
     let mut alone = compiler_line(runner.compiler.family, &line.only_source(unit.index));
     alone.clear_all(Meaning::CompilationDatabase);
     alone.push(Meaning::StopsBeforeCompiling, vec!["-fsyntax-only".into()]);

@@ -86,9 +86,9 @@ impl SystemHeaders {
 }
 
 /// A directory and what it holds.
-type Place = (PathBuf, HashSet<OsString>);
+type SearchFolder = (PathBuf, HashSet<OsString>);
 
-fn places(language: Language) -> Vec<Place> {
+fn places(language: Language) -> Vec<SearchFolder> {
     let environment = environment_directories(&["C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"]);
     let cxx: &[&str] = match language {
         Language::Cxx => CXX_PLACES,
@@ -128,7 +128,7 @@ fn matching(pattern: &str) -> Vec<PathBuf> {
 }
 
 /// The files of that name.
-fn found(places: &[Place], name: &str) -> Vec<PathBuf> {
+fn found(places: &[SearchFolder], name: &str) -> Vec<PathBuf> {
     let first = Path::new(name).components().next();
     let first = first
         .map(|part| part.as_os_str().to_owned())

@@ -2,7 +2,7 @@
 //! before the frames change, so that a page begins with what was open before.
 
 use profile::region_kind::PseudoRegion;
-use trace::record::{AGAIN, CUT, NO_REGION, Op, head, near_chunk};
+use trace::record::{NO_REGION, Op, RECURSIVE, TRUNCATED, head, near_chunk};
 use trace::schedule::How;
 
 use super::paths;
@@ -113,7 +113,7 @@ impl Thread {
     #[inline(always)]
     pub(crate) fn trace_exit(&'static self, frame: &Frame, node: &'static Node, at: u64) {
         if self.trace.is_on() {
-            self.write_record(head(Op::Exit, again(frame), region(node)), at, []);
+            self.write_record(head(Op::Exit, recursive(frame), region(node)), at, []);
         }
     }
 
@@ -197,7 +197,7 @@ impl Thread {
         if !self.trace.is_on() {
             return;
         }
-        let cut = if lock.is_cut { CUT } else { 0 };
+        let cut = if lock.is_cut { TRUNCATED } else { 0 };
         let head = head(lock.op, cut, region(lock.node));
         let address = lock.address as u64;
         match lock.op {
@@ -212,18 +212,18 @@ impl Thread {
         let Some(node) = frame.node() else { return };
         match frame.role() {
             Role::Construct | Role::Again => {
-                let flags = CUT | again(frame);
+                let flags = TRUNCATED | recursive(frame);
                 self.write_record(head(Op::Exit, flags, region(node)), at, []);
             }
-            Role::Member => self.write_record(head(Op::End, CUT, region(node)), at, []),
+            Role::Member => self.write_record(head(Op::End, TRUNCATED, region(node)), at, []),
             Role::Fork => {
                 let size = u64::from(frame.team_size());
-                self.write_record(head(Op::Join, CUT, region(node)), at, [size]);
+                self.write_record(head(Op::Join, TRUNCATED, region(node)), at, [size]);
             }
             Role::Ended if frame.waits() => {
                 let (at, flag) = match frame.released() {
                     Some(released) => (released, 0),
-                    None => (at, CUT),
+                    None => (at, TRUNCATED),
                 };
                 self.write_record(head(Op::End, flag, region(node)), at, []);
             }
@@ -270,9 +270,9 @@ pub(super) fn context(frame: &'static Frame) -> ([u64; 5], u32, u8) {
 
 /// The flag of an exit deep in a recursion.
 #[inline(always)]
-fn again(frame: &Frame) -> u8 {
+fn recursive(frame: &Frame) -> u8 {
     match frame.role() {
-        Role::Again => AGAIN,
+        Role::Again => RECURSIVE,
         _ => 0,
     }
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use otf2::{
-    Archive, Definitions, Error, Events, Library, Location, Place, Region, Role as Stands, Strings,
+    Archive, Definitions, Error, Events, Host, Library, Location, Region, Role as Stands, Strings,
 };
 use profile::region_kind::{PseudoRegion, RegionKind};
 use trace::export::{phase, place, region};
@@ -73,7 +73,7 @@ fn archive(trace: &Trace, library: &Library, folder: &Path) -> Result<(), Failur
     let place = place(trace);
     let [machine, node, process] =
         [place.machine, place.node, place.process].map(|name| regions.strings.number(&name));
-    let place = Place {
+    let place = Host {
         machine,
         node,
         process,

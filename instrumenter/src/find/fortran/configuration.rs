@@ -6,11 +6,11 @@ use std::ops::Range;
 
 use super::Finder;
 use super::classify::{Compound, StatementKind};
-use super::directives::Record;
+use super::directives::DirectiveLines;
 use super::logical::{Logical, logical_lines};
 use super::statements::{Statement, statements};
-use super::structure::{Item, Span, Structure, structure};
-use crate::find::c::groups::Configuration;
+use super::structure::{Element, Span, Structure, structure};
+use crate::find::c::conditionals::Configuration;
 use crate::find::nested::Nested;
 use crate::find::tree::SyntaxTree;
 
@@ -20,7 +20,7 @@ pub(super) struct View {
     pub(super) statements: Vec<Statement>,
     /// The logical line of each statement.
     pub(super) line_of: Vec<usize>,
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<Element>,
     pub(super) structure: Structure,
     tree: OnceCell<SyntaxTree>,
     /// The ranges of its program units.
@@ -86,11 +86,11 @@ impl View {
                 // Between the lines of a statement it has no place of its own.
                 let record = finder.record_at(line.range.start);
                 let record = record.filter(|_| !line.inside_statement);
-                self.items.extend(record.map(Item::Directive));
+                self.items.extend(record.map(Element::Directive));
                 continue;
             }
             for statement in statements(line, finder.form) {
-                self.items.push(Item::Statement(self.statements.len()));
+                self.items.push(Element::Statement(self.statements.len()));
                 self.statements.push(statement);
                 self.line_of.push(number);
             }
@@ -167,18 +167,18 @@ impl View {
     }
 
     /// The bytes of an item.
-    pub(super) fn range(&self, records: &[Record], item: usize) -> Range<usize> {
+    pub(super) fn range(&self, records: &[DirectiveLines], item: usize) -> Range<usize> {
         match self.items[item] {
-            Item::Statement(index) => self.statements[index].range.clone(),
-            Item::Directive(index) => records[index].range.clone(),
+            Element::Statement(index) => self.statements[index].range.clone(),
+            Element::Directive(index) => records[index].range.clone(),
         }
     }
 
     /// Where the lines of an item end, behind the newline.
-    pub(super) fn after(&self, records: &[Record], item: usize) -> usize {
+    pub(super) fn after(&self, records: &[DirectiveLines], item: usize) -> usize {
         match self.items[item] {
-            Item::Statement(index) => self.lines[self.line_of[index]].after,
-            Item::Directive(index) => records[index].after,
+            Element::Statement(index) => self.lines[self.line_of[index]].after,
+            Element::Directive(index) => records[index].after,
         }
     }
 

@@ -6,8 +6,8 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::brackets::Brackets;
-use super::directives::Record;
-use super::groups::{Configuration, visible};
+use super::conditionals::{Configuration, visible};
+use super::directives::RawDirective;
 use super::items::{Around, Items};
 use super::lexer::{Token, TokenKind};
 use super::matcher::{Known, Matched, Matcher};
@@ -232,7 +232,7 @@ fn visible_tokens(
     part: &Range<usize>,
 ) -> Rc<Vec<Token>> {
     let (code, records) = (&finder.lexed.code, &finder.records);
-    let inline = |record: &Record| record.placement == Placement::Inline;
+    let inline = |record: &RawDirective| record.placement == Placement::Inline;
     let all = *part == (0..finder.source.text.len());
     if all && hidden.is_empty() && !records.iter().any(inline) {
         return Rc::clone(code);
@@ -241,7 +241,7 @@ fn visible_tokens(
     let until = code.partition_point(|token| token.start() < part.end);
     let mut behind = 0;
     let mut in_record = |at: usize| {
-        let begun = |record: &Record| record.range.start <= at;
+        let begun = |record: &RawDirective| record.range.start <= at;
         while records.get(behind).is_some_and(begun) {
             behind += 1;
         }

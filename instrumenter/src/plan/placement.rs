@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::outcome::recipe_of;
+use super::decide::recipe_of;
 use super::split::{Split, SplitResult, Unit};
-use super::{AddedClause, DirectiveEdit, EditedDirective, Guard, Insertion, Item, Planner};
+use super::{AddedClause, DirectiveEdit, EditedDirective, Fragment, Guard, Insertion, Planner};
 use crate::api::Api;
 use crate::edit::Order;
 use crate::find::{Closing, EndDirective, FoundDirective, Placement, Position};
@@ -17,10 +17,10 @@ use crate::openmp::{Directive, Leaf};
 /// What is placed around and in one construct, outermost first.
 #[derive(Default)]
 pub(super) struct Layout {
-    before: Vec<Item>,
-    begin: Vec<Item>,
-    end: Vec<Item>,
-    after: Vec<Item>,
+    before: Vec<Fragment>,
+    begin: Vec<Fragment>,
+    end: Vec<Fragment>,
+    after: Vec<Fragment>,
 }
 
 impl Planner<'_> {
@@ -157,7 +157,7 @@ impl Planner<'_> {
             Some(target) => sides(target, &self.found.directives[target.directive]),
             None => sides(construct, found),
         };
-        let mut put = |position: Position, order, guard, items: Vec<Item>| {
+        let mut put = |position: Position, order, guard, items: Vec<Fragment>| {
             // What tells that the directive was compiled stands there in any case.
             let tells = matches!(guard, Some(Guard::Sets(_)));
             if !items.is_empty() || tells {
@@ -263,13 +263,13 @@ impl Composer<'_> {
         if let Some(events) = recipe.outside {
             layout
                 .before
-                .extend([Item::Open, Item::Probe(events.opening(), region)]);
+                .extend([Fragment::Open, Fragment::Probe(events.opening(), region)]);
             let end = match recipe.may_leave {
                 true => &mut layout.before,
                 false => &mut layout.after,
             };
-            end.push(Item::Probe(events.closing(), region));
-            layout.after.push(Item::Close);
+            end.push(Fragment::Probe(events.closing(), region));
+            layout.after.push(Fragment::Close);
         }
         if members {
             layout.enter_block(recipe, region);
@@ -303,12 +303,13 @@ impl Composer<'_> {
         if let Some(events) = recipe.and_then(|recipe| recipe.outside) {
             layout
                 .begin
-                .extend([Item::Open, Item::Probe(events.opening(), region)]);
-            layout
-                .end
-                .splice(0..0, [Item::Probe(events.closing(), region), Item::Close]);
+                .extend([Fragment::Open, Fragment::Probe(events.opening(), region)]);
+            layout.end.splice(
+                0..0,
+                [Fragment::Probe(events.closing(), region), Fragment::Close],
+            );
         }
-        layout.begin.push(Item::Directive {
+        layout.begin.push(Fragment::Directive {
             ends: false,
             name: unit.name.clone(),
             clauses,
@@ -326,8 +327,8 @@ impl Composer<'_> {
 const NOWAIT: &str = "nowait";
 
 /// The directive that ends a construct.
-fn end_item(name: String, nowait: bool) -> Item {
-    Item::Directive {
+fn end_item(name: String, nowait: bool) -> Fragment {
+    Fragment::Directive {
         ends: true,
         name,
         clauses: nowait.then(|| NOWAIT.to_owned()).into_iter().collect(),
@@ -351,11 +352,11 @@ fn added_clauses(split: Option<&Split>, team: Option<usize>) -> Vec<AddedClause>
         .collect()
 }
 
-fn barrier_items(region: usize) -> [Item; 3] {
+fn barrier_items(region: usize) -> [Fragment; 3] {
     [
-        Item::Probe(IMPLICIT_BARRIER.opening(), region),
-        Item::Barrier,
-        Item::Probe(IMPLICIT_BARRIER.closing(), region),
+        Fragment::Probe(IMPLICIT_BARRIER.opening(), region),
+        Fragment::Barrier,
+        Fragment::Probe(IMPLICIT_BARRIER.closing(), region),
     ]
 }
 
@@ -376,28 +377,38 @@ impl Layout {
     fn enter_block(&mut self, recipe: &Recipe, region: usize) {
         if let Some(events) = recipe.inside {
             self.begin
-                .extend([Item::Open, Item::Probe(events.opening(), region)]);
-            self.end
-                .splice(0..0, [Item::Probe(events.closing(), region), Item::Close]);
+                .extend([Fragment::Open, Fragment::Probe(events.opening(), region)]);
+            self.end.splice(
+                0..0,
+                [Fragment::Probe(events.closing(), region), Fragment::Close],
+            );
         }
     }
 
     /// Puts something in front of the loop, and behind it.
-    pub(super) fn surround_loop(&mut self, begin: Item, end: impl IntoIterator<Item = Item>) {
-        let end = end.into_iter().chain([Item::Close]);
+    pub(super) fn surround_loop(
+        &mut self,
+        begin: Fragment,
+        end: impl IntoIterator<Item = Fragment>,
+    ) {
+        let end = end.into_iter().chain([Fragment::Close]);
         let inner = self
             .begin
             .iter()
-            .rposition(|item| matches!(item, Item::Directive { ends: false, .. }));
+            .rposition(|item| matches!(item, Fragment::Directive { ends: false, .. }));
         match inner {
             Some(directive) => {
-                self.begin.splice(directive..directive, [Item::Open, begin]);
-                let ended = matches!(self.end.first(), Some(Item::Directive { ends: true, .. }));
+                self.begin
+                    .splice(directive..directive, [Fragment::Open, begin]);
+                let ended = matches!(
+                    self.end.first(),
+                    Some(Fragment::Directive { ends: true, .. })
+                );
                 let behind = usize::from(ended);
                 self.end.splice(behind..behind, end);
             }
             None => {
-                self.before.extend([Item::Open, begin]);
+                self.before.extend([Fragment::Open, begin]);
                 self.after.splice(0..0, end);
             }
         }
@@ -405,7 +416,7 @@ impl Layout {
 
     /// A barrier inside stands in front of the event that ends the member.
     fn end_barrier(&mut self, region: usize) {
-        let end = Item::Probe(MEMBER.closing(), region);
+        let end = Fragment::Probe(MEMBER.closing(), region);
         if let Some(at) = self.end.iter().position(|item| *item == end) {
             self.end.splice(at..at, barrier_items(region));
         }
