@@ -6,7 +6,7 @@
 //!                                                 with us);
 //!                                                 all pass `boundary`
 //! measure    the event gets time, thread, region  clock, thread, stack, team, task, lock, region;
-//!                                                 pause, passing, still, cancellation
+//!                                                 pause, passing, quiesce, cancellation
 //!            and is recorded, or passed on        calls (call paths), trace; collector (a tool's
 //!                                                 callbacks)
 //! result     a profile is made of the records     snapshot, node_merge, merge
@@ -30,7 +30,7 @@
 //!   are asked (`omp`, `fortran_omp`, `chunks`, `cxx`); and where the system is
 //!   (`at_end`, `beginning`, `cancellation`, `clock`, `counters`, `dynamic`, `errno`,
 //!   `facts`, `fork`, `limits`, `memory`, `modules`, `own_file`, `rights`, `scheduling`, `signal_mask`,
-//!   `signals`, `stderr`, `still`), with `system` for what Rust's library asks it. A test holds
+//!   `signals`, `stderr`, `quiesce`), with `system` for what Rust's library asks it. A test holds
 //!   this list to the files.
 
 #![deny(clippy::unwrap_used, clippy::expect_used)]

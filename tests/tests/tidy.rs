@@ -21,7 +21,6 @@ const LONGEST_FILE: usize = 600;
 const LONGER: &[(&str, usize)] = &[
     ("instrumenter/src/openmp/parse.rs", 663),
     ("instrumenter/src/spell/c.rs", 634),
-    ("pomp-runtime/src/measure/stack.rs", 691),
     ("profile/tests/analyses.rs", 671),
     ("trace/src/replay.rs", 722),
 ];

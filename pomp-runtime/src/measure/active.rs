@@ -14,11 +14,11 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use super::arrival::member_frame;
+use super::frame::{Frame, Role};
 use super::gaps::{Gap, Gaps};
 use super::region::Region;
-use super::stack::{Frame, Role};
 use super::thread::Thread;
-use super::{omp, pause, still, thread};
+use super::{omp, pause, quiesce, thread};
 use crate::measure::calls::tree::Node;
 
 /// What all threads share.
@@ -217,7 +217,7 @@ impl Thread {
             return;
         }
         let threads = thread::all();
-        still::while_still_in_event(self, &threads, || {
+        quiesce::while_quiet_in_event(self, &threads, || {
             if are_several() {
                 return;
             }

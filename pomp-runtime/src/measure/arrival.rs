@@ -12,9 +12,9 @@
 //! they executed behind it ended; the thread that forked looks for the latest when
 //! it joins them (`ended`).
 
+use super::frame::{Frame, Role};
 use super::pause;
 use super::shared::{Link, Word, leak_slice};
-use super::stack::{Frame, Role};
 use super::team::Team;
 use super::thread::Thread;
 use crate::measure::calls::tree::Node;
@@ -172,7 +172,7 @@ impl Thread {
         };
         let number = member.barriers.get();
         member.barriers.set(number.wrapping_add(1));
-        if let Some(slot) = member.slot.get().filter(|_| top.role() != Role::Silent) {
+        if let Some(slot) = member.slot.get().filter(|_| top.role() != Role::Untimed) {
             slot.arrivals[number as usize % 2].set(number, top.last_event());
         }
     }

@@ -9,9 +9,9 @@
 use profile::descriptor::Descriptor;
 use trace::schedule::{How, Kind};
 
+use super::frame::{Frame, Role};
 use super::omp;
 use super::region::Region;
-use super::stack::{Frame, Role};
 use super::thread::Thread;
 use crate::measure::trace::LoopRecord;
 use trace::replay::MOST_LEVELS;

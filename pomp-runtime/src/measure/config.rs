@@ -10,7 +10,7 @@ use profile::environment::{self, Setting};
 use profile::units::Nanoseconds;
 
 use super::clock::ClockChoice;
-use super::{memory, rights, silent};
+use super::{memory, rights, untimed};
 use crate::measure::trace;
 
 /// How much of the time timing may take unless the user says.
@@ -95,7 +95,7 @@ impl Config {
             signals: is_on("ROMP_SIGNALS", true),
             memory: number_of_bytes("ROMP_MEMORY", memory::DEFAULT),
             throttle: text("ROMP_THROTTLE")
-                .and_then(|text| environment::limit(&text, silent::SHORT))
+                .and_then(|text| environment::limit(&text, untimed::SHORT))
                 .flatten(),
             budget: text("ROMP_BUDGET")
                 .and_then(|text| environment::part(&text))

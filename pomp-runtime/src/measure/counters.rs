@@ -12,10 +12,10 @@ use std::sync::{Mutex, MutexGuard};
 
 use profile::counters::{Counter, MOST, parse};
 
+use super::frame::{Frame, Role};
 use super::message;
 use super::mutex::lock;
 use super::shared::{Link, Word, leak};
-use super::stack::{Frame, Role};
 use super::thread::Thread;
 use crate::measure::calls::tree::Node;
 
@@ -331,7 +331,7 @@ impl Thread {
             let all = from(values, |at| counting.start[at].get());
             let own = from(all, |at| counting.inner[at].get());
             add(place, own);
-            if frame.role() == Role::Again {
+            if frame.role() == Role::Recursive {
                 leave_out(frame, node, all);
             }
         });
@@ -343,7 +343,7 @@ impl Thread {
 fn leave_out(again: &'static Frame, node: &'static Node, values: [u64; MOST]) {
     let below = std::iter::successors(again.below(), |frame| frame.below());
     for frame in below.take_while(|frame| frame.role().is_construct()) {
-        if frame.role() == Role::Silent {
+        if frame.role() == Role::Untimed {
             continue;
         }
         if let Some(counting) = frame.counters.get() {

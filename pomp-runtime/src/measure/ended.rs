@@ -13,9 +13,9 @@ use profile::region_kind::PseudoRegion;
 use super::arrival::Latest;
 use super::clock;
 use super::counters;
+use super::frame::{Frame, Role};
 use super::pause;
 use super::region::Region;
-use super::stack::{Frame, Role};
 use super::team::stale_since;
 use super::thread::Thread;
 use crate::measure::collector;
@@ -73,9 +73,9 @@ impl Thread {
     #[inline(always)]
     pub(super) fn end_task(&'static self, region: &'static Region, now: impl Fn() -> u64) {
         let action = Event::TaskEnd.action();
-        match self.silent_top(action, region) {
+        match self.untimed_top(action, region) {
             Some(frame) => {
-                self.go_on_silently(frame, action);
+                self.go_on_untimed(frame, action);
                 self.end_task_behind_end(&now);
             }
             None => self.act(action, region, now),

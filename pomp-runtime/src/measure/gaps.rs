@@ -27,7 +27,7 @@ pub(crate) struct Gap {
 }
 
 #[derive(Debug)]
-struct Place {
+struct Between {
     after: Link<Region>,
     before: Link<Region>,
     count: Word,
@@ -39,7 +39,7 @@ struct Place {
 pub(super) struct Gaps {
     latest: Link<Region>,
     joined_at: Word,
-    places: [Place; PLACES],
+    places: [Between; PLACES],
 }
 
 impl Gaps {
@@ -48,7 +48,7 @@ impl Gaps {
             latest: Link::none(),
             joined_at: Word::new(0),
             places: [const {
-                Place {
+                Between {
                     after: Link::none(),
                     before: Link::none(),
                     count: Word::new(0),

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
-use super::holding::Got;
+use super::lock_history::Got;
 use super::pause;
 use super::region::Region;
 use super::shared::{Link, Word, leak};

@@ -1,6 +1,6 @@
 //! The constructs that a thread is in when its records are read.
 
-use super::stack::{Frame, Role};
+use super::frame::{Frame, Role};
 use super::team::stale_since;
 use super::thread::Thread;
 

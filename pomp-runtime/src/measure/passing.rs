@@ -9,8 +9,8 @@
 use profile::region_kind::PseudoRegion;
 
 use super::counters;
+use super::frame::{Frame, Role};
 use super::region::Region;
-use super::stack::{Frame, Role};
 use super::thread::Thread;
 use crate::measure::collector;
 use profile::event::{Action, Event};
@@ -49,12 +49,12 @@ impl Thread {
         match event.action() {
             Action::Open(phase) => self.open_in_passing(region, phase),
             Action::OpenWork => match self.combined_member(region) {
-                Some(frame) => self.turn_in_passing(frame, PseudoRegion::Body),
+                Some(frame) => self.switch_phase_in_passing(frame, PseudoRegion::Body),
                 None => self.open_in_passing(region, PseudoRegion::Body),
             },
             Action::SwitchPhase(phase) => {
                 if let Some(frame) = self.uncover(region, true, 0) {
-                    self.turn_in_passing(frame, phase);
+                    self.switch_phase_in_passing(frame, phase);
                 }
             }
             Action::Close => {
@@ -69,7 +69,7 @@ impl Thread {
             Action::CloseWork => match self.uncover(region, true, 0) {
                 Some(frame) if frame.role().is_construct() => self.end_in_passing(frame),
                 Some(frame) if frame.phase() == PseudoRegion::Body => {
-                    self.turn_in_passing(frame, PseudoRegion::Main);
+                    self.switch_phase_in_passing(frame, PseudoRegion::Main);
                 }
                 _ => {}
             },
@@ -92,23 +92,23 @@ impl Thread {
                 frame.start_phase(phase, at);
                 self.set_top(frame);
             }
-            _ => self.open_silently(region, phase, None),
+            _ => self.open_untimed(region, phase, None),
         }
     }
 
-    fn turn_in_passing(&'static self, frame: &'static Frame, phase: PseudoRegion) {
+    fn switch_phase_in_passing(&'static self, frame: &'static Frame, phase: PseudoRegion) {
         let at = self.time_of_end(0);
         if !frame.role().is_untimed() && self.is_passing(frame) {
             return frame.start_phase(phase, frame.start());
         }
-        self.turn_frame(frame, phase, at);
+        self.switch_phase_of(frame, phase, at);
     }
 
     /// The frame on top ends.
     pub(super) fn end_in_passing(&'static self, frame: &'static Frame) {
         let at = self.time_of_end(0);
         match frame.role() {
-            Role::Construct | Role::Again if self.is_passing(frame) => self.drop_frame(frame),
+            Role::Construct | Role::Recursive if self.is_passing(frame) => self.drop_frame(frame),
             Role::Fork => self.close_fork(frame, at),
             Role::Member => self.close_member(frame, at),
             Role::Ended => self.leave_barrier(frame),
@@ -130,7 +130,7 @@ impl Thread {
             self.start_counters(frame);
         }
         match frame.role() {
-            Role::Construct | Role::Again => self.trace_enter(frame, node, frame.phase(), at),
+            Role::Construct | Role::Recursive => self.trace_enter(frame, node, frame.phase(), at),
             Role::Fork => {
                 self.trace_fork(frame, node, at);
             }

@@ -10,11 +10,11 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
+use super::frame::{Frame, Role};
 use super::mutex::lock;
-use super::stack::{Frame, Role};
 use super::team::stale_since;
 use super::thread::{self, Thread};
-use super::{attention, clock, errno, state, still};
+use super::{attention, clock, errno, quiesce, state};
 
 /// When measurement was switched off, and on again.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,7 @@ pub(crate) fn count() -> u32 {
 }
 
 /// Whether every thread must stand still.
-pub(super) fn is_still() -> bool {
+pub(super) fn is_quiet() -> bool {
     mark() & STILL != 0
 }
 
@@ -150,7 +150,7 @@ impl Thread {
         if self.sees(mark()) {
             return true;
         }
-        still::stand(self);
+        quiesce::stand(self);
         if !state::is_on_or_paused() {
             return false;
         }

@@ -15,9 +15,9 @@ use profile::region_kind::RegionKind;
 
 use super::config;
 use super::errno;
-use super::forkers::Forkers;
 use super::mutex::lock;
 use super::shared::{Link, leak};
+use super::team_lookup::Forkers;
 use crate::measure::collector::waits::Occupants;
 
 /// A registered region.

@@ -26,9 +26,9 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::clock::now;
+use super::frame::{Frame, Role};
 use super::region::Region;
 use super::shared::{Link, Word, leak};
-use super::stack::{Frame, Role};
 use super::thread::Thread;
 use super::{attention, beats, cost, errno, pause};
 use crate::measure::calls::tree::Node;
@@ -480,7 +480,7 @@ impl Thread {
             .entries
             .get(usize::from(sampler.entry.load(Ordering::Relaxed)));
         let node = entry.and_then(|entry| entry.node.get());
-        let frame = self.top().and_then(|top| self.frame_above(top));
+        let frame = self.top().and_then(|top| top.frame_above());
         if let (Some(node), Some(frame)) = (node, frame) {
             frame.begin(Role::Counted, node, 0);
             frame.set_within(sampler.phase.load(Ordering::Relaxed));

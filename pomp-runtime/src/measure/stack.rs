@@ -9,304 +9,16 @@
 //! above it was left by `cancel`, an exception or a jump, and is closed and
 //! counted. No search crosses a team member's frame.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
-
+use profile::event::{Action, Event};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
-use super::active::Added;
-use super::arrival::Slot;
 use super::attention;
+use super::calls::tree::Node;
+use super::collector;
 use super::counters;
+use super::frame::{Frame, Role};
 use super::region::Region;
-use super::shared::{Link, Word, leak_slice};
-use super::team::Team;
 use super::thread::Thread;
-use crate::measure::calls::{tree::Node, tree::pseudo_region};
-use crate::measure::collector;
-use profile::event::{Action, Event};
-
-/// Frames that are made at once.
-const SLICE: usize = 32;
-
-/// The phase in which only `main` runs.
-const MAIN: u8 = PseudoRegion::Main as u8;
-
-/// What a frame stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Role {
-    /// The bottom of the stack.
-    Base = 0,
-    /// A construct.
-    Construct = 1,
-    /// A parallel region as the thread that forked sees it.
-    Fork = 2,
-    /// A parallel region as a member of its team sees it.
-    Member = 3,
-    /// A construct that is not timed.
-    Silent = 4,
-    /// A construct deep in a recursion, whose node is that of one around it.
-    Again = 5,
-    /// A parallel region of which this member's part has ended: it waits for the
-    /// others and executes tasks meanwhile, in a barrier that nobody tells of.
-    Ended = 6,
-    /// A construct of which only some instances are timed: one that is.
-    Sampled = 7,
-    /// One that is not, and is counted already: it is here for what happens in it.
-    Counted = 8,
-}
-
-impl Role {
-    /// Whether it is a construct, timed or not.
-    #[inline(always)]
-    pub(crate) fn is_construct(self) -> bool {
-        use Role::{Again, Construct, Counted, Sampled, Silent};
-        matches!(self, Construct | Silent | Again | Sampled | Counted)
-    }
-
-    /// Whether an instance has no times of its own.
-    pub(super) fn is_untimed(self) -> bool {
-        matches!(self, Self::Silent | Self::Counted)
-    }
-
-    /// Whether it is a member's frame.
-    #[inline(always)]
-    pub(crate) fn is_member(self) -> bool {
-        matches!(self, Self::Member | Self::Ended)
-    }
-
-    /// Whether it is a construct that is timed.
-    pub(crate) fn is_timed_construct(self) -> bool {
-        matches!(self, Self::Construct | Self::Again)
-    }
-}
-
-/// What the frame of a construct that is not timed stands for.
-#[derive(Debug, Default)]
-pub(super) struct Silent {
-    pub(super) region: Link<Region>,
-    /// The node at which it is counted, if it is.
-    pub(super) counted: Link<Node>,
-    phase: AtomicU8,
-}
-
-impl Silent {
-    pub(super) fn set_phase(&self, phase: PseudoRegion) {
-        self.phase.store(phase as u8, Ordering::Relaxed);
-    }
-
-    pub(super) fn phase(&self) -> PseudoRegion {
-        pseudo_region(self.phase.load(Ordering::Relaxed))
-    }
-
-    /// Counts the phase, which ends.
-    pub(super) fn count_phase(&self) {
-        let phase = self.phase.load(Ordering::Relaxed);
-        if let Some(node) = self.counted.get().filter(|_| phase != MAIN) {
-            node.span(pseudo_region(phase)).count.add(1);
-        }
-    }
-}
-
-/// One instance of a region that is open.
-#[derive(Debug, Default)]
-pub(crate) struct Frame {
-    below: Link<Frame>,
-    above: Link<Frame>,
-    node: Link<Node>,
-    pub(super) start: Word,
-    pub(super) phase_start: Word,
-    phase: AtomicU8,
-    role: AtomicU8,
-    pub(super) silent: Silent,
-    /// Of a construct deep in a recursion: where it was entered.
-    pub(super) entry: Link<Node>,
-    /// Of a member frame: where it tells of its arrivals at barriers, and how
-    /// many there were, counted from the time of the fork on, so that the next
-    /// team has other numbers.
-    pub(super) slot: Link<Slot>,
-    pub(super) barriers: Word,
-    pub(super) team_size: AtomicU32,
-    /// Of a fork frame: what its team adds to the teams of all.
-    pub(super) added: Added,
-    /// Of a fork or member frame: the id of this instance of the parallel region.
-    pub(super) instance: Word,
-    /// Of a member frame: its team.
-    pub(super) member_of: Link<Team>,
-    /// Of a function or a task's execution: where the machine's stack was.
-    pub(super) stack: Word,
-    /// Of a member frame: how many loops were traced in it.
-    pub(super) loops: Word,
-    /// Of a team or a task that is traced: its label.
-    pub(crate) label: Word,
-    /// Of a function: where its caller goes on.
-    pub(super) call_site: Word,
-    /// What is counted in it, if anything is.
-    pub(super) counters: Link<counters::Counting>,
-    /// The team that is forked when a fork frame is at this depth.
-    pub(super) team: Link<Team>,
-}
-
-impl Frame {
-    pub(crate) fn below(&self) -> Option<&'static Frame> {
-        self.below.get()
-    }
-
-    pub(crate) fn above(&self) -> Option<&'static Frame> {
-        self.above.get()
-    }
-
-    #[inline(always)]
-    pub(crate) fn node(&self) -> Option<&'static Node> {
-        self.node.get()
-    }
-
-    /// Where a construct was entered that is deep in a recursion.
-    pub(crate) fn entry(&self) -> Option<&'static Node> {
-        self.entry.get()
-    }
-
-    pub(crate) fn start(&self) -> u64 {
-        self.start.get()
-    }
-
-    /// The region that it is an instance of; none of a base.
-    pub(crate) fn region(&self) -> Option<&'static Region> {
-        match self.role() {
-            Role::Silent => self.silent.region.get(),
-            _ => self.node()?.region(),
-        }
-    }
-
-    /// The phase that runs besides `main`, or `main`.
-    pub(crate) fn phase(&self) -> PseudoRegion {
-        match self.role() {
-            Role::Silent => self.silent.phase(),
-            _ => pseudo_region(self.within()),
-        }
-    }
-
-    /// Of a fork or member frame: the id of this instance of the parallel region.
-    pub(crate) fn instance(&self) -> u64 {
-        self.instance.get()
-    }
-
-    /// Of a fork frame: how many threads its team has, 0 if unknown.
-    pub(crate) fn team_size(&self) -> u32 {
-        self.team_size.load(Ordering::Relaxed)
-    }
-
-    /// The phase and its start; none if only `main` runs.
-    pub(crate) fn running_phase(&self) -> Option<(PseudoRegion, u64)> {
-        let phase = self.phase.load(Ordering::Relaxed);
-        let runs = phase != MAIN && self.role() != Role::Counted;
-        runs.then(|| (pseudo_region(phase), self.phase_start.get()))
-    }
-
-    #[inline(always)]
-    pub(super) fn set_within(&self, within: u8) {
-        self.phase.store(within, Ordering::Relaxed);
-    }
-
-    /// Of which construct it is, timed or not.
-    pub(super) fn construct(&self) -> Option<&'static Region> {
-        self.region().filter(|_| self.role().is_construct())
-    }
-
-    /// Whether it is a construct of this region, timed or not.
-    fn is_construct_of(&self, region: &'static Region) -> bool {
-        self.construct()
-            .is_some_and(|own| std::ptr::eq(own, region))
-    }
-
-    /// When the frame began, or its phase if that was later; 0 if unknown.
-    pub(super) fn last_event(&self) -> u64 {
-        if self.role().is_untimed() {
-            return 0;
-        }
-        let phase = self.running_phase().map_or(0, |(_, start)| start);
-        self.start().max(phase)
-    }
-
-    #[inline(always)]
-    pub(super) fn within(&self) -> u8 {
-        self.phase.load(Ordering::Relaxed)
-    }
-
-    #[inline(always)]
-    pub(crate) fn role(&self) -> Role {
-        match self.role.load(Ordering::Relaxed) {
-            1 => Role::Construct,
-            2 => Role::Fork,
-            3 => Role::Member,
-            4 => Role::Silent,
-            5 => Role::Again,
-            6 => Role::Ended,
-            7 => Role::Sampled,
-            8 => Role::Counted,
-            _ => Role::Base,
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn is(&self, role: Role, region: &'static Region) -> bool {
-        self.role.load(Ordering::Relaxed) == role as u8
-            && self.node().is_some_and(|node| node.is_of(region))
-    }
-
-    #[inline(always)]
-    pub(super) fn set_node(&self, node: Option<&'static Node>) {
-        self.node.set(node);
-    }
-
-    #[inline(always)]
-    pub(super) fn set_role(&self, role: Role) {
-        self.role.store(role as u8, Ordering::Relaxed);
-    }
-
-    #[inline(always)]
-    pub(super) fn begin(&self, role: Role, node: &'static Node, start: u64) {
-        self.node.set(Some(node));
-        self.role.store(role as u8, Ordering::Relaxed);
-        self.start.set(start);
-    }
-
-    /// Starts a phase; the one before must have ended.
-    #[inline(always)]
-    pub(super) fn start_phase(&self, phase: PseudoRegion, at: u64) {
-        self.phase.store(phase as u8, Ordering::Relaxed);
-        self.phase_start.set(at);
-    }
-
-    /// Ends the running phase.
-    #[inline(always)]
-    pub(super) fn end_phase(&self, node: &'static Node, at: u64) {
-        let phase = self.within();
-        if phase != MAIN {
-            let ticks = at.wrapping_sub(self.phase_start.get());
-            node.add(phase, ticks);
-            if self.role() == Role::Sampled
-                && let Some(sample) = node.sample()
-            {
-                sample.part(phase, ticks);
-            }
-        }
-    }
-}
-
-/// Makes frames above `below`, linked; the lowest of them is given.
-pub(super) fn add_frames(below: Option<&'static Frame>) -> Option<&'static Frame> {
-    let frames = leak_slice(SLICE, Frame::default)?;
-    let mut under = below;
-    for frame in frames {
-        frame.below.set(under);
-        if let Some(under) = under {
-            under.above.set(Some(frame));
-        }
-        under = Some(frame);
-    }
-    frames.first()
-}
 
 impl Thread {
     /// An event of a region.
@@ -350,8 +62,8 @@ impl Thread {
                     self.depart(node);
                 }
             }
-            _ => match self.silent_top(event.action(), region) {
-                Some(frame) => self.go_on_silently(frame, event.action()),
+            _ => match self.untimed_top(event.action(), region) {
+                Some(frame) => self.go_on_untimed(frame, event.action()),
                 None => self.record_timed(event, region, now),
             },
         }
@@ -384,10 +96,10 @@ impl Thread {
     ) {
         match action {
             Action::Open(phase) => self.open(region, phase, now),
-            Action::SwitchPhase(phase) => self.turn(region, phase, now()),
+            Action::SwitchPhase(phase) => self.switch_phase(region, phase, now()),
             Action::Close => self.close(region, now()),
             Action::OpenWork => match self.combined_member(region) {
-                Some(frame) => self.turn_frame(frame, PseudoRegion::Body, now()),
+                Some(frame) => self.switch_phase_of(frame, PseudoRegion::Body, now()),
                 None => self.open(region, PseudoRegion::Body, now),
             },
             Action::CloseWork => self.close_work(region, now()),
@@ -441,14 +153,14 @@ impl Thread {
         match (next, node.and_then(Node::recursion)) {
             (Some((frame, entry)), Some(around)) => {
                 frame.entry.set(Some(entry));
-                self.open_timed(frame, Role::Again, around, phase, now);
+                self.open_timed(frame, Role::Recursive, around, phase, now);
             }
             (Some((frame, node)), None) if node.sample().is_some() => {
                 self.open_sampled(frame, node, phase, now);
             }
             _ => {
                 self.folded.add(u64::from(node.is_none()));
-                self.open_silently(region, phase, node);
+                self.open_untimed(region, phase, node);
             }
         }
     }
@@ -465,7 +177,7 @@ impl Thread {
             None => self.become_initial(top)?,
         };
         let node = self.tree.child(parent, region, top.within())?;
-        Some((self.frame_above(top)?, node))
+        Some((top.frame_above()?, node))
     }
 
     /// As `next_frame`, whatever memory that takes: without a node its team
@@ -480,34 +192,31 @@ impl Thread {
         }
     }
 
-    #[inline(always)]
-    pub(super) fn frame_above(&'static self, top: &'static Frame) -> Option<&'static Frame> {
-        match top.above.get() {
-            Some(frame) => Some(frame),
-            None => more_frames(top),
-        }
-    }
-
     /// Ends the phase of a region's frame and starts another.
     #[inline(always)]
-    fn turn(&'static self, region: &'static Region, phase: PseudoRegion, at: u64) {
+    fn switch_phase(&'static self, region: &'static Region, phase: PseudoRegion, at: u64) {
         match self.top() {
-            Some(top) if top.is(Role::Construct, region) => self.turn_frame(top, phase, at),
-            _ => self.turn_outer(region, phase, at),
+            Some(top) if top.is(Role::Construct, region) => self.switch_phase_of(top, phase, at),
+            _ => self.switch_outer_phase(region, phase, at),
         }
     }
 
     #[inline(never)]
-    fn turn_outer(&'static self, region: &'static Region, phase: PseudoRegion, at: u64) {
+    fn switch_outer_phase(&'static self, region: &'static Region, phase: PseudoRegion, at: u64) {
         if let Some(frame) = self.uncover(region, true, at) {
-            self.turn_frame(frame, phase, at);
+            self.switch_phase_of(frame, phase, at);
         }
     }
 
     #[inline(always)]
-    pub(super) fn turn_frame(&'static self, frame: &'static Frame, phase: PseudoRegion, at: u64) {
+    pub(super) fn switch_phase_of(
+        &'static self,
+        frame: &'static Frame,
+        phase: PseudoRegion,
+        at: u64,
+    ) {
         match frame.role() {
-            Role::Silent => return Self::turn_silently(frame, phase),
+            Role::Untimed => return Self::switch_phase_untimed(frame, phase),
             Role::Counted => return frame.set_within(phase as u8),
             _ => {}
         }
@@ -537,7 +246,7 @@ impl Thread {
 
     pub(super) fn close_any_construct(&'static self, frame: &'static Frame, at: u64) {
         match frame.role() {
-            Role::Silent => return self.close_silently(frame),
+            Role::Untimed => return self.close_untimed(frame),
             Role::Counted => return self.drop_frame(frame),
             Role::Sampled => {
                 if let Some(node) = frame.node() {
@@ -546,7 +255,7 @@ impl Thread {
                 }
                 return self.drop_frame(frame);
             }
-            Role::Again => {
+            Role::Recursive => {
                 if let Some(entry) = frame.entry() {
                     let main = entry.span(PseudoRegion::Main);
                     main.add(at.wrapping_sub(frame.start()));
@@ -600,7 +309,7 @@ impl Thread {
         if frame.role().is_construct() {
             self.close_any_construct(frame, at);
         } else if frame.within() == PseudoRegion::Body as u8 {
-            self.turn_frame(frame, PseudoRegion::Main, at);
+            self.switch_phase_of(frame, PseudoRegion::Main, at);
         }
     }
 
@@ -682,10 +391,4 @@ impl Thread {
             }
         }
     }
-}
-
-#[cold]
-#[inline(never)]
-fn more_frames(top: &'static Frame) -> Option<&'static Frame> {
-    add_frames(Some(top))
 }

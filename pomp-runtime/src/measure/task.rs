@@ -11,8 +11,8 @@
 
 use profile::region_kind::PseudoRegion;
 
+use super::frame::{Frame, Role};
 use super::region::Region;
-use super::stack::{Frame, Role};
 use super::thread::Thread;
 
 impl Thread {

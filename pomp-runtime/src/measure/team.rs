@@ -12,11 +12,11 @@ use profile::region_kind::PseudoRegion;
 
 use super::arrival::Slots;
 use super::counters;
-use super::forkers::Forker;
+use super::frame::{Frame, Role};
 use super::pause;
 use super::region::Region;
 use super::shared::{Link, Word, leak};
-use super::stack::{Frame, Role};
+use super::team_lookup::Forker;
 use super::thread::Thread;
 use crate::measure::calls::tree::Node;
 use crate::measure::collector;
@@ -112,7 +112,7 @@ impl Thread {
         let Some(root) = self.tree.member_root(fork_node, number) else {
             return;
         };
-        let Some(frame) = self.frame_above(top) else {
+        let Some(frame) = top.frame_above() else {
             return;
         };
         if counters::are_on() {

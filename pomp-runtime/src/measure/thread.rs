@@ -12,17 +12,17 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, compiler_fence};
 use std::sync::{Mutex, MutexGuard};
 
 use super::counters::Files;
-use super::holding::Holds;
+use super::frame::{Frame, Role, add_frames};
 use super::lock::Held;
+use super::lock_history::Holds;
 use super::mutex::lock;
 use super::region::Region;
 use super::sampling::Sampler;
 use super::shared::{Link, Word, leak};
-use super::stack::{Frame, Role, add_frames};
 use super::{clock, errno, omp, pause, state};
 use crate::measure::calls::log::Log;
-use crate::measure::calls::{tree::CallTree, tree::Node};
-use crate::measure::collector::waits::Waits;
+use crate::measure::calls::tree::{CallTree, Node};
+use crate::measure::collector::waits::WaitCounts;
 use crate::measure::helper_requests;
 use crate::measure::trace::Stream;
 
@@ -54,7 +54,7 @@ pub(crate) struct Thread {
     /// Address of the lock that it is about to set; 0 if there is none.
     pub(super) awaited: Word,
     /// What is kept for a collector.
-    pub(crate) waits: Waits,
+    pub(crate) waits: WaitCounts,
     /// Where it calls the lock functions that cannot say so themselves.
     pub(crate) lock_site: Link<Region>,
     /// The initial thread that it descends from, from 1, and the latest of which
@@ -253,7 +253,7 @@ impl Thread {
             held: Link::none(),
             counters: Files::none(),
             awaited: Word::new(0),
-            waits: Waits::new(),
+            waits: WaitCounts::new(),
             lock_site: Link::none(),
             initial: Word::new(0),
             home: Word::new(0),

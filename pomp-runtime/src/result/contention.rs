@@ -12,7 +12,7 @@ use crate::measure::calls::distribution::Distribution;
 use crate::measure::calls::hash::Map;
 use crate::measure::calls::waits::SEVERAL;
 use crate::measure::clock::Scale;
-use crate::measure::holding::WAITED;
+use crate::measure::lock_history::WAITED;
 
 /// What sites share. Calls through which several locks were set share nothing
 /// with others that is known.

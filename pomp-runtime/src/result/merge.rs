@@ -16,7 +16,7 @@ use super::waits;
 use crate::measure::active;
 use crate::measure::calls::hash::Map;
 use crate::measure::calls::totals::Totals;
-use crate::measure::calls::{tree::Node, tree::Place};
+use crate::measure::calls::tree::{Node, Origin};
 use crate::measure::clock::Scale;
 use crate::measure::region::Region;
 
@@ -342,7 +342,7 @@ fn rows(
         if totals == Totals::default() {
             continue;
         }
-        let is_member = is_parallel && matches!(snapshot.nodes[node].place(), Place::Member(_));
+        let is_member = is_parallel && matches!(snapshot.nodes[node].place(), Origin::Member(_));
         let row = row(thread, &totals, is_member, scale)
             .with_counters(snapshot.counted(node))
             .with_estimate(snapshot.estimate(node, scale));

@@ -8,7 +8,7 @@ use profile::region_kind::PseudoRegion;
 
 use super::snapshot::Snapshot;
 use crate::measure::calls::hash::Map;
-use crate::measure::calls::{tree::Node, tree::Place};
+use crate::measure::calls::tree::{Node, Origin};
 use crate::measure::region::Region;
 
 /// Identity of a merged node.
@@ -127,11 +127,11 @@ impl<'a> Places<'a> {
             None => None,
         };
         let position = match (node.place(), parent) {
-            (Place::Initial(number), _) => Position {
+            (Origin::Initial(number), _) => Position {
                 merged: None,
                 thread: self.thread(vec![number]),
             },
-            (Place::Member(number), Some(fork)) => {
+            (Origin::Member(number), Some(fork)) => {
                 let mut path = self.paths[fork.thread].clone();
                 path.push(number);
                 Position {
@@ -139,7 +139,7 @@ impl<'a> Places<'a> {
                     ..fork
                 }
             }
-            (Place::Within(within), Some(parent)) => Position {
+            (Origin::Within(within), Some(parent)) => Position {
                 merged: Some(self.merged(parent.merged, node.region()?, within)?),
                 ..parent
             },

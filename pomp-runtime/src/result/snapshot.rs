@@ -10,15 +10,15 @@ use std::sync::atomic::Ordering;
 use profile::model::Estimate;
 use profile::region_kind::PseudoRegion;
 
+use crate::measure::calls::distribution::{Copies, Distribution};
 use crate::measure::calls::hash::Map;
-use crate::measure::calls::waits::Waits;
-use crate::measure::calls::{distribution::Copies, distribution::Distribution};
-use crate::measure::calls::{totals::Recorded, totals::Total, totals::Totals};
-use crate::measure::calls::{tree::Node, tree::Place};
+use crate::measure::calls::totals::{Recorded, Total, Totals};
+use crate::measure::calls::tree::{Node, Origin};
+use crate::measure::calls::waits::NodeWaits;
 use crate::measure::clock::Scale;
+use crate::measure::frame::{Frame, Role};
 use crate::measure::open_frames::open_frames;
 use crate::measure::region::Region;
-use crate::measure::stack::{Frame, Role};
 use crate::measure::thread::Thread;
 use crate::measure::{active, counters, pause, sampling};
 
@@ -66,7 +66,7 @@ pub(crate) struct Snapshot {
     /// Where nodes lie in memory, by address.
     blocks: Vec<Block>,
     /// The nodes that say who waited for whom, with what they say.
-    pub(super) waits: Vec<(usize, &'static Waits)>,
+    pub(super) waits: Vec<(usize, &'static NodeWaits)>,
     /// The member roots.
     members: Vec<usize>,
     /// The fork nodes whose teams have been joined.
@@ -152,7 +152,7 @@ impl Snapshot {
 
     fn add(&mut self, node: &'static Node) {
         let index = self.nodes.len();
-        if let Place::Member(_) = node.place() {
+        if let Origin::Member(_) = node.place() {
             self.members.push(index);
         }
         if node.teams.get().is_some() {
@@ -264,7 +264,7 @@ impl Snapshot {
 
     /// `measured` is the time without all pauses, of which the joins are.
     fn close_frame(&mut self, frame: &'static Frame, at: u64, measured: u64) {
-        if frame.role() == Role::Silent {
+        if frame.role() == Role::Untimed {
             return;
         }
         let Some(additions) = self.additions(frame.node()) else {
@@ -275,8 +275,8 @@ impl Snapshot {
         }
         let ticks = since(frame.start(), at);
         match frame.role() {
-            Role::Base | Role::Silent | Role::Ended | Role::Counted => {}
-            Role::Construct | Role::Sampled | Role::Again => {
+            Role::Base | Role::Untimed | Role::Ended | Role::Counted => {}
+            Role::Construct | Role::Sampled | Role::Recursive => {
                 additions[PseudoRegion::Main as usize].add(ticks);
                 self.add_instance(frame.node(), ticks);
                 if let Some(entry) = self.additions(frame.entry()) {
@@ -379,7 +379,7 @@ impl Snapshot {
         let mut ends: Map<(usize, u32), Vec<usize>> = Map::default();
         for &index in &self.members {
             let node = self.nodes[index];
-            let Place::Member(number) = node.place() else {
+            let Origin::Member(number) = node.place() else {
                 continue;
             };
             let Some(fork) = node.parent().and_then(|fork| self.find(fork)) else {
@@ -407,7 +407,7 @@ impl Snapshot {
             };
             let mut node = entry;
             while !std::ptr::eq(node, around) {
-                let (Place::Within(part), Some(parent)) = (node.place(), node.parent()) else {
+                let (Origin::Within(part), Some(parent)) = (node.place(), node.parent()) else {
                     break;
                 };
                 node = parent;

@@ -24,7 +24,8 @@ use crate::measure::mutex::lock;
 use crate::measure::trace;
 use crate::measure::{
     allocator, annotations, clock, config, cost, counters, errno, facts, helper_requests, limits,
-    memory, message, region, rights, sampling, signal_mask, silent, state, stderr, still, thread,
+    memory, message, quiesce, region, rights, sampling, signal_mask, state, stderr, thread,
+    untimed,
 };
 use crate::result::merge::{self, Ending, Snapshot};
 
@@ -101,10 +102,10 @@ fn start() -> bool {
     take_over_from_run_library();
     set_panic_hook();
     clock::choose(config.clock);
-    still::prepare();
+    quiesce::prepare();
     memory::limit(config.memory);
     if let Some(limit) = config.throttle {
-        silent::throttle(limit);
+        untimed::throttle(limit);
     }
     if config.contended_waits {
         collector::waits::tell_only_contended();
@@ -336,7 +337,7 @@ fn profile(start: &Start, is_last: bool) -> Option<Profile> {
         return None;
     }
     region::complete();
-    let (snapshot, end) = still::while_still(&threads, || {
+    let (snapshot, end) = quiesce::while_quiet(&threads, || {
         let end = clock::Pair::read();
         let snapshot = Snapshot::take(&threads, end.ticks);
         match is_last {

@@ -15,9 +15,9 @@ use crate::measure::thread::Thread;
 
 /// Where the program keeps the words of a loop.
 #[derive(Clone, Copy)]
-struct Place(*mut c_long);
+struct LoopWords(*mut c_long);
 
-impl Place {
+impl LoopWords {
     /// Runs `action` on the words, which are its own for so long; none without an
     /// address.
     ///
@@ -40,10 +40,10 @@ impl Place {
 /// Gives a value that its innermost variable never has, and the step.
 ///
 /// # Safety
-/// As in [`Place::with`].
+/// As in [`LoopWords::with`].
 #[inline(always)]
 unsafe fn begin(
-    place: Place,
+    place: LoopWords,
     find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
 ) -> (c_long, c_long) {
     // SAFETY: as the caller promises.
@@ -62,8 +62,8 @@ unsafe fn begin(
 /// to call again.
 ///
 /// # Safety
-/// As in [`Place::with`].
-unsafe fn turn(place: Place, next: c_long) -> c_long {
+/// As in [`LoopWords::with`].
+unsafe fn turn(place: LoopWords, next: c_long) -> c_long {
     let turned = |words: &mut Words<'_>| {
         let chunk = words.are_traced().then(|| words.turn(next)).flatten();
         (chunk, words.stop())
@@ -82,8 +82,8 @@ unsafe fn turn(place: Place, next: c_long) -> c_long {
 /// This thread has no more iterations of the loop.
 ///
 /// # Safety
-/// As in [`Place::with`].
-unsafe fn end(place: Place, next: c_long) {
+/// As in [`LoopWords::with`].
+unsafe fn end(place: LoopWords, next: c_long) {
     let ended = |words: &mut Words<'_>| words.are_traced().then(|| words.last(next)).flatten();
     // SAFETY: as the caller promises.
     if let Some(length) = unsafe { place.with(ended) }.flatten() {
@@ -95,34 +95,34 @@ unsafe fn end(place: Place, next: c_long) {
 /// See `begin`.
 ///
 /// # Safety
-/// `descriptor` is null or points to a descriptor; `words` as in [`Place::with`].
+/// `descriptor` is null or points to a descriptor; `words` as in [`LoopWords::with`].
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn POMP_Chunks_begin(
     descriptor: *const OmpRegDescr,
     words: *mut c_long,
 ) -> c_long {
     // SAFETY: as the caller promises.
-    unsafe { begin(Place(words), move |_| region_of(descriptor.as_ref()?)).0 }
+    unsafe { begin(LoopWords(words), move |_| region_of(descriptor.as_ref()?)).0 }
 }
 
 /// See `turn`.
 ///
 /// # Safety
-/// As in [`Place::with`].
+/// As in [`LoopWords::with`].
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn POMP_Chunk_begin(words: *mut c_long, next: c_long) -> c_long {
     // SAFETY: as the caller promises.
-    unsafe { turn(Place(words), next) }
+    unsafe { turn(LoopWords(words), next) }
 }
 
 /// See `end`.
 ///
 /// # Safety
-/// As in [`Place::with`].
+/// As in [`LoopWords::with`].
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn POMP_Chunks_end(words: *mut c_long, next: c_long) {
     // SAFETY: as the caller promises.
-    unsafe { end(Place(words), next) }
+    unsafe { end(LoopWords(words), next) }
 }
 
 pompf! {
@@ -134,7 +134,7 @@ pompf! {
         // SAFETY: a compiler passes the literal and its length, and variables.
         unsafe {
             let literal = Literal::new(text, length);
-            let (never, by) = begin(Place(words), move |thread| literal.region(thread));
+            let (never, by) = begin(LoopWords(words), move |thread| literal.region(thread));
             (*next, *stop, *step) = (never, never, by);
         }
     }
@@ -144,7 +144,7 @@ pompf! {
     /// See `turn`; what C gets as a result is written to a variable.
     "chunk_begin"(words: *mut c_long, next: *const c_long, stop: *mut c_long) {
         // SAFETY: a compiler passes variables.
-        unsafe { *stop = turn(Place(words), *next) }
+        unsafe { *stop = turn(LoopWords(words), *next) }
     }
 }
 
@@ -152,6 +152,6 @@ pompf! {
     /// See `end`.
     "chunks_end"(words: *mut c_long, next: *const c_long) {
         // SAFETY: a compiler passes variables.
-        unsafe { end(Place(words), *next) }
+        unsafe { end(LoopWords(words), *next) }
     }
 }

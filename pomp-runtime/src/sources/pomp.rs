@@ -13,10 +13,10 @@ use profile::region_kind::RegionKind;
 use super::boundary::{caught, event, event_of};
 use super::descriptor::{OmpRegDescr, RompRegion, region_of, register_table};
 use crate::measure::clock::now;
-use crate::measure::forkers::Place;
 use crate::measure::region::Region;
 use crate::measure::sampling::{self, may_be_passed_over};
 use crate::measure::team::Team;
+use crate::measure::team_lookup::TeamPath;
 use crate::measure::thread::{self, Thread};
 use crate::measure::{omp, pause, state};
 use crate::run::life_cycle;
@@ -271,8 +271,8 @@ pub(super) fn begin_announced(thread: &'static Thread, region: &'static Region) 
 /// Where a thread stands: the member numbers on the way there through the
 /// innermost `levels` teams.
 #[inline(always)]
-fn place(levels: c_int) -> Place {
-    Place::of((1..=levels).map(|level| unsigned(omp::omp_get_ancestor_thread_num(level))))
+fn place(levels: c_int) -> TeamPath {
+    TeamPath::of((1..=levels).map(|level| unsigned(omp::omp_get_ancestor_thread_num(level))))
 }
 
 #[inline(always)]

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::tree::Node;
 use crate::measure::shared::{Link, Word};
-use crate::measure::{sampling, silent};
+use crate::measure::{sampling, untimed};
 
 /// Entries that are sorted at a time: a kilobyte.
 const ENTRIES: usize = 64;
@@ -60,7 +60,7 @@ impl Log {
     fn sort_and_add(&self, node: &'static Node, ticks: u64) {
         for (node, ticks) in self.entries() {
             node.instances.add(ticks);
-            silent::consider(node);
+            untimed::consider(node);
             sampling::consider(node);
         }
         self.used.store(0, Ordering::Relaxed);

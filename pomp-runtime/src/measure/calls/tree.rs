@@ -19,7 +19,7 @@ use profile::region_kind::PseudoRegion;
 
 use super::distribution::Instances;
 use super::index::{Index, Key};
-use super::waits::Waits;
+use super::waits::NodeWaits;
 use crate::measure::counters;
 use crate::measure::memory;
 use crate::measure::pause;
@@ -54,7 +54,7 @@ impl Span {
 
 /// What a node stands for, besides its region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Origin {
     /// Entered in this pseudo-region of the parent.
     Within(PseudoRegion),
     /// The root of a team member with this thread number.
@@ -97,7 +97,7 @@ pub(crate) struct Node {
     /// Of a fork node: the latest join.
     pub(crate) last_join: Word,
     /// What only some nodes have.
-    pub(crate) waits: Link<Waits>,
+    pub(crate) waits: Link<NodeWaits>,
     /// If only some of its instances are timed.
     sample: Link<Sample>,
     /// What was counted in its instances, if anything is.
@@ -137,12 +137,12 @@ impl Node {
         self.parent.get()
     }
 
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Origin {
         let number = self.number.load(Ordering::Relaxed);
         match self.within.load(Ordering::Relaxed) {
-            MEMBER => Place::Member(number),
-            INITIAL => Place::Initial(number),
-            within => Place::Within(pseudo_region(within)),
+            MEMBER => Origin::Member(number),
+            INITIAL => Origin::Initial(number),
+            within => Origin::Within(pseudo_region(within)),
         }
     }
 
@@ -213,7 +213,7 @@ impl Node {
 
     /// The innermost node of a region on this path, not beyond the team.
     fn nearest(&'static self, region: &'static Region) -> Option<&'static Node> {
-        let inside = |node: &&Node| matches!(node.place(), Place::Within(_));
+        let inside = |node: &&Node| matches!(node.place(), Origin::Within(_));
         std::iter::successors(Some(self), |node| node.parent())
             .take_while(inside)
             .find(|node| node.is_of(region))

@@ -18,7 +18,7 @@ pub(crate) const SEVERAL: usize = 1;
 
 /// The record of a node.
 #[derive(Debug, Default)]
-pub(crate) struct Waits {
+pub(crate) struct NodeWaits {
     late: Link<LateMembers>,
     holders: Link<Holder>,
     /// How often another thread had it.
@@ -60,20 +60,20 @@ pub(crate) struct Holder {
 impl Node {
     /// The record, made if there is none; none if memory is short.
     #[inline]
-    pub(crate) fn waits(&self) -> Option<&'static Waits> {
+    pub(crate) fn waits(&self) -> Option<&'static NodeWaits> {
         if self.waits.get().is_none() {
-            self.waits.set(leak(Waits::default()));
+            self.waits.set(leak(NodeWaits::default()));
         }
         self.waits.get()
     }
 
     /// The record, if there is one.
-    pub(crate) fn known_waits(&self) -> Option<&'static Waits> {
+    pub(crate) fn known_waits(&self) -> Option<&'static NodeWaits> {
         self.waits.get()
     }
 }
 
-impl Waits {
+impl NodeWaits {
     /// Member `number` came last.
     pub(crate) fn add_late(&self, number: u32, after_others: u64, after_first: u64) {
         let mut link = &self.late;

@@ -14,8 +14,8 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::session::tell;
 use super::waits;
+use crate::measure::frame::{Frame, Role};
 use crate::measure::region::Region;
-use crate::measure::stack::{Frame, Role};
 use crate::measure::thread::Thread;
 
 /// An event, with its number in the interface.

@@ -11,7 +11,7 @@ use profile::region_kind::{PseudoRegion, Whose};
 
 use super::events::Activity;
 use super::waits::Kind;
-use crate::measure::stack::{Frame, Role};
+use crate::measure::frame::{Frame, Role};
 use crate::measure::thread::Thread;
 
 /// A state, with its number in the interface.

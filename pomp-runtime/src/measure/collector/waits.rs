@@ -11,8 +11,8 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::events::{Activity, Event};
 use super::session::{is_listening, number, tell};
+use crate::measure::frame::Frame;
 use crate::measure::shared::Word;
-use crate::measure::stack::Frame;
 use crate::measure::thread::{self, Thread};
 
 /// A kind of wait that has ids.
@@ -48,7 +48,7 @@ impl Kind {
 
 /// What is kept of a thread's waits.
 #[derive(Debug)]
-pub(crate) struct Waits {
+pub(crate) struct WaitCounts {
     /// How many there were of each kind.
     counts: [Word; 6],
     /// Address of the frame that could wait and does not; 0 if there is none.
@@ -59,7 +59,7 @@ pub(crate) struct Waits {
     was_idle: Word,
 }
 
-impl Waits {
+impl WaitCounts {
     pub(crate) const fn new() -> Self {
         Self {
             counts: [const { Word::new(0) }; 6],

@@ -1,7 +1,7 @@
 //! Teams: who belongs to whom, and the times to start and to end them.
 
 use super::*;
-use crate::measure::forkers::Place;
+use crate::measure::team_lookup::TeamPath;
 use Event::*;
 
 /// The initial thread and some that work for it.
@@ -297,8 +297,8 @@ fn teams_without_a_handle_are_found_by_their_region() {
     );
 }
 
-fn place(numbers: &[u32]) -> Place {
-    Place::of(numbers.iter().copied())
+fn place(numbers: &[u32]) -> TeamPath {
+    TeamPath::of(numbers.iter().copied())
 }
 
 impl Thread {

@@ -6,10 +6,10 @@ use trace::record::{NO_REGION, Op, RECURSIVE, TRUNCATED, head, near_chunk};
 use trace::schedule::How;
 
 use super::paths;
-use crate::measure::calls::{tree::Node, tree::Place};
+use crate::measure::calls::tree::{Node, Origin};
 use crate::measure::chunks::Chunk;
+use crate::measure::frame::{Frame, Role};
 use crate::measure::region::Region;
-use crate::measure::stack::{Frame, Role};
 use crate::measure::thread::Thread;
 
 /// A call of a lock routine, or the lock that it got.
@@ -211,7 +211,7 @@ impl Thread {
     pub(super) fn trace_cut(&'static self, frame: &'static Frame, at: u64) {
         let Some(node) = frame.node() else { return };
         match frame.role() {
-            Role::Construct | Role::Again => {
+            Role::Construct | Role::Recursive => {
                 let flags = TRUNCATED | recursive(frame);
                 self.write_record(head(Op::Exit, flags, region(node)), at, []);
             }
@@ -241,7 +241,7 @@ impl Thread {
             is_done |= top.is_some_and(|top| std::ptr::eq(top, *frame));
             goes_on
         });
-        frames.filter(|frame| frame.role() != Role::Silent)
+        frames.filter(|frame| frame.role() != Role::Untimed)
     }
 }
 
@@ -254,7 +254,7 @@ pub(super) fn context(frame: &'static Frame) -> ([u64; 5], u32, u8) {
         _ => frame.running_phase().unwrap_or((PseudoRegion::Main, 0)),
     };
     let path = match node {
-        Some(node) if !matches!(node.place(), Place::Within(_)) => paths::of(node),
+        Some(node) if !matches!(node.place(), Origin::Within(_)) => paths::of(node),
         _ => 0,
     };
     let is_base = role == Role::Base;
@@ -272,7 +272,7 @@ pub(super) fn context(frame: &'static Frame) -> ([u64; 5], u32, u8) {
 #[inline(always)]
 fn recursive(frame: &Frame) -> u8 {
     match frame.role() {
-        Role::Again => RECURSIVE,
+        Role::Recursive => RECURSIVE,
         _ => 0,
     }
 }
@@ -280,7 +280,7 @@ fn recursive(frame: &Frame) -> u8 {
 /// The number of a role in a trace, which knows nothing of recursion.
 fn number_of(role: Role) -> u64 {
     match role {
-        Role::Again => Role::Construct as u64,
+        Role::Recursive => Role::Construct as u64,
         Role::Ended => Role::Member as u64,
         role => role as u64,
     }

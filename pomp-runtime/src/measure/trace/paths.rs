@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
-use crate::measure::calls::{tree::Node, tree::Place};
+use crate::measure::calls::tree::{Node, Origin};
 use crate::measure::errno;
 use crate::measure::mutex::lock;
 
@@ -62,9 +62,9 @@ pub(super) fn of(root: &'static Node) -> u64 {
 #[inline(never)]
 fn find(root: &'static Node) -> u64 {
     let step = match root.place() {
-        Place::Member(number) => (root.parent().map(path_around), number),
-        Place::Initial(number) => (None, number),
-        Place::Within(_) => return 0,
+        Origin::Member(number) => (root.parent().map(path_around), number),
+        Origin::Initial(number) => (None, number),
+        Origin::Within(_) => return 0,
     };
     let number = locked().number(step);
     root.path.set(u64::from(number) + 1);
@@ -74,7 +74,7 @@ fn find(root: &'static Node) -> u64 {
 /// The number of the path of the thread that has this node.
 fn path_around(node: &'static Node) -> u32 {
     let mut root = node;
-    while let (Place::Within(_), Some(parent)) = (root.place(), root.parent()) {
+    while let (Origin::Within(_), Some(parent)) = (root.place(), root.parent()) {
         root = parent;
     }
     let path = of(root).saturating_sub(1);

@@ -10,8 +10,8 @@ use super::super::pomp::report;
 use super::shapes::{tell, top_of};
 use super::site;
 use super::table::Entry;
+use crate::measure::frame::Role;
 use crate::measure::region::Region;
-use crate::measure::stack::Role;
 use crate::measure::thread::Thread;
 use profile::event::Event;
 

@@ -10,8 +10,8 @@ use super::heads::leave_loop;
 use super::site::{self, Call};
 use super::table::{Entry, Of, row::Row};
 use crate::measure::clock::now;
+use crate::measure::frame::Frame;
 use crate::measure::region::Region;
-use crate::measure::stack::Frame;
 use crate::measure::thread::Thread;
 use profile::event::Event;
 

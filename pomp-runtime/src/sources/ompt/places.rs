@@ -16,13 +16,13 @@ use crate::measure::{errno, modules};
 pub(super) type What = (&'static str, u64);
 
 #[derive(Debug)]
-struct Place {
+struct CodePlace {
     address: usize,
     what: What,
     region: Link<Region>,
 }
 
-impl by_address::Known for Place {
+impl by_address::Known for CodePlace {
     fn address(&self) -> usize {
         self.address
     }
@@ -32,9 +32,9 @@ impl by_address::Known for Place {
     }
 }
 
-static TABLE: Table<Place> = Table::none();
+static TABLE: Table<CodePlace> = Table::none();
 
-static BOOK: Mutex<Book<(usize, What), Place>> = Mutex::new(Book::new());
+static BOOK: Mutex<Book<(usize, What), CodePlace>> = Mutex::new(Book::new());
 
 /// The region of a construct whose call of the runtime returns to an address; none
 /// without one.
@@ -73,7 +73,7 @@ fn read(what: What, address: usize) -> Option<&'static Region> {
             }),
             ..Descriptor::default()
         });
-        let place = leak(Place {
+        let place = leak(CodePlace {
             address,
             what,
             region: Link::none(),

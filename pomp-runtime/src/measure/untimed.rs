@@ -12,8 +12,8 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 use profile::units::Nanoseconds;
 
 use super::clock;
+use super::frame::{Frame, Role};
 use super::region::Region;
-use super::stack::{Frame, Role};
 use super::thread::Thread;
 use crate::measure::calls::tree::Node;
 use profile::event::Action;
@@ -76,57 +76,57 @@ fn may_be_throttled(region: &Region) -> bool {
 impl Thread {
     /// Opens a frame that is not timed; `counted` is the node if there is one.
     #[inline(never)]
-    pub(super) fn open_silently(
+    pub(super) fn open_untimed(
         &'static self,
         region: &'static Region,
         phase: PseudoRegion,
         counted: Option<&'static Node>,
     ) {
         let Some(top) = self.top() else { return };
-        let (Some(parent), Some(frame)) = (top.node(), self.frame_above(top)) else {
+        let (Some(parent), Some(frame)) = (top.node(), top.frame_above()) else {
             return;
         };
-        frame.begin(Role::Silent, parent, 0);
+        frame.begin(Role::Untimed, parent, 0);
         // What is entered in it is entered in what surrounds it.
         frame.set_within(top.within());
-        frame.silent.region.set(Some(region));
-        frame.silent.counted.set(counted);
-        frame.silent.set_phase(phase);
+        frame.untimed.region.set(Some(region));
+        frame.untimed.counted.set(counted);
+        frame.untimed.set_phase(phase);
         self.set_top(frame);
     }
 
     /// The frame on top that goes on or ends by this action, if it is not timed.
     #[inline(always)]
-    pub(super) fn silent_top(
+    pub(super) fn untimed_top(
         &self,
         action: Action,
         region: &'static Region,
     ) -> Option<&'static Frame> {
         let goes_on = matches!(action, Action::SwitchPhase(_) | Action::Close);
-        let is_silent = |top: &&'static Frame| top.role() == Role::Silent;
+        let is_untimed = |top: &&'static Frame| top.role() == Role::Untimed;
         self.top()
             .filter(|_| goes_on)
-            .filter(is_silent)
-            .filter(|top| top.silent.region.is(region))
+            .filter(is_untimed)
+            .filter(|top| top.untimed.region.is(region))
     }
 
     /// Without a look at the clock.
     #[inline(never)]
-    pub(super) fn go_on_silently(&'static self, frame: &'static Frame, action: Action) {
+    pub(super) fn go_on_untimed(&'static self, frame: &'static Frame, action: Action) {
         match action {
-            Action::SwitchPhase(phase) => Self::turn_silently(frame, phase),
-            _ => self.close_silently(frame),
+            Action::SwitchPhase(phase) => Self::switch_phase_untimed(frame, phase),
+            _ => self.close_untimed(frame),
         }
     }
 
-    pub(super) fn turn_silently(frame: &Frame, phase: PseudoRegion) {
-        frame.silent.count_phase();
-        frame.silent.set_phase(phase);
+    pub(super) fn switch_phase_untimed(frame: &Frame, phase: PseudoRegion) {
+        frame.untimed.count_phase();
+        frame.untimed.set_phase(phase);
     }
 
-    pub(super) fn close_silently(&'static self, frame: &'static Frame) {
-        frame.silent.count_phase();
-        if let Some(node) = frame.silent.counted.get() {
+    pub(super) fn close_untimed(&'static self, frame: &'static Frame) {
+        frame.untimed.count_phase();
+        if let Some(node) = frame.untimed.counted.get() {
             node.span(PseudoRegion::Main).count.add(1);
         }
         if let Some(below) = frame.below() {

@@ -25,14 +25,14 @@ const PATIENCE: Duration = Duration::from_millis(100);
 const STAND: Duration = Duration::from_secs(1);
 
 /// Runs `action` while no thread records anything.
-pub(crate) fn while_still<R>(threads: &[&'static Thread], action: impl FnOnce() -> R) -> R {
+pub(crate) fn while_quiet<R>(threads: &[&'static Thread], action: impl FnOnce() -> R) -> R {
     stop(std::thread::yield_now);
     while_stopped(threads, action)
 }
 
 /// The same in the middle of an event of this thread, which gives way to others
 /// that want it.
-pub(super) fn while_still_in_event<R>(
+pub(super) fn while_quiet_in_event<R>(
     thread: &'static Thread,
     threads: &[&'static Thread],
     action: impl FnOnce() -> R,
@@ -64,12 +64,12 @@ fn while_stopped<R>(threads: &[&'static Thread], action: impl FnOnce() -> R) -> 
 
 /// Waits until threads may go on. The thread is not busy meanwhile.
 pub(super) fn stand(thread: &'static Thread) {
-    if !pause::is_still() {
+    if !pause::is_quiet() {
         return;
     }
     let until = Instant::now() + STAND;
     errno::keep(|| {
-        while pause::is_still() && Instant::now() < until {
+        while pause::is_quiet() && Instant::now() < until {
             thread.set_busy(false);
             std::thread::yield_now();
             thread.set_busy(true);

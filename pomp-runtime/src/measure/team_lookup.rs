@@ -8,22 +8,22 @@
 //! was last known to descend from. If that is not known either, it is a guess,
 //! which is counted.
 
+use super::frame::Role;
 use super::region::Region;
 use super::shared::{Link, leak};
-use super::stack::Role;
 use super::team::Team;
 use super::thread::Thread;
 
 /// Where a thread stands in the tree of teams that an initial thread has forked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct TeamPath {
     level: u32,
     /// The member numbers on the way. Each step is reversible, so that only
     /// long ways could meet, and those by chance of one in 2^64.
     way: u64,
 }
 
-impl Place {
+impl TeamPath {
     /// The place that is reached as member `numbers` of nested teams.
     #[inline(always)]
     pub(crate) fn of(numbers: impl Iterator<Item = u32>) -> Self {
@@ -45,7 +45,7 @@ pub(super) struct Forkers(Link<Forker>);
 /// One who has: the thread at a place below an initial thread.
 #[derive(Debug)]
 pub(super) struct Forker {
-    place: Place,
+    place: TeamPath,
     initial: u64,
     next: Link<Forker>,
     open: Open,
@@ -67,7 +67,7 @@ impl Forkers {
     }
 
     /// The entry of one; made at its first fork.
-    fn entry(&self, place: Place, initial: u64) -> Option<&'static Forker> {
+    fn entry(&self, place: TeamPath, initial: u64) -> Option<&'static Forker> {
         self.iter()
             .find(|forker| forker.place == place && forker.initial == initial)
             .or_else(|| self.add(place, initial))
@@ -75,7 +75,7 @@ impl Forkers {
 
     #[cold]
     #[inline(never)]
-    fn add(&self, place: Place, initial: u64) -> Option<&'static Forker> {
+    fn add(&self, place: TeamPath, initial: u64) -> Option<&'static Forker> {
         let forker = leak(Forker {
             place,
             initial,
@@ -106,7 +106,7 @@ impl Thread {
     pub(crate) fn fork_announced(
         &'static self,
         region: &'static Region,
-        place: Place,
+        place: TeamPath,
         now: impl Fn() -> u64,
     ) {
         let Some(team) = self.fork(region, now) else {
@@ -126,7 +126,7 @@ impl Thread {
         &self,
         region: &'static Region,
         may_have_forked: bool,
-        forked: impl FnOnce() -> Place,
+        forked: impl FnOnce() -> TeamPath,
     ) -> Option<&'static Team> {
         let top = self.top().filter(|_| may_have_forked);
         match top.filter(|top| top.is(Role::Fork, region)) {
@@ -135,7 +135,7 @@ impl Thread {
         }
     }
 
-    fn team_forked_at(&self, region: &'static Region, place: Place) -> Option<&'static Team> {
+    fn team_forked_at(&self, region: &'static Region, place: TeamPath) -> Option<&'static Team> {
         let mut open = region
             .forkers
             .iter()

@@ -4,8 +4,8 @@
 //! callback a thread is in the state that begins or ends. The time of callbacks
 //! counts for that state. Events that a callback causes are ignored.
 
+use super::frame::Role;
 use super::region::Region;
-use super::stack::Role;
 use super::thread::Thread;
 use crate::measure::collector;
 use profile::event::{Action, Event};
@@ -22,13 +22,18 @@ impl Thread {
     ) {
         match self.paused() {
             Some(_) => self.pass(event, region),
-            None if collector::is_listening() => self.report_aloud(event, region, now),
+            None if collector::is_listening() => self.notify_and_record(event, region, now),
             None => self.record(event, region, now),
         }
     }
 
     /// Tells of an event of a region, and records it.
-    fn report_aloud(&'static self, event: Event, region: &'static Region, now: impl Fn() -> u64) {
+    fn notify_and_record(
+        &'static self,
+        event: Event,
+        region: &'static Region,
+        now: impl Fn() -> u64,
+    ) {
         let action = event.action();
         let opens = matches!(action, Action::Open(_) | Action::OpenWork);
         if let Some(frame) = self.open_frame(region, true).filter(|_| !opens) {

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
+use super::frame::{Frame, Role};
 use super::region::Region;
 use super::shared::{Link, Word};
-use super::stack::{Frame, Role};
 use super::thread::{self, Thread};
 use crate::measure::calls::tree::Node;
 use profile::event::Event;
