@@ -62,3 +62,35 @@ fn several_files_are_not_instrumented_into_one() {
     }
     assert_ne!(instrument("a.c").stdout, b"");
 }
+
+#[test]
+fn what_is_no_ordinary_file_is_written_to() {
+    use std::os::unix::fs::FileTypeExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("a.c"), PARALLEL).unwrap();
+    std::fs::write(path("there.c"), "").unwrap();
+    std::os::unix::fs::symlink("there.c", path("link.c")).unwrap();
+    let made = Command::new("mkfifo").arg(path("pipe")).status().unwrap();
+    assert!(made.success());
+    let call = |output: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_romp"));
+        command.args(["instrument", "a.c", "-o", output]);
+        command.current_dir(folder.path()).status().unwrap()
+    };
+    let reader = Command::new("cat")
+        .arg(path("pipe"))
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    assert!(call("pipe").success());
+    // Else its reader would wait for a writer that never comes.
+    let kind = std::fs::symlink_metadata(path("pipe")).unwrap().file_type();
+    assert!(kind.is_fifo());
+    let read = reader.wait_with_output().unwrap().stdout;
+    assert!(String::from_utf8(read).unwrap().contains("POMP_Parallel_"));
+    assert!(call("link.c").success());
+    assert!(path("link.c").is_symlink());
+    let text = std::fs::read_to_string(path("there.c")).unwrap();
+    assert!(text.contains("POMP_Parallel_"));
+}

@@ -126,32 +126,40 @@ fn check(source: &Source, result: &Instrumented) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the output in one step: never half of it, never over the source.
+/// Writes the output in one step: never half of it, never over the source. What is no
+/// ordinary file, as `/dev/null`, stays what it is and is written to.
 pub(super) fn write(output: &Path, input: &Path, text: &[u8]) -> Result<(), Failure> {
     let error = |what: &str, help: &str| Failure::from(file_error(output, what, help));
     let same = |path: &Path| std::fs::canonicalize(path).ok();
     if same(output).is_some() && same(output) == same(input) {
         return Err(error("is the source itself", "choose another name with -o"));
     }
+    let written = match std::fs::metadata(output) {
+        Ok(there) if !there.is_file() => std::fs::write(output, text),
+        // A link keeps leading to what it leads to.
+        _ => replace(&same(output).unwrap_or_else(|| output.to_owned()), text),
+    };
+    written.map_err(|cause| {
+        error(
+            &cause.to_string(),
+            "choose a place that can be written with -o",
+        )
+    })
+}
+
+/// Puts a file in the place of another, if there is one.
+fn replace(output: &Path, text: &[u8]) -> std::io::Result<()> {
     let folder = output
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
     // The permissions of an ordinary file, less what the umask takes.
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-    let created = tempfile::Builder::new()
+    let mut file = tempfile::Builder::new()
         .permissions(mode)
-        .tempfile_in(folder.unwrap_or(Path::new(".")));
-    let written = created.and_then(|mut file| {
-        file.write_all(text)?;
-        file.persist(output).map_err(|failed| failed.error)
-    });
-    match written {
-        Ok(_) => Ok(()),
-        Err(cause) => Err(error(
-            &cause.to_string(),
-            "choose a place that can be written with -o",
-        )),
-    }
+        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(text)?;
+    file.persist(output).map_err(|failed| failed.error)?;
+    Ok(())
 }
 
 /// The same for the same text under the same name, different otherwise.

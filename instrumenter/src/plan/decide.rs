@@ -103,7 +103,8 @@ impl Planner<'_> {
     pub(super) fn passes_task(&self, construct: &Construct, found: &FoundDirective) -> bool {
         let has_room = self.loops.is_some() && !self.without_blocks;
         let has_room = has_room && !self.hides_blocks(construct, found);
-        self.must_pass_tasks || !self.found.traits.has_no_locals || has_room
+        self.passes_handles
+            && (self.must_pass_tasks || !self.found.traits.has_no_locals || has_room)
     }
 
     /// Whether a variable around the construct takes a scoping unit, in which a

@@ -241,6 +241,7 @@ pub fn plan(
         loops,
         without_blocks: options.without_blocks,
         must_pass_tasks: options.api.declares_tasks(),
+        passes_handles: !options.apart || options.api == Api::Pomp2,
         plan: Plan::default(),
         is_tool,
         cancelled: decide::cancelled(found, nesting),
@@ -288,6 +289,10 @@ struct Planner<'a> {
     without_blocks: bool,
     /// Every task must be handed what its creation is known by.
     must_pass_tasks: bool,
+    /// Teams and tasks are handed what they are known by. What is handed on is code of the
+    /// directive's line, and a directive that hands on nothing else has none: with coverage
+    /// the library finds out itself, as it does for Fortran.
+    passes_handles: bool,
     plan: Plan,
     /// The source is a tool that the OpenMP runtime tells of each barrier.
     is_tool: bool,

@@ -41,7 +41,7 @@ impl Planner<'_> {
         };
         let leaf = recipe.leaf;
         let regions = self.regions(construct, found, directive, leaf, split, unsplit);
-        let opens_team = recipe.leaf == Leaf::Parallel && !whole;
+        let opens_team = recipe.leaf == Leaf::Parallel && !whole && self.passes_handles;
         self.plan.regions[regions[0]].passes_team = opens_team;
         let separate_barrier = unsplit.is_none() && directive.clause("nowait").is_none();
         let nowait = recipe.barrier == ImplicitBarrier::Outside && separate_barrier;

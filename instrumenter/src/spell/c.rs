@@ -145,16 +145,20 @@ impl<'a> CSpeller<'a> {
 
     /// `#line` for what follows at an offset.
     fn line(&self, at: usize) -> String {
-        let line = self.around.lines.presumed(at);
-        line.map_or_else(String::new, |line| self.line_text(line.line, &line.file))
+        let place = self.around.lines.presumed(at);
+        place.map_or_else(String::new, |place| match self.around.apart {
+            true => self.line_of_same_file(place.line),
+            false => self.line_text(place.line, &place.file),
+        })
     }
 
-    /// The line that what is added at an offset has apart from the user's. It is of the
-    /// user's file: of a function in which another file begins, Clang counts no line more.
-    fn own_line(&self, at: usize) -> String {
-        let place = self.around.lines.presumed(at);
-        let file = place.map_or_else(|| OWN_FILE.to_owned(), |place| place.file);
-        self.line_text(OWN_LINE, &file)
+    /// `#line` within a file. Where one stands that names the file, GCC takes the function
+    /// around it to end in another file, and gcov does not show it as one.
+    fn line_of_same_file(&self, line: u32) -> String {
+        match self.around.without_lines {
+            true => String::new(),
+            false => format!("#line {line}\n"),
+        }
     }
 
     /// `#line`, if it is wanted.
@@ -167,13 +171,13 @@ impl<'a> CSpeller<'a> {
 
     /// How the function that reports an event is called.
     fn shape(&self, event: Event, region: usize) -> Shape {
+        let passes = &self.plan.regions[region];
         match () {
-            () if event == TEAM.opening() && self.plan.regions[region].passes_team => {
-                Shape::GivesTeam
-            }
+            () if event == TEAM.opening() && passes.passes_team => Shape::GivesTeam,
             () if event == TEAM.opening() => Shape::StaysWhole,
-            () if event == MEMBER.opening() => Shape::TakesTeam,
-            () if !self.plan.regions[region].passes_task => Shape::Plain,
+            () if event == MEMBER.opening() && passes.passes_team => Shape::TakesTeam,
+            () if event == MEMBER.opening() => Shape::FindsTeam,
+            () if !passes.passes_task => Shape::Plain,
             () if event == TASK.opening() => Shape::GivesTask,
             () if event == TASK_EXECUTION.opening() => Shape::TakesTask,
             () => Shape::Plain,
@@ -196,6 +200,7 @@ impl<'a> CSpeller<'a> {
             Shape::TakesTeam => {
                 format!("POMP_{function}({descriptor}, {});", self.team(region))
             }
+            Shape::FindsTeam => format!("{BEGIN_ANNOUNCED}({descriptor});"),
             Shape::GivesTask => {
                 let task = self.new_task(region);
                 format!("void *{task} = {CREATE_TASK}({descriptor});")
@@ -332,7 +337,9 @@ impl Speller for CSpeller<'_> {
         // indentation) and for line counts of coverage.
         let line = self.line(group.at);
         let own = match self.around.apart {
-            true => self.own_line(group.at),
+            // Of the user's file: of a function in which another file begins, Clang
+            // counts no line more.
+            true => self.line_of_same_file(OWN_LINE),
             false => line.clone(),
         };
         let before = match group.line_start {
@@ -591,6 +598,8 @@ enum Shape {
     StaysWhole,
     /// It takes the team's handle.
     TakesTeam,
+    /// It stands for a function that takes the handle, where nobody hands it on.
+    FindsTeam,
     /// It stands for a function that returns nothing, and gives what a task's
     /// creation is known by.
     GivesTask,
@@ -603,8 +612,10 @@ const CREATE_TASK: &str = "POMP_Task_create";
 /// What reports the begin of such a task.
 const EXECUTE_TASK: &str = "POMP_Task_execute";
 
-/// What reports the fork of a directive that stays whole: it passes no handle.
+/// What reports the fork where no handle is passed, as of a directive that stays whole.
 const FORK_WHOLE: &str = "POMP_Parallel_fork";
+/// What reports the begin of a member then.
+const BEGIN_ANNOUNCED: &str = "POMP_Parallel_begin";
 
 /// The declaration of the function that reports an event.
 fn declaration(event: Event, shape: Shape) -> String {
@@ -614,6 +625,7 @@ fn declaration(event: Event, shape: Shape) -> String {
         Shape::GivesTeam => format!("void *POMP_{function}(struct ompregdescr *)"),
         Shape::StaysWhole => format!("void {FORK_WHOLE}(struct ompregdescr *)"),
         Shape::TakesTeam => format!("void POMP_{function}(struct ompregdescr *, void *)"),
+        Shape::FindsTeam => format!("void {BEGIN_ANNOUNCED}(struct ompregdescr *)"),
         Shape::GivesTask => format!("void *{CREATE_TASK}(struct ompregdescr *)"),
         Shape::TakesTask => format!("void {EXECUTE_TASK}(struct ompregdescr *, void *)"),
     }

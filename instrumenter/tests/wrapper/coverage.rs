@@ -4,12 +4,14 @@ use std::process::Command;
 
 use crate::support::{self, Project, function};
 
-/// The files that gcov shows of a program, and their lines: executed, or not.
+/// The files that gcov shows of a program, and their lines: how often executed, or, where
+/// Clang compiles, whether.
 fn covered(name: &str, compiler: &str, source: (&str, &str), off: &str) -> Vec<String> {
     let header = "static inline int h(int n) {\n#pragma omp critical\n  n++;\n  return n;\n}\n";
     let project = Project::new(&[source, ("h.h", header)]);
     let mut command = support::wrapper(name);
     command.args(["-fopenmp", "--coverage", "-c", source.0, "-o", "x.o"]);
+    command.arg("-fprofile-update=atomic");
     let mut call = project.invocation(command).env("ROMP_OFF", off);
     for variable in ["ROMP_CC", "ROMP_FC"] {
         call = call.env(variable, compiler);
@@ -38,18 +40,22 @@ fn covered(name: &str, compiler: &str, source: (&str, &str), off: &str) -> Vec<S
             "-" if rest.contains(":Source:") => "",
             "-" => return None,
             "#####" | "=====" => "not executed",
-            _ => "executed",
+            // It adds up the blocks of a line: 6 for a body that ran 4 times.
+            _ if compiler == "clang" => "executed",
+            count => count,
         };
         Some(format!("{word}:{rest}"))
     });
     lines.collect()
 }
 
-#[test]
-fn files_and_lines_are_those_of_the_plain_program() {
-    let c = "\
+/// A program with constructs of which some pass nothing on, some stand in a loop, and some
+/// have several calls in them.
+const C: &str = "\
 #include <omp.h>
+#include <stdio.h>
 #include \"h.h\"
+static int g;
 static int work(int n) {
   int s = 0;
 #pragma omp parallel for reduction(+ : s)
@@ -57,10 +63,47 @@ static int work(int n) {
     s += i;
   return s;
 }
+static void nothing_is_passed_on(void) {
+#pragma omp parallel
+  {
+#pragma omp atomic
+    g++;
+  }
+#pragma omp parallel for
+  for (int i = 0; i < 4; i++)
+    h(i);
+#pragma omp task
+  g++;
+#pragma omp taskwait
+}
+static int in_loops(int n) {
+  for (int i = 0; i < n; i++) {
+#pragma omp critical
+    if (n > 3)
+      g++;
+    else
+      g--;
+  }
+#pragma omp critical
+  {
+    n += fprintf(stderr, \"%s\", \"\");
+    n += fprintf(stderr, \"%s\", \"\");
+  }
+#pragma omp single
+  n++;
+  for (int i = 0; i < n; i++)
+#pragma omp master
+    g++;
+  return n;
+}
 int main(int c, char **v) {
   int t = 0;
   omp_lock_t l;
   omp_init_lock(&l);
+  for (int i = 0; i < 4; i++) {
+    omp_set_lock(&l);
+    omp_unset_lock(&l);
+  }
 #pragma omp parallel num_threads(2)
   {
 #pragma omp single
@@ -72,6 +115,9 @@ int main(int c, char **v) {
       work(3);
     }
   }
+  nothing_is_passed_on();
+  in_loops(3);
+  in_loops(5);
 #pragma omp for nowait
   for (int i = 0; i < 4; i++)
     if (i > c)
@@ -81,10 +127,62 @@ int main(int c, char **v) {
   return v == 0 || h(3) != 4;
 }
 ";
+
+/// What gcov shows of each instance by itself, and what may throw.
+const TEMPLATES: &str = "\
+static int g;
+template <class T> T f(T n) {
+#pragma omp critical
+  n++;
+#pragma omp parallel
+  {
+#pragma omp single
+    g++;
+  }
+  if (n > 100)
+    n = 3;
+  return n;
+}
+struct Counted {
+  ~Counted() { g++; }
+};
+int main() {
+  Counted c;
+  f(3);
+  f(3.0);
+  auto l = [&]() {
+#pragma omp critical
+    {
+      Counted d;
+      g++;
+    }
+  };
+  l();
+#pragma omp critical
+  {
+    try {
+      if (g > 2)
+        throw 1;
+    } catch (...) {
+      g = 3;
+    }
+  }
+}
+";
+
+#[test]
+fn files_and_lines_are_those_of_the_plain_program() {
     let fortran = "\
 program p
   integer :: i, s
   s = 0
+!$omp task
+  call h()
+!$omp end task
+!$omp critical
+  call h()
+  call h()
+!$omp end critical
 !$omp parallel do reduction(+:s)
   do i = 1, 10
     s = s + i
@@ -95,12 +193,18 @@ program p
   if (s < 0) then
     print *, s
   end if
+contains
+  subroutine h()
+!$omp parallel
+!$omp end parallel
+  end subroutine
 end program
 ";
     for (name, compiler, source) in [
-        ("rompcc", "gcc", ("a.c", c)),
-        ("rompcc", "g++", ("a.cc", c)),
-        ("rompcc", "clang", ("a.c", c)),
+        ("rompcc", "gcc", ("a.c", C)),
+        ("rompcc", "g++", ("a.cc", C)),
+        ("rompcc", "g++", ("t.cc", TEMPLATES)),
+        ("rompcc", "clang", ("a.c", C)),
         ("rompfc", "gfortran", ("f.f90", fortran)),
     ] {
         let plain = covered(name, compiler, source, "1");
@@ -112,6 +216,7 @@ end program
             lines
         });
         assert!(plain.iter().any(|line| line.starts_with("not executed")));
+        assert!(plain.iter().any(|line| line.starts_with(['1', 'e'])));
         assert_eq!(measured, plain, "{compiler}");
     }
 }

@@ -107,13 +107,15 @@ fn own_times(profile: &Profile, tree: &Tree<'_>) -> Vec<(u64, u64)> {
     let mut measuring = vec![0; profile.regions.len()];
     for node in &tree.nodes {
         for measures in node.executors() {
-            let (count, ns) = &mut own[node.region];
-            *count += measures.row.main.count;
-            *ns += Quantity::ExecTime.exclusive(&measures);
+            let (count, ns): &mut (u64, u64) = &mut own[node.region];
+            *count = count.saturating_add(measures.row.main.count);
+            *ns = ns.saturating_add(Quantity::ExecTime.exclusive(&measures));
         }
         for child in node.children.iter().map(|child| &tree.nodes[*child]) {
             let pairs = child.executors().map(|m| m.row.pairs(child.kind));
-            measuring[node.region] += pairs.sum::<u64>() * profile.run.pair_cost_ps;
+            let pairs = pairs.fold(0, u64::saturating_add);
+            let ps: &mut u64 = &mut measuring[node.region];
+            *ps = ps.saturating_add(pairs.saturating_mul(profile.run.pair_cost_ps));
         }
     }
     for ((_, ns), measuring) in own.iter_mut().zip(measuring) {

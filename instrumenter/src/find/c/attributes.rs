@@ -40,6 +40,7 @@ pub(super) fn from_attributes(text: &[u8], code: &[Token]) -> Vec<RawDirective> 
             closing: &closing[begin..],
             begin,
             end: end - begin,
+            begins_statement: begins_statement(text, &code[..begin]),
         });
         match list.and_then(|list| Some((list.records()?, list.end))) {
             Some((records, length)) => {
@@ -63,6 +64,8 @@ struct List<'t> {
     begin: usize,
     /// The index behind the last bracket.
     end: usize,
+    /// Whether a statement may begin with it.
+    begins_statement: bool,
 }
 
 /// Sequences in sequences are followed so far.
@@ -103,6 +106,8 @@ impl List<'_> {
         // Taking a sequence apart would drop them.
         let others = items.iter().any(|item| !own(item));
         let frozen = (sequence && others).then_some("other attributes stand between its brackets");
+        // Such an attribute is refused or ignored: it is of a type or of a name.
+        let misplaced = (!self.begins_statement).then_some("no statement begins with it");
         let (start, end) = (self.tokens[0].start(), self.tokens[self.end - 1].end());
         let semicolon = self.tokens.get(self.end).filter(|token| token.is(b';'));
         let records = members.iter().enumerate().map(|(number, member)| {
@@ -118,7 +123,7 @@ impl List<'_> {
                 table: DIRECTIVES,
                 words: words(self.text, &self.tokens[member.arguments.clone()]),
                 placement: Placement::Inline,
-                frozen,
+                frozen: misplaced.filter(|_| !self.declares(member)).or(frozen),
                 sequence: sequence.then(|| InSequence {
                     begin: start,
                     edits: self.edits(member, number == 0, next),
@@ -186,6 +191,10 @@ impl List<'_> {
         Some(())
     }
 
+    fn declares(&self, member: &Member) -> bool {
+        self.is(member.head.end - 1, "decl")
+    }
+
     fn holds_sequence(&self, members: &[Member]) -> bool {
         let in_head = |member: &Member| member.head.clone().any(|at| self.is(at, "sequence"));
         members.iter().any(in_head)
@@ -228,6 +237,20 @@ impl List<'_> {
         let words = words(self.text, &self.tokens[member.arguments.clone()]);
         crate::openmp::parse::parse(&words, DIRECTIVES, Language::Cxx)
             .is_ok_and(|directive| directive.association() == Association::Standalone)
+    }
+}
+
+/// Whether a statement may begin behind tokens.
+fn begins_statement(text: &[u8], before: &[Token]) -> bool {
+    let Some(last) = before.last() else {
+        return true;
+    };
+    match last.kind {
+        TokenKind::Identifier => ["else", "do"].contains(&text_of(text, last).as_str()),
+        // Behind other attributes, but not behind an array's size.
+        TokenKind::Punctuation(b']') => before.iter().rev().nth(1).is_some_and(|t| t.is(b']')),
+        TokenKind::Punctuation(mark) => b";{}):".contains(&mark),
+        _ => false,
     }
 }
 

@@ -95,7 +95,11 @@ fn histogram(spread: &Spread) -> String {
     let mut end = first.from_ns;
     for bucket in &spread.histogram {
         // Empty buckets are left out of the list.
-        while bucket.from_ns >= end.saturating_mul(2).max(1) && end > 0 {
+        while end > 0
+            && end
+                .checked_mul(2)
+                .is_some_and(|next| next <= bucket.from_ns)
+        {
             signs.push(' ');
             end *= 2;
         }

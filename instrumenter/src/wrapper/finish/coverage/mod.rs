@@ -1,19 +1,17 @@
 //! Coverage (`--coverage`): lines of ours are none of the user's. With it, what is added
 //! is of a file of its own, and this takes that line out of the notes (`*.gcno`) which the
 //! compiler writes beside an object, so that gcov shows the user's files and lines alone.
-//!
-//! Notes are records, each with a tag and the length of what follows, after a header
-//! that differs between versions. GCC counts lengths in bytes since version 12, and in
-//! words of four bytes before, as Clang does. What can't be read so stays as it is. In
-//! functions of the user's our line is known by its number: Clang counts no line behind one
-//! of another file, or takes it for the user's.
+//! In functions of the user's our line is known by its number: Clang counts no line behind
+//! one of another file, or takes it for the user's.
 
-use std::collections::HashSet;
+mod notes;
+
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::io::Write;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use self::notes::{Arc, Function, Line, Notes};
 use crate::spell::{OWN_FILE, OWN_LINE};
 use crate::wrapper::command::classify::{CommandLine, Role};
 use crate::wrapper::command::flags::Meaning;
@@ -95,119 +93,110 @@ fn notes(line: &CommandLine, unit: &Unit) -> Vec<PathBuf> {
     names.collect()
 }
 
-/// The tag of a record that says which lines a block has.
-const LINES: u32 = 0x0145_0000;
-
-/// All tags of notes: a function, its blocks, the arcs between them, and lines.
-const TAGS: [u32; 4] = [0x0100_0000, 0x0141_0000, 0x0143_0000, LINES];
-
-/// The longest header, with the name of a directory.
-const LONGEST_HEADER: usize = 8192;
-
-/// Reads notes whose lengths count parts of so many bytes.
-#[derive(Clone, Copy)]
-struct Format {
-    unit: usize,
-}
-
-const FORMATS: [Format; 2] = [Format { unit: 1 }, Format { unit: 4 }];
-
 /// Notes without the lines of our file; none if they can't be read.
 fn without_ours(notes: &[u8]) -> Option<Vec<u8>> {
-    if !notes.starts_with(b"oncg") {
-        return None;
-    }
-    let (format, header, records) = FORMATS.iter().find_map(|format| {
-        let mut begins = 8..notes.len().min(LONGEST_HEADER);
-        begins.find_map(|at| Some((format, at, format.records(notes, at)?)))
-    })?;
-    let mut new = notes[..header].to_vec();
-    let mut at = header;
-    for record in records {
-        new.extend(&notes[at..record.start]);
-        at = record.end;
-        match word(notes, record.start) {
-            Some(LINES) => format.lines(&notes[record], &mut new)?,
-            _ => new.extend(&notes[record]),
+    let notes = Notes::read(notes)?;
+    let mut new = notes.header.to_vec();
+    for records in &notes.functions {
+        let mut function = notes.function(records)?;
+        join_blocks(&mut function);
+        for record in records {
+            match notes.tag(record)? {
+                notes::ARCS | notes::LINES => {}
+                _ => new.extend(notes.bytes(record)),
+            }
+        }
+        for (block, arcs) in &function.arcs {
+            notes.write_arcs(*block, arcs, &mut new)?;
+        }
+        for (block, lines) in &function.lines {
+            if !lines.is_empty() {
+                notes.write_lines(*block, lines, &mut new)?;
+            }
         }
     }
-    new.extend(&notes[at..]);
+    new.extend(notes.rest);
     Some(new)
 }
 
-impl Format {
-    /// The records from an offset to the end; none if something else stands there.
-    fn records(self, notes: &[u8], mut at: usize) -> Option<Vec<Range<usize>>> {
-        // The first record of all is a function.
-        (word(notes, at)? == TAGS[0]).then_some(())?;
-        let mut records = Vec::new();
-        while at < notes.len() {
-            let rest = &notes[at..];
-            if rest.iter().all(|byte| *byte == 0) {
-                break;
-            }
-            let length = (word(notes, at + 4)? as usize).checked_mul(self.unit)?;
-            let end = at.checked_add(8)?.checked_add(length)?;
-            let is_record = TAGS.contains(&word(notes, at)?) && end <= notes.len();
-            is_record.then_some(())?;
-            records.push(at..end);
-            at = end;
-        }
-        Some(records)
+/// Takes lines of ours out of a function's blocks, and calls of ours out of its arcs.
+///
+/// GCC ends a block at a call, since a call may not come back, and gcov adds up what a line
+/// counts in its blocks. Of blocks that only calls of ours divide the last one therefore has
+/// the lines of all. For the line of a block that is the last by its number gcov counts how
+/// often control comes to it from blocks in which it is not: so the others have that line.
+fn join_blocks(function: &mut Function<'_>) {
+    let mut entries: HashMap<u32, usize> = HashMap::new();
+    for arc in function.arcs.values().flatten() {
+        *entries.entry(arc.to).or_default() += 1;
     }
-
-    /// Writes a record of lines without ours; nothing if no line is left.
-    fn lines(self, record: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        let mut kept = record.get(8..12)?.to_vec();
-        let mut at = 12;
-        let mut file: &[u8] = &[];
-        let mut written: &[u8] = &[];
-        let mut known = HashSet::new();
-        loop {
-            let number = word(record, at)?;
-            at += 4;
-            if number == 0 {
-                let length = (word(record, at)? as usize).checked_mul(self.unit)?;
-                let end = at.checked_add(4)?.checked_add(length)?;
-                file = record.get(at..end)?;
-                at = end;
-                if length == 0 {
-                    break;
-                }
-            } else if !Self::is_ours(file, number) && known.insert((file, number)) {
-                if file != written {
-                    kept.extend([0; 4]);
-                    kept.extend(file);
-                    written = file;
-                }
-                kept.extend(number.to_le_bytes());
+    let mut joined: Vec<Vec<u32>> = Vec::new();
+    let mut of_block: HashMap<u32, usize> = HashMap::new();
+    for (block, lines) in &function.lines {
+        let next = function.arcs.get_mut(block).and_then(|arcs| {
+            lines.last().filter(|line| is_ours(line))?;
+            come_back(arcs).filter(|next| entries[next] == 1)
+        });
+        let Some(next) = next else { continue };
+        let [first, second] = [*block, next].map(|block| of_block.get(&block).copied());
+        match (first, second) {
+            (Some(first), Some(second)) if first != second => {
+                let moved = std::mem::take(&mut joined[second]);
+                of_block.extend(moved.iter().map(|block| (*block, first)));
+                joined[first].extend(moved);
             }
+            (Some(_), Some(_)) => {}
+            (Some(at), None) => joined[at].push(next),
+            (None, Some(at)) => joined[at].insert(0, *block),
+            (None, None) => joined.push(vec![*block, next]),
         }
-        if known.is_empty() {
-            return Some(());
-        }
-        kept.extend([0; 8]);
-        out.extend(LINES.to_le_bytes());
-        let length = u32::try_from(kept.len() / self.unit).ok()?;
-        out.extend(length.to_le_bytes());
-        out.extend(kept);
-        Some(())
+        let at = first.or(second).unwrap_or(joined.len() - 1);
+        of_block.extend([(*block, at), (next, at)]);
     }
-
-    /// Whether a line is ours. The file's name stands behind its length, may have a
-    /// directory in front, and is filled up with zeros.
-    fn is_ours(name: &[u8], number: u32) -> bool {
-        let name = name.get(4..).unwrap_or_default();
-        let end = name.iter().rposition(|byte| *byte != 0);
-        let name = &name[..end.map_or(0, |end| end + 1)];
-        let base = name.rsplit(|byte| *byte == b'/').next();
-        base == Some(OWN_FILE.as_bytes()) || number == OWN_LINE
+    for lines in function.lines.values_mut() {
+        lines.retain(|line| !is_ours(line));
+        only_first(lines);
+    }
+    for mut blocks in joined {
+        let lines = blocks.iter().filter_map(|block| function.lines.get(block));
+        let mut all: Vec<Line<'_>> = lines.flatten().copied().collect();
+        only_first(&mut all);
+        let file = all.last().map(|(file, _)| *file);
+        let of_file = all.iter().rev().take_while(|line| file == Some(line.0));
+        let line = of_file.max_by_key(|line| line.1).copied();
+        let last = blocks.pop();
+        let others = blocks
+            .into_iter()
+            .map(|block| (block, line.into_iter().collect()));
+        function.lines.extend(others);
+        function.lines.extend(last.map(|block| (block, all)));
     }
 }
 
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
-    let bytes = bytes.get(at..)?.first_chunk()?;
-    Some(u32::from_le_bytes(*bytes))
+/// Each line once, as in the notes of a block.
+fn only_first(lines: &mut Vec<Line<'_>>) {
+    let mut known = HashSet::new();
+    lines.retain(|line| known.insert(*line));
+}
+
+/// Where a call comes back to that ends a block. That it may not come back is taken out of
+/// the block's arcs, where no counter is for it.
+fn come_back(arcs: &mut Vec<Arc>) -> Option<u32> {
+    let mut back = arcs.iter().filter(|arc| !arc.is_fake());
+    let next = back.next().filter(|_| back.next().is_none())?.to;
+    (arcs.len() > 1).then_some(())?;
+    arcs.retain(|arc| !arc.is_fake() || arc.is_counted());
+    Some(next)
+}
+
+/// Whether a line is ours. The file's name stands behind its length, may have a
+/// directory in front, and is filled up with zeros.
+fn is_ours(&(name, number): &Line<'_>) -> bool {
+    let name = name.get(4..).unwrap_or_default();
+    let end = name.iter().rposition(|byte| *byte != 0);
+    let name = &name[..end.map_or(0, |end| end + 1)];
+    let base = name.rsplit(|byte| *byte == b'/').next();
+    base == Some(OWN_FILE.as_bytes()) || number == OWN_LINE
 }
 
 #[cfg(test)]
@@ -233,7 +222,7 @@ mod tests {
     /// Notes with a record of lines: a name is in front of each change of the file.
     fn notes(lines: &[&[(&str, u32)]], unit: usize) -> Vec<u8> {
         let mut notes = b"oncg*22Bstamp...".to_vec();
-        notes.extend(record(TAGS[0], &[7; 8], unit));
+        notes.extend(record(notes::FUNCTION, &[7; 8], unit));
         for lines in lines {
             let mut content = 3u32.to_le_bytes().to_vec();
             for (file, number) in *lines {
@@ -244,7 +233,7 @@ mod tests {
                 content.extend(number.to_le_bytes());
             }
             content.extend([0; 8]);
-            notes.extend(record(LINES, &content, unit));
+            notes.extend(record(notes::LINES, &content, unit));
         }
         notes
     }
