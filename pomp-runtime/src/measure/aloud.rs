@@ -18,7 +18,7 @@ impl Thread {
         &'static self,
         event: Event,
         region: &'static Region,
-        now: impl Fn() -> u64,
+        now: &dyn Fn() -> u64,
     ) {
         match self.paused() {
             Some(_) => self.pass(event, region),
@@ -28,7 +28,7 @@ impl Thread {
     }
 
     /// Tells of an event of a region, and records it.
-    fn report_aloud(&'static self, event: Event, region: &'static Region, now: impl Fn() -> u64) {
+    fn report_aloud(&'static self, event: Event, region: &'static Region, now: &dyn Fn() -> u64) {
         let action = event.action();
         let opens = matches!(action, Action::Open(_) | Action::OpenWork);
         if let Some(frame) = self.open_frame(region, true).filter(|_| !opens) {

@@ -90,6 +90,32 @@ pub(crate) enum Action {
 }
 
 impl Event {
+    /// The event that stands for all that do the same. Probes of one effect are one
+    /// piece of code then, which every program carries once.
+    #[inline(always)]
+    pub(super) const fn alike(self) -> Self {
+        match self {
+            Self::ImplicitBarrierEnter
+            | Self::ImplicitBarrierExit
+            | Self::BarrierEnter
+            | Self::BarrierExit
+            | Self::CriticalEnd
+            | Self::CriticalExit
+            | Self::TaskEnd => self,
+            _ => match self.action() {
+                Action::Open(PseudoRegion::Enter) => Self::CriticalEnter,
+                Action::Open(PseudoRegion::Main) => Self::ConstructEnter,
+                Action::Turn(PseudoRegion::Body) => Self::ScopeBegin,
+                Action::Turn(PseudoRegion::Main) => Self::ScopeEnd,
+                Action::Turn(PseudoRegion::Ibarr) => Self::TaskgroupEnd,
+                Action::Close => Self::ConstructExit,
+                Action::OpenWork => Self::LoopEnter,
+                Action::CloseWork => Self::LoopExit,
+                Action::Open(_) | Action::Turn(_) => self,
+            },
+        }
+    }
+
     /// The table. Its callers pass constants, so that it costs nothing.
     #[inline(always)]
     pub(crate) const fn action(self) -> Action {

@@ -317,8 +317,9 @@ impl Thread {
         region: &'static Region,
         now: impl Fn() -> u64,
     ) {
+        let event = event.alike();
         if attention::is_needed() {
-            self.report_specially(event, region, now);
+            self.report_specially(event, region, &now);
         } else {
             self.record(event, region, now);
         }
@@ -401,7 +402,7 @@ impl Thread {
             Some((frame, node)) if !node.is_special() => {
                 self.open_timed(frame, Role::Construct, node, phase, now);
             }
-            next => self.open_specially(region, phase, next, now),
+            next => self.open_specially(region, phase, next, &now),
         }
     }
 
@@ -435,7 +436,7 @@ impl Thread {
         region: &'static Region,
         phase: PseudoRegion,
         next: Option<(&'static Frame, &'static Node)>,
-        now: impl Fn() -> u64,
+        now: &dyn Fn() -> u64,
     ) {
         let node = next.map(|(_, node)| node);
         match (next, node.and_then(Node::recursion)) {
