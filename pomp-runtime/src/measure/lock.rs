@@ -41,6 +41,13 @@ pub(crate) struct Unset {
     got: Got,
 }
 
+impl Unset {
+    /// Whether the call that set it may have had to wait.
+    pub(crate) fn was_waited_for(self) -> bool {
+        self.got.acquired != self.got.asked
+    }
+}
+
 /// A lock that a thread holds, or an entry that is free for the next.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
@@ -106,16 +113,21 @@ impl Thread {
         now: impl Fn() -> u64,
     ) -> Option<LockCall> {
         let call = self.lock_call(region, now)?;
-        if !collector::waits::are_only_contended() {
-            self.lock_is_awaited(address);
-        }
+        self.awaited.set(address as u64);
+        self.tell_lock_wait();
         Some(call)
     }
 
-    /// This thread has to wait for a lock, or may have to.
-    pub(crate) fn lock_is_awaited(&self, address: usize) {
-        self.awaited.set(address as u64);
-        self.tell_lock_wait();
+    /// A lock was got that nobody had.
+    pub(crate) fn lock_got(
+        &'static self,
+        region: &'static Region,
+        address: usize,
+        now: impl Fn() -> u64,
+    ) {
+        if let Some(call) = self.lock_call(region, now) {
+            self.lock_acquired(call, address, call.start);
+        }
     }
 
     /// The address of the lock that it waits for, if it does.
