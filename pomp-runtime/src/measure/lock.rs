@@ -28,6 +28,7 @@ pub(crate) struct LockCall {
 
 impl LockCall {
     /// As if there had been no pause since its start, for a time behind that.
+    #[inline(always)]
     fn without_pauses(self, at: u64) -> Self {
         let start = at.wrapping_sub(pause::between(self.start, at));
         Self { start, ..self }
@@ -43,6 +44,7 @@ pub(crate) struct Unset {
 
 impl Unset {
     /// Whether the call that set it may have had to wait.
+    #[inline(always)]
     pub(crate) fn was_waited_for(self) -> bool {
         self.got.acquired != self.got.asked
     }
@@ -90,6 +92,7 @@ impl Held {
 
 impl Thread {
     /// A lock routine is about to be called.
+    #[inline(always)]
     pub(crate) fn lock_call(
         &'static self,
         region: &'static Region,
@@ -119,6 +122,7 @@ impl Thread {
     }
 
     /// A lock was got that nobody had.
+    #[inline(always)]
     pub(crate) fn lock_got(
         &'static self,
         region: &'static Region,
@@ -136,6 +140,7 @@ impl Thread {
     }
 
     /// The call has acquired the lock.
+    #[inline(always)]
     pub(crate) fn lock_acquired(&'static self, call: LockCall, address: usize, at: u64) {
         let call = call.without_pauses(at);
         if self.awaited.get() != 0 {
@@ -184,6 +189,7 @@ impl Thread {
 
     /// The lock is about to be unset: the hold ends, unless it nests deeper.
     /// Gives the call that set it.
+    #[inline(always)]
     pub(crate) fn lock_release(&'static self, address: usize, at: u64) -> Option<Unset> {
         let Some(held) = self.held(address) else {
             self.unmatched.add(1);
@@ -212,6 +218,7 @@ impl Thread {
     }
 
     /// The unset call, which began at `start`, has returned.
+    #[inline(always)]
     pub(crate) fn lock_released(&'static self, unset: Unset, start: u64, at: u64) {
         let Unset { set, got } = unset;
         let set = set.without_pauses(at);
@@ -245,6 +252,7 @@ impl Thread {
     }
 
     /// The entry for an address; address 0 finds a free one.
+    #[inline(always)]
     fn held(&self, address: usize) -> Option<&'static Held> {
         std::iter::successors(self.held.get(), |held| held.next()).find(|held| held.is_for(address))
     }
