@@ -318,10 +318,9 @@ impl Thread {
         now: impl Fn() -> u64,
     ) {
         let event = event.alike();
-        if attention::is_needed() {
-            self.report_specially(event, region, &now);
-        } else {
-            self.record(event, region, now);
+        match attention::is_needed() {
+            true => self.report_specially(event, region, &now),
+            false => self.record(event, region, now),
         }
     }
 
