@@ -158,6 +158,35 @@ macro_rules! events {
 
 for_events!(events);
 
+impl Event {
+    /// The event that stands for all that do the same to their frames. Probes of one
+    /// effect are one piece of code then, which every program carries once.
+    #[inline(always)]
+    #[must_use]
+    pub const fn alike(self) -> Self {
+        match self {
+            Self::ImplicitBarrierEnter
+            | Self::ImplicitBarrierExit
+            | Self::BarrierEnter
+            | Self::BarrierExit
+            | Self::CriticalEnd
+            | Self::CriticalExit
+            | Self::TaskEnd => self,
+            _ => match self.action() {
+                Action::Open(PseudoRegion::Enter) => Self::CriticalEnter,
+                Action::Open(PseudoRegion::Main) => Self::ConstructEnter,
+                Action::SwitchPhase(PseudoRegion::Body) => Self::ScopeBegin,
+                Action::SwitchPhase(PseudoRegion::Main) => Self::ScopeEnd,
+                Action::SwitchPhase(PseudoRegion::Ibarr) => Self::TaskgroupEnd,
+                Action::Close => Self::ConstructExit,
+                Action::OpenWork => Self::LoopEnter,
+                Action::CloseWork => Self::LoopExit,
+                Action::Open(_) | Action::SwitchPhase(_) => self,
+            },
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

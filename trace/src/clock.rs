@@ -53,8 +53,8 @@ impl Scale {
     }
 
     /// Rounds down, so that parts never exceed their whole.
-    #[inline]
     #[must_use]
+    #[inline(always)]
     pub fn to_ns(self, ticks: u64) -> u64 {
         // The product with the factor is too small by less than one.
         let part = (u128::from(ticks) * u128::from(self.factor)) >> 64;

@@ -28,6 +28,7 @@ pub(crate) struct LockCall {
 
 impl LockCall {
     /// As if there had been no pause since its start, for a time behind that.
+    #[inline(always)]
     fn without_pauses(self, at: u64) -> Self {
         let start = at.wrapping_sub(pause::between(self.start, at));
         Self { start, ..self }
@@ -39,6 +40,14 @@ impl LockCall {
 pub(crate) struct Unset {
     set: LockCall,
     got: Got,
+}
+
+impl Unset {
+    /// Whether the call that set it may have had to wait.
+    #[inline(always)]
+    pub(crate) fn was_waited_for(self) -> bool {
+        self.got.acquired != self.got.asked
+    }
 }
 
 /// A lock that a thread holds, or an entry that is free for the next.
@@ -83,6 +92,7 @@ impl Held {
 
 impl Thread {
     /// A lock routine is about to be called.
+    #[inline(always)]
     pub(crate) fn lock_call(
         &'static self,
         region: &'static Region,
@@ -106,16 +116,22 @@ impl Thread {
         now: impl Fn() -> u64,
     ) -> Option<LockCall> {
         let call = self.lock_call(region, now)?;
-        if !collector::waits::are_only_contended() {
-            self.lock_is_awaited(address);
-        }
+        self.awaited.set(address as u64);
+        self.tell_lock_wait();
         Some(call)
     }
 
-    /// This thread has to wait for a lock, or may have to.
-    pub(crate) fn lock_is_awaited(&self, address: usize) {
-        self.awaited.set(address as u64);
-        self.tell_lock_wait();
+    /// A lock was got that nobody had.
+    #[inline(always)]
+    pub(crate) fn lock_got(
+        &'static self,
+        region: &'static Region,
+        address: usize,
+        now: impl Fn() -> u64,
+    ) {
+        if let Some(call) = self.lock_call(region, now) {
+            self.lock_acquired(call, address, call.start);
+        }
     }
 
     /// The address of the lock that it waits for, if it does.
@@ -124,6 +140,7 @@ impl Thread {
     }
 
     /// The call has acquired the lock.
+    #[inline(always)]
     pub(crate) fn lock_acquired(&'static self, call: LockCall, address: usize, at: u64) {
         let call = call.without_pauses(at);
         if self.awaited.get() != 0 {
@@ -172,6 +189,7 @@ impl Thread {
 
     /// The lock is about to be unset: the hold ends, unless it nests deeper.
     /// Gives the call that set it.
+    #[inline(always)]
     pub(crate) fn lock_release(&'static self, address: usize, at: u64) -> Option<Unset> {
         let Some(held) = self.held(address) else {
             self.unmatched.add(1);
@@ -200,6 +218,7 @@ impl Thread {
     }
 
     /// The unset call, which began at `start`, has returned.
+    #[inline(always)]
     pub(crate) fn lock_released(&'static self, unset: Unset, start: u64, at: u64) {
         let Unset { set, got } = unset;
         let set = set.without_pauses(at);
@@ -233,6 +252,7 @@ impl Thread {
     }
 
     /// The entry for an address; address 0 finds a free one.
+    #[inline(always)]
     fn held(&self, address: usize) -> Option<&'static Held> {
         std::iter::successors(self.held.get(), |held| held.next()).find(|held| held.is_for(address))
     }

@@ -18,7 +18,7 @@ impl Thread {
         &'static self,
         event: Event,
         region: &'static Region,
-        now: impl Fn() -> u64,
+        now: &dyn Fn() -> u64,
     ) {
         match self.paused() {
             Some(_) => self.pass(event, region),
@@ -32,7 +32,7 @@ impl Thread {
         &'static self,
         event: Event,
         region: &'static Region,
-        now: impl Fn() -> u64,
+        now: &dyn Fn() -> u64,
     ) {
         let action = event.action();
         let opens = matches!(action, Action::Open(_) | Action::OpenWork);

@@ -44,6 +44,7 @@ pub(super) fn mark() -> u32 {
 }
 
 /// How often measurement was switched off.
+#[inline(always)]
 pub(crate) fn count() -> u32 {
     let mark = mark();
     (mark & !STILL & !PAUSED) + u32::from(mark & PAUSED != 0)
@@ -118,6 +119,7 @@ pub(crate) fn without(first: u32, at: u64) -> u64 {
 }
 
 /// How long a span lasted without the pauses in it.
+#[inline(always)]
 pub(crate) fn between(start: u64, end: u64) -> u64 {
     if count() == 0 {
         return end.wrapping_sub(start);

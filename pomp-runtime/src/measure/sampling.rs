@@ -495,7 +495,7 @@ impl Thread {
         frame: &'static Frame,
         node: &'static Node,
         phase: PseudoRegion,
-        now: impl Fn() -> u64,
+        now: &dyn Fn() -> u64,
     ) {
         let Some(sample) = node.sample() else { return };
         if let Some(entry) = self.entry_of(node).filter(|entry| entry.node.is(node)) {

@@ -29,10 +29,10 @@ impl Thread {
         region: &'static Region,
         now: impl Fn() -> u64,
     ) {
-        if attention::is_needed() {
-            self.report_specially(event, region, now);
-        } else {
-            self.record(event, region, now);
+        let event = event.alike();
+        match attention::is_needed() {
+            true => self.report_specially(event, region, &now),
+            false => self.record(event, region, now),
         }
     }
 
@@ -113,7 +113,7 @@ impl Thread {
             Some((frame, node)) if !node.is_special() => {
                 self.open_timed(frame, Role::Construct, node, phase, now);
             }
-            next => self.open_specially(region, phase, next, now),
+            next => self.open_specially(region, phase, next, &now),
         }
     }
 
@@ -147,7 +147,7 @@ impl Thread {
         region: &'static Region,
         phase: PseudoRegion,
         next: Option<(&'static Frame, &'static Node)>,
-        now: impl Fn() -> u64,
+        now: &dyn Fn() -> u64,
     ) {
         let node = next.map(|(_, node)| node);
         match (next, node.and_then(Node::recursion)) {

@@ -47,7 +47,7 @@ impl Thread {
             Some((frame, node)) if !node.is_special() => {
                 self.open_timed(frame, Role::Construct, node, PseudoRegion::Main, now);
             }
-            _ => self.open_specially(execution, PseudoRegion::Main, next, now),
+            _ => self.open_specially(execution, PseudoRegion::Main, next, &now),
         }
     }
 

@@ -355,6 +355,7 @@ fn rows(
 }
 
 /// The row of what one operating system thread recorded at a node.
+#[inline(always)]
 fn row(thread: usize, totals: &Totals, is_member: bool, scale: Scale) -> Row {
     let mut row = Row::of(thread).with_all(totals.map(|total| Span {
         count: total.count,

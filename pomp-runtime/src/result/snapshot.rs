@@ -209,6 +209,7 @@ impl Snapshot {
     }
 
     /// What a node amounts to.
+    #[inline(always)]
     pub(super) fn totals(&self, index: usize) -> Totals {
         let mut totals = self.recorded.of(index);
         if let Some(additions) = self.additions.get(&index) {

@@ -13,7 +13,7 @@ use std::ffi::{c_char, c_int, c_void};
 use super::boundary::event_of;
 use super::fortran::pompf;
 use super::literal::Literal;
-use super::locks::{begin, begin_wait, called, is_got_at_once, release, released, tried};
+use super::locks::{begin, begin_wait, called, is_set_at_once, release, released, tried};
 use super::routine::Routine;
 use crate::measure::fortran_omp as omp;
 
@@ -45,11 +45,12 @@ macro_rules! routines {
                 // SAFETY: as above.
                 unsafe {
                     let literal = Literal::new(text, length);
-                    let call = begin_wait(move |thread| literal.region(thread), lock);
-                    if !is_got_at_once(call, lock, || omp::$test_omp(lock)) {
+                    let find = move |thread: &_| literal.region(thread);
+                    if !is_set_at_once(find, lock, || omp::$test_omp(lock)) {
+                        let call = begin_wait(find, lock);
                         omp::$set_omp(lock);
+                        tried(call, lock, true);
                     }
-                    tried(call, lock, true);
                 }
             }
         }

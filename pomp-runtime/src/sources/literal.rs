@@ -4,7 +4,7 @@
 //! a table from address to region answers at once, without a lock, and what
 //! the text says is read only where an address is new. Another text at a known
 //! address (a library was unloaded, and another one loaded in its place) is
-//! noticed by its first and last bytes.
+//! noticed by its length and last bytes.
 //!
 //! A region's first probe carries its record, the others its id. An id whose
 //! record was not seen has no region yet: its region's first probe was not
@@ -38,9 +38,9 @@ struct Known {
     region: Link<Region>,
 }
 
-/// First and last bytes of a text: all of a short one; of a record the end,
-/// where its id stands.
-type Print = [u64; 3];
+/// The last bytes of a text: all of a short one; of a record and of an id what tells
+/// them from others.
+type Print = u128;
 
 impl by_address::Known for Known {
     fn address(&self) -> usize {
@@ -116,22 +116,15 @@ impl<'a> Literal<'a> {
 
     #[inline(always)]
     fn print(self) -> Print {
-        let Some(end) = self.0.len().checked_sub(8) else {
-            return [
-                self.0
-                    .iter()
-                    .fold(0, |word, byte| word << 8 | u64::from(*byte)),
-                0,
-                0,
-            ];
-        };
-        [0, end.saturating_sub(8), end].map(|at| self.word(at))
-    }
-
-    #[inline(always)]
-    fn word(self, at: usize) -> u64 {
-        let bytes = self.0.get(at..).and_then(|rest| rest.first_chunk());
-        bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+        if let Some(end) = self.0.last_chunk() {
+            return u128::from_ne_bytes(*end);
+        }
+        if let (Some(begin), Some(end)) = (self.0.first_chunk(), self.0.last_chunk()) {
+            return u128::from(u64::from_ne_bytes(*begin)) << 64
+                | u128::from(u64::from_ne_bytes(*end));
+        }
+        let add = |print, byte: &u8| print << 8 | u128::from(*byte);
+        self.0.iter().fold(0, add)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The lock routines with their call site. Each calls the OpenMP routine of the
-//! same name exactly once, measured or not; no event is under way meanwhile, so
-//! that a wait can be interrupted by whatever the program does.
+//! same name exactly once, measured or not, but that a lock is set by the routine that
+//! tests it, where that finds it free; no event is under way meanwhile, so that a wait
+//! can be interrupted by whatever the program does.
 
 use std::ffi::{c_int, c_void};
 
@@ -9,9 +10,9 @@ use super::descriptor::{OmpRegDescr, region_of};
 use crate::measure::clock::now;
 use crate::measure::collector::waits::are_only_contended;
 use crate::measure::lock::{LockCall, Unset};
-use crate::measure::omp;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
+use crate::measure::{collector, omp, state};
 
 /// The call begins, at the region that `find` finds.
 #[inline(always)]
@@ -31,24 +32,28 @@ pub(super) fn begin_wait(
     passing_event_of(find, action)?
 }
 
-/// Whether the lock was got without a wait, where a collector is told of others only:
-/// then the call is done. Else this thread has to wait.
-pub(super) fn is_got_at_once(
-    call: Option<LockCall>,
+/// Sets a lock that is free, which it says. One read of the clock tells when: there is
+/// nothing to wait for. A collector that wants to know of each call hears of it before,
+/// so then nobody is asked.
+#[inline(always)]
+pub(super) fn is_set_at_once(
+    find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
     lock: *mut c_void,
     test: impl FnOnce() -> c_int,
 ) -> bool {
-    if call.is_none() || !are_only_contended() {
-        return false;
+    let may_ask = state::is_quick() && (!collector::is_listening() || are_only_contended());
+    let is_set = may_ask && test() != 0;
+    if is_set {
+        passing_event_of(find, move |thread, region| {
+            thread.lock_got(region, lock.addr(), now);
+        });
     }
-    if test() != 0 {
-        return true;
-    }
-    thread_event(|thread| thread.lock_is_awaited(lock.addr()));
-    false
+    is_set
 }
 
-/// An unset call begins. Gives the call that set the lock, and the time.
+/// An unset call begins. Gives the call that set the lock, and the time, if it is worth
+/// knowing how long unsetting takes: nobody was in the way of a lock that was got at
+/// once, so hardly anybody is to be woken.
 #[inline(always)]
 pub(super) fn release(
     find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
@@ -56,7 +61,12 @@ pub(super) fn release(
 ) -> Option<(Unset, u64)> {
     let action = |thread: &'static Thread, _| {
         let at = now();
-        thread.lock_release(lock.addr(), at).map(|set| (set, at))
+        let unset = thread.lock_release(lock.addr(), at)?;
+        if unset.was_waited_for() {
+            return Some((unset, at));
+        }
+        thread.lock_released(unset, at, at);
+        None
     };
     passing_event_of(find, action)?
 }
@@ -122,11 +132,12 @@ macro_rules! routines {
         unsafe extern "C-unwind" fn $set(descriptor: *const OmpRegDescr, lock: *mut c_void) {
             // SAFETY: as the caller promises.
             unsafe {
-                let call = begin_wait(move |_| region_of(descriptor.as_ref()?), lock);
-                if !is_got_at_once(call, lock, || omp::$test_omp(lock)) {
+                let find = move |_| region_of(descriptor.as_ref()?);
+                if !is_set_at_once(find, lock, || omp::$test_omp(lock)) {
+                    let call = begin_wait(find, lock);
                     omp::$set_omp(lock);
+                    tried(call, lock, true);
                 }
-                tried(call, lock, true);
             }
         }
 

@@ -4,7 +4,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::locks::{begin, begin_wait, called, is_got_at_once, release, released, tried};
+use super::locks::{begin, begin_wait, called, release, released, tried};
 use super::routine::Routine;
 use super::spelling::subroutine;
 use crate::measure::{fortran_omp, omp};
@@ -54,8 +54,6 @@ fn plain(routine: &'static Routine, _: *mut c_void, call: impl FnOnce()) {
 
 fn setting(routine: &'static Routine, lock: *mut c_void, call: impl FnOnce()) {
     let begun = begin_wait(move |_| routine.region(), lock);
-    // Whether it is free is not asked here: the wait is told.
-    is_got_at_once(begun, lock, || 0);
     call();
     tried(begun, lock, true);
 }

@@ -71,6 +71,7 @@ struct Saved {
 impl Row {
     /// A row of a thread that did nothing.
     #[must_use]
+    #[inline(always)]
     pub fn of(thread: usize) -> Self {
         Self {
             thread,
@@ -80,7 +81,7 @@ impl Row {
 
     /// The row with the times and counts of all pseudo-regions.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn with_all(mut self, spans: [Span; PseudoRegion::COUNT]) -> Self {
         let [main, enter, body, ibarr, exit, seq] = spans;
         (self.main, self.body, self.ibarr) = (main, body, ibarr);
@@ -104,6 +105,7 @@ impl Row {
 
     /// The row with what was counted.
     #[must_use]
+    #[inline(always)]
     pub fn with_counters(mut self, counters: Vec<u64>) -> Self {
         if !counters.is_empty() {
             self.rest_mut().counters = counters;
@@ -113,6 +115,7 @@ impl Row {
 
     /// The row with times that are estimates, if they are.
     #[must_use]
+    #[inline(always)]
     pub fn with_estimate(mut self, estimate: Option<Estimate>) -> Self {
         if estimate.is_some() {
             self.rest_mut().estimate = estimate;
@@ -136,7 +139,7 @@ impl Row {
 
     /// The time and count of one pseudo-region.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn span(&self, pseudo_region: PseudoRegion) -> Span {
         let rest = |of: fn(&Rest) -> Span| self.rest.as_deref().map(of).unwrap_or_default();
         match pseudo_region {

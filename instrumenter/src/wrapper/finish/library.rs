@@ -47,7 +47,7 @@ pub(crate) fn find_loaded_before() -> Result<PathBuf, String> {
     found.ok_or_else(|| format!("{LOADED_BEFORE} is neither beside romp nor in ../lib"))
 }
 
-/// Where parts of Romp are installed.
+/// Where parts of Romp are: where they were built, or are installed.
 fn places() -> impl Iterator<Item = PathBuf> {
     let command = std::env::current_exe().and_then(std::fs::canonicalize);
     let command = command.unwrap_or_default();
@@ -57,10 +57,21 @@ fn places() -> impl Iterator<Item = PathBuf> {
 }
 
 fn find_installed() -> Result<PathBuf, String> {
-    let found = places()
-        .map(|place| place.join(ARCHIVE))
-        .find(|path| path.is_file());
+    let found = places().find_map(|place| archive_in(&place));
     found.ok_or_else(|| format!("{ARCHIVE} is neither beside rompcc nor in ../lib"))
+}
+
+/// The archive in a directory. Where the library was built, `lib` has what
+/// `packaging/archive` makes of it: programs are linked with that in a tenth of the time,
+/// unless the library has been built again since.
+fn archive_in(place: &Path) -> Option<PathBuf> {
+    let built = place.join(ARCHIVE);
+    let made = place.join("lib").join(ARCHIVE);
+    let age = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
+    match (age(&built)?, age(&made)) {
+        (building, Some(making)) if making > building => Some(made),
+        _ => Some(built),
+    }
 }
 
 /// The words that a command links the library with, to stand after the user's: an
@@ -140,6 +151,27 @@ mod tests {
                 .unwrap_err()
                 .contains("ROMP_LIB=")
         );
+    }
+
+    #[test]
+    fn of_a_library_that_was_built_what_was_made_of_it_is_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let (built, made) = (dir.path().join(ARCHIVE), dir.path().join("lib/libpomp.a"));
+        assert_eq!(archive_in(dir.path()), None);
+        std::fs::create_dir(dir.path().join("lib")).unwrap();
+        std::fs::write(&made, "").unwrap();
+        assert_eq!(archive_in(dir.path()), None);
+        std::fs::write(&built, "").unwrap();
+        let age = |path: &Path, seconds| {
+            let time = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+            let file = std::fs::File::options().write(true).open(path);
+            file.unwrap().set_modified(time).unwrap();
+        };
+        age(&built, 2);
+        for (making, taken) in [(3, &made), (2, &built), (1, &built)] {
+            age(&made, making);
+            assert_eq!(archive_in(dir.path()).as_ref(), Some(taken));
+        }
     }
 
     #[test]

@@ -26,6 +26,7 @@ impl Total {
         self.join(Self { count: 1, ticks });
     }
 
+    #[inline(always)]
     pub(crate) fn join(&mut self, other: Self) {
         self.count = self.count.wrapping_add(other.count);
         self.ticks = self.ticks.wrapping_add(other.ticks);
@@ -88,6 +89,7 @@ impl Recorded {
     }
 
     /// What a node held.
+    #[inline(always)]
     pub(crate) fn of(&self, node: usize) -> Totals {
         let mut totals = Totals::default();
         let Some(held) = self.nodes.get(node) else {

@@ -40,6 +40,27 @@ fn a_hold_belongs_to_the_call_that_set_the_lock() {
 }
 
 #[test]
+fn a_lock_that_was_free_was_not_waited_for() {
+    let t = Thread::for_test().as_initial(0);
+    let (free, taken) = (region("lock", 1), region("lock", 2));
+    t.lock_got(free, LOCK, || 10);
+    set(t, taken, OTHER, 11, 14);
+    let released = |lock, at| {
+        let unset = t.lock_release(lock, at).unwrap();
+        t.lock_released(unset, at, at);
+        unset.was_waited_for()
+    };
+    assert_eq!([released(LOCK, 17), released(OTHER, 18)], [false, true]);
+    assert_eq!(
+        lines(&profile_at(30, &[t], &[free, taken])),
+        [
+            "lock@1 0: main 1x7 enter 1x0 body 1x7 exit 1x0",
+            "lock@2 0: main 1x7 enter 1x3 body 1x4 exit 1x0",
+        ]
+    );
+}
+
+#[test]
 fn entries_are_used_again() {
     let (t, lock) = (Thread::for_test().as_initial(0), region("lock", 1));
     for _ in 0..10 {
