@@ -20,7 +20,7 @@ const LONGEST_FILE: usize = 600;
 /// become shorter, and leave this list with the limit.
 const LONGER: &[(&str, usize)] = &[
     ("instrumenter/src/openmp/parse.rs", 663),
-    ("instrumenter/src/spell/c.rs", 634),
+    ("instrumenter/src/spell/c.rs", 608),
     ("profile/tests/analyses.rs", 671),
     ("trace/src/replay.rs", 722),
 ];

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::c_chunks::{self as chunks, LoopWords};
+use super::c_probes::{BEGIN_ANNOUNCED, CREATE_TASK, EXECUTE_TASK, FORK_WHOLE, Shape, declaration};
 use super::{Group, OWN_FILE, OWN_LINE, Speller, Step, Surroundings, steps};
 use crate::api::Api;
 use crate::edit::{EditSet, Order};
@@ -585,49 +586,6 @@ impl CSpeller<'_> {
                     .map(|declaration| (*declaration).to_owned()),
             )
             .collect()
-    }
-}
-
-/// How a function that reports an event is called.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
-    Plain,
-    /// It returns the team's handle.
-    GivesTeam,
-    /// It stands for a function that returns the handle, where nobody takes it.
-    StaysWhole,
-    /// It takes the team's handle.
-    TakesTeam,
-    /// It stands for a function that takes the handle, where nobody hands it on.
-    FindsTeam,
-    /// It stands for a function that returns nothing, and gives what a task's
-    /// creation is known by.
-    GivesTask,
-    /// It takes that.
-    TakesTask,
-}
-
-/// What reports the creation of a task that is handed on.
-const CREATE_TASK: &str = "POMP_Task_create";
-/// What reports the begin of such a task.
-const EXECUTE_TASK: &str = "POMP_Task_execute";
-
-/// What reports the fork where no handle is passed, as of a directive that stays whole.
-const FORK_WHOLE: &str = "POMP_Parallel_fork";
-/// What reports the begin of a member then.
-const BEGIN_ANNOUNCED: &str = "POMP_Parallel_begin";
-
-/// The declaration of the function that reports an event.
-fn declaration(event: Event, shape: Shape) -> String {
-    let function = event.name();
-    match shape {
-        Shape::Plain => format!("void POMP_{function}(struct ompregdescr *)"),
-        Shape::GivesTeam => format!("void *POMP_{function}(struct ompregdescr *)"),
-        Shape::StaysWhole => format!("void {FORK_WHOLE}(struct ompregdescr *)"),
-        Shape::TakesTeam => format!("void POMP_{function}(struct ompregdescr *, void *)"),
-        Shape::FindsTeam => format!("void {BEGIN_ANNOUNCED}(struct ompregdescr *)"),
-        Shape::GivesTask => format!("void *{CREATE_TASK}(struct ompregdescr *)"),
-        Shape::TakesTask => format!("void {EXECUTE_TASK}(struct ompregdescr *, void *)"),
     }
 }
 
