@@ -32,6 +32,7 @@ pub(crate) fn is_quick() -> bool {
 }
 
 /// Whether events are measured.
+#[inline(always)]
 pub(crate) fn is_on() -> bool {
     matches!(STATE.load(Ordering::Relaxed), ON | ON_WITH_CARE)
 }

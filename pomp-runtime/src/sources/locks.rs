@@ -41,7 +41,7 @@ pub(super) fn is_set_at_once(
     lock: *mut c_void,
     test: impl FnOnce() -> c_int,
 ) -> bool {
-    let may_ask = state::is_quick() && (!collector::is_listening() || are_only_contended());
+    let may_ask = state::is_on() && (!collector::is_listening() || are_only_contended());
     let is_set = may_ask && test() != 0;
     if is_set {
         passing_event_of(find, move |thread, region| {
