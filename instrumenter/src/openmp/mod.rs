@@ -4,6 +4,7 @@
 //! ends, or what a probe looks like in the output.
 
 pub mod api;
+mod clause;
 pub mod clauses;
 pub mod directives;
 pub mod events;

@@ -14,11 +14,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::c_chunks::{self as chunks, LoopWords};
-use super::c_probes::{BEGIN_ANNOUNCED, CREATE_TASK, EXECUTE_TASK, FORK_WHOLE, Shape, declaration};
+pub(super) use super::c_regions::quoted;
+use super::c_regions::{Accessor, ENTRY_FIELDS, EXTERNAL, STATIC, entry};
 use super::{Group, OWN_FILE, OWN_LINE, Speller, Step, Surroundings, steps};
 use crate::api::Api;
 use crate::edit::{EditSet, Order};
-use crate::names;
 use crate::openmp::events::{BARRIER_LEAVE, MEMBER, TASK, TASK_EXECUTION, TEAM, USER};
 use crate::openmp::{Event, Language};
 use crate::plan::{
@@ -465,64 +465,6 @@ impl Speller for CSpeller<'_> {
     }
 }
 
-/// The fields of an entry: OPARI 1's descriptor and the text form. Their names
-/// are ours alone, so that no macro of the user's changes them; its two pointers
-/// are integers of their size (on every Unix) here, which warnings about null
-/// pointers let pass as 0. No macro may be used: preprocessed text expands none.
-const ENTRY_FIELDS: &str = "\
-const char *romp_name; const char *romp_sub_name; int romp_num_sections; \
-const char *romp_file_name; int romp_begin_first_line; int romp_begin_last_line; \
-int romp_end_first_line; int romp_end_last_line; \
-unsigned long romp_data; unsigned long romp_next; \
-const char *romp_text;";
-
-/// The first field of a region's entry, and the others.
-fn entry(region: &Region) -> (String, String) {
-    let d = &region.descriptor;
-    let rest = format!(
-        "{}, {}, {}, {}, {}, {}, {}, 0, 0, {}",
-        quoted(d.name.as_deref().unwrap_or_default()),
-        d.num_sections.unwrap_or(0),
-        quoted(&d.begin.file),
-        d.begin.first,
-        d.begin.last,
-        d.end.first,
-        d.end.last,
-        quoted(&d.to_text()),
-    );
-    (quoted(&d.region_type), rest)
-}
-
-/// A function that returns the addresses of descriptors.
-#[derive(PartialEq, Eq)]
-pub(super) struct Accessor {
-    pub(super) prefix: &'static str,
-    pub(super) storage: &'static str,
-    pub(super) attribute: &'static str,
-}
-
-const STATIC: Accessor = Accessor {
-    prefix: "romp_rd",
-    storage: "static",
-    // What calls it may stand in a branch that is not compiled.
-    attribute: "__attribute__((__unused__, __no_instrument_function__))",
-};
-
-const EXTERNAL: Accessor = Accessor {
-    prefix: "romp_rdx",
-    storage: "extern",
-    // Weak, for a source that a program has twice under one name.
-    attribute: "__attribute__((__weak__, __visibility__(\"hidden\"), \
-                __no_instrument_function__))",
-};
-
-impl Accessor {
-    /// What stands in front of its definition.
-    pub(super) fn defined_as(&self) -> &'static str {
-        if *self == STATIC { "static " } else { "" }
-    }
-}
-
 impl CSpeller<'_> {
     /// A clause, with the blank in front of it.
     fn clause(&self, clause: &AddedClause) -> String {
@@ -589,20 +531,45 @@ impl CSpeller<'_> {
     }
 }
 
-/// A string literal.
-pub(super) fn quoted(text: &str) -> String {
-    let mut literal = String::from("\"");
-    for byte in names::bytes(text).iter().copied() {
-        match byte {
-            b'"' | b'\\' => literal.extend(['\\', char::from(byte)]),
-            // `??` would start a trigraph.
-            b'?' => literal.push_str("\\?"),
-            0x20..=0x7e => literal.push(char::from(byte)),
-            _ => {
-                let _ = write!(literal, "\\{byte:03o}");
-            }
-        }
+/// How a function that reports an event is called.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Plain,
+    /// It returns the team's handle.
+    GivesTeam,
+    /// It stands for a function that returns the handle, where nobody takes it.
+    StaysWhole,
+    /// It takes the team's handle.
+    TakesTeam,
+    /// It stands for a function that takes the handle, where nobody hands it on.
+    FindsTeam,
+    /// It stands for a function that returns nothing, and gives what a task's
+    /// creation is known by.
+    GivesTask,
+    /// It takes that.
+    TakesTask,
+}
+
+/// What reports the creation of a task that is handed on.
+const CREATE_TASK: &str = "POMP_Task_create";
+/// What reports the begin of such a task.
+const EXECUTE_TASK: &str = "POMP_Task_execute";
+
+/// What reports the fork where no handle is passed, as of a directive that stays whole.
+const FORK_WHOLE: &str = "POMP_Parallel_fork";
+/// What reports the begin of a member then.
+const BEGIN_ANNOUNCED: &str = "POMP_Parallel_begin";
+
+/// The declaration of the function that reports an event.
+fn declaration(event: Event, shape: Shape) -> String {
+    let function = event.name();
+    match shape {
+        Shape::Plain => format!("void POMP_{function}(struct ompregdescr *)"),
+        Shape::GivesTeam => format!("void *POMP_{function}(struct ompregdescr *)"),
+        Shape::StaysWhole => format!("void {FORK_WHOLE}(struct ompregdescr *)"),
+        Shape::TakesTeam => format!("void POMP_{function}(struct ompregdescr *, void *)"),
+        Shape::FindsTeam => format!("void {BEGIN_ANNOUNCED}(struct ompregdescr *)"),
+        Shape::GivesTask => format!("void *{CREATE_TASK}(struct ompregdescr *)"),
+        Shape::TakesTask => format!("void {EXECUTE_TASK}(struct ompregdescr *, void *)"),
     }
-    literal.push('"');
-    literal
 }

@@ -3,7 +3,7 @@
 
 pub mod c;
 mod c_chunks;
-mod c_probes;
+mod c_regions;
 pub mod fortran;
 mod fortran_chunks;
 mod fortran_lines;

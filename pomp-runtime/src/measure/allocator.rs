@@ -1,4 +1,5 @@
-//! Memory of our own: what the program has allocated lies where it lies without us.
+//! Memory of our own, apart from the program's heap: what the program allocates has the
+//! same addresses as without measurement.
 //!
 //! A program that writes a little behind an array of its own may live with what stands
 //! there, and die of what would stand there if we took memory from between its pieces.

@@ -1,6 +1,6 @@
-//! Whether an event needs a second look, because somebody wants to be told of it at
-//! once, or because the program has paused measurement. One flag, so that events of
-//! all other runs look at no more than that.
+//! Whether events need more than to be recorded: somebody wants to be notified of each, or
+//! the program has paused measurement. It is one flag, so that in all other runs an event
+//! reads nothing else.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

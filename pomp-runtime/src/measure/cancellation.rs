@@ -1,5 +1,5 @@
-//! Cancellation of threads (`pthread_cancel`): what the library does for a thread is
-//! no place where that ends.
+//! Cancellation of threads (`pthread_cancel`): no thread is cancelled in the middle of what
+//! the library does for it.
 //!
 //! The C library ends a thread by unwinding its stack. Code that catches panics, or
 //! holds a lock, cannot be unwound in this way: the process would be aborted, or

@@ -1,6 +1,5 @@
-//! What the dynamic linker is asked: the function of a name that stands for ours
-//! at first, which the next object in its order defines; and whether the program
-//! was started with a function.
+//! What the dynamic linker is asked: which function the next object in its order defines
+//! under a name that ours has taken, and whether the program shows a function of a name.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};

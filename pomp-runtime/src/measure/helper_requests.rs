@@ -1,5 +1,5 @@
-//! What the helper is asked for, the thread of our own that writes: `run` makes it and has
-//! what it does. Who records has it made, and wakes it; no more is known of it here.
+//! Requests to the helper, the thread of our own that writes. `run` makes the helper and
+//! has what it does; the code that records only has it made and wakes it.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};

@@ -1,4 +1,5 @@
-//! Limits that the user has set for the program: what we take of them it does not have.
+//! Resource limits that the user has set for the program (`ulimit`). What the library takes
+//! of them, the program lacks.
 
 /// How much there may be of a resource; none if there is no limit.
 pub(super) fn limit(resource: libc::__rlimit_resource_t) -> Option<u64> {

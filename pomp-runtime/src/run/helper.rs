@@ -1,7 +1,7 @@
-//! A thread of our own that writes the profile: when the program cannot, as from a
-//! signal handler, where nothing may be allocated; every so often; and at the end, since
-//! the stack of the thread that ends the program may be small or used up. It also writes
-//! the trace, page by page.
+//! The helper: a thread of our own that writes the profile where the program's threads
+//! cannot. A signal handler may allocate nothing, and the thread that ends the program may
+//! have little stack left. The helper also writes the profile at intervals, and the trace
+//! page by page.
 //!
 //! It is made when the program forks its first team, which is when the program
 //! has threads anyway. It blocks all signals, so that it takes none that is

@@ -1,10 +1,10 @@
-//! The boundary that every entry point passes: is measurement on, is the
-//! descriptor there and known, is the thread inside the library already; and a
-//! panic turns measurement off instead of unwinding into the program.
+//! The boundary that every entry point passes. It asks whether measurement is on, whether
+//! the descriptor is known, and whether the thread is inside the library already. A panic
+//! turns measurement off instead of unwinding into the program.
 //!
-//! An entry point itself has nothing that unwinding must see, and may be unwound: it
-//! is a function of the kind `C-unwind`, and all that it holds is `Copy`. What catches panics is called by it, at once
-//! on the quick way, and else with cancellation held off (`cancellation`).
+//! An entry point may be unwound by the program: it is a `C-unwind` function, and all that
+//! it holds is `Copy`. The function that catches panics is called by it: at once on the
+//! quick way, and else with cancellation held off (`cancellation`).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

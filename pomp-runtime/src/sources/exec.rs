@@ -1,6 +1,6 @@
-//! `exec` and its kin: another program takes this one's place, and no exit
-//! handler runs. What was measured is written before; should the call fail, the
-//! program and its measurement go on.
+//! `exec` and its kin: another program takes the place of this one, and no exit handler
+//! runs. So the profile is written before the call. If the call fails, the program and
+//! its measurement go on.
 //!
 //! The names are defined weakly, as those in [`super::ends`], and their arguments
 //! are not looked at: each name keeps the registers, has the profile written,

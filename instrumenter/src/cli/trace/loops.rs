@@ -64,7 +64,7 @@ fn time(ns: f64) -> String {
     match ns {
         ns if ns >= 1e9 => format!("{:.2} s", ns / 1e9),
         ns if ns >= 1e6 => format!("{:.2} ms", ns / 1e6),
-        ns if ns >= 1e3 => format!("{:.2} µs", ns / 1e3),
+        ns if ns >= 1e3 => format!("{:.2} us", ns / 1e3),
         ns => format!("{ns:.1} ns"),
     }
 }

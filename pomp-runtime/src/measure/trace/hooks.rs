@@ -1,5 +1,5 @@
-//! What the measurement tells the trace: each as soon as its time is known, and
-//! before the frames change, so that a page begins with what was open before.
+//! What is written to the trace at each event. It is written when its time is known and
+//! before the frames change, so that a new page begins with the frames as they were.
 
 use profile::region_kind::PseudoRegion;
 use trace::record::{NO_REGION, Op, RECURSIVE, TRUNCATED, head, near_chunk};

@@ -1,6 +1,7 @@
-//! Loops that their schedule spreads without the runtime: at their head GNU's compilers
-//! ask how many threads there are, and at once who this one is. So may the user: which of
-//! both it was is found out with the source, when the program has ended.
+//! Loops with a static schedule, which GCC's compilers spread without the runtime. At the
+//! head of such a loop the program asks for the number of threads and then for the number
+//! of this thread. The user's code may ask the same: which of both it was is decided with
+//! the source, when the program has ended.
 
 use std::cell::Cell;
 

@@ -1,5 +1,5 @@
-//! Our own code among the callers: what the body of a construct calls as its last act is
-//! compiled into a jump, and returns to where we called the body.
+//! Return addresses that lie in our own code. A compiler makes a jump of the last call in
+//! the body of a construct, and that call then returns to where we called the body.
 
 use std::cell::Cell;
 
