@@ -220,7 +220,8 @@ fn accepts(compiler: &str, source: &Path) -> Outcome<Result<(), String>> {
     command.env("LC_ALL", "C").arg("-fopenmp").args(flags);
     // What it does not know it may pass over, and says so if it is asked to.
     command.args(match () {
-        () if compiler.contains("flang") || compiler.contains("gfortran") => [].as_slice(),
+        () if compiler.contains("flang") => [].as_slice(),
+        () if compiler.contains("gfortran") => &["-ffree-line-length-none"],
         () if compiler.contains("clang") => &["-Werror=extra-tokens"],
         () => &["-Werror=unknown-pragmas"],
     });

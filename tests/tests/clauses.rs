@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use instrumenter::openmp::Language;
 use instrumenter::openmp::clauses::{CLAUSES, OF_WHOLE};
 use instrumenter::openmp::directives::DIRECTIVES;
-use instrumenter::source::Absent;
+use instrumenter::source::{Absent, Layout};
 use instrumenter::{Options, Source, instrument};
 use tests::refused::{Case, refused, source};
 
@@ -264,12 +264,17 @@ fn instrumented(language: Language, text: String, unknown: &BTreeSet<String>) ->
         name: name.into(),
         text: text.into_bytes(),
         language,
-        layout: Source::layout_of(name.as_ref()),
+        // As `rompfc` has it: Flang knows no line markers within a statement.
+        layout: Layout {
+            line_length: None,
+            ..Source::layout_of(name.as_ref())
+        },
         absent: Absent::new(),
     };
     let options = Options {
         unique: "u".into(),
         host_only: true,
+        whole_statements: true,
         unknown: unknown.clone(),
         ..Options::default()
     };
