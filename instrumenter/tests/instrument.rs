@@ -94,3 +94,13 @@ fn what_is_no_ordinary_file_is_written_to() {
     let text = std::fs::read_to_string(path("there.c")).unwrap();
     assert!(text.contains("POMP_Parallel_"));
 }
+
+#[test]
+fn statements_are_not_broken_where_every_column_counts() {
+    for (length, broken) in [("0", false), ("132", true)] {
+        let output = instrument(&format!("--line-length {length} c.f90"));
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains("POMPF_Parallel_fork"));
+        assert_eq!(text.contains("&\n"), broken, "{length}: {text}");
+    }
+}

@@ -88,6 +88,8 @@ fn one(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
         disabled: arguments.disable.groups(),
         chunks: arguments.chunks,
         without_blocks: arguments.without_blocks,
+        // Flang, where every column counts, knows no line markers within a statement.
+        whole_statements: source.layout.line_length.is_none(),
         api: arguments.api,
         ..Options::default()
     };
