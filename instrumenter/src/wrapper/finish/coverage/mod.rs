@@ -223,8 +223,8 @@ mod tests {
     fn notes(lines: &[&[(&str, u32)]], unit: usize) -> Vec<u8> {
         let mut notes = b"oncg*22Bstamp...".to_vec();
         notes.extend(record(notes::FUNCTION, &[7; 8], unit));
-        for lines in lines {
-            let mut content = 3u32.to_le_bytes().to_vec();
+        for (block, lines) in (2u32..).zip(lines) {
+            let mut content = block.to_le_bytes().to_vec();
             for (file, number) in *lines {
                 if !file.is_empty() {
                     content.extend([0; 4]);
@@ -243,8 +243,8 @@ mod tests {
         for unit in [1, 4] {
             let given: &[&[(&str, u32)]] = &[
                 &[("a.c", 3), ("", 4), (OWN_FILE, 1), ("a.c", 4), ("", 5)],
-                &[(OWN_FILE, 1)],
                 &[(OWN_FILE, 1), ("h.h", 2)],
+                &[(OWN_FILE, 1)],
                 &[("/home/u/<romp>", 7)],
                 &[("a.c", OWN_LINE)],
             ];
