@@ -11,11 +11,11 @@ use crate::plan::Region;
 /// are integers of their size (on every Unix) here, which warnings about null
 /// pointers let pass as 0. No macro may be used: preprocessed text expands none.
 pub(super) const ENTRY_FIELDS: &str = "\
-pub(super) const char *romp_name; const char *romp_sub_name; int romp_num_sections; \
-pub(super) const char *romp_file_name; int romp_begin_first_line; int romp_begin_last_line; \
+const char *romp_name; const char *romp_sub_name; int romp_num_sections; \
+const char *romp_file_name; int romp_begin_first_line; int romp_begin_last_line; \
 int romp_end_first_line; int romp_end_last_line; \
 unsigned long romp_data; unsigned long romp_next; \
-pub(super) const char *romp_text;";
+const char *romp_text;";
 
 /// The first field of a region's entry, and the others.
 pub(super) fn entry(region: &Region) -> (String, String) {
