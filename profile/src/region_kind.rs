@@ -1,4 +1,4 @@
-//! The kinds of region, as one table ([`table`]): how a descriptor names them, how ompP
+//! The kinds of region, as one table (`table.rs`): how a descriptor names them, how ompP
 //! names them in reports, and what reports, analyses and interfaces must know of them.
 
 mod cost;

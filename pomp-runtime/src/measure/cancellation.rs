@@ -8,10 +8,14 @@
 //! than an event on the quick way runs with cancellation held off; and from the first
 //! thread on that has asked for it no event takes the quick way. What lies between
 //! the program and the place where that is done has nothing that unwinding must see.
+//!
+//! LLVM's runtime has each thread that it makes ask for that. Nobody cancels those, so
+//! they are not counted: else each program would lose the quick way with its first team.
 
+use std::cell::Cell;
 use std::ffi::c_int;
 
-use super::state;
+use super::{omp, state};
 
 unsafe extern "C-unwind" {
     fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
@@ -22,6 +26,22 @@ unsafe extern "C-unwind" {
 const DISABLED: c_int = 1;
 const DEFERRED: c_int = 0;
 const ASYNCHRONOUS: c_int = 1;
+
+thread_local! {
+    /// Whether this thread has been seen as a member of a team that it did not fork.
+    static IS_WORKER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the OpenMP runtime made this thread. The runtime is only asked what it knows: of
+/// a thread of the program that it has not met it says 0.
+fn is_worker() -> bool {
+    IS_WORKER.with(|known| {
+        if !known.get() {
+            known.set(omp::omp_get_thread_num() > 0);
+        }
+        known.get()
+    })
+}
 
 /// Cancellation is held off until this is released. Not by dropping it: the thread
 /// may end where it is released.
@@ -40,7 +60,7 @@ pub(crate) fn hold() -> Held {
         pthread_setcanceltype(DEFERRED, &raw mut kind);
         pthread_setcancelstate(DISABLED, &raw mut state);
     }
-    if kind == ASYNCHRONOUS {
+    if kind == ASYNCHRONOUS && !is_worker() {
         state::take_care();
     }
     Held { state, kind }

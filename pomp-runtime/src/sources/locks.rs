@@ -39,7 +39,7 @@ pub(super) fn begin_wait(
 pub(super) fn is_set_at_once(
     find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
     lock: *mut c_void,
-    test: impl FnOnce() -> c_int,
+    test: impl FnOnce() -> c_int + Copy,
 ) -> bool {
     let may_ask = state::is_on() && (!collector::is_listening() || are_only_contended());
     let is_set = may_ask && test() != 0;

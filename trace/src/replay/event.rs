@@ -35,7 +35,7 @@ impl Role {
 pub struct Open {
     /// What it stands for.
     pub role: Role,
-    /// Its number, or [`NO_REGION`].
+    /// Its number, or [`NO_REGION`](crate::record::NO_REGION).
     pub region: u32,
     /// When it began, in ticks.
     pub start: u64,
