@@ -182,11 +182,11 @@ pub const VARIABLES: &[Variable] = &[
         Library,
         "ROMP_BUDGET",
         Part,
-        "none",
+        "5%",
         "Time only so many instances of hot small constructs (atomic, critical, flush, master, \
-         ordered, taskyield) that this takes at most such a part of the time, such as 5%; their \
-         times are estimates then, and one long instance among many short ones may be missed. \
-         All are timed where a trace or counters are asked for.",
+         ordered, taskyield) that this takes at most such a part of the time; none times all. \
+         Times are estimates then, but counts are exact, and an instance of more than 2 ms is \
+         always seen. All are timed where a trace or counters are asked for.",
     ),
     row(
         Library,

@@ -20,7 +20,6 @@
 //! place on them, and an instance in which something else happens is put on the
 //! stack of frames at that moment, as one that is counted already.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use profile::region_kind::{PseudoRegion, RegionKind};
@@ -350,8 +349,16 @@ fn may_be_sampled(kind: RegionKind) -> bool {
 
 /// What it takes to time an instance that has one pair of events, in ticks.
 fn cost_of_pair() -> u64 {
-    static TICKS: OnceLock<u64> = OnceLock::new();
-    *TICKS.get_or_init(|| errno::keep(cost::ticks_of_pair).max(1))
+    static TICKS: AtomicU64 = AtomicU64::new(0);
+    match TICKS.load(Ordering::Relaxed) {
+        0 => {
+            // Threads that ask at once find about the same.
+            let ticks = errno::keep(cost::ticks_of_pair).max(1);
+            TICKS.store(ticks, Ordering::Relaxed);
+            ticks
+        }
+        known => known,
+    }
 }
 
 /// Samples a node from now on if it is hot and small. Looked at now and then.

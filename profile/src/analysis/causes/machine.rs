@@ -77,20 +77,18 @@ fn scheduling(facts: &Facts<'_, '_>) -> Option<Scheduling> {
     Some(all)
 }
 
-/// Time on a processor in which threads only waited, in nanoseconds, as far as can be told.
-/// While a thread waits it sleeps, spins, or is ready to run; only how long it slept is known.
+/// Time on a processor in which threads only waited, in nanoseconds. Where they are more than
+/// the processors, runtimes have them sleep or yield, unless they are told otherwise: then
+/// what they do beside computing is spinning, when they have a processor.
 fn spun(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> u64 {
-    let awake = scheduling.run_ns.saturating_add(scheduling.ready_ns);
-    let all = u64::from(scheduling.threads).saturating_mul(facts.overheads.duration_ns);
-    let slept = all.saturating_sub(awake);
-    let computing = useful(facts) + facts.overheads.serial.ns as f64;
-    let waited_awake = (awake as f64 - computing).max(0.0) as u64;
-    // Who sleeps through most waits does not spin in the others, but wakes up late.
-    if waited_awake < slept {
+    let policy = facts.profile.run.settings.get("OMP_WAIT_POLICY");
+    if !policy.is_some_and(|policy| policy.trim().eq_ignore_ascii_case("active")) {
         return 0;
     }
+    let awake = scheduling.run_ns.saturating_add(scheduling.ready_ns) as f64;
+    let computing = useful(facts) + facts.overheads.serial.ns as f64;
     let ran = 1.0 - part(scheduling.ready_ns, scheduling.run_ns);
-    (waited_awake as f64 * ran) as u64
+    ((awake - computing).max(0.0) * ran) as u64
 }
 
 /// The part of the time that a thread was ready in which it did not run.
