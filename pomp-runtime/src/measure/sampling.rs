@@ -30,7 +30,7 @@ use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::thread::Thread;
 use super::{attention, beats, cost, errno, pause};
-use crate::measure::calls::tree::Node;
+use crate::measure::calls::tree::{Node, pseudo_region};
 use profile::event::{Action, Event};
 
 /// From so many instances on a node can be sampled: they say whether it is worth it.
@@ -467,9 +467,10 @@ impl Thread {
             return;
         };
         node.span(PseudoRegion::Main).ticks.add(ticks);
-        let phase = sampler.phase.load(Ordering::Relaxed);
-        if phase != PseudoRegion::Main as u8 {
-            node.add(phase, ticks);
+        // It is counted as all that are passed over are.
+        let phase = pseudo_region(sampler.phase.load(Ordering::Relaxed));
+        if phase != PseudoRegion::Main {
+            node.span(phase).ticks.add(ticks);
         }
     }
 

@@ -25,7 +25,7 @@ impl LoopWords {
     /// The place is null or that of the words of a loop, the first of which says for
     /// how many levels there are words. Nobody else uses them meanwhile.
     #[inline(always)]
-    unsafe fn with<R>(self, action: impl FnOnce(&mut Words<'_>) -> R) -> Option<R> {
+    unsafe fn with<R>(self, action: impl FnOnce(&mut Words<'_>) -> R + Copy) -> Option<R> {
         // SAFETY: as the caller promises. The words are not used behind the call.
         unsafe {
             let levels = usize::try_from(*self.0.as_ref()?).ok()?;
