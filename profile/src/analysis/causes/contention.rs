@@ -2,7 +2,7 @@
 //! ordered parts.
 
 use super::ledger::{Entry, Ledger, largest};
-use super::{Cause, Facts, Kind, Place, kept};
+use super::{Cause, Facts, Kind, Place, queued};
 use crate::advice::advice;
 use crate::analysis::words::{count, percent, time};
 use crate::columns::Quantity;
@@ -46,7 +46,7 @@ fn cause(
     let mut regions: Vec<usize> = taken.iter().map(|entry| entry.region).collect();
     regions.dedup();
     if facts.matters(&taken) {
-        taken.extend(kept::by_queues(facts, ledger, &regions));
+        taken.extend(queued::waits_around(facts, ledger, &regions));
     }
     let mut cause = facts.cause(*kind, place, &taken);
     cause.category = Some(most.category);

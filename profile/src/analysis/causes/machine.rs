@@ -10,8 +10,8 @@ use crate::analysis::remedy::EXPLAINS;
 use crate::analysis::words::{count, percent, time};
 use crate::model::Scheduling;
 
-/// What threads without a processor must cost to be said, in percent of the run: every
-/// machine has something else to do now and then.
+/// The least win of threads without a processor that is reported, in percent of the run.
+/// Every machine has something else to do now and then.
 const BUSY: f64 = 5.0;
 
 /// How many times the least work of a thread the most is, where it differs.
@@ -47,8 +47,8 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
 }
 
 /// The elapsed time that all causes together can win, in nanoseconds. With more threads than
-/// processors a thread's wait is another's processor: what the threads computed takes the
-/// processors as long as before.
+/// processors, another thread computes while one waits. Without the waits the processors
+/// still need as long for what all threads computed.
 pub(super) fn most_to_win(facts: &Facts<'_, '_>) -> u64 {
     let duration = facts.overheads.duration_ns;
     let processors = u64::from(facts.profile.run.processors);
@@ -77,9 +77,9 @@ fn scheduling(facts: &Facts<'_, '_>) -> Option<Scheduling> {
     Some(all)
 }
 
-/// Time on a processor in which threads only waited, in nanoseconds. Where they are more than
-/// the processors, runtimes have them sleep or yield, unless they are told otherwise: then
-/// what they do beside computing is spinning, when they have a processor.
+/// The time for which threads spun on a processor, in nanoseconds. With more threads than
+/// processors the runtimes let a waiting thread sleep or yield. Only with
+/// `OMP_WAIT_POLICY=active` it spins.
 fn spun(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> u64 {
     let policy = facts.profile.run.settings.get("OMP_WAIT_POLICY");
     if !policy.is_some_and(|policy| policy.trim().eq_ignore_ascii_case("active")) {
@@ -117,17 +117,19 @@ fn kind(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> Kind {
     match u64::from(run.processors) {
         _ if is_bound && allowed > 0 && allowed < threads => Kind::Affinity,
         0 => Kind::NoProcessor,
-        processors if threads > processors => match could_keep(scheduling, threads, processors) {
-            true => Kind::Oversubscription,
-            false => Kind::NoProcessor,
-        },
+        processors if threads > processors => {
+            match can_block_each_other(scheduling, threads, processors) {
+                true => Kind::Oversubscription,
+                false => Kind::NoProcessor,
+            }
+        }
         _ => Kind::NoProcessor,
     }
 }
 
-/// Whether these threads alone can have kept each other from running: while all of them are
-/// ready, there is none for `threads - processors` of them.
-fn could_keep(scheduling: &Scheduling, threads: u64, processors: u64) -> bool {
+/// Whether the program's own threads can have kept each other from running for so long: while
+/// all of them are ready, `threads - processors` of them have no processor.
+fn can_block_each_other(scheduling: &Scheduling, threads: u64, processors: u64) -> bool {
     let without = threads.saturating_sub(processors);
     let most = u128::from(scheduling.run_ns) * u128::from(without) / u128::from(processors.max(1));
     u128::from(scheduling.ready_ns) <= most

@@ -10,11 +10,11 @@
 //! - What matters less than [`NEGLIGIBLE`] percent of the run is no cause of its own.
 
 mod contention;
-mod kept;
 mod kinds;
 mod ledger;
 mod machine;
 mod pairs;
+mod queued;
 mod serial;
 mod shape;
 mod small;
@@ -42,8 +42,8 @@ use crate::overheads::Category;
 
 /// Causes that are said in words; the others are counted.
 pub(super) const MOST_SAID: usize = 5;
-/// What must be won where threads were late in turns, without a reason that can be seen, in
-/// percent of the run: a machine has as much noise.
+/// What a cause must win at least if threads were late in turns for no visible reason, in
+/// percent of the run. The noise of a machine is as large.
 const BY_CHANCE: f64 = 10.0;
 /// What causes that do not matter alone must win together to matter, in percent of
 /// the run.
@@ -185,7 +185,7 @@ impl Cause {
         self
     }
 
-    /// What it must win to be said, in percent of the run.
+    /// The least win of a cause that is reported, in percent of the run.
     fn least(&self) -> f64 {
         match self.is_by_chance {
             true => BY_CHANCE,
@@ -296,13 +296,13 @@ fn spread(facts: &Facts<'_, '_>, list: &mut Vec<Cause>) {
 
 /// What is won by one cause cannot be won by the next.
 fn no_more_than(mut rest_ns: u64, facts: &Facts<'_, '_>, list: &mut [Cause]) {
-    for cause in list.iter_mut() {
-        cause.likely = facts.elapsed(cause.likely.ns.min(rest_ns) as f64);
-    }
+    let limit = |cause: &mut Cause, most_ns: u64| {
+        cause.likely = facts.elapsed(cause.likely.ns.min(most_ns) as f64);
+    };
+    list.iter_mut().for_each(|cause| limit(cause, rest_ns));
     sort(list);
-    for cause in list.iter_mut() {
-        let likely = cause.likely.ns.min(rest_ns);
-        rest_ns -= likely;
-        cause.likely = facts.elapsed(likely as f64);
+    for cause in list {
+        limit(cause, rest_ns);
+        rest_ns -= cause.likely.ns;
     }
 }

@@ -214,20 +214,11 @@ fn of_sibling(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, other: Sibl
 /// The construct beside the wait that explains most of it, if one does.
 fn sibling(facts: &Facts<'_, '_>, entry: &Entry) -> Option<Sibling> {
     let waits = waits_of(facts, entry);
-    let waited: u64 = waits.iter().map(|(_, ns)| ns).sum();
     let mut best: Option<(f64, Sibling)> = None;
     for region in beside(facts, entry) {
         let times = times_of(facts, region);
         let longest = times.iter().map(|(_, ns)| *ns).max().unwrap_or(0);
-        let of = |thread: usize| {
-            let mut times = times.iter();
-            times.find(|it| it.0 == thread).map_or(0, |it| it.1)
-        };
-        let off: u64 = waits
-            .iter()
-            .map(|(thread, wait)| wait.abs_diff(longest.saturating_sub(of(*thread))))
-            .sum();
-        let explained = 1.0 - off as f64 / waited.max(1) as f64;
+        let explained = explained(&waits, &times);
         if explained >= EXPLAINS && best.as_ref().is_none_or(|(least, _)| explained > *least) {
             let sibling = Sibling {
                 region,
@@ -238,6 +229,22 @@ fn sibling(facts: &Facts<'_, '_>, entry: &Entry) -> Option<Sibling> {
         }
     }
     best.map(|(_, sibling)| sibling)
+}
+
+/// The part of threads' waits that is explained by how long each thread was somewhere else
+/// before: who was there for the longest time came last and did not wait.
+pub(super) fn explained(waits: &[(usize, u64)], before: &[(usize, u64)]) -> f64 {
+    let longest = before.iter().map(|(_, ns)| *ns).max().unwrap_or(0);
+    let of = |thread: usize| {
+        let mut before = before.iter();
+        before.find(|it| it.0 == thread).map_or(0, |it| it.1)
+    };
+    let off: u64 = waits
+        .iter()
+        .map(|(thread, wait)| wait.abs_diff(longest.saturating_sub(of(*thread))))
+        .sum();
+    let waited: u64 = waits.iter().map(|(_, ns)| ns).sum();
+    1.0 - off as f64 / waited.max(1) as f64
 }
 
 /// Constructs that a thread may be kept by, without a wait of all at their end.
@@ -278,7 +285,7 @@ fn beside(facts: &Facts<'_, '_>, entry: &Entry) -> Vec<usize> {
 
 /// How long each thread waited.
 pub(super) fn waits_of(facts: &Facts<'_, '_>, entry: &Entry) -> Vec<(usize, u64)> {
-    by_thread(facts, entry.region, |node, row| {
+    by_thread(facts, &[entry.region], |node, row| {
         let is_wait = entry.cost.quantity.inclusive(row);
         if node.kind.is_parallel() && row.row.main.is_zero() {
             0
@@ -290,18 +297,20 @@ pub(super) fn waits_of(facts: &Facts<'_, '_>, entry: &Entry) -> Vec<(usize, u64)
 
 /// How long a construct kept each thread, without the wait at its end.
 pub(super) fn times_of(facts: &Facts<'_, '_>, region: usize) -> Vec<(usize, u64)> {
-    by_thread(facts, region, |node, row| {
+    by_thread(facts, &[region], |node, row| {
         occupied(node.kind, row.row).saturating_sub(Quantity::BarrierTime.inclusive(row))
     })
 }
 
+/// A time of some regions, summed up for each thread that executed them.
 pub(super) fn by_thread(
     facts: &Facts<'_, '_>,
-    region: usize,
+    regions: &[usize],
     time: impl Fn(&TreeNode<'_>, &crate::columns::Measures<'_>) -> u64,
 ) -> Vec<(usize, u64)> {
     let mut sums = vec![None; facts.profile.threads.len()];
-    for node in facts.tree.nodes.iter().filter(|node| node.region == region) {
+    let nodes = facts.tree.nodes.iter();
+    for node in nodes.filter(|node| regions.contains(&node.region)) {
         for row in node.executors() {
             *sums[row.row.thread].get_or_insert(0) += time(node, &row);
         }

@@ -1,0 +1,58 @@
+//! Waits at the end of a construct that are explained by a queue inside it (for a critical
+//! section, a lock, an atomic update, an ordered part). A thread comes late to the end since
+//! it queued for longer than others, or since the construct is hardly more than its queue.
+
+use super::Facts;
+use super::ledger::{Entry, Ledger};
+use super::waits::{by_thread, explained, times_of, waits_of};
+use crate::analysis::remedy::EXPLAINS;
+use crate::columns::{Quantity, occupied};
+use crate::region_kind::RegionKind;
+
+/// The part of a construct's time that its queue must take to be all that matters in it.
+const DOMINATES: f64 = 0.75;
+
+/// Takes the waits at the ends of constructs that the queues of some regions explain.
+pub(super) fn waits_around(
+    facts: &Facts<'_, '_>,
+    ledger: &mut Ledger,
+    queues: &[usize],
+) -> Vec<Entry> {
+    let around = around(facts, queues);
+    let explained: Vec<usize> = ledger
+        .open()
+        .filter(|entry| entry.is_wait() && around.contains(&entry.region))
+        .filter(|entry| is_explained(facts, entry, queues))
+        .map(|entry| entry.region)
+        .collect();
+    ledger.take(|entry| entry.is_wait() && explained.contains(&entry.region))
+}
+
+/// The constructs of the same team around some regions.
+fn around(facts: &Facts<'_, '_>, queues: &[usize]) -> Vec<usize> {
+    let nodes = &facts.tree.nodes;
+    let mut found = Vec::new();
+    for node in nodes.iter().filter(|node| queues.contains(&node.region)) {
+        let mut above = node.parent;
+        while let Some(parent) = above.map(|parent| &nodes[parent]) {
+            if !found.contains(&parent.region) {
+                found.push(parent.region);
+            }
+            above = parent.parent.filter(|_| !parent.kind.is_parallel());
+        }
+    }
+    found
+}
+
+fn is_explained(facts: &Facts<'_, '_>, entry: &Entry, queues: &[usize]) -> bool {
+    let sum = |times: &[(usize, u64)]| times.iter().map(|(_, ns)| *ns).sum::<u64>() as f64;
+    let inside = by_thread(facts, queues, |_, row| row.row.main.ns);
+    if sum(&inside) >= DOMINATES * sum(&times_of(facts, entry.region)) {
+        return true;
+    }
+    let queued = by_thread(facts, queues, |node, row| match node.kind {
+        RegionKind::Atomic => occupied(node.kind, row.row),
+        _ => Quantity::EnterTime.inclusive(row),
+    });
+    explained(&waits_of(facts, entry), &queued) >= EXPLAINS
+}
