@@ -2,12 +2,12 @@
 //! the place of the temporary file's.
 
 use std::ffi::{OsStr, OsString};
-use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::wrapper::command::classify::CommandLine;
 use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::finish::replace_file;
 
 /// A temporary file and the name that stands for it.
 #[derive(Clone, Debug)]
@@ -81,15 +81,8 @@ fn correct_file(file: &Path, renamed: &[Renamed]) -> std::io::Result<()> {
     if new == old {
         return Ok(());
     }
-    // Make may look at the file at any time: it sees the old or the new one.
-    let directory = file.parent().filter(|dir| !dir.as_os_str().is_empty());
-    let mut fresh = tempfile::NamedTempFile::new_in(directory.unwrap_or(Path::new(".")))?;
-    fresh.write_all(&new)?;
-    fresh
-        .as_file()
-        .set_permissions(std::fs::metadata(file)?.permissions())?;
-    fresh.persist(file)?;
-    Ok(())
+    // Make may look at the file at any time.
+    replace_file(file, &new)
 }
 
 /// Where the command may have written dependencies. The default name differs

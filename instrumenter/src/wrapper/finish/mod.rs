@@ -5,3 +5,18 @@ pub(crate) mod database;
 pub(crate) mod dependencies;
 pub(crate) mod library;
 pub(crate) mod scratch;
+
+use std::io::Write;
+use std::path::Path;
+
+/// Writes a file anew, with the permissions that it has. Who reads it meanwhile sees the old
+/// or the new one.
+fn replace_file(file: &Path, text: &[u8]) -> std::io::Result<()> {
+    let directory = file.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let mut fresh = tempfile::NamedTempFile::new_in(directory.unwrap_or(Path::new(".")))?;
+    fresh.write_all(text)?;
+    let permissions = std::fs::metadata(file)?.permissions();
+    fresh.as_file().set_permissions(permissions)?;
+    fresh.persist(file)?;
+    Ok(())
+}

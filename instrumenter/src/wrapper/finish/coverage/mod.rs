@@ -8,7 +8,6 @@ mod notes;
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use self::notes::{Arc, Function, Line, Notes};
@@ -16,6 +15,7 @@ use crate::spell::{OWN_FILE, OWN_LINE};
 use crate::wrapper::command::classify::{CommandLine, Role};
 use crate::wrapper::command::flags::Meaning;
 use crate::wrapper::command::outputs;
+use crate::wrapper::finish::replace_file;
 use crate::wrapper::unit::Unit;
 
 /// The flags that have notes written.
@@ -55,20 +55,9 @@ pub(crate) fn correct(line: &CommandLine, units: &[&Unit]) -> std::io::Result<()
             continue;
         };
         if let Some(new) = without_ours(&old).filter(|new| *new != old) {
-            replace(&file, &new)?;
+            replace_file(&file, &new)?;
         }
     }
-    Ok(())
-}
-
-/// Who reads the file meanwhile sees the old or the new one.
-fn replace(file: &Path, text: &[u8]) -> std::io::Result<()> {
-    let directory = file.parent().filter(|dir| !dir.as_os_str().is_empty());
-    let mut fresh = tempfile::NamedTempFile::new_in(directory.unwrap_or(Path::new(".")))?;
-    fresh.write_all(text)?;
-    let permissions = std::fs::metadata(file)?.permissions();
-    fresh.as_file().set_permissions(permissions)?;
-    fresh.persist(file)?;
     Ok(())
 }
 
