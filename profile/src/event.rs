@@ -159,11 +159,11 @@ macro_rules! events {
 for_events!(events);
 
 impl Event {
-    /// The event that stands for all that do the same to their frames. Probes of one
-    /// effect are one piece of code then, which every program carries once.
+    /// One event for all that have the same effect on their frames. The probes of these events
+    /// share one piece of code, which a program carries once.
     #[inline(always)]
     #[must_use]
-    pub const fn alike(self) -> Self {
+    pub const fn representative(self) -> Self {
         match self {
             Self::ImplicitBarrierEnter
             | Self::ImplicitBarrierExit

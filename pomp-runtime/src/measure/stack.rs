@@ -29,7 +29,7 @@ impl Thread {
         region: &'static Region,
         now: impl Fn() -> u64,
     ) {
-        let event = event.alike();
+        let event = event.representative();
         match attention::is_needed() {
             true => self.report_specially(event, region, &now),
             false => self.record(event, region, now),
