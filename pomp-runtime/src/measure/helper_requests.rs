@@ -17,8 +17,8 @@ pub(crate) const STOP: u32 = 4;
 pub(crate) const TRACE: u32 = 8;
 /// Everything, for somebody who waits.
 pub(crate) const DUMP_NOW: u32 = 16;
-/// Beats from now on.
-pub(crate) const BEAT: u32 = 32;
+/// The coarse clock from now on.
+pub(crate) const COARSE_CLOCK: u32 = 32;
 
 /// What the helper has been asked for.
 static REQUESTS: AtomicU32 = AtomicU32::new(0);

@@ -4,24 +4,25 @@
 //! be executed often and to be short, only so many of its instances are timed that this
 //! stays inside the budget. All others are **passed over**: the probes find the
 //! construct in a small table of the thread's own, count there, and look no further,
-//! neither at the clock nor at the stack. What is timed stands for those that were
-//! passed over before it; how far off the sums may be follows from how much the times
-//! differ. They are no more than the time in which all that was passed over happened.
+//! neither at the clock nor at the stack. A timed instance stands for those that were
+//! passed over before it. The error of an estimate follows from how much the times
+//! differ. No estimate exceeds the time during which the instances were passed over.
 //!
 //! How many are passed over follows from how fast they come, each time anew, with some
 //! chance in it, so that no rhythm of the program is met. Where instances are long, or
 //! rare, every one is timed.
 //!
-//! A long wait is seen in any case: meanwhile a thread of ours counts [`beats`], and an
-//! instance in which two went by is long. So long instances stand for themselves alone,
-//! whether they were timed or not.
+//! A long instance is always noticed: the [`coarse_clock`] goes on by two steps during it.
+//! It is recorded with its own time, and stands for no other instance, whether it was
+//! timed or passed over.
 //!
 //! Counts stay exact, and so do call paths: an entry of the table is valid for one
 //! place on them, and an instance in which something else happens is put on the
 //! stack of frames at that moment, as one that is counted already.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
+use profile::overheads::within_measured_time;
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::clock::now;
@@ -29,7 +30,7 @@ use super::frame::{Frame, Role};
 use super::region::Region;
 use super::shared::{Link, Word, leak};
 use super::thread::Thread;
-use super::{attention, beats, cost, errno, pause};
+use super::{attention, coarse_clock, cost, errno, pause};
 use crate::measure::calls::tree::{Node, pseudo_region};
 use profile::event::{Action, Event};
 
@@ -47,13 +48,12 @@ static BUDGET: AtomicU64 = AtomicU64::new(0);
 
 const WHOLE: f64 = 1e6;
 
-/// How much of what timing a part of an instance takes lies in what is timed, in quarters:
-/// that is not in an instance that is passed over.
-static INSIDE: AtomicU64 = AtomicU64::new(0);
+/// Whether the cost of timing is left out of the time of instances that are passed over.
+static LEAVES_OUT_TIMING: AtomicBool = AtomicBool::new(false);
 
-/// As measured: with three quarters, what a contended `atomic` would win is what it won.
+/// Leaves the cost of timing out of the time of instances that are passed over.
 pub(crate) fn leave_out_timing() {
-    INSIDE.store(3, Ordering::Relaxed);
+    LEAVES_OUT_TIMING.store(true, Ordering::Relaxed);
 }
 
 /// Has hot constructs timed within a budget, a part of the program's time.
@@ -92,21 +92,23 @@ pub(crate) struct Sample {
     between: Word,
     /// How many were timed.
     timed: Word,
-    /// For how many each part of the instance that is being timed stands, with its ticks.
+    /// Of the instance that is being timed: for how many it stands, and the ticks of each of
+    /// its parts.
     weight: Word,
-    now: [Word; PARTS],
-    /// Of short ones that were timed since not all are: how many, their ticks and the squares
-    /// of these; for how many they stand, and the ticks of each part for these.
+    current: [Word; PARTS],
+    /// The number of short instances that were timed as a sample, the sum of their ticks, and
+    /// that of the squares of their ticks.
     drawn: Sum,
     ticks: Sum,
     squares: Sum,
+    /// The sum of their weights, and for each part that of weight times ticks.
     weights: Sum,
     weighted: [Sum; PARTS],
 }
 
 const PARTS: usize = PseudoRegion::ALL.len();
 
-/// What instances that were passed over take, in ticks.
+/// The estimated time of instances that were passed over, in ticks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Passed {
     pub(crate) parts: [u64; PARTS],
@@ -117,23 +119,23 @@ pub(crate) struct Passed {
 impl Sample {
     /// A part of the instance that is being timed.
     pub(super) fn part(&self, part: u8, ticks: u64) {
-        if let Some(now) = self.now.get(usize::from(part)) {
-            now.set(ticks);
+        if let Some(current) = self.current.get(usize::from(part)) {
+            current.set(ticks);
         }
     }
 
-    /// The instance ends that was timed.
+    /// The instance that is being timed ends.
     fn add(&self, ticks: u64) {
         self.timed.add(1);
         self.part(PseudoRegion::Main as u8, ticks);
         let weight = self.weight.get() as f64;
-        if ticks < beats::long() {
+        if ticks < coarse_clock::always_noticed() {
             self.drawn.add(1.0);
             self.ticks.add(ticks as f64);
             self.squares.add(ticks as f64 * ticks as f64);
             self.weights.add(weight);
-            for (sum, now) in self.weighted.iter().zip(&self.now) {
-                sum.add(weight * now.get() as f64);
+            for (sum, current) in self.weighted.iter().zip(&self.current) {
+                sum.add(weight * current.get() as f64);
             }
         }
     }
@@ -148,32 +150,35 @@ impl Sample {
         self.all_passed.get()
     }
 
-    /// What so many instances of a node took that were passed over.
+    /// The time of so many instances of a node that were passed over.
     pub(crate) fn of_passed(&self, node: &Node, passed: u64) -> Passed {
         let weights = self.weights.get();
         if weights < 1.0 {
             return Passed::default();
         }
-        let inside = (cost_of_pair() * INSIDE.load(Ordering::Relaxed) / 4) as f64;
+        let timing = match LEAVES_OUT_TIMING.load(Ordering::Relaxed) {
+            true => within_measured_time(u128::from(cost_of_pair())) as f64,
+            false => 0.0,
+        };
         let main = PseudoRegion::Main as usize;
         let mut mean = [0.0; PARTS];
         for part in parts(node).iter().map(|part| *part as usize) {
-            mean[part] = (self.weighted[part].get() / weights - inside).max(0.0);
+            mean[part] = (self.weighted[part].get() / weights - timing).max(0.0);
         }
         if parts(node).len() > 1 {
             mean[main] = mean.iter().sum::<f64>() - mean[main];
         }
         let number = passed as f64;
         let most = self.between.get() as f64;
-        let part = (most / (mean[main] * number).max(1.0)).min(1.0);
+        let share = (most / (mean[main] * number).max(1.0)).min(1.0);
         Passed {
-            parts: mean.map(|mean| (mean * number * part) as u64),
-            error: (self.deviation() * number * part) as u64,
+            parts: mean.map(|mean| (mean * number * share) as u64),
+            error: (self.half_interval() * number * share) as u64,
         }
     }
 
-    /// Half of the interval of the mean.
-    fn deviation(&self) -> f64 {
+    /// Half of the interval that holds the mean in 95 % of all cases, in ticks.
+    fn half_interval(&self) -> f64 {
         const NINETY_FIVE: f64 = 1.96;
         let drawn = self.drawn.get().max(1.0);
         let mean = self.ticks.get() / drawn;
@@ -189,8 +194,8 @@ pub(crate) struct Sampler {
     open: Link<Region>,
     phase: AtomicU8,
     entry: AtomicU8,
-    /// The beat that it, or its part, began after.
-    beat: Word,
+    /// The steps of the coarse clock when it, or its part, began.
+    steps: Word,
     random: Word,
     entries: [Entry; ENTRIES],
 }
@@ -258,7 +263,7 @@ impl Sampler {
             open: Link::none(),
             phase: AtomicU8::new(0),
             entry: AtomicU8::new(0),
-            beat: Word::new(0),
+            steps: Word::new(0),
             random: Word::new(0x9e37_79b9_7f4a_7c15),
             entries: [const {
                 Entry {
@@ -387,7 +392,7 @@ fn consider_hot(node: &'static Node, count: u64, ticks: u64) {
     };
     sample.timed.set(count);
     node.set_sample(sample);
-    beats::want();
+    coarse_clock::start();
 }
 
 impl Thread {
@@ -401,7 +406,7 @@ impl Thread {
             Action::SwitchPhase(phase) => {
                 let is_open = sampler.open.is(region);
                 if is_open {
-                    self.looks_at_beats();
+                    self.checks_length();
                     sampler.phase.store(phase as u8, Ordering::Relaxed);
                 }
                 is_open
@@ -409,7 +414,7 @@ impl Thread {
             Action::Close => {
                 let is_open = sampler.open.is(region);
                 if is_open {
-                    self.looks_at_beats();
+                    self.checks_length();
                     sampler.open.set(None);
                     self.looks_no_more();
                 }
@@ -440,34 +445,34 @@ impl Thread {
         entry.left.store(left - 1, Ordering::Relaxed);
         sampler.phase.store(phase as u8, Ordering::Relaxed);
         sampler.entry.store(place as u8, Ordering::Relaxed);
-        sampler.beat.set(beats::number());
+        sampler.steps.set(coarse_clock::steps());
         self.looks_up_next_time();
         sampler.open.set(Some(region));
         true
     }
 
-    /// Whether a part of an instance that is passed over was long.
+    /// A part of an instance that is passed over ends: records it if it was long.
     #[inline(always)]
-    fn looks_at_beats(&'static self) {
-        let number = beats::number();
-        if number != self.sampler.beat.get() {
-            self.sees_beats(number);
+    fn checks_length(&'static self) {
+        let steps = coarse_clock::steps();
+        if steps != self.sampler.steps.get() {
+            self.records_if_long(steps);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn sees_beats(&'static self, number: u64) {
+    fn records_if_long(&'static self, steps: u64) {
         let sampler = &self.sampler;
-        let first = sampler.beat.get();
-        sampler.beat.set(number);
+        let first = sampler.steps.get();
+        sampler.steps.set(steps);
         let entry = usize::from(sampler.entry.load(Ordering::Relaxed));
         let node = sampler.entries.get(entry).and_then(|it| it.node.get());
-        let (Some(node), Some(ticks)) = (node, beats::since(first, number, now())) else {
+        let (Some(node), Some(ticks)) = (node, coarse_clock::elapsed(first, steps, now())) else {
             return;
         };
         node.span(PseudoRegion::Main).ticks.add(ticks);
-        // It is counted as all that are passed over are.
+        // Its count is in that of all instances that are passed over.
         let phase = pseudo_region(sampler.phase.load(Ordering::Relaxed));
         if phase != PseudoRegion::Main {
             node.span(phase).ticks.add(ticks);

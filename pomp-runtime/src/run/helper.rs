@@ -22,7 +22,7 @@ use crate::measure::helper_requests::{
 };
 use crate::measure::mutex::lock;
 use crate::measure::trace;
-use crate::measure::{beats, clock, errno, rights, signal_mask, thread};
+use crate::measure::{clock, coarse_clock, errno, rights, signal_mask, thread};
 
 /// A signal that the process is to die of, or 0.
 static DEADLY: AtomicI32 = AtomicI32::new(0);
@@ -195,14 +195,19 @@ fn work(interval: Option<Duration>) {
         let now = Instant::now();
         let until_next = next.map(|next| next.saturating_duration_since(now));
         let until_look = look().map(|every| (looked + every).saturating_duration_since(now));
-        let beat = beats::are_wanted().then_some(beats::PERIOD);
-        match until_next.into_iter().chain(until_look).chain(beat).min() {
+        let until_step = coarse_clock::is_started().then_some(coarse_clock::PERIOD);
+        match until_next
+            .into_iter()
+            .chain(until_look)
+            .chain(until_step)
+            .min()
+        {
             Some(time) => std::thread::park_timeout(time),
             None => std::thread::park(),
         }
         let requests = helper_requests::take();
-        if beat.is_some() {
-            beats::beat(clock::now());
+        if until_step.is_some() {
+            coarse_clock::advance(clock::now());
         }
         if requests & (TRACE | DUMP_NOW) != 0 {
             trace::write();

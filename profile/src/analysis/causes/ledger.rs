@@ -190,8 +190,7 @@ impl Entry {
     }
 }
 
-/// The part of a time that is the measurement's own: of a pair of events most is inside of
-/// what they measure. With three quarters, what a contended `atomic` would win is what it won.
+/// The part of a time that is the measurement's own, in nanoseconds.
 fn measuring(quantity: Quantity, row: &Measures<'_>, pair_cost_ps: u64) -> u64 {
     let count = match (quantity, row.row.estimate()) {
         (Quantity::BarrierTime, _) => row.row.ibarr.count,
@@ -199,6 +198,6 @@ fn measuring(quantity: Quantity, row: &Measures<'_>, pair_cost_ps: u64) -> u64 {
         (_, Some(estimate)) => estimate.timed,
         _ => row.row.main.count,
     };
-    let ps = u128::from(count) * u128::from(pair_cost_ps) * 3 / 4;
+    let ps = overheads::within_measured_time(u128::from(count) * u128::from(pair_cost_ps));
     u64::try_from(ps / 1000).unwrap_or(u64::MAX)
 }
