@@ -41,6 +41,9 @@ pub(super) struct Arguments {
     /// Largest part of a region's thread time that threads may wait at its implicit barrier
     #[arg(long, value_name = "PERCENT")]
     max_imbalance: Option<Percent>,
+    /// Largest part of the run that one cause may likely win, as the report says it
+    #[arg(long, value_name = "PERCENT")]
+    max_win: Option<Percent>,
     /// Smallest part of the run that must be in parallel regions
     #[arg(long, value_name = "PERCENT")]
     min_coverage: Option<Percent>,
@@ -127,6 +130,7 @@ fn thresholds(arguments: &Arguments) -> Result<Thresholds, Failure> {
     let options = Thresholds {
         max_overhead: BTreeMap::from_iter(arguments.max_overhead.iter().copied()),
         max_imbalance: arguments.max_imbalance,
+        max_win: arguments.max_win,
         min_coverage: arguments.min_coverage,
         max_time_ratio: arguments.max_time_ratio,
         max_region_ratio: arguments.max_region_ratio,

@@ -35,7 +35,17 @@ fn json_has_what_csv_has() {
         .romp("diff before.json after.json --format csv")
         .stdout;
     let rows = |what: &str| json[what].as_array().unwrap().len();
-    assert_eq!(csv.lines().count(), 1 + rows("program") + rows("regions"));
+    assert_eq!(
+        csv.lines().count(),
+        1 + rows("program") + rows("regions") + rows("causes")
+    );
+    assert!(
+        json["causes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|it| it["status"] == "vanished")
+    );
     // The region that vanished changed most.
     assert_eq!(json["regions"][0]["region"]["status"], "vanished");
     let changed = &json["regions"][1];

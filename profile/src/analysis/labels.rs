@@ -83,6 +83,15 @@ impl Label {
             .unwrap_or_default()
     }
 
+    /// The same behind words that end with this region; nothing behind others.
+    #[must_use]
+    pub(crate) fn in_function_after(&self, words: &str) -> String {
+        match words.ends_with(&self.in_words()) {
+            true => self.in_function(),
+            false => String::new(),
+        }
+    }
+
     /// The name in quotes, or that there is none where one could be.
     #[must_use]
     pub fn shown_name(&self) -> Option<String> {

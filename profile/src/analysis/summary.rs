@@ -168,12 +168,10 @@ impl Facts<'_> {
 
     /// A cause in one line: what it would win, where, why, and what to try.
     fn cause(&self, number: usize, cause: &Cause, with_remedy: bool) -> String {
-        let function = match cause.place.regions.first() {
-            Some(&region) if cause.place.words.ends_with(&self.labels[region].in_words()) => {
-                self.labels[region].in_function()
-            }
-            _ => String::new(),
-        };
+        let first = cause.place.regions.first();
+        let function = first.map_or_else(String::new, |&region| {
+            self.labels[region].in_function_after(&cause.place.words)
+        });
         let mut line = format!(
             "{number}. {} ({}) to win {}{function}: {}.",
             likely_time(cause),

@@ -10,7 +10,7 @@ use crate::columns::Quantity;
 use crate::identity::{Pair, pairs};
 use crate::model::Profile;
 use crate::overheads::Category;
-use crate::runs::{Common, Sample};
+use crate::runs::{Common, CommonCause, Sample};
 use crate::units::{Factor, Percent};
 
 /// The runs of one program.
@@ -250,6 +250,28 @@ impl<'a, 'p> Checking<'a, 'p> {
             );
             let place = Some(runs.place(region));
             self.add("max-imbalance", place, subject, message, holds);
+        }
+    }
+
+    pub(super) fn win(&mut self, limit: Percent) {
+        let runs = self.runs;
+        for cause in CommonCause::list(&runs.reports, &runs.common) {
+            let Some((_, shown)) = cause.shown() else {
+                continue;
+            };
+            let shares = cause.of_run.iter();
+            let shares = shares.map(|cause| cause.map_or(0.0, |cause| cause.likely.percent));
+            let (holds, found) = Found::of(shares).at_most(limit);
+            let estimated = if shown.is_estimated { "estimated " } else { "" };
+            let message = format!(
+                "{} {} has {estimated}{found} of the run to win: {}",
+                shown.kind.row().title,
+                shown.place.words,
+                shown.what
+            );
+            let place = cause.regions.first().map(|&region| runs.place(region));
+            let subject = format!("{} {}", shown.kind.row().title, shown.place.words);
+            self.add("max-win", place, subject, message, holds);
         }
     }
 

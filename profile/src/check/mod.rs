@@ -111,6 +111,9 @@ pub fn check_runs(
     if let Some(limit) = thresholds.max_imbalance {
         checking.imbalance(limit);
     }
+    if let Some(limit) = thresholds.max_win {
+        checking.win(limit);
+    }
     match Runs::new(baseline) {
         Some(baseline) => checking.compare(&baseline, thresholds),
         None if comparing.is_empty() => {}

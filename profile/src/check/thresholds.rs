@@ -2,6 +2,7 @@
 //!
 //! ```toml
 //! max-imbalance = "20%"      # of a region's thread time, at its implicit barrier
+//! max-win = "10%"            # of the run, by one cause
 //! min-coverage = "80%"       # of the run in parallel regions
 //! max-time-ratio = 1.1       # duration / the baseline's
 //! max-region-ratio = 1.25    # each region's thread time / the baseline's
@@ -29,6 +30,8 @@ pub struct Thresholds {
     /// Largest part of a region's thread time that may be spent waiting at its
     /// implicit barrier because work was spread unevenly.
     pub max_imbalance: Option<Percent>,
+    /// Largest part of the run that one cause may likely win.
+    pub max_win: Option<Percent>,
     /// Smallest part of the run that must be in parallel regions.
     pub min_coverage: Option<Percent>,
     /// Largest duration as a multiple of the baseline's.
@@ -48,6 +51,7 @@ impl Thresholds {
         Self {
             max_overhead: self.max_overhead,
             max_imbalance: other.max_imbalance.or(self.max_imbalance),
+            max_win: other.max_win.or(self.max_win),
             min_coverage: other.min_coverage.or(self.min_coverage),
             max_time_ratio: other.max_time_ratio.or(self.max_time_ratio),
             max_region_ratio: other.max_region_ratio.or(self.max_region_ratio),

@@ -9,6 +9,7 @@
 //! Each side may be several runs: then medians are compared, and their intervals tell
 //! a change from noise ([`Noise`]).
 
+mod causes;
 mod csv;
 mod json;
 mod noise;
@@ -16,6 +17,7 @@ mod side;
 mod text;
 mod verdict;
 
+pub use causes::CauseChange;
 pub use noise::Noise;
 pub use side::Side;
 
@@ -167,6 +169,9 @@ pub struct Diff {
     pub notes: Vec<String>,
     /// Times of the whole program.
     pub program: Vec<Change>,
+    /// Causes that went, came or changed, largest change first; then those whose change is
+    /// noise.
+    pub causes: Vec<CauseChange>,
     /// Times of regions, largest change first; not those that are 0 in both.
     pub regions: Vec<Change>,
     /// What came out, in one sentence.
@@ -198,7 +203,8 @@ pub fn diff_runs(before: &[Profile], after: &[Profile], noise: Noise) -> Diff {
             change(region, subject, &compared, noise)
         };
     let mut regions = Vec::new();
-    for pair in pairs(old.regions(), new.regions()) {
+    let pairs = pairs(old.regions(), new.regions());
+    for &pair in &pairs {
         let Some(place) = place(&old, &new, pair) else {
             continue;
         };
@@ -219,7 +225,22 @@ pub fn diff_runs(before: &[Profile], after: &[Profile], noise: Noise) -> Diff {
             change(None, subject, times)
         })
         .collect();
+    let duration_ns = program
+        .first()
+        .map_or(0, |wall| wall.before_ns.max(wall.after_ns));
+    let is_noise = |before: Sample, after: Sample| {
+        noise.covers(&Compared {
+            before,
+            after,
+            whole_ns: duration_ns,
+            is_loss: true,
+            not_run_percent,
+        })
+    };
+    let region = |pair| place(&old, &new, pair);
+    let causes = causes::changes([&old, &new], &pairs, region, is_noise);
     let mut diff = Diff {
+        causes,
         notes: notes(&old, &new),
         before: old.side(),
         after: new.side(),

@@ -2,19 +2,20 @@
 
 use std::io::{self, Write};
 
-use super::{Change, ComparedRegion, Diff, Side, Status};
+use super::{CauseChange, Change, ComparedRegion, Diff, Side, Status};
 use crate::analysis::words::{count, time};
 use crate::runs::Sample;
 
 const TITLES: [&str; 5] = ["before", "after", "change", "ratio", "time"];
 
-/// Writes both runs, the changes of the whole program, and those of regions.
+/// Writes both runs, what there is to win, the changes of the whole program, and those of regions.
 pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "before: {}", side(&diff.before))?;
     writeln!(out, "after:  {}", side(&diff.after))?;
     for note in &diff.notes {
         writeln!(out, "note:   {note}")?;
     }
+    causes(&diff.causes, out)?;
     writeln!(out)?;
     let program = diff.program.iter().map(|change| {
         // That a category did not change is worth knowing too.
@@ -48,6 +49,57 @@ pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nVerdict: {}.", diff.verdict)
 }
 
+/// `105 ms  gone  -105 ms`: the elapsed time that each cause would win.
+fn causes(changes: &[CauseChange], out: &mut dyn Write) -> io::Result<()> {
+    let (noise, changed): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.noise);
+    let noise = count(noise.len() as u64, "cause");
+    match (changes.is_empty(), changed.is_empty()) {
+        (true, _) => return Ok(()),
+        (_, true) => return writeln!(out, "\nNo cause changed beyond noise ({noise})."),
+        (_, false) => writeln!(out, "\nWhat there is to win, in elapsed time:\n")?,
+    }
+    let titles = ["before", "after", "change"].map(str::to_owned);
+    let rows = changed.iter().map(|change| {
+        let cells = [
+            match change.status {
+                Status::New => "none".to_owned(),
+                _ => sample(&change.before),
+            },
+            match change.status {
+                Status::Vanished => "gone".to_owned(),
+                _ => sample(&change.after),
+            },
+            signed(change.change_ns),
+        ];
+        (cells, format!("{} {}", change.title, change.place))
+    });
+    let rows: Vec<_> = std::iter::once((titles, "cause".to_owned()))
+        .chain(rows)
+        .collect();
+    let width = |column: usize| {
+        let widths = rows.iter().map(|(cells, _)| cells[column].len());
+        widths.max().unwrap_or(0)
+    };
+    let [a, b, c] = [0, 1, 2].map(width);
+    for ([before, after, change], cause) in &rows {
+        writeln!(out, "{before:>a$}  {after:>b$}  {change:>c$}  {cause}")?;
+    }
+    match changes.len() - changed.len() {
+        0 => Ok(()),
+        _ => writeln!(out, "\n{noise} within the noise not shown."),
+    }
+}
+
+/// `+4.05 s`
+fn signed(change_ns: i128) -> String {
+    let size = u64::try_from(change_ns.unsigned_abs()).unwrap_or(u64::MAX);
+    match (size, change_ns < 0) {
+        (0, _) => "0 s".to_owned(),
+        (_, true) => format!("-{}", time(size)),
+        (_, false) => format!("+{}", time(size)),
+    }
+}
+
 fn side(side: &Side) -> String {
     let ranks = match side.processes {
         1 => String::new(),
@@ -68,8 +120,6 @@ fn side(side: &Side) -> String {
 
 fn cells(change: &Change) -> [String; 5] {
     let status = change.region.as_ref().map(|region| region.status);
-    let sign = if change.change_ns < 0 { "-" } else { "+" };
-    let size = change.before_ns.abs_diff(change.after_ns);
     let ratio = match change.ratio {
         Some(ratio) => format!("{ratio:.2}"),
         None => "-".to_owned(),
@@ -83,10 +133,7 @@ fn cells(change: &Change) -> [String; 5] {
             Some(Status::Vanished) => "vanished".to_owned(),
             _ => sample(&change.after),
         },
-        match size {
-            0 => "0 s".to_owned(),
-            size => format!("{sign}{}", time(size)),
-        },
+        signed(change.change_ns),
         ratio,
         change.subject.name().to_owned(),
     ]

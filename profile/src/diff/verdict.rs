@@ -1,6 +1,6 @@
 //! What a comparison comes to, in one sentence.
 
-use super::{Change, Diff, Noise, Subject};
+use super::{CauseChange, Change, Diff, Noise, Status, Subject};
 use crate::analysis::words::{count, percent, time};
 
 /// The sentence.
@@ -22,11 +22,7 @@ pub(super) fn verdict(diff: &Diff, noise: Noise) -> String {
             format!("{how} by {} ({})", percent(size), both_times(wall))
         }
     };
-    let changed: Vec<&Change> = diff.regions.iter().filter(|change| !change.noise).collect();
-    let regions = changed.first().filter(|_| wall.noise).map(|most| {
-        let number = count(changed.len() as u64, "time");
-        format!("; {number} of regions changed{}", place(most))
-    });
+    let what = cause(diff, wall).or_else(|| regions(diff).filter(|_| wall.noise));
     let few = (runs < 3 && noise.percent.is_none()).then(|| {
         let runs = match (diff.before.runs, diff.after.runs) {
             (1, 1) => "one run a side".to_owned(),
@@ -36,9 +32,44 @@ pub(super) fn verdict(diff: &Diff, noise: Noise) -> String {
     });
     format!(
         "{run_time}{}{}",
-        regions.unwrap_or_default(),
+        what.unwrap_or_default(),
         few.unwrap_or_default()
     )
+}
+
+/// The cause that changed most; if the run time changed, of those that explain it.
+fn cause(diff: &Diff, wall: &Change) -> Option<String> {
+    let explains =
+        |change: &&CauseChange| wall.noise || (change.change_ns < 0) == (wall.change_ns < 0);
+    let changed = || {
+        diff.causes
+            .iter()
+            .filter(|change| !change.noise)
+            .filter(explains)
+    };
+    let most = changed().next()?;
+    let what = match most.status {
+        Status::Vanished => format!("went, {} to win before", time(most.before.median)),
+        Status::New => format!("came, {} to win", time(most.after.median)),
+        Status::Both => format!(
+            "has {} to win, {} before",
+            time(most.after.median),
+            time(most.before.median)
+        ),
+    };
+    let further = match changed().count() as u64 - 1 {
+        0 => String::new(),
+        further => format!(", and {}", count(further, "further change")),
+    };
+    Some(format!("; {} {} {what}{further}", most.title, most.place))
+}
+
+/// How many times of regions changed, and where most.
+fn regions(diff: &Diff) -> Option<String> {
+    let changed = || diff.regions.iter().filter(|change| !change.noise);
+    let most = changed().next()?;
+    let number = count(changed().count() as u64, "time");
+    Some(format!("; {number} of regions changed{}", place(most)))
 }
 
 fn both_times(change: &Change) -> String {

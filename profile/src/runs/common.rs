@@ -53,6 +53,18 @@ impl Common {
         *self.of_profile.get(profile)?.get(region)?
     }
 
+    /// For each of so many regions of a profile its number in the list.
+    pub(crate) fn numbers_of(&self, profile: usize, regions: usize) -> Vec<Option<usize>> {
+        let mut numbers = vec![None; regions];
+        let of_profile = self.of_profile.get(profile).into_iter().flatten();
+        for (number, region) in of_profile.enumerate() {
+            if let Some(slot) = region.and_then(|region| numbers.get_mut(region)) {
+                *slot = Some(number);
+            }
+        }
+        numbers
+    }
+
     /// How a region is named: as the first profile that has it does.
     pub(crate) fn label<'r>(&self, reports: &'r [Report<'_>], region: usize) -> &'r Label {
         let (profile, index) = self.first[region];

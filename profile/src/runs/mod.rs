@@ -1,8 +1,10 @@
 //! Several runs of one program as a sample: the median and the interval of what was
 //! measured several times, and which regions of their profiles are the same.
 
+mod causes;
 mod common;
 
+pub(crate) use causes::{CommonCause, partners};
 pub(crate) use common::{Common, Site};
 
 use serde::Serialize;

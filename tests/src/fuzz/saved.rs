@@ -149,6 +149,7 @@ fn compared(profile: &Profile) {
     assert!(!found.verdict.is_empty());
     let thresholds = Thresholds {
         max_imbalance: Some(Percent(1.0)),
+        max_win: Some(Percent(1.0)),
         min_coverage: Some(Percent(99.0)),
         max_time_ratio: Some(Factor(1.1)),
         max_region_ratio: Some(Factor(1.1)),

@@ -108,6 +108,20 @@ impl Kind {
     pub fn row(self) -> &'static KindRow {
         &KINDS[self as usize]
     }
+
+    /// Whether a run has one such cause at most, wherever it was found.
+    pub(crate) fn is_of_whole_run(self) -> bool {
+        matches!(
+            self,
+            Self::NoProcessor
+                | Self::Oversubscription
+                | Self::Affinity
+                | Self::SerialPart
+                | Self::SmallTeams
+                | Self::SmallRegions
+                | Self::Spread
+        )
+    }
 }
 
 #[cfg(test)]
