@@ -194,7 +194,8 @@ pub const VARIABLES: &[Variable] = &[
         SwitchOrTime,
         "off",
         "Count regions without timing them after 100000 executions of less than this time on \
-         average, 1us if only on; not those that wait at a barrier or have others inside.",
+         average, 1us if only on; not those that wait at a barrier or have others inside. Then \
+         nothing is sampled.",
     ),
     row(
         Library,

@@ -235,6 +235,21 @@ impl RegionKind {
         matches!(self, Self::TaskExec | Self::UntiedTaskExec)
     }
 
+    /// Whether only some of many short instances are timed (`ROMP_BUDGET`): of constructs
+    /// that none waits for at a barrier.
+    #[must_use]
+    pub const fn may_be_sampled(self) -> bool {
+        matches!(
+            self,
+            Self::Atomic
+                | Self::Critical
+                | Self::Flush
+                | Self::Master
+                | Self::Ordered
+                | Self::Taskyield
+        )
+    }
+
     /// Whether it is one directive without a structured block.
     #[must_use]
     pub fn is_point(self) -> bool {

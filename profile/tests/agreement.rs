@@ -134,13 +134,9 @@ fn disagreement(profile: &Profile) -> Option<String> {
         }
     }
     let headline = &report.summary.headline;
-    if let Some((place, _)) = words
-        .first()
-        .filter(|_| headline.starts_with("Most to win"))
-    {
-        if !headline.contains(place.as_str()) {
-            return differ("headline", headline.clone());
-        }
+    let first = words.first().map_or("", |(place, _)| place.as_str());
+    if headline.starts_with("Most to win") && !headline.contains(first) {
+        return differ("headline", headline.clone());
     }
     let mut titles: Vec<String> = json.iter().map(title).collect();
     let mut checked = of_check(profile);

@@ -8,7 +8,7 @@ mod by_hand;
 use by_hand::{SECOND, node, row, run};
 use profile::analysis::{Report, Table};
 use profile::columns::Quantity;
-use profile::model::{Profile, Run, Span};
+use profile::model::{Estimate, Profile, Row, Run, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use PseudoRegion::{Body, Enter, Exit, Ibarr, Main, Seq};
@@ -258,4 +258,37 @@ fn the_summary_fits_the_run() {
         })
         .collect();
     insta::assert_snapshot!(shown.join("\n"));
+}
+
+#[test]
+fn what_measuring_costs_is_followed_by_what_costs_less() {
+    let advice = |kind: Kind, estimate: Option<Estimate>| {
+        let mut profile = run(&[Kind::Parallel, kind], &[&[0], &[0, 0], &[0, 1]]);
+        profile.run.pair_cost_ps = 2_000_000;
+        let member = |thread| row(thread, &[(Main, 90), (Body, 90)]);
+        let many = Span {
+            count: 10_000_000,
+            ns: SECOND,
+        };
+        let events = Row::of(1).with(Main, many).with_estimate(estimate);
+        let teams = vec![row(0, &[(Seq, 90)]), member(1), member(2)];
+        profile.nodes = vec![
+            node(None, 0, Body, teams),
+            node(Some(0), 1, Body, vec![events]),
+        ];
+        let lines = Report::new(&profile).summary.lines;
+        let measuring = lines.iter().find(|line| line.starts_with("Measuring took"));
+        let (_, advice) = measuring.unwrap().split_once("are too long.").unwrap();
+        advice.trim().to_owned()
+    };
+    let estimate = Some(Estimate {
+        timed: 9_000_000,
+        error_ns: 0,
+    });
+    assert!(advice(Kind::Atomic, None).starts_with("All executions were timed"));
+    let not_built = |group: &str| {
+        format!("ROMP_INSTRUMENT_DISABLE={group} builds the program without such probes.")
+    };
+    assert_eq!(advice(Kind::Atomic, estimate), not_built("atomic"));
+    assert_eq!(advice(Kind::Task, None), not_built("task"));
 }

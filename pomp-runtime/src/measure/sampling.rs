@@ -340,18 +340,6 @@ pub(crate) const fn may_be_passed_over(event: Event) -> bool {
     )
 }
 
-fn may_be_sampled(kind: RegionKind) -> bool {
-    matches!(
-        kind,
-        RegionKind::Atomic
-            | RegionKind::Critical
-            | RegionKind::Flush
-            | RegionKind::Master
-            | RegionKind::Ordered
-            | RegionKind::Taskyield
-    )
-}
-
 /// What it takes to time an instance that has one pair of events, in ticks.
 fn cost_of_pair() -> u64 {
     static TICKS: AtomicU64 = AtomicU64::new(0);
@@ -382,7 +370,7 @@ pub(crate) fn consider(node: &'static Node) {
 fn consider_hot(node: &'static Node, count: u64, ticks: u64) {
     if !node
         .region()
-        .is_some_and(|region| may_be_sampled(region.kind))
+        .is_some_and(|region| region.kind.may_be_sampled())
         || ticks / count > LONG * cost_of_pair()
     {
         return;

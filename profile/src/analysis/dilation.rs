@@ -10,6 +10,7 @@ use super::tree::Tree;
 use crate::columns::occupied;
 use crate::model::Profile;
 use crate::order;
+use crate::region_kind::RegionKind;
 
 /// The cost of the events of one region.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +21,8 @@ pub struct RegionDilation {
     pub pairs: u64,
     /// Their cost; percent of the time that threads spent in the region.
     pub cost: Share,
+    /// Whether only some of its instances were timed.
+    pub is_sampled: bool,
 }
 
 /// The cost of all events.
@@ -48,6 +51,28 @@ impl Dilation {
     }
 }
 
+impl RegionDilation {
+    /// How the region, which is of this kind, is measured at less cost, in a sentence;
+    /// nothing if it can't be.
+    pub(crate) fn cheaper(&self, kind: RegionKind) -> Option<String> {
+        if kind.may_be_sampled() && !self.is_sampled {
+            return Some(
+                "All executions were timed: without ROMP_BUDGET=none, ROMP_TRACE and \
+                 ROMP_COUNTERS only some are, at a twentieth of the time."
+                    .to_owned(),
+            );
+        }
+        // Without its parallel regions there is nothing to see of a program.
+        if kind.is_parallel() {
+            return None;
+        }
+        Some(format!(
+            "ROMP_INSTRUMENT_DISABLE={} builds the program without such probes.",
+            kind.group()
+        ))
+    }
+}
+
 /// None if the cost of an event is not known.
 pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -> Option<Dilation> {
     let pair_cost_ps = profile.run.pair_cost_ps;
@@ -59,10 +84,12 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -
         u64::try_from(ps / 1000).unwrap_or(u64::MAX)
     };
     let mut sums = vec![(0, 0); profile.regions.len()];
+    let mut is_sampled = vec![false; profile.regions.len()];
     for node in &tree.nodes {
         let (pairs, time): &mut (u64, u64) = &mut sums[node.region];
         for row in node.rows() {
             *pairs += row.row.pairs(node.kind);
+            is_sampled[node.region] |= row.row.estimate().is_some();
             // A repeated region's time is part of the outer one's.
             if !node.repeats {
                 *time += match node.kind.is_parallel() {
@@ -80,6 +107,7 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -
             region,
             pairs,
             cost: Share::of(cost(pairs), time),
+            is_sampled: is_sampled[region],
         })
         .collect();
     order::by_key(&mut regions, |region| {

@@ -301,15 +301,16 @@ impl Facts<'_> {
         let dilation = self.dilation?;
         let most = dilation.culprit()?;
         let label = &self.labels[most.region];
+        let cheaper = most.cheaper(label.kind).map(|words| format!(" {words}"));
         Some(format!(
-            "{} ({}), {} of it the {}{}, measured {}: times there and around it are too long. \
-             ROMP_THROTTLE=on counts short regions without timing them.",
+            "{} ({}), {} of it the {}{}, measured {}: times there and around it are too long.{}",
             self.dilated()?,
             time(dilation.cost.ns),
             portion(2 * most.pairs >= dilation.pairs),
             label.in_words(),
             label.in_function(),
-            count(most.pairs, "time")
+            count(most.pairs, "time"),
+            cheaper.unwrap_or_default()
         ))
     }
 
