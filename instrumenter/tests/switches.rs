@@ -28,3 +28,84 @@ fn a_switch_alone_is_declared() {
     assert!(!text.contains("romp_table"), "{text}");
     assert_eq!(verify(&source, &result), Ok(()));
 }
+
+/// C instrumented and verified: the text, and what was warned of.
+fn instrumented(text: &str) -> (String, String) {
+    let source = Source {
+        name: "t.c".into(),
+        language: Language::C,
+        text: text.into(),
+        layout: Layout::FREE,
+        absent: instrumenter::source::Absent::new(),
+    };
+    let result = instrument(&source, &Options::default());
+    assert_eq!(verify(&source, &result), Ok(()), "{text}");
+    let text = String::from_utf8_lossy(result.text()).into_owned();
+    let warnings = result.warnings.iter().map(ToString::to_string);
+    (text, warnings.collect())
+}
+
+/// A call in front of `x++` would be what is governed, and `x++` would run always.
+#[test]
+fn no_call_takes_the_place_of_what_is_governed() {
+    let heads = [
+        "if (x)",
+        "if (x) ; else",
+        "while (x)",
+        "for (;;)",
+        "switch (x)",
+        "if (x) l: k:",
+        "#pragma omp parallel\n",
+        "#pragma omp critical\n#pragma GCC unroll 2\n",
+    ];
+    let marks = ["off", "begin(a)", "begin(a)\n#pragma pomp inst end(a)"];
+    for head in heads {
+        for mark in marks {
+            let (text, warnings) = instrumented(&format!(
+                "void f(int x)\n{{\n{head}\n#pragma pomp inst {mark}\nx++;\n}}\n"
+            ));
+            let called =
+                ["POMP_Off", "POMP_Begin"].map(|name| text.contains(&format!("\n{name}(")));
+            assert_eq!(called, [false, false], "{head}\n{text}");
+            assert!(warnings.contains("not instrumented"), "{head}: {warnings}");
+        }
+    }
+}
+
+#[test]
+fn calls_stand_between_statements() {
+    let heads = [
+        "",
+        "x--;",
+        "l:",
+        "case 1:",
+        "default:",
+        "{ }",
+        "if (x) { }",
+        "MACRO(x)",
+        "#pragma omp barrier\n",
+        "#pragma omp parallel\nx--;\n",
+    ];
+    for head in heads {
+        let (text, warnings) = instrumented(&format!(
+            "void f(int x)\n{{\nswitch (x) {{\n{head}\n#pragma pomp inst begin(a)\nx++;\n\
+             #pragma pomp inst end(a)\n}}\n}}\n"
+        ));
+        assert!(text.contains("\nPOMP_Begin("), "{head}\n{text}\n{warnings}");
+    }
+}
+
+/// Compilers refuse these; they get them as they are.
+#[test]
+fn what_is_no_c_is_left_to_the_compiler() {
+    for text in [
+        "void f(int x)\n{\nx +\n#pragma omp parallel\nx++;\n}\n",
+        "void f(int x)\n{\nx = x ?\n#pragma omp barrier\nx++;\n}\n",
+        "void f(int x)\n{\n#pragma omp parallel\nx++;\n}\\",
+        "void f(void)\n{\nomp_set_lock(&l);\n}\\ ",
+    ] {
+        assert_eq!(instrumented(text).0, text);
+    }
+    let text = "void f(int x)\n{\n#pragma omp parallel\nx++;\n}\\\n";
+    assert!(instrumented(text).0.contains("\nPOMP_Parallel_end("));
+}

@@ -4,7 +4,7 @@
 use super::Finder;
 use super::conditionals::{Configuration, TOO_DEEP};
 use super::configuration::View;
-use super::lexer::Token;
+use super::lexer::{Token, TokenKind};
 use super::{HEADS, is_word};
 use crate::find::tree::TreeAnswer;
 use crate::find::{Body, Closing, Extent, Placement, Position};
@@ -13,7 +13,7 @@ use crate::openmp::{Directive, Leaf};
 
 /// Why a directive that stands alone is left to the compiler there (OpenMP 3.1,
 /// section 2.8.3, says so of `barrier`).
-const GOVERNED: &str = "a directive without a block of its own must not be all that a condition \
+pub(super) const GOVERNED: &str = "a directive without a block of its own must not be all that a condition \
                         or loop governs";
 
 /// A line break of ours in front of it would make a directive of it.
@@ -47,10 +47,15 @@ impl Finder<'_> {
 
     /// Whether a directive is all that a condition or a loop governs.
     fn is_governed(&self, index: usize, view: &View) -> bool {
+        let first = view.token_from(self.records[index].range.start);
+        self.is_governed_behind(first, view)
+    }
+
+    /// Whether what begins with this token is all that a condition or a loop governs.
+    fn is_governed_behind(&self, behind: usize, view: &View) -> bool {
         let is = |at: usize, word: &str| is_word(&self.source.text, &view.tokens[at], word);
         let is_any = |at: usize, words: &[&str]| words.iter().any(|word| is(at, word));
-        let first = view.token_from(self.records[index].range.start);
-        let Some(last) = first.checked_sub(1) else {
+        let Some(last) = behind.checked_sub(1) else {
             return false;
         };
         if !is(last, ")") {
@@ -60,6 +65,33 @@ impl Finder<'_> {
         let head = view.brackets.around(last).filter(|head| is(*head, "("));
         let word = head.and_then(|head| head.checked_sub(1));
         word.is_some_and(|word| is_any(word, HEADS) || is(word, "constexpr"))
+    }
+
+    /// Whether a statement in the place of a directive would be what a condition, a loop
+    /// or another directive governs, maybe behind labels.
+    pub(super) fn is_all_that_is_governed(&self, index: usize, view: &View) -> bool {
+        let start = self.records[index].range.start;
+        let mut behind = view.token_from(start);
+        let in_front = view.tokens[..behind].last().map_or(0, Token::end);
+        let others = self.records[..index].iter().enumerate().rev();
+        let mut others = others.take_while(|(_, other)| other.range.start >= in_front);
+        let governs = |(other, _): (usize, _)| {
+            let association = self.association(other);
+            matches!(
+                association,
+                Some(Association::Block | Association::LoopNest)
+            )
+        };
+        if others.any(governs) {
+            return true;
+        }
+        while let Some([name, colon]) = view.tokens[..behind].last_chunk() {
+            if !colon.is(b':') || name.kind != TokenKind::Identifier {
+                break;
+            }
+            behind -= 2;
+        }
+        self.is_governed_behind(behind, view)
     }
 
     fn body(&self, index: usize, directive: &Directive, view: &View) -> Result<Body, String> {

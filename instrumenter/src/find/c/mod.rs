@@ -126,6 +126,21 @@ fn is_word(text: &[u8], token: &Token, word: &str) -> bool {
 /// How far a parenthesis is looked for that is still open.
 const TOKENS_OF_A_STATEMENT: usize = 1000;
 
+/// Why a directive is left to the compiler in the middle of something.
+const NO_PLACE: &str = "no statement may stand in its place";
+
+/// Marks behind which an expression goes on. `<`, `>` and `&` also end other things.
+const OPERATORS: &[u8] = b"+-*/%=?.|^!~";
+
+/// What we append would be joined with it.
+const ENDS_OPEN: &str = "the file ends with a backslash, which is no C";
+
+/// Whether the last line would be joined with one that is appended. Compilers pass over
+/// blanks behind the backslash.
+fn ends_in_a_backslash(text: &[u8]) -> bool {
+    text.trim_ascii_end().last() == Some(&b'\\') && !text.ends_with(b"\n")
+}
+
 /// Whether a directive of POMP becomes statements in its place.
 fn places_statements(directive: &Directive) -> bool {
     let switches = [
@@ -284,7 +299,10 @@ impl<'s> Finder<'s> {
     fn closed(&self) -> Vec<(Range<usize>, &'static str)> {
         let reason = preprocessed::SYSTEM_HEADER;
         let ranges = self.system.iter().cloned();
-        ranges.map(|range| (range, reason)).collect()
+        let text = &self.source.text;
+        let all = (0..text.len(), ENDS_OPEN);
+        let all = ends_in_a_backslash(text).then_some(all);
+        ranges.map(|range| (range, reason)).chain(all).collect()
     }
 
     /// Macros are written in capitals, or defined in the same file.
@@ -383,11 +401,13 @@ impl<'s> Finder<'s> {
         let parsed = record.parse(self.language);
         let directive = match (record.frozen, parsed) {
             (Some(reason), _) => Err(reason.to_owned()),
-            (None, Ok(directive))
-                if places_statements(&directive) && !self.is_between_statements(record) =>
-            {
-                Err("no statement may stand in its place".to_owned())
+            (None, Ok(directive)) if places_statements(&directive) => {
+                match self.why_no_statement(index, view.as_deref().ok()) {
+                    Some(reason) => Err(reason.to_owned()),
+                    None => Ok(directive),
+                }
             }
+            (None, Ok(_)) if self.is_in_expression(record) => Err(NO_PLACE.to_owned()),
             (None, parsed) => parsed.map_err(|error| error.to_string()),
         };
         let extent = match (&directive, &view) {
@@ -419,6 +439,24 @@ impl<'s> Finder<'s> {
             loop_variables,
             sequence: record.sequence.clone(),
         }
+    }
+
+    /// Why a directive must not become a statement in its place, if so.
+    fn why_no_statement(&self, index: usize, view: Option<&View>) -> Option<&'static str> {
+        let is_governed = view.is_some_and(|view| self.is_all_that_is_governed(index, view));
+        if is_governed {
+            return Some(extents::GOVERNED);
+        }
+        let between = self.is_between_statements(&self.records[index]);
+        (!between).then_some(NO_PLACE)
+    }
+
+    /// Whether the token in front of a directive wants an operand: a compiler refuses it.
+    fn is_in_expression(&self, record: &RawDirective) -> bool {
+        let code = &self.lexed.code;
+        let at = code.partition_point(|token| token.start() < record.range.start);
+        let last = at.checked_sub(1).map(|last| &code[last]);
+        last.is_some_and(|last| OPERATORS.iter().any(|mark| last.is(*mark)))
     }
 
     /// Whether a statement may stand where a directive is, as far as the tokens in front of
