@@ -4,6 +4,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::sampling;
+
 static NEEDED: AtomicBool = AtomicBool::new(false);
 
 /// Whether it does.
@@ -14,5 +16,6 @@ pub(super) fn is_needed() -> bool {
 
 /// From now on it does.
 pub(crate) fn need() {
+    sampling::forbid();
     NEEDED.store(true, Ordering::Release);
 }

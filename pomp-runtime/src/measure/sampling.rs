@@ -29,8 +29,8 @@ use super::clock::now;
 use super::frame::{Frame, Role};
 use super::region::Region;
 use super::shared::{Link, Word, leak};
-use super::thread::Thread;
-use super::{attention, coarse_clock, cost, errno, pause};
+use super::thread::{self, Thread};
+use super::{coarse_clock, cost, errno, pause};
 use crate::measure::calls::tree::{Node, pseudo_region};
 use profile::event::{Action, Event};
 
@@ -56,15 +56,24 @@ pub(crate) fn leave_out_timing() {
     LEAVES_OUT_TIMING.store(true, Ordering::Relaxed);
 }
 
+/// Whether probes may pass over what begins: there is a budget, and nobody needs more of an
+/// event than that it is counted. One flag, since each event of a hot construct reads it.
+static IS_ALLOWED: AtomicBool = AtomicBool::new(false);
+
 /// Has hot constructs timed within a budget, a part of the program's time.
 pub(crate) fn limit(budget: f64) {
     BUDGET.store((budget * WHOLE) as u64, Ordering::Relaxed);
+    IS_ALLOWED.store(is_on(), Ordering::Relaxed);
 }
 
-/// Whether anything may be passed over.
-#[inline(always)]
-pub(crate) fn is_on() -> bool {
+/// Whether anything may be timed by sample.
+fn is_on() -> bool {
     BUDGET.load(Ordering::Relaxed) != 0
+}
+
+/// From now on every event is needed.
+pub(super) fn forbid() {
+    IS_ALLOWED.store(false, Ordering::Relaxed);
 }
 
 /// A sum of floating-point numbers, written by one thread.
@@ -197,6 +206,8 @@ pub(crate) struct Sampler {
     /// The steps of the coarse clock when it, or its part, began.
     steps: Word,
     random: Word,
+    /// How many entries are in use.
+    used: Word,
     entries: [Entry; ENTRIES],
 }
 
@@ -265,6 +276,7 @@ impl Sampler {
             entry: AtomicU8::new(0),
             steps: Word::new(0),
             random: Word::new(0x9e37_79b9_7f4a_7c15),
+            used: Word::new(0),
             entries: [const {
                 Entry {
                     region: Link::none(),
@@ -310,10 +322,28 @@ impl Sampler {
     }
 }
 
+/// Whether an event of the region that `find` gives is counted already. For probes, which
+/// ask before anything else.
+#[inline(always)]
+pub(crate) fn is_passed_over(event: Event, find: impl FnOnce() -> Option<&'static Region>) -> bool {
+    if !may_be_passed_over(event) {
+        return false;
+    }
+    // What is open is passed over to its end. Nothing is before there is a budget.
+    let begins = matches!(event.action(), Action::Open(_));
+    if begins && !IS_ALLOWED.load(Ordering::Relaxed) {
+        return false;
+    }
+    thread::current()
+        .filter(|thread| begins || thread.sampler.is_passing())
+        .zip(find())
+        .is_some_and(|(thread, region)| thread.passes_over(event, region))
+}
+
 /// Whether an event is of a construct that can be passed over. Waits are what users want
 /// to see, so none that ends with a barrier or is one.
 #[inline(always)]
-pub(crate) const fn may_be_passed_over(event: Event) -> bool {
+const fn may_be_passed_over(event: Event) -> bool {
     use Event::{
         AtomicEnter, AtomicExit, CriticalBegin, CriticalEnd, CriticalEnter, CriticalExit,
         FlushEnter, FlushExit, MasterBegin, MasterEnd, OrderedBegin, OrderedEnd, OrderedEnter,
@@ -384,8 +414,7 @@ fn consider_hot(node: &'static Node, count: u64, ticks: u64) {
 }
 
 impl Thread {
-    /// An event of a construct, while measurement is on and needs no care. True if there
-    /// is no more to do.
+    /// An event of a construct. True if there is no more to do.
     #[inline(always)]
     pub(crate) fn passes_over(&'static self, event: Event, region: &'static Region) -> bool {
         let sampler = &self.sampler;
@@ -454,6 +483,9 @@ impl Thread {
         let sampler = &self.sampler;
         let first = sampler.steps.get();
         sampler.steps.set(steps);
+        if self.is_paused() {
+            return;
+        }
         let entry = usize::from(sampler.entry.load(Ordering::Relaxed));
         let node = sampler.entries.get(entry).and_then(|it| it.node.get());
         let (Some(node), Some(ticks)) = (node, coarse_clock::elapsed(first, steps, now())) else {
@@ -467,10 +499,10 @@ impl Thread {
         }
     }
 
-    /// Whether events need more than to be counted.
+    /// Whether an event is under way, or there is something to do first.
     #[inline(always)]
     fn is_disturbed(&self) -> bool {
-        self.is_busy() || !self.sees(pause::mark()) || attention::is_needed()
+        self.is_busy() || !self.sees(pause::mark())
     }
 
     /// Something happens in an instance that is passed over: it is put on the stack.
@@ -544,18 +576,15 @@ impl Thread {
                 return;
             }
             entry.settle();
+            let was_free = entry.node.get().is_none();
+            self.sampler.used.add(u64::from(was_free));
             entry.region.set(node.region());
             entry.parent.set(node.parent());
             entry.within.store(node.key_within(), Ordering::Relaxed);
             entry.node.set(Some(node));
         }
-        let rivals = self
-            .sampler
-            .entries
-            .iter()
-            .filter(|entry| entry.node.get().is_some());
         let timing = cost_of_pair() * 2 * parts(node).len().div_ceil(2) as u64;
-        let spent = timing * rivals.count() as u64 * WHOLE as u64;
+        let spent = timing * self.sampler.used.get() * WHOLE as u64;
         let spacing = spent / BUDGET.load(Ordering::Relaxed).max(1);
         let wanted = spacing / interval.max(1);
         let left = match wanted {

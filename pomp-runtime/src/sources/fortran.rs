@@ -19,6 +19,7 @@ use super::spelling::subroutine;
 use crate::measure::annotations;
 use crate::measure::clock::now;
 use crate::measure::region::Region;
+use crate::measure::sampling::is_passed_over;
 use crate::measure::thread::Thread;
 use crate::run::life_cycle;
 use profile::event::Event;
@@ -38,7 +39,8 @@ macro_rules! probes {
     ($($function:ident, $name:literal => $event:ident: $action:expr
         $(, behind the barrier of $kind:ident)?;)+) => {
         probes! { $($name => |literal| {
-            if const { is_short(Event::$event) } {
+            if is_passed_over(Event::$event, || literal.known_region()) {
+            } else if const { is_short(Event::$event) } {
                 event_at(literal, |thread, region| report(Event::$event, thread, region));
             } else {
                 report_any(literal, Event::$event);

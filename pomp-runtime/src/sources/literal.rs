@@ -85,13 +85,23 @@ impl<'a> Literal<'a> {
     /// The region that it names. If there is none, that is counted.
     #[inline(always)]
     pub(super) fn region(self, thread: &Thread) -> Option<&'static Region> {
-        let known = TABLE.find(self.address(), |known| known.length == self.0.len());
-        let known = known.filter(|known| known.print == self.print());
-        let region = known.or_else(|| self.read())?.region.get();
+        let region = self.known().or_else(|| self.read())?.region.get();
         if region.is_none() {
             thread.unmatched.add(1);
         }
         region
+    }
+
+    /// The region that it names, if that is known.
+    #[inline(always)]
+    pub(super) fn known_region(self) -> Option<&'static Region> {
+        self.known()?.region.get()
+    }
+
+    #[inline(always)]
+    fn known(self) -> Option<&'static Known> {
+        let known = TABLE.find(self.address(), |known| known.length == self.0.len());
+        known.filter(|known| known.print == self.print())
     }
 
     /// Reads the text, which no thread has seen at this address.

@@ -14,11 +14,11 @@ use super::boundary::{caught, event, event_of};
 use super::descriptor::{OmpRegDescr, RompRegion, region_of, register_table};
 use crate::measure::clock::now;
 use crate::measure::region::Region;
-use crate::measure::sampling::{self, may_be_passed_over};
+use crate::measure::sampling::is_passed_over;
 use crate::measure::team::Team;
 use crate::measure::team_lookup::TeamPath;
-use crate::measure::thread::{self, Thread};
-use crate::measure::{omp, pause, state};
+use crate::measure::thread::Thread;
+use crate::measure::{omp, pause};
 use crate::run::life_cycle;
 use profile::event::Event;
 
@@ -35,26 +35,12 @@ macro_rules! probes {
             const EVENT: Event = Event::$event;
             // SAFETY: as the caller promises.
             unsafe {
-                if !may_be_passed_over(EVENT) || !is_passed_over(EVENT, descriptor.as_ref()) {
+                if !is_passed_over(EVENT, || descriptor.as_ref()?.known_region()) {
                     event(descriptor, |thread, region| report(EVENT, thread, region));
                 }
             }
         }
     )+};
-}
-
-/// Whether an event is counted already.
-#[inline(always)]
-fn is_passed_over(event: Event, descriptor: Option<&OmpRegDescr>) -> bool {
-    // Asked first: a thread that may be cancelled at any instruction goes no further.
-    if !sampling::is_on() || !state::is_quick() {
-        return false;
-    }
-    let (Some(thread), Some(descriptor)) = (thread::current(), descriptor) else {
-        return false;
-    };
-    let region = descriptor.known_region();
-    region.is_some_and(|region| thread.passes_over(event, region))
 }
 
 #[inline(always)]
