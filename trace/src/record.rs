@@ -22,7 +22,7 @@ pub enum Op {
     /// A construct is entered, in this phase.
     Enter = 2,
     /// The innermost region goes on to this phase.
-    Turn = 3,
+    SwitchPhase = 3,
     /// The innermost construct is left.
     Exit = 4,
     /// A team is about to be made: its label.
@@ -73,7 +73,7 @@ impl Op {
     const ALL: [Self; 22] = [
         Self::Time,
         Self::Enter,
-        Self::Turn,
+        Self::SwitchPhase,
         Self::Exit,
         Self::Fork,
         Self::Join,
@@ -99,7 +99,7 @@ impl Op {
     #[must_use]
     pub const fn operands(self) -> usize {
         match self {
-            Self::Enter | Self::Turn | Self::Exit | Self::End | Self::NearChunk => 0,
+            Self::Enter | Self::SwitchPhase | Self::Exit | Self::End | Self::NearChunk => 0,
             Self::Time
             | Self::Fork
             | Self::Join

@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 
 use profile::region_kind::PseudoRegion;
 
-use crate::read::{Item, ReadError, Stream, Trace};
+use crate::read::{ReadError, Stream, StreamElement, Trace};
 use crate::record::{NO_REGION, Op, RECURSIVE, Record, TRUNCATED, far_chunk, pseudo_region};
 use crate::schedule::How;
 
@@ -93,7 +93,7 @@ impl<'a> Steps<'a> {
     /// # Errors
     /// If the file cannot be read.
     pub fn step(&mut self, listener: &mut dyn Listener) -> Result<bool, ReadError> {
-        let item = self.items.next_item()?;
+        let item = self.items.next_element()?;
         match item {
             Some(item) => self.replay.feed(item, listener),
             None => self.replay.settle(listener),
@@ -134,7 +134,7 @@ pub fn replay_merged(trace: &Trace, listener: &mut dyn Listener) -> Result<(), R
     let mut next: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
     let mut items = Vec::new();
     for (index, (_, stream, _)) in streams.iter_mut().enumerate() {
-        items.push(stream.next_item()?);
+        items.push(stream.next_element()?);
         if let Some(item) = &items[index] {
             next.push(Reverse((item.time(), index)));
         }
@@ -145,7 +145,7 @@ pub fn replay_merged(trace: &Trace, listener: &mut dyn Listener) -> Result<(), R
         if let Some(item) = items[index].take() {
             replay.feed(item, listener);
         }
-        items[index] = stream.next_item()?;
+        items[index] = stream.next_element()?;
         match &items[index] {
             Some(item) => next.push(Reverse((item.time(), index))),
             None => replay.settle(listener),
@@ -162,9 +162,9 @@ impl Replay {
     }
 
     /// Takes the next item.
-    pub fn feed(&mut self, item: Item, listener: &mut dyn Listener) {
+    pub fn feed(&mut self, item: StreamElement, listener: &mut dyn Listener) {
         match item {
-            Item::Page { missing, time } => {
+            StreamElement::Page { missing, time } => {
                 self.settle(listener);
                 self.context.clear();
                 self.in_context = true;
@@ -173,7 +173,7 @@ impl Replay {
                     self.time = time;
                 }
             }
-            Item::Record { time, record } => {
+            StreamElement::Record { time, record } => {
                 if self.in_context && record.op == Op::Open && self.context.len() < MOST_OPEN {
                     let open = opened(&record);
                     // A base has nothing below it: another one is an event.
@@ -185,7 +185,7 @@ impl Replay {
                 self.record(time, &record, listener);
                 self.time = time;
             }
-            Item::Damaged { time, words } => {
+            StreamElement::Damaged { time, words } => {
                 self.settle(listener);
                 listener.fault(time, Fault::NoRecord(words));
             }
@@ -243,7 +243,7 @@ impl Replay {
             }
             Op::Fork => self.begin(time, Role::Fork, record, first, listener),
             Op::Begin => self.begin(time, Role::Member, record, first, listener),
-            Op::Turn => self.turn(time, record, listener),
+            Op::SwitchPhase => self.switch_phase(time, record, listener),
             Op::Exit | Op::End => self.end(time, record, 0, listener),
             Op::Join => self.end(time, record, first, listener),
             Op::Open => self.set_base(time, record, listener),
@@ -302,12 +302,12 @@ impl Replay {
         listener.event(time, &self.open, &Event::Begin { fork });
     }
 
-    fn turn(&mut self, time: u64, record: &Record, listener: &mut dyn Listener) {
+    fn switch_phase(&mut self, time: u64, record: &Record, listener: &mut dyn Listener) {
         if !self.is_innermost(time, record, listener) {
             return;
         }
         let phase = record.pseudo_region();
-        listener.event(time, &self.open, &Event::Turn(phase));
+        listener.event(time, &self.open, &Event::SwitchPhase(phase));
         if let Some(top) = self.open.last_mut() {
             (top.phase, top.phase_start) = (phase, time);
         }

@@ -91,7 +91,7 @@ impl Listener for Stats {
                     time.wrapping_sub(*fork),
                 );
             }
-            Event::Turn(_) => self.end_phase(open, top, time),
+            Event::SwitchPhase(_) => self.end_phase(open, top, time),
             Event::End {
                 is_cut,
                 is_again,

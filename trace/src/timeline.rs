@@ -160,7 +160,7 @@ impl Drawing<'_> {
     fn state_after(&self, open: &[Open], event: &Event) -> State {
         let (open, phase) = match (event, open.split_last()) {
             (Event::End { .. }, Some((_, below))) => (below, None),
-            (Event::Turn(phase), _) => (open, Some(*phase)),
+            (Event::SwitchPhase(phase), _) => (open, Some(*phase)),
             _ => (open, None),
         };
         let Some(top) = open.last() else {

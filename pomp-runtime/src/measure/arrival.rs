@@ -14,7 +14,7 @@
 
 use super::frame::{Frame, Role};
 use super::pause;
-use super::shared::{Link, Word, leak_slice};
+use super::shared::{SharedRef, SharedU64, leak_slice};
 use super::team::Team;
 use super::thread::Thread;
 use crate::measure::calls::tree::Node;
@@ -40,20 +40,20 @@ pub(super) struct Slot {
 
 #[derive(Debug, Default)]
 struct Arrival {
-    number: Word,
-    at: Word,
+    number: SharedU64,
+    at: SharedU64,
 }
 
 /// The slots of a team's members, by number.
 #[derive(Debug)]
-pub(super) struct Slots([Link<Chunk>; CHUNKS]);
+pub(super) struct Slots([SharedRef<Chunk>; CHUNKS]);
 
 #[derive(Debug, Default)]
 struct Chunk([Slot; CHUNK]);
 
 impl Default for Slots {
     fn default() -> Self {
-        Self([const { Link::none() }; CHUNKS])
+        Self([const { SharedRef::none() }; CHUNKS])
     }
 }
 

@@ -7,7 +7,7 @@ use profile::descriptor::Descriptor;
 
 use super::clock::{self, Scale};
 use super::region::{self, Region};
-use super::shared::Link;
+use super::shared::SharedRef;
 use super::thread::Thread;
 use profile::event::Event;
 
@@ -33,8 +33,8 @@ pub(super) fn ticks_of_pair() -> u64 {
 /// The time of an attempt, on a thread block that is nobody's.
 fn ticks_of_pairs() -> Option<u64> {
     // In sight of tools that look for lost memory.
-    static THREAD: Link<Thread> = Link::none();
-    static REGION: Link<Region> = Link::none();
+    static THREAD: SharedRef<Thread> = SharedRef::none();
+    static REGION: SharedRef<Region> = SharedRef::none();
     let thread = Thread::detached()?.as_initial(0);
     THREAD.set(Some(thread));
     let region = region::unregistered(Descriptor {

@@ -15,12 +15,12 @@ use profile::counters::{Counter, MOST, parse};
 use super::frame::{Frame, Role};
 use super::message;
 use super::mutex::lock;
-use super::shared::{Link, Word, leak};
+use super::shared::{SharedRef, SharedU64, leak};
 use super::thread::Thread;
 use crate::measure::calls::tree::Node;
 
 /// Values of all counters.
-pub(crate) type Values = [Word; MOST];
+pub(crate) type Values = [SharedU64; MOST];
 
 /// What is counted in a frame.
 #[derive(Debug)]
@@ -374,19 +374,19 @@ fn add(to: &Values, values: [u64; MOST]) {
 #[cold]
 fn counting(frame: &'static Frame) -> Option<&'static Counting> {
     frame.counters.set(leak(Counting {
-        start: [const { Word::new(0) }; MOST],
-        inner: [const { Word::new(0) }; MOST],
+        start: [const { SharedU64::new(0) }; MOST],
+        inner: [const { SharedU64::new(0) }; MOST],
     }));
     frame.counters.get()
 }
 
-fn new_values(link: &Link<Values>) -> Option<&'static Values> {
-    link.set(leak([const { Word::new(0) }; MOST]));
+fn new_values(link: &SharedRef<Values>) -> Option<&'static Values> {
+    link.set(leak([const { SharedU64::new(0) }; MOST]));
     link.get()
 }
 
 /// What was counted at a node; nothing if nothing is.
 pub(crate) fn counted(node: &Node) -> Vec<u64> {
     let values = node.counters.get().into_iter().flatten();
-    values.map(Word::get).take(number()).collect()
+    values.map(SharedU64::get).take(number()).collect()
 }

@@ -31,7 +31,7 @@ impl Thread {
         let phase = if is_passing {
             PseudoRegion::Main
         } else {
-            self.trace_turn(root, PseudoRegion::Ibarr, at);
+            self.trace_phase_switch(root, PseudoRegion::Ibarr, at);
             frame.end_phase(root, at);
             // The release and the join will be added when the run ends.
             let measured = pause::without(0, at);

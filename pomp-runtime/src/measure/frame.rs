@@ -10,7 +10,7 @@ use super::arrival::Slot;
 use super::calls::tree::{Node, pseudo_region};
 use super::counters;
 use super::region::Region;
-use super::shared::{Link, Word, leak_slice};
+use super::shared::{SharedRef, SharedU64, leak_slice};
 use super::team::Team;
 
 /// Frames that are made at once.
@@ -72,9 +72,9 @@ impl Role {
 /// What the frame of a construct that is not timed stands for.
 #[derive(Debug, Default)]
 pub(super) struct Untimed {
-    pub(super) region: Link<Region>,
+    pub(super) region: SharedRef<Region>,
     /// The node at which it is counted, if it is.
-    pub(super) counted: Link<Node>,
+    pub(super) counted: SharedRef<Node>,
     phase: AtomicU8,
 }
 
@@ -99,40 +99,40 @@ impl Untimed {
 /// One instance of a region that is open.
 #[derive(Debug, Default)]
 pub(crate) struct Frame {
-    below: Link<Frame>,
-    above: Link<Frame>,
-    node: Link<Node>,
-    pub(super) start: Word,
-    pub(super) phase_start: Word,
+    below: SharedRef<Frame>,
+    above: SharedRef<Frame>,
+    node: SharedRef<Node>,
+    pub(super) start: SharedU64,
+    pub(super) phase_start: SharedU64,
     phase: AtomicU8,
     role: AtomicU8,
     pub(super) untimed: Untimed,
     /// Of a construct deep in a recursion: where it was entered.
-    pub(super) entry: Link<Node>,
+    pub(super) entry: SharedRef<Node>,
     /// Of a member frame: where it tells of its arrivals at barriers, and how
     /// many there were, counted from the time of the fork on, so that the next
     /// team has other numbers.
-    pub(super) slot: Link<Slot>,
-    pub(super) barriers: Word,
+    pub(super) slot: SharedRef<Slot>,
+    pub(super) barriers: SharedU64,
     pub(super) team_size: AtomicU32,
     /// Of a fork frame: what its team adds to the teams of all.
     pub(super) added: Added,
     /// Of a fork or member frame: the id of this instance of the parallel region.
-    pub(super) instance: Word,
+    pub(super) instance: SharedU64,
     /// Of a member frame: its team.
-    pub(super) member_of: Link<Team>,
+    pub(super) member_of: SharedRef<Team>,
     /// Of a function or a task's execution: where the machine's stack was.
-    pub(super) stack: Word,
+    pub(super) stack: SharedU64,
     /// Of a member frame: how many loops were traced in it.
-    pub(super) loops: Word,
+    pub(super) loops: SharedU64,
     /// Of a team or a task that is traced: its label.
-    pub(crate) label: Word,
+    pub(crate) label: SharedU64,
     /// Of a function: where its caller goes on.
-    pub(super) call_site: Word,
+    pub(super) call_site: SharedU64,
     /// What is counted in it, if anything is.
-    pub(super) counters: Link<counters::Counting>,
+    pub(super) counters: SharedRef<counters::Counting>,
     /// The team that is forked when a fork frame is at this depth.
-    pub(super) team: Link<Team>,
+    pub(super) team: SharedRef<Team>,
 }
 
 impl Frame {

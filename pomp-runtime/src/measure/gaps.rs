@@ -6,7 +6,7 @@
 //! are fixed in number, so that nothing is allocated; what finds none goes without.
 
 use super::region::Region;
-use super::shared::{Link, Word};
+use super::shared::{SharedRef, SharedU64};
 
 /// Pairs of regions that are told apart.
 const PLACES: usize = 256;
@@ -28,31 +28,31 @@ pub(crate) struct Gap {
 
 #[derive(Debug)]
 struct Between {
-    after: Link<Region>,
-    before: Link<Region>,
-    count: Word,
-    ticks: Word,
+    after: SharedRef<Region>,
+    before: SharedRef<Region>,
+    count: SharedU64,
+    ticks: SharedU64,
 }
 
 /// All of them.
 #[derive(Debug)]
 pub(super) struct Gaps {
-    latest: Link<Region>,
-    joined_at: Word,
+    latest: SharedRef<Region>,
+    joined_at: SharedU64,
     places: [Between; PLACES],
 }
 
 impl Gaps {
     pub(super) const fn new() -> Self {
         Self {
-            latest: Link::none(),
-            joined_at: Word::new(0),
+            latest: SharedRef::none(),
+            joined_at: SharedU64::new(0),
             places: [const {
                 Between {
-                    after: Link::none(),
-                    before: Link::none(),
-                    count: Word::new(0),
-                    ticks: Word::new(0),
+                    after: SharedRef::none(),
+                    before: SharedRef::none(),
+                    count: SharedU64::new(0),
+                    ticks: SharedU64::new(0),
                 }
             }; PLACES],
         }

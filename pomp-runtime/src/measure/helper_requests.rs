@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::thread::Thread;
 
-use super::shared::{Link, leak};
+use super::shared::{SharedRef, leak};
 
 /// The profile as it is now.
 pub(crate) const DUMP: u32 = 1;
@@ -23,7 +23,7 @@ pub(crate) const COARSE_CLOCK: u32 = 32;
 /// What the helper has been asked for.
 static REQUESTS: AtomicU32 = AtomicU32::new(0);
 /// How a signal handler wakes it. None if there is no helper.
-static HELPER: Link<Thread> = Link::none();
+static HELPER: SharedRef<Thread> = SharedRef::none();
 /// What makes it.
 static MAKER: OnceLock<fn()> = OnceLock::new();
 

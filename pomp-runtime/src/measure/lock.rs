@@ -12,7 +12,7 @@ use profile::region_kind::PseudoRegion;
 use super::lock_history::Got;
 use super::pause;
 use super::region::Region;
-use super::shared::{Link, Word, leak};
+use super::shared::{SharedRef, SharedU64, leak};
 use super::thread::Thread;
 use crate::measure::calls::tree::Node;
 use crate::measure::collector;
@@ -57,10 +57,10 @@ pub(crate) struct Held {
     address: AtomicUsize,
     /// How often it is set, for locks that nest.
     depth: AtomicU32,
-    node: Link<Node>,
-    start: Word,
-    acquired: Word,
-    next: Link<Held>,
+    node: SharedRef<Node>,
+    start: SharedU64,
+    acquired: SharedU64,
+    next: SharedRef<Held>,
 }
 
 impl Held {

@@ -11,7 +11,7 @@ use profile::region_kind::PseudoRegion;
 
 use super::frame::{Frame, Role};
 use super::region::Region;
-use super::shared::{Link, Word};
+use super::shared::{SharedRef, SharedU64};
 use super::thread::{self, Thread};
 use crate::measure::calls::tree::Node;
 use profile::event::Event;
@@ -35,9 +35,9 @@ pub(crate) struct Holds {
 struct Hold {
     /// What was held, by an address; 0 while the entry is written.
     guard: AtomicUsize,
-    node: Link<Node>,
-    from: Word,
-    to: Word,
+    node: SharedRef<Node>,
+    from: SharedU64,
+    to: SharedU64,
 }
 
 /// What a thread got, and when.
@@ -57,9 +57,9 @@ impl Holds {
             latest: [const {
                 Hold {
                     guard: AtomicUsize::new(0),
-                    node: Link::none(),
-                    from: Word::new(0),
-                    to: Word::new(0),
+                    node: SharedRef::none(),
+                    from: SharedU64::new(0),
+                    to: SharedU64::new(0),
                 }
             }; KEPT],
         }

@@ -16,7 +16,7 @@ use profile::region_kind::RegionKind;
 use super::config;
 use super::errno;
 use super::mutex::lock;
-use super::shared::{Link, leak};
+use super::shared::{SharedRef, leak};
 use super::team_lookup::Forkers;
 use crate::measure::collector::waits::Occupants;
 
@@ -35,12 +35,12 @@ pub(crate) struct Region {
     /// Of a critical section: what stands for all of its name; 0 of others.
     pub(crate) guard: usize,
     /// Of a critical section whose name another has: the first of them.
-    namesake: Link<Region>,
+    namesake: SharedRef<Region>,
     /// Who is in it, while a collector wants to know.
     occupants: Occupants,
     /// The region of the sections in it, or of its executions if it is a task,
     /// for sources that give them none.
-    part: Link<Region>,
+    part: SharedRef<Region>,
     /// Whether a member of a team was told to wait at its end.
     tells_barrier: AtomicBool,
 }
@@ -212,9 +212,9 @@ fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'sta
         number,
         forkers: Forkers::none(),
         guard,
-        namesake: Link::none(),
+        namesake: SharedRef::none(),
         occupants: Occupants::none(),
-        part: Link::none(),
+        part: SharedRef::none(),
         tells_barrier: AtomicBool::new(false),
     })
 }

@@ -28,7 +28,7 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 use super::clock::now;
 use super::frame::{Frame, Role};
 use super::region::Region;
-use super::shared::{Link, Word, leak};
+use super::shared::{SharedRef, SharedU64, leak};
 use super::thread::{self, Thread};
 use super::{coarse_clock, cost, errno, pause};
 use crate::measure::calls::tree::{Node, pseudo_region};
@@ -78,7 +78,7 @@ pub(super) fn forbid() {
 
 /// A sum of floating-point numbers, written by one thread.
 #[derive(Debug, Default)]
-struct Sum(Word);
+struct Sum(SharedU64);
 
 impl Sum {
     fn add(&self, more: f64) {
@@ -94,17 +94,17 @@ impl Sum {
 #[derive(Debug, Default)]
 pub(crate) struct Sample {
     /// Instances that were passed over, all and since the last one that was timed.
-    all_passed: Word,
-    passed: Word,
+    all_passed: SharedU64,
+    passed: SharedU64,
     /// When the last one ended that was timed, and the ticks between those.
-    last: Word,
-    between: Word,
+    last: SharedU64,
+    between: SharedU64,
     /// How many were timed.
-    timed: Word,
+    timed: SharedU64,
     /// Of the instance that is being timed: for how many it stands, and the ticks of each of
     /// its parts.
-    weight: Word,
-    current: [Word; PARTS],
+    weight: SharedU64,
+    current: [SharedU64; PARTS],
     /// The number of short instances that were timed as a sample, the sum of their ticks, and
     /// that of the squares of their ticks.
     drawn: Sum,
@@ -200,27 +200,27 @@ impl Sample {
 #[derive(Debug)]
 pub(crate) struct Sampler {
     /// The construct that is passed over at the moment, if one is.
-    open: Link<Region>,
+    open: SharedRef<Region>,
     phase: AtomicU8,
     entry: AtomicU8,
     /// The steps of the coarse clock when it, or its part, began.
-    steps: Word,
-    random: Word,
+    steps: SharedU64,
+    random: SharedU64,
     /// How many entries are in use.
-    used: Word,
+    used: SharedU64,
     entries: [Entry; ENTRIES],
 }
 
 /// A construct at one place on the call paths.
 #[derive(Debug)]
 struct Entry {
-    region: Link<Region>,
-    parent: Link<Node>,
+    region: SharedRef<Region>,
+    parent: SharedRef<Node>,
     within: AtomicU8,
     /// How many instances are to be passed over, and how many were to be.
     left: AtomicU32,
     armed: AtomicU32,
-    node: Link<Node>,
+    node: SharedRef<Node>,
 }
 
 impl Entry {
@@ -271,20 +271,20 @@ pub(crate) fn parts(node: &Node) -> &'static [PseudoRegion] {
 impl Sampler {
     pub(super) const fn new() -> Self {
         Self {
-            open: Link::none(),
+            open: SharedRef::none(),
             phase: AtomicU8::new(0),
             entry: AtomicU8::new(0),
-            steps: Word::new(0),
-            random: Word::new(0x9e37_79b9_7f4a_7c15),
-            used: Word::new(0),
+            steps: SharedU64::new(0),
+            random: SharedU64::new(0x9e37_79b9_7f4a_7c15),
+            used: SharedU64::new(0),
             entries: [const {
                 Entry {
-                    region: Link::none(),
-                    parent: Link::none(),
+                    region: SharedRef::none(),
+                    parent: SharedRef::none(),
                     within: AtomicU8::new(0),
                     left: AtomicU32::new(0),
                     armed: AtomicU32::new(0),
-                    node: Link::none(),
+                    node: SharedRef::none(),
                 }
             }; ENTRIES],
         }

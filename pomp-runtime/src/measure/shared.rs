@@ -12,9 +12,9 @@ use super::errno;
 
 /// A number that one thread writes.
 #[derive(Debug, Default)]
-pub(crate) struct Word(AtomicU64);
+pub(crate) struct SharedU64(AtomicU64);
 
-impl Word {
+impl SharedU64 {
     pub(crate) const fn new(value: u64) -> Self {
         Self(AtomicU64::new(value))
     }
@@ -38,9 +38,9 @@ impl Word {
 
 /// A reference, or none, to something that is never freed.
 #[derive(Debug)]
-pub(crate) struct Link<T: 'static>(AtomicPtr<T>);
+pub(crate) struct SharedRef<T: 'static>(AtomicPtr<T>);
 
-impl<T: Sync + 'static> Link<T> {
+impl<T: Sync + 'static> SharedRef<T> {
     pub(crate) const fn none() -> Self {
         Self(AtomicPtr::new(std::ptr::null_mut()))
     }
@@ -85,7 +85,7 @@ impl<T: Sync + 'static> Link<T> {
     }
 }
 
-impl<T: Sync + 'static> Default for Link<T> {
+impl<T: Sync + 'static> Default for SharedRef<T> {
     fn default() -> Self {
         Self::none()
     }
@@ -120,11 +120,11 @@ mod tests {
 
     #[test]
     fn what_is_linked_is_complete_in_every_thread() {
-        static LATEST: Link<[Word; 2]> = Link::none();
+        static LATEST: SharedRef<[SharedU64; 2]> = SharedRef::none();
         const LAST: u64 = 50;
         let writer = std::thread::spawn(|| {
             for number in 1..=LAST {
-                let words = leak([Word::new(number), Word::default()]).unwrap();
+                let words = leak([SharedU64::new(number), SharedU64::default()]).unwrap();
                 words[1].add(number);
                 LATEST.set(Some(words));
             }
@@ -145,8 +145,8 @@ mod tests {
 
     #[test]
     fn a_link_is_replaced_only_if_it_is_as_expected() {
-        let link = Link::default();
-        let items = leak_slice(3, Word::default).unwrap();
+        let link = SharedRef::default();
+        let items = leak_slice(3, SharedU64::default).unwrap();
         assert!(link.replace_if(None, &items[0]) && !link.replace_if(None, &items[1]));
         assert!(link.is(&items[0]) && link.replace_if(Some(&items[0]), &items[2]));
         assert!(link.is(&items[2]));

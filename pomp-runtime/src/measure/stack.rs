@@ -221,7 +221,7 @@ impl Thread {
             _ => {}
         }
         if let Some(node) = frame.node() {
-            self.trace_turn(node, phase, at);
+            self.trace_phase_switch(node, phase, at);
             frame.end_phase(node, at);
             frame.start_phase(phase, at);
         }

@@ -15,7 +15,7 @@ use super::counters;
 use super::frame::{Frame, Role};
 use super::pause;
 use super::region::Region;
-use super::shared::{Link, Word, leak};
+use super::shared::{SharedRef, SharedU64, leak};
 use super::team_lookup::Forker;
 use super::thread::Thread;
 use crate::measure::calls::tree::Node;
@@ -32,23 +32,23 @@ const INSTANCES: u32 = 40;
 #[repr(align(128))]
 pub(crate) struct Team {
     /// The fork frame.
-    frame: Link<Frame>,
+    frame: SharedRef<Frame>,
     /// Its node. Here so that members read nothing of the frame, which the
     /// thread that forked goes on writing to, and to what lies beside it.
-    node: Link<Node>,
+    node: SharedRef<Node>,
     /// The thread that forked.
-    thread: Link<Thread>,
+    thread: SharedRef<Thread>,
     /// Time of the fork.
-    fork: Word,
+    fork: SharedU64,
     /// Its label in the trace, 0 if there is none.
-    label: Word,
+    label: SharedU64,
     /// The initial thread that it descends from.
-    initial: Word,
+    initial: SharedU64,
     /// The id of the instance: the number of this record in the upper bits, and
     /// how often it was used.
-    instance: Word,
+    instance: SharedU64,
     /// Where its members find it, if they are not handed it.
-    forker: Link<Forker>,
+    forker: SharedRef<Forker>,
     /// Where the members tell of their arrivals at barriers.
     pub(super) slots: Slots,
 }

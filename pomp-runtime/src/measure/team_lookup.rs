@@ -10,7 +10,7 @@
 
 use super::frame::Role;
 use super::region::Region;
-use super::shared::{Link, leak};
+use super::shared::{SharedRef, leak};
 use super::team::Team;
 use super::thread::Thread;
 
@@ -40,14 +40,14 @@ impl TeamPath {
 
 /// Those who have forked teams of a region. Grows at the front only.
 #[derive(Debug)]
-pub(super) struct Forkers(Link<Forker>);
+pub(super) struct Forkers(SharedRef<Forker>);
 
 /// One who has: the thread at a place below an initial thread.
 #[derive(Debug)]
 pub(super) struct Forker {
     place: TeamPath,
     initial: u64,
-    next: Link<Forker>,
+    next: SharedRef<Forker>,
     open: Open,
 }
 
@@ -55,11 +55,11 @@ pub(super) struct Forker {
 /// fork while others look for their places.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Open(Link<Team>);
+struct Open(SharedRef<Team>);
 
 impl Forkers {
     pub(super) const fn none() -> Self {
-        Self(Link::none())
+        Self(SharedRef::none())
     }
 
     fn iter(&self) -> impl Iterator<Item = &'static Forker> {
@@ -79,7 +79,7 @@ impl Forkers {
         let forker = leak(Forker {
             place,
             initial,
-            next: Link::none(),
+            next: SharedRef::none(),
             open: Open::default(),
         })?;
         loop {

@@ -18,7 +18,7 @@ use super::lock_history::Holds;
 use super::mutex::lock;
 use super::region::Region;
 use super::sampling::Sampler;
-use super::shared::{Link, Word, leak};
+use super::shared::{SharedRef, SharedU64, leak};
 use super::{clock, errno, omp, pause, state};
 use crate::measure::calls::log::Log;
 use crate::measure::calls::tree::{CallTree, Node};
@@ -30,7 +30,7 @@ use crate::measure::trace::Stream;
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Thread {
-    top: Link<Frame>,
+    top: SharedRef<Frame>,
     /// Set while an event is recorded: what comes in between (from a signal
     /// handler, or an allocator with probes) is ignored.
     busy: AtomicBool,
@@ -40,40 +40,40 @@ pub(crate) struct Thread {
     /// How many pauses of measurement its frames have been moved over.
     pauses: AtomicU32,
     /// When the pause began in which it had its latest event; 0 if it had that in none.
-    pub(super) paused_at: Word,
-    base: Link<Frame>,
+    pub(super) paused_at: SharedU64,
+    base: SharedRef<Frame>,
     pub(crate) tree: CallTree,
     pub(crate) log: Log,
     pub(crate) trace: Stream,
     pub(super) holds: Holds,
     pub(crate) sampler: Sampler,
     /// The thread that was made before.
-    before: Link<Thread>,
-    pub(super) held: Link<Held>,
+    before: SharedRef<Thread>,
+    pub(super) held: SharedRef<Held>,
     pub(super) counters: Files,
     /// Address of the lock that it is about to set; 0 if there is none.
-    pub(super) awaited: Word,
+    pub(super) awaited: SharedU64,
     /// What is kept for a collector.
     pub(crate) waits: WaitCounts,
     /// Where it calls the lock functions that cannot say so themselves.
-    pub(crate) lock_site: Link<Region>,
+    pub(crate) lock_site: SharedRef<Region>,
     /// The initial thread that it descends from, from 1, and the latest of which
     /// that was certain; 0 if unknown.
-    pub(super) initial: Word,
-    pub(super) home: Word,
+    pub(super) initial: SharedU64,
+    pub(super) home: SharedU64,
     /// Ticks during which it had outermost teams, while it was the only initial
     /// thread.
-    pub(super) covered: Word,
+    pub(super) covered: SharedU64,
     /// Begins in a team that was chosen among several.
-    pub(crate) guessed: Word,
+    pub(crate) guessed: SharedU64,
     /// Events that matched no open region.
-    pub(crate) unmatched: Word,
+    pub(crate) unmatched: SharedU64,
     /// Ends of tasks whose begin is not open on this thread.
-    pub(crate) migrated: Word,
+    pub(crate) migrated: SharedU64,
     /// Executions without a record of their own, for want of memory.
-    pub(crate) folded: Word,
+    pub(crate) folded: SharedU64,
     /// Regions that were closed by the exit of one around them.
-    pub(crate) skipped: Word,
+    pub(crate) skipped: SharedU64,
 }
 
 thread_local! {
@@ -99,7 +99,7 @@ static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks {
 });
 
 /// The block that was made last; it leads to all others, without a lock.
-static LATEST: Link<Thread> = Link::none();
+static LATEST: SharedRef<Thread> = SharedRef::none();
 
 /// Number of the next initial thread; 0 is the one that started the program.
 static NEXT_INITIAL: AtomicU32 = AtomicU32::new(1);
@@ -238,31 +238,31 @@ fn detach(thread: &'static Thread) {
 impl Thread {
     const fn new(busy: bool) -> Self {
         Self {
-            top: Link::none(),
+            top: SharedRef::none(),
             busy: AtomicBool::new(busy),
             seen: AtomicU32::new(0),
             pauses: AtomicU32::new(0),
-            paused_at: Word::new(0),
-            base: Link::none(),
+            paused_at: SharedU64::new(0),
+            base: SharedRef::none(),
             tree: CallTree::new(),
             log: Log::new(),
             trace: Stream::new(),
             holds: Holds::new(),
             sampler: Sampler::new(),
-            before: Link::none(),
-            held: Link::none(),
+            before: SharedRef::none(),
+            held: SharedRef::none(),
             counters: Files::none(),
-            awaited: Word::new(0),
+            awaited: SharedU64::new(0),
             waits: WaitCounts::new(),
-            lock_site: Link::none(),
-            initial: Word::new(0),
-            home: Word::new(0),
-            covered: Word::new(0),
-            guessed: Word::new(0),
-            unmatched: Word::new(0),
-            migrated: Word::new(0),
-            folded: Word::new(0),
-            skipped: Word::new(0),
+            lock_site: SharedRef::none(),
+            initial: SharedU64::new(0),
+            home: SharedU64::new(0),
+            covered: SharedU64::new(0),
+            guessed: SharedU64::new(0),
+            unmatched: SharedU64::new(0),
+            migrated: SharedU64::new(0),
+            folded: SharedU64::new(0),
+            skipped: SharedU64::new(0),
         }
     }
 

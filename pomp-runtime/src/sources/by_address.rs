@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::measure::modules;
-use crate::measure::shared::{Link, leak, leak_slice};
+use crate::measure::shared::{SharedRef, leak, leak_slice};
 
 /// Slots of the first table; a power of two.
 const FIRST_SLOTS: usize = 1024;
@@ -20,15 +20,15 @@ pub(super) trait Known: Sync + 'static {
 }
 
 #[derive(Debug)]
-struct Slots<K: 'static>(&'static [Link<K>]);
+struct Slots<K: 'static>(&'static [SharedRef<K>]);
 
 /// The table in force, if there is one.
 #[derive(Debug)]
-pub(super) struct Table<K: 'static>(Link<Slots<K>>);
+pub(super) struct Table<K: 'static>(SharedRef<Slots<K>>);
 
 impl<K: Known> Table<K> {
     pub(super) const fn none() -> Self {
-        Self(Link::none())
+        Self(SharedRef::none())
     }
 
     pub(super) fn is_there(&self) -> bool {
@@ -66,7 +66,7 @@ impl<K: Known> Table<K> {
             slots.enter(known);
             return Some(());
         }
-        let larger = leak_slice((length * 2).max(FIRST_SLOTS), Link::none)?;
+        let larger = leak_slice((length * 2).max(FIRST_SLOTS), SharedRef::none)?;
         let larger = leak(Slots(larger))?;
         all.chain([known]).for_each(|known| larger.enter(known));
         self.0.set(Some(larger));
@@ -118,7 +118,7 @@ impl<Key: Ord, K: Known> Book<Key, K> {
 impl<K: Known> Slots<K> {
     /// The slots where something at an address can stand, in order.
     #[inline(always)]
-    fn of(&self, address: usize) -> impl Iterator<Item = &'static Link<K>> + use<K> {
+    fn of(&self, address: usize) -> impl Iterator<Item = &'static SharedRef<K>> + use<K> {
         let mixed = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
         let mask = self.0.len().wrapping_sub(1);
         let slots = self.0;
@@ -126,7 +126,7 @@ impl<K: Known> Slots<K> {
     }
 
     fn enter(&self, known: &'static K) {
-        let is_free = |slot: &&Link<K>| {
+        let is_free = |slot: &&SharedRef<K>| {
             slot.get()
                 .is_none_or(|old| old.address() == known.address() && known.replaces(old))
         };

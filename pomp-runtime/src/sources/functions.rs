@@ -27,7 +27,7 @@ use crate::measure::function::Call;
 use crate::measure::modules;
 use crate::measure::mutex::lock;
 use crate::measure::region::{self, Region, register};
-use crate::measure::shared::{Link, leak};
+use crate::measure::shared::{SharedRef, leak};
 use crate::measure::thread::Thread;
 use profile::event::Event;
 
@@ -82,7 +82,7 @@ fn region_of(thread: &'static Thread, address: usize) -> Option<&'static Region>
 #[derive(Debug)]
 struct Known {
     address: usize,
-    region: Link<Region>,
+    region: SharedRef<Region>,
 }
 
 impl by_address::Known for Known {
@@ -141,7 +141,7 @@ impl Book {
         }
         let known = leak(Known {
             address,
-            region: Link::none(),
+            region: SharedRef::none(),
         })?;
         known.region.set(register(self.describe(address)));
         self.known.enter(address, known, &TABLE)?;

@@ -20,7 +20,7 @@ use super::by_address::{self, Table};
 use super::unreached;
 use crate::measure::mutex::lock;
 use crate::measure::region::{self, Region, register};
-use crate::measure::shared::{Link, leak};
+use crate::measure::shared::{SharedRef, leak};
 use crate::measure::thread::Thread;
 use crate::measure::{errno, message};
 
@@ -35,7 +35,7 @@ struct Known {
     address: usize,
     length: usize,
     print: Print,
-    region: Link<Region>,
+    region: SharedRef<Region>,
 }
 
 /// The last bytes of a text: all of a short one; of a record and of an id what tells
@@ -149,7 +149,7 @@ impl Book {
                     address: literal.address(),
                     length: literal.0.len(),
                     print: literal.print(),
-                    region: Link::none(),
+                    region: SharedRef::none(),
                 })?;
                 self.known.insert(key, known);
                 let text = String::from_utf8_lossy(literal.0);

@@ -5,19 +5,19 @@ use profile::descriptor::Descriptor;
 
 use crate::measure::errno;
 use crate::measure::region::{Region, register};
-use crate::measure::shared::Link;
+use crate::measure::shared::SharedRef;
 
 /// A routine, whose region is made at its first call.
 pub(super) struct Routine {
     name: &'static str,
-    region: Link<Region>,
+    region: SharedRef<Region>,
 }
 
 impl Routine {
     pub(super) const fn new(name: &'static str) -> Self {
         Self {
             name,
-            region: Link::none(),
+            region: SharedRef::none(),
         }
     }
 

@@ -201,7 +201,7 @@ impl Listener for Watcher<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::Item;
+    use crate::read::StreamElement;
     use crate::record::{Op, Record};
     use crate::replay::Replay;
     use crate::schedule::{How, Kind};
@@ -236,7 +236,7 @@ mod tests {
         };
         let mut replay = Replay::default();
         replay.feed(
-            Item::Page {
+            StreamElement::Page {
                 missing: 0,
                 time: 0,
             },
@@ -253,7 +253,7 @@ mod tests {
                 operands,
             };
             replay.feed(
-                Item::Record {
+                StreamElement::Record {
                     time: *time,
                     record,
                 },

@@ -304,7 +304,7 @@ impl Listener for Watcher<'_> {
         let Some(top) = open.last() else { return };
         match event {
             Event::Begin { .. } => self.comes_to(time, open, top.phase),
-            Event::Turn(to) => {
+            Event::SwitchPhase(to) => {
                 self.goes_from(time, open);
                 self.comes_to(time, open, *to);
             }

@@ -181,7 +181,7 @@ impl Listener for Chrome<'_> {
                 self.lane.serves(open);
                 self.begin(time, open, &top);
             }
-            Event::Turn(to) => {
+            Event::SwitchPhase(to) => {
                 self.end_phase(&top, time);
                 self.begin_phase(&Open { phase: *to, ..top }, time);
             }

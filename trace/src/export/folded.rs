@@ -138,7 +138,7 @@ impl Listener for Folded<'_> {
         }
         let stack = match (event, open.split_last()) {
             (Event::End { .. }, Some((_, around))) => self.stack(around),
-            (Event::Turn(phase), Some((top, around))) => {
+            (Event::SwitchPhase(phase), Some((top, around))) => {
                 let top = Open {
                     phase: *phase,
                     ..*top

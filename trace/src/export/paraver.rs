@@ -110,14 +110,14 @@ impl<'a> Lane<'a> {
         while self.ready.is_empty() && !self.is_done {
             if !steps.step(self)? {
                 self.is_done = true;
-                self.turn(self.trace.ns(self.trace.header.end.ticks), 0);
+                self.switch_state(self.trace.ns(self.trace.header.end.ticks), 0);
             }
         }
         Ok(self.ready.front().map(|line| line.at))
     }
 
     /// The thread goes on to this state: what it was in is known.
-    fn turn(&mut self, at: u64, state: u32) {
+    fn switch_state(&mut self, at: u64, state: u32) {
         if at > self.since {
             let (until, state) = (at, self.state);
             self.ready.push_back(Line {
@@ -161,13 +161,13 @@ impl Listener for Lane<'_> {
             _ => open,
         };
         let top = now.last().copied().map(|top| match event {
-            Event::Turn(phase) => Open {
+            Event::SwitchPhase(phase) => Open {
                 phase: *phase,
                 ..top
             },
             _ => top,
         });
-        self.turn(at, state(top));
+        self.switch_state(at, state(top));
         match event {
             Event::Begin { .. } | Event::End { .. } => {
                 let region = now.iter().rev().find(|open| open.role != Role::Base);

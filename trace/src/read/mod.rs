@@ -19,7 +19,7 @@ use crate::clock::Scale;
 use crate::layout::{HEAD_WORDS, HEADER_WORDS, Header, MAGIC, SLOT_BYTES, SlotHead, SlotKind};
 pub(crate) use definitions::printable;
 pub use state::State;
-pub use stream::{Item, Stream};
+pub use stream::{Stream, StreamElement};
 
 /// After so many slots in a row that are none, the rest of the file is not looked at: it
 /// may be a hole of any size.

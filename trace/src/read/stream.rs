@@ -7,7 +7,7 @@ use crate::record::{Op, Record};
 
 /// What a stream is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Item {
+pub enum StreamElement {
     /// A page begins: how many events are missing before it (at least one if
     /// the number is not known), and the time that it counts from.
     Page {
@@ -32,7 +32,7 @@ pub enum Item {
     },
 }
 
-impl Item {
+impl StreamElement {
     /// Its time in ticks.
     #[must_use]
     pub fn time(&self) -> u64 {
@@ -75,7 +75,7 @@ impl<'a> Stream<'a> {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn next_item(&mut self) -> Result<Option<Item>, ReadError> {
+    pub fn next_element(&mut self) -> Result<Option<StreamElement>, ReadError> {
         loop {
             if self.at >= self.words.len() {
                 return self.next_page();
@@ -84,7 +84,7 @@ impl<'a> Stream<'a> {
                 let words = (self.words.len() - self.at) as u64;
                 self.at = self.words.len();
                 let time = self.time;
-                return Ok(Some(Item::Damaged { time, words }));
+                return Ok(Some(StreamElement::Damaged { time, words }));
             };
             self.at += used;
             if record.op == Op::Time {
@@ -92,14 +92,14 @@ impl<'a> Stream<'a> {
                 continue;
             }
             self.time = self.time.wrapping_add(record.ticks);
-            return Ok(Some(Item::Record {
+            return Ok(Some(StreamElement::Record {
                 time: self.time,
                 record,
             }));
         }
     }
 
-    fn next_page(&mut self) -> Result<Option<Item>, ReadError> {
+    fn next_page(&mut self) -> Result<Option<StreamElement>, ReadError> {
         let Some((page, rest)) = self.pages.split_first() else {
             return Ok(None);
         };
@@ -115,7 +115,7 @@ impl<'a> Stream<'a> {
         self.next = head.sequence.wrapping_add(1);
         self.dropped = head.dropped;
         self.time = head.base;
-        Ok(Some(Item::Page {
+        Ok(Some(StreamElement::Page {
             missing: missing.max(u64::from(!is_next)),
             time: head.base,
         }))

@@ -106,7 +106,7 @@ pub enum Event {
     /// A region turns out to be open after events that are missing.
     Known,
     /// Its phase ends, and this one starts.
-    Turn(PseudoRegion),
+    SwitchPhase(PseudoRegion),
     /// It closes. Of a fork: how many threads its team had, 0 if unknown.
     End {
         /// Whether it was not left by its own exit.

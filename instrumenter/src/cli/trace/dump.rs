@@ -136,7 +136,7 @@ impl Dump<'_> {
                 }
             }
             Event::Known => "open",
-            Event::Turn(phase) => {
+            Event::SwitchPhase(phase) => {
                 fact("part", part(*phase));
                 "turn"
             }

@@ -23,7 +23,7 @@ use crate::spell::fortran_lines::{Argument, Lines};
 
 /// What a function takes behind the handle.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Word {
+enum Parameter {
     /// Whether a condition holds.
     If,
     /// A number of threads.
@@ -39,22 +39,32 @@ enum Word {
 }
 
 impl Shape {
-    fn words(self) -> &'static [Word] {
+    fn parameters(self) -> &'static [Parameter] {
         match self {
-            Self::First | Self::Section => &[Word::Text],
+            Self::First | Self::Section => &[Parameter::Text],
             Self::Plain | Self::SectionEnd => &[],
-            Self::Fork => &[Word::If, Word::Threads, Word::Left, Word::Text],
+            Self::Fork => &[
+                Parameter::If,
+                Parameter::Threads,
+                Parameter::Left,
+                Parameter::Text,
+            ],
             Self::Opens => &[],
-            Self::Leaves | Self::LeavesLater => &[Word::Left, Word::Text],
-            Self::LeavesKnown => &[Word::Left],
-            Self::GoesOn | Self::GoesOnCreating => &[Word::Back],
-            Self::Creates => &[Word::New, Word::Left, Word::If, Word::Text],
-            Self::Executes => &[Word::New],
+            Self::Leaves | Self::LeavesLater => &[Parameter::Left, Parameter::Text],
+            Self::LeavesKnown => &[Parameter::Left],
+            Self::GoesOn | Self::GoesOnCreating => &[Parameter::Back],
+            Self::Creates => &[
+                Parameter::New,
+                Parameter::Left,
+                Parameter::If,
+                Parameter::Text,
+            ],
+            Self::Executes => &[Parameter::New],
         }
     }
 }
 
-impl Word {
+impl Parameter {
     /// What a wrapper passes on.
     fn passed(self) -> &'static str {
         match self {
@@ -135,15 +145,20 @@ impl FortranSpeller<'_> {
             lines.statement(&format!("{TASK_LABEL} :: {task}"));
         }
         let mut arguments = vec![Argument::number(named)];
-        arguments.extend(shape.words().iter().filter_map(|word| match word {
-            Word::New => Some(Argument::new(task.clone(), (NEW, TASK_LABEL))),
-            Word::Threads => Some(Argument::new(
-                self.threads(region),
-                ("romp_n", "integer(4), intent(in)"),
-            )),
-            Word::Text => Some(Argument::literal(self.ctc(named))),
-            _ => None,
-        }));
+        arguments.extend(
+            shape
+                .parameters()
+                .iter()
+                .filter_map(|parameter| match parameter {
+                    Parameter::New => Some(Argument::new(task.clone(), (NEW, TASK_LABEL))),
+                    Parameter::Threads => Some(Argument::new(
+                        self.threads(region),
+                        ("romp_n", "integer(4), intent(in)"),
+                    )),
+                    Parameter::Text => Some(Argument::literal(self.ctc(named))),
+                    _ => None,
+                }),
+        );
         lines.call(&self.wrapper(&in_fortran(name)), &arguments);
         if shape == Shape::GoesOnCreating {
             lines.statement("end block");
@@ -178,7 +193,7 @@ impl FortranSpeller<'_> {
         }
         if functions
             .values()
-            .any(|shape| shape.words().contains(&Word::Left))
+            .any(|shape| shape.parameters().contains(&Parameter::Left))
         {
             self.pomp2_stack(&mut lines);
         }
@@ -219,27 +234,27 @@ impl FortranSpeller<'_> {
     }
 
     fn pomp2_wrapper(&self, name: &str, shape: Shape, lines: &mut Lines) {
-        let words = || shape.words().iter();
-        let given = words().filter_map(|word| word.given());
+        let parameters = || shape.parameters().iter();
+        let given = parameters().filter_map(|parameter| parameter.given());
         let given: Vec<_> = std::iter::once(("integer", "romp_region"))
             .chain(given)
             .collect();
         self.begin_subroutine(&self.wrapper(name), &given, lines);
-        for (declaration, name) in words().filter_map(|word| word.local()) {
+        for (declaration, name) in parameters().filter_map(|parameter| parameter.local()) {
             lines.statement(&format!("{declaration} :: {name}"));
         }
         self.declare_handles(lines);
         let mut arguments = vec![passed("romp_handles(romp_region + 1)".into())];
-        arguments.extend(words().map(|word| passed(word.passed().into())));
+        arguments.extend(parameters().map(|parameter| passed(parameter.passed().into())));
         let keep = |keeps: &str, lines: &mut Lines| {
-            let arguments = [keeps, Word::Left.passed()].map(|word| passed(word.into()));
+            let arguments = [keeps, Parameter::Left.passed()].map(|name| passed(name.into()));
             lines.call(&self.stack(), &arguments);
         };
-        if shape.words().contains(&Word::Back) {
+        if shape.parameters().contains(&Parameter::Back) {
             keep(".false.", lines);
         }
         lines.call(name, &arguments);
-        if shape.words().contains(&Word::Left) {
+        if shape.parameters().contains(&Parameter::Left) {
             keep(".true.", lines);
         }
         lines.statement("end subroutine");

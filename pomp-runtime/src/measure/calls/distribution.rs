@@ -8,7 +8,7 @@ use profile::region_kind::PseudoRegion;
 
 use crate::measure::clock::Scale;
 use crate::measure::memory;
-use crate::measure::shared::Word;
+use crate::measure::shared::SharedU64;
 
 /// As many buckets as fill two cache lines.
 const BUCKETS: usize = 32;
@@ -22,8 +22,8 @@ const FIRST: u32 = 5;
 pub(crate) struct Instances {
     /// The shortest, and how much longer the longest is; zeros where there was
     /// none. One comparison tells that an instance lies between.
-    shortest: Word,
-    width: Word,
+    shortest: SharedU64,
+    width: SharedU64,
     buckets: [AtomicU32; BUCKETS],
 }
 

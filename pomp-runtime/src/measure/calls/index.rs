@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::hash::Spread;
 use super::tree::Node;
 use crate::measure::region::Region;
-use crate::measure::shared::{Link, Word, leak, leak_slice};
+use crate::measure::shared::{SharedRef, SharedU64, leak, leak_slice};
 
 /// Places of the first table; each further one has four times as many.
 const FIRST: usize = 64;
@@ -45,8 +45,8 @@ impl Key {
 /// All nodes of a tree but its initial roots.
 #[derive(Debug)]
 pub(crate) struct Index {
-    table: Link<Table>,
-    used: Word,
+    table: SharedRef<Table>,
+    used: SharedU64,
     /// Set when there was no memory to grow: nodes may be missing.
     has_gaps: AtomicBool,
 }
@@ -54,7 +54,7 @@ pub(crate) struct Index {
 /// A power of two of places, at most half of them used.
 #[derive(Debug)]
 struct Table {
-    places: &'static [Link<Node>],
+    places: &'static [SharedRef<Node>],
     /// The one before, so that those who look for lost memory find it.
     _before: Option<&'static Table>,
 }
@@ -62,8 +62,8 @@ struct Table {
 impl Index {
     pub(crate) const fn new() -> Self {
         Self {
-            table: Link::none(),
-            used: Word::new(0),
+            table: SharedRef::none(),
+            used: SharedU64::new(0),
             has_gaps: AtomicBool::new(false),
         }
     }
@@ -99,7 +99,7 @@ impl Index {
     fn grow(&self, old: Option<&'static Table>) -> Option<&'static Table> {
         let size = old.map_or(FIRST, |table| table.places.len() * 4);
         let new = leak(Table {
-            places: leak_slice(size, Link::none)?,
+            places: leak_slice(size, SharedRef::none)?,
             _before: old,
         })?;
         for node in old.into_iter().flat_map(|table| table.places) {
@@ -115,7 +115,7 @@ impl Index {
 
 impl Table {
     /// The place of a key, and the node there; one is free, so that this ends.
-    fn probe(&self, key: Key) -> Option<(&'static Link<Node>, Option<&'static Node>)> {
+    fn probe(&self, key: Key) -> Option<(&'static SharedRef<Node>, Option<&'static Node>)> {
         let mask = self.places.len() - 1;
         let start = key.hash();
         (0..self.places.len()).find_map(|step| {

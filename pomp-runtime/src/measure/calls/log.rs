@@ -9,7 +9,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::tree::Node;
-use crate::measure::shared::{Link, Word};
+use crate::measure::shared::{SharedRef, SharedU64};
 use crate::measure::{sampling, untimed};
 
 /// Entries that are sorted at a time: a kilobyte.
@@ -18,8 +18,8 @@ const ENTRIES: usize = 64;
 /// An instance: its node and its time in ticks.
 #[derive(Debug)]
 struct Entry {
-    node: Link<Node>,
-    ticks: Word,
+    node: SharedRef<Node>,
+    ticks: SharedU64,
 }
 
 /// The log of one thread.
@@ -35,8 +35,8 @@ impl Log {
             used: AtomicUsize::new(0),
             entries: [const {
                 Entry {
-                    node: Link::none(),
-                    ticks: Word::new(0),
+                    node: SharedRef::none(),
+                    ticks: SharedU64::new(0),
                 }
             }; ENTRIES],
         }

@@ -25,7 +25,7 @@ use crate::measure::memory;
 use crate::measure::pause;
 use crate::measure::region::Region;
 use crate::measure::sampling::Sample;
-use crate::measure::shared::{Link, Word, leak, leak_slice};
+use crate::measure::shared::{SharedRef, SharedU64, leak, leak_slice};
 
 /// Nodes in the first chunk of an arena; each further one is twice as large.
 const FIRST_CHUNK: usize = 16;
@@ -40,8 +40,8 @@ const LONG_SEARCH: usize = 64;
 /// Count and ticks of one pseudo-region.
 #[derive(Debug, Default)]
 pub(crate) struct Span {
-    pub(crate) count: Word,
-    pub(crate) ticks: Word,
+    pub(crate) count: SharedU64,
+    pub(crate) ticks: SharedU64,
 }
 
 impl Span {
@@ -74,34 +74,34 @@ const LEVELS: u8 = 4;
 /// A node of the call-path tree. The owner writes; others read at the end.
 #[derive(Debug, Default)]
 pub(crate) struct Node {
-    region: Link<Region>,
+    region: SharedRef<Region>,
     /// The parent; of a member root, the fork node.
-    parent: Link<Node>,
+    parent: SharedRef<Node>,
     /// The child that was used last; it leads into the ring of children.
-    last_child: Link<Node>,
+    last_child: SharedRef<Node>,
     /// The next child of the same parent, in a ring.
-    next: Link<Node>,
+    next: SharedRef<Node>,
     /// A `PseudoRegion`, `MEMBER` or `INITIAL`.
     within: AtomicU8,
     number: AtomicU32,
     /// Of a root that is traced: the number of its thread's path, plus one.
-    pub(crate) path: Word,
+    pub(crate) path: SharedU64,
     /// How many of the regions on its path are entered within themselves.
     repeats: AtomicU8,
     /// Whether entering it needs more than opening a frame.
     is_special: AtomicBool,
     /// Of the entry into a recursion that goes on at a node above: that node.
-    recursion: Link<Node>,
+    recursion: SharedRef<Node>,
     /// Of a fork node: its team sizes.
-    pub(crate) teams: Link<TeamSize>,
+    pub(crate) teams: SharedRef<TeamSize>,
     /// Of a fork node: the latest join.
-    pub(crate) last_join: Word,
+    pub(crate) last_join: SharedU64,
     /// What only some nodes have.
-    pub(crate) waits: Link<NodeWaits>,
+    pub(crate) waits: SharedRef<NodeWaits>,
     /// If only some of its instances are timed.
-    sample: Link<Sample>,
+    sample: SharedRef<Sample>,
     /// What was counted in its instances, if anything is.
-    pub(crate) counters: Link<counters::Values>,
+    pub(crate) counters: SharedRef<counters::Values>,
     spans: [Span; PseudoRegion::COUNT],
     /// Of `main`; of a fork node `seq`.
     pub(crate) instances: Instances,
@@ -111,13 +111,13 @@ pub(crate) struct Node {
 #[derive(Debug, Default)]
 pub(crate) struct TeamSize {
     pub(crate) size: AtomicU32,
-    pub(crate) instances: Word,
+    pub(crate) instances: SharedU64,
     /// Sum of the join times, wrapping.
-    pub(crate) joins: Word,
+    pub(crate) joins: SharedU64,
     /// Where the barrier at the end has no events of its own: sum of the times
     /// at which the last member's part ended, wrapping.
-    pub(crate) ends: Word,
-    pub(crate) next: Link<TeamSize>,
+    pub(crate) ends: SharedU64,
+    pub(crate) next: SharedRef<TeamSize>,
 }
 
 impl Node {
@@ -278,16 +278,16 @@ pub(crate) fn pseudo_region(discriminant: u8) -> PseudoRegion {
 struct Chunk {
     nodes: &'static [Node],
     used: AtomicUsize,
-    next: Link<Chunk>,
+    next: SharedRef<Chunk>,
 }
 
 /// The nodes of one thread block.
 #[derive(Debug)]
 pub(crate) struct CallTree {
-    first: Link<Chunk>,
-    last: Link<Chunk>,
+    first: SharedRef<Chunk>,
+    last: SharedRef<Chunk>,
     /// The member root that was used last; it leads into the ring of them.
-    last_root: Link<Node>,
+    last_root: SharedRef<Node>,
     index: Index,
     /// Set when memory was refused.
     is_full: AtomicBool,
@@ -298,9 +298,9 @@ pub(crate) struct CallTree {
 impl CallTree {
     pub(crate) const fn new() -> Self {
         Self {
-            first: Link::none(),
-            last: Link::none(),
-            last_root: Link::none(),
+            first: SharedRef::none(),
+            last: SharedRef::none(),
+            last_root: SharedRef::none(),
             index: Index::new(),
             is_full: AtomicBool::new(false),
             is_unlimited: AtomicBool::new(false),
@@ -451,7 +451,7 @@ impl CallTree {
         let chunk = leak(Chunk {
             nodes,
             used: AtomicUsize::new(0),
-            next: Link::none(),
+            next: SharedRef::none(),
         })?;
         match last {
             Some(last) => last.next.set(Some(chunk)),

@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::tree::Node;
-use crate::measure::shared::{Link, Word, leak};
+use crate::measure::shared::{SharedRef, SharedU64, leak};
 
 /// Members whose records are made at once.
 const MEMBERS: usize = 16;
@@ -19,12 +19,12 @@ pub(crate) const SEVERAL: usize = 1;
 /// The record of a node.
 #[derive(Debug, Default)]
 pub(crate) struct NodeWaits {
-    late: Link<LateMembers>,
-    holders: Link<Holder>,
+    late: SharedRef<LateMembers>,
+    holders: SharedRef<Holder>,
     /// How often another thread had it.
-    pub(crate) waited: Word,
+    pub(crate) waited: SharedU64,
     /// The longest wait in ticks.
-    pub(crate) longest: Word,
+    pub(crate) longest: SharedU64,
     /// Address of the lock; 0 before the first, [`SEVERAL`].
     address: AtomicUsize,
 }
@@ -33,28 +33,28 @@ pub(crate) struct NodeWaits {
 #[derive(Debug, Default)]
 struct LateMembers {
     members: [Late; MEMBERS],
-    next: Link<LateMembers>,
+    next: SharedRef<LateMembers>,
 }
 
 /// How often one member came last.
 #[derive(Debug, Default)]
 pub(crate) struct Late {
-    pub(crate) times: Word,
+    pub(crate) times: SharedU64,
     /// Ticks after the one before it.
-    pub(crate) after_others: Word,
+    pub(crate) after_others: SharedU64,
     /// Ticks after the first.
-    pub(crate) after_first: Word,
+    pub(crate) after_first: SharedU64,
 }
 
 /// Where others had it.
 #[derive(Debug, Default)]
 pub(crate) struct Holder {
     /// The node of the one who had it, in another thread's tree.
-    pub(crate) node: Link<Node>,
-    pub(crate) times: Word,
+    pub(crate) node: SharedRef<Node>,
+    pub(crate) times: SharedU64,
     /// Ticks waited for it.
-    pub(crate) ticks: Word,
-    next: Link<Holder>,
+    pub(crate) ticks: SharedU64,
+    next: SharedRef<Holder>,
 }
 
 impl Node {
@@ -137,7 +137,7 @@ impl NodeWaits {
 }
 
 /// What a link leads to, made if there is nothing.
-fn made(link: &Link<LateMembers>) -> Option<&'static LateMembers> {
+fn made(link: &SharedRef<LateMembers>) -> Option<&'static LateMembers> {
     if link.get().is_none() {
         link.set(leak(LateMembers::default()));
     }

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard};
 use super::events::{Event, LAST};
 use super::requests::Code;
 use crate::measure::mutex::lock;
-use crate::measure::shared::{Link, leak};
+use crate::measure::shared::{SharedRef, leak};
 use crate::measure::{attention, errno};
 
 /// A collector's function, called in the thread of the event.
@@ -43,7 +43,7 @@ static NUMBER: AtomicU32 = AtomicU32::new(0);
 static TELLING: AtomicBool = AtomicBool::new(false);
 
 /// Each event's callback, by its number.
-static CALLBACKS: [Link<Callback>; LAST + 1] = [const { Link::none() }; LAST + 1];
+static CALLBACKS: [SharedRef<Callback>; LAST + 1] = [const { SharedRef::none() }; LAST + 1];
 
 /// Whether events are followed for somebody.
 #[inline(always)]

@@ -12,7 +12,7 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 use super::events::{Activity, Event};
 use super::session::{is_listening, number, tell};
 use crate::measure::frame::Frame;
-use crate::measure::shared::Word;
+use crate::measure::shared::SharedU64;
 use crate::measure::thread::{self, Thread};
 
 /// A kind of wait that has ids.
@@ -50,22 +50,22 @@ impl Kind {
 #[derive(Debug)]
 pub(crate) struct WaitCounts {
     /// How many there were of each kind.
-    counts: [Word; 6],
+    counts: [SharedU64; 6],
     /// Address of the frame that could wait and does not; 0 if there is none.
-    passing: Word,
+    passing: SharedU64,
     /// 1 while the end of idleness is told.
-    is_waking: Word,
+    is_waking: SharedU64,
     /// The session in which the thread was told to be idle; 0 if in none.
-    was_idle: Word,
+    was_idle: SharedU64,
 }
 
 impl WaitCounts {
     pub(crate) const fn new() -> Self {
         Self {
-            counts: [const { Word::new(0) }; 6],
-            passing: Word::new(0),
-            is_waking: Word::new(0),
-            was_idle: Word::new(0),
+            counts: [const { SharedU64::new(0) }; 6],
+            passing: SharedU64::new(0),
+            is_waking: SharedU64::new(0),
+            was_idle: SharedU64::new(0),
         }
     }
 

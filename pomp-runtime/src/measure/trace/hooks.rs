@@ -103,9 +103,14 @@ impl Thread {
 
     /// A region goes on to another phase.
     #[inline(always)]
-    pub(crate) fn trace_turn(&'static self, node: &'static Node, phase: PseudoRegion, at: u64) {
+    pub(crate) fn trace_phase_switch(
+        &'static self,
+        node: &'static Node,
+        phase: PseudoRegion,
+        at: u64,
+    ) {
         if self.trace.is_on() {
-            self.write_record(head(Op::Turn, phase as u8, region(node)), at, []);
+            self.write_record(head(Op::SwitchPhase, phase as u8, region(node)), at, []);
         }
     }
 

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use trace::layout::{PAYLOAD_WORDS, label};
 use trace::record::{Op, TICKS_LIMIT, head, timed};
 
-use crate::measure::shared::{Link, Word};
+use crate::measure::shared::{SharedRef, SharedU64};
 use crate::measure::thread::Thread;
 pub(crate) use end::{Finished, close, finish, write_so_far};
 pub(crate) use hooks::{LockRecord, LoopRecord};
@@ -35,17 +35,17 @@ pub(crate) struct Stream {
     is_on: AtomicBool,
     number: AtomicU32,
     /// The page that is written to; none at first, and while there is none.
-    page: Link<Page>,
+    page: SharedRef<Page>,
     /// Words of it that are used.
     used: AtomicUsize,
     /// Time of the last record, in ticks.
-    last: Word,
+    last: SharedU64,
     /// Pages so far.
-    sequence: Word,
+    sequence: SharedU64,
     /// Events that were not recorded.
-    dropped: Word,
+    dropped: SharedU64,
     /// Labels that were given out.
-    labels: Word,
+    labels: SharedU64,
 }
 
 impl Stream {
@@ -53,12 +53,12 @@ impl Stream {
         Self {
             is_on: AtomicBool::new(false),
             number: AtomicU32::new(0),
-            page: Link::none(),
+            page: SharedRef::none(),
             used: AtomicUsize::new(0),
-            last: Word::new(0),
-            sequence: Word::new(0),
-            dropped: Word::new(0),
-            labels: Word::new(0),
+            last: SharedU64::new(0),
+            sequence: SharedU64::new(0),
+            dropped: SharedU64::new(0),
+            labels: SharedU64::new(0),
         }
     }
 

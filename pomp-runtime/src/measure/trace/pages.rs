@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use trace::layout::{PAYLOAD_WORDS, SlotHead, SlotKind};
 
 use crate::measure::helper_requests;
-use crate::measure::shared::{Link, Word, leak, leak_slice};
+use crate::measure::shared::{SharedRef, SharedU64, leak, leak_slice};
 
 /// More pages than this are not made, whatever the limit: a gigabyte.
 const MOST: usize = 1 << 14;
@@ -22,19 +22,19 @@ const TAKEN: u8 = 1;
 pub(super) struct Page {
     state: AtomicU8,
     /// The full page that was handed over before.
-    next: Link<Page>,
+    next: SharedRef<Page>,
     stream: AtomicU32,
-    sequence: Word,
-    base: Word,
-    dropped: Word,
+    sequence: SharedU64,
+    base: SharedU64,
+    dropped: SharedU64,
     used: AtomicUsize,
     /// Where in the file the page stands as it was, before it is full; 0 if it does not.
-    slot: Word,
+    slot: SharedU64,
     words: &'static [std::sync::atomic::AtomicU64],
 }
 
 /// All pages that were made.
-static PAGES: [Link<Page>; MOST] = [const { Link::none() }; MOST];
+static PAGES: [SharedRef<Page>; MOST] = [const { SharedRef::none() }; MOST];
 /// How many may be made.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 /// Where the search for a free page begins.
@@ -42,7 +42,7 @@ static HINT: AtomicUsize = AtomicUsize::new(0);
 /// Set when no page was free, until one is.
 static NONE_FREE: AtomicBool = AtomicBool::new(false);
 /// The full page that was handed over last.
-static FULL: Link<Page> = Link::none();
+static FULL: SharedRef<Page> = SharedRef::none();
 
 /// So many bytes may be taken.
 pub(super) fn limit(bytes: u64) {
@@ -53,7 +53,7 @@ pub(super) fn limit(bytes: u64) {
 /// A forked child has no threads that hold pages.
 pub(super) fn start_anew() {
     FULL.set(None);
-    for page in PAGES.iter().filter_map(Link::get) {
+    for page in PAGES.iter().filter_map(SharedRef::get) {
         page.state.store(FREE, Ordering::Relaxed);
     }
     NONE_FREE.store(false, Ordering::Relaxed);
@@ -92,13 +92,13 @@ fn make() -> Option<&'static Page> {
     let words = leak_slice(PAYLOAD_WORDS, std::sync::atomic::AtomicU64::default)?;
     leak(Page {
         state: AtomicU8::new(TAKEN),
-        next: Link::none(),
+        next: SharedRef::none(),
         stream: AtomicU32::new(0),
-        sequence: Word::new(0),
-        base: Word::new(0),
-        dropped: Word::new(0),
+        sequence: SharedU64::new(0),
+        base: SharedU64::new(0),
+        dropped: SharedU64::new(0),
         used: AtomicUsize::new(0),
-        slot: Word::new(0),
+        slot: SharedU64::new(0),
         words,
     })
 }

@@ -21,7 +21,7 @@ use super::table::NAMES;
 use crate::measure::facts;
 use crate::measure::modules;
 use crate::measure::mutex::lock;
-use crate::measure::shared::{Link, leak};
+use crate::measure::shared::{SharedRef, leak};
 
 type Ask = extern "C" fn() -> c_int;
 
@@ -68,7 +68,7 @@ impl Runtime {
 }
 
 /// The runtime that was met first: what is asked apart from calls is asked of it.
-static FIRST: Link<Runtime> = Link::none();
+static FIRST: SharedRef<Runtime> = SharedRef::none();
 
 #[derive(Default)]
 struct Book {

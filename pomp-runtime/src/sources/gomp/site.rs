@@ -17,7 +17,7 @@ use super::table::row::Row;
 use super::tasks::Body;
 use crate::measure::mutex::lock;
 use crate::measure::region::{self, Region, register};
-use crate::measure::shared::{Link, leak};
+use crate::measure::shared::{SharedRef, leak};
 use crate::measure::{errno, message, modules};
 
 /// A call that was met before.
@@ -26,9 +26,9 @@ struct Site {
     address: usize,
     entry: usize,
     function: usize,
-    region: Link<Region>,
-    runtime: Link<Runtime>,
-    body: Link<Body>,
+    region: SharedRef<Region>,
+    runtime: SharedRef<Runtime>,
+    body: SharedRef<Body>,
 }
 
 /// What a call needs.
@@ -206,9 +206,9 @@ fn enter(entry: usize, address: usize, call: Call) {
         address,
         entry,
         function: call.function,
-        region: Link::none(),
-        runtime: Link::none(),
-        body: Link::none(),
+        region: SharedRef::none(),
+        runtime: SharedRef::none(),
+        body: SharedRef::none(),
     };
     let Some(site) = leak(site) else { return };
     site.region.set(call.region);

@@ -11,7 +11,7 @@ use super::super::pomp::{begin_created_task, report};
 use super::table::Entry;
 use super::{own, site};
 use crate::measure::region::Region;
-use crate::measure::shared::{Link, leak};
+use crate::measure::shared::{SharedRef, leak};
 use profile::event::Event;
 
 /// How many functions of tasks can be measured.
@@ -44,7 +44,7 @@ pub(super) struct Body {
 }
 
 /// By the numbers of their stubs.
-static KNOWN: [Link<Body>; BODIES] = [const { Link::none() }; BODIES];
+static KNOWN: [SharedRef<Body>; BODIES] = [const { SharedRef::none() }; BODIES];
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 /// Where the stubs stand.
 static STUBS: AtomicUsize = AtomicUsize::new(0);
@@ -108,7 +108,7 @@ pub unsafe extern "C-unwind" fn task<E: Entry>(
 /// Only for the stubs.
 pub unsafe extern "C-unwind" fn task_body(data: *mut c_void, place: usize) {
     let number = place.wrapping_sub(STUBS.load(Ordering::Relaxed)) / BYTES_OF_STUB;
-    let Some(body) = KNOWN.get(number).and_then(Link::get) else {
+    let Some(body) = KNOWN.get(number).and_then(SharedRef::get) else {
         return;
     };
     let execution = body.region;

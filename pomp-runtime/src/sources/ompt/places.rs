@@ -8,7 +8,7 @@ use profile::model::Code;
 use super::super::by_address::{self, Book, Table};
 use crate::measure::mutex::lock;
 use crate::measure::region::{self, Region, register};
-use crate::measure::shared::{Link, leak};
+use crate::measure::shared::{SharedRef, leak};
 use crate::measure::{errno, modules};
 
 /// What is measured there: type of the region, and of a critical section what the runtime
@@ -19,7 +19,7 @@ pub(super) type What = (&'static str, u64);
 struct CodePlace {
     address: usize,
     what: What,
-    region: Link<Region>,
+    region: SharedRef<Region>,
 }
 
 impl by_address::Known for CodePlace {
@@ -76,7 +76,7 @@ fn read(what: What, address: usize) -> Option<&'static Region> {
         let place = leak(CodePlace {
             address,
             what,
-            region: Link::none(),
+            region: SharedRef::none(),
         })?;
         place.region.set(region);
         book.enter((address, what), place, &TABLE);

@@ -331,7 +331,7 @@ impl Listener for Lane<'_, '_> {
         self.team = self.teams.number(team_of(open));
         match event {
             Event::Begin { .. } | Event::Known => self.begin(at, top),
-            Event::Turn(to) => {
+            Event::SwitchPhase(to) => {
                 self.end_phase(at, top);
                 self.begin_phase(at, &Open { phase: *to, ..*top });
             }
