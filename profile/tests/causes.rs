@@ -166,6 +166,93 @@ fn all_small_regions_are_one_cause() {
 }
 
 #[test]
+fn small_teams_within_others_are_too_many_threads() {
+    let with = |processors: u32| {
+        let mut profile = run(
+            &[Kind::Parallel, Kind::Parallel],
+            &[&[0], &[0, 0], &[0, 0, 0], &[0, 0, 1]],
+        );
+        let inner = |thread| {
+            times(thread, Main, 1_000_000, 80).with(
+                Enter,
+                Span {
+                    count: 1_000_000,
+                    ns: 70 * SECOND,
+                },
+            )
+        };
+        let outer = row(1, &[(Main, 80), (Body, 80)]);
+        let seq = Span {
+            count: 1_000_000,
+            ns: 80 * SECOND,
+        };
+        let nested = vec![Row::of(1).with(Seq, seq), inner(2), inner(3)];
+        profile.nodes = vec![
+            node(None, 0, Body, vec![row(0, &[(Seq, 80)]), outer]),
+            node(Some(0), 1, Body, nested),
+        ];
+        profile.run.processors = processors;
+        found(&profile).first().map(|it| (it.0, it.1))
+    };
+    assert_eq!(with(1), Some((CauseKind::Oversubscription, Some(1))));
+    assert_eq!(with(2), Some((CauseKind::SmallRegions, Some(1))));
+}
+
+#[test]
+fn stretches_that_are_too_short_for_a_team_are_no_serial_part() {
+    let with = |count: u64| {
+        let mut profile = team(&[], Vec::new());
+        profile.serial = vec![Serial {
+            after: Some(0),
+            before: Some(0),
+            count,
+            ns: 20 * SECOND,
+        }];
+        let causes = Report::new(&profile).causes.list;
+        causes.iter().map(|cause| cause.kind).collect::<Vec<_>>()
+    };
+    assert_eq!(with(20_000_001), []);
+    assert_eq!(with(20), [CauseKind::SerialPart]);
+}
+
+#[test]
+fn what_handing_out_single_iterations_takes_is_said_to_be_unknown() {
+    let with = |schedule: &str| {
+        let mut profile = team(&[Kind::Loop], vec![loop_of(1, [[80, 0], [80, 0]])]);
+        profile.regions[1].schedule = Some(schedule.to_owned());
+        Report::new(&profile).summary.lines.join(" ")
+    };
+    let said = with("dynamic");
+    assert!(
+        said.contains("The LOOP at a.c:11 hands out one iteration at a time."),
+        "{said}"
+    );
+    assert!(!said.contains("negligible"), "{said}");
+    let larger = with("dynamic,100");
+    assert!(
+        larger.contains("negligible") && !larger.contains("hands out"),
+        "{larger}"
+    );
+}
+
+#[test]
+fn a_short_wait_is_doubted_where_threads_had_no_processor_for_as_long() {
+    // 2 of 100 s to win, 4 s lost.
+    let uneven = || team(&[Kind::Loop], vec![loop_of(1, [[42, 0], [38, 4]])]);
+    assert_eq!(
+        found(&busy(uneven(), 3, 2)),
+        [(CauseKind::Imbalance, Some(1), 2)]
+    );
+    assert_eq!(found(&busy(uneven(), 4, 2)), []);
+    // 10 to win.
+    let much = || team(&[Kind::Loop], vec![loop_of(1, [[50, 0], [30, 20]])]);
+    assert_eq!(
+        found(&busy(much(), 4, 2)),
+        [(CauseKind::Imbalance, Some(1), 10)]
+    );
+}
+
+#[test]
 fn a_lock_is_one_cause_for_all_its_sites() {
     let queue = |region| {
         let parts = [(Main, 20), (Enter, 10), (Body, 9), (Exit, 1)];
@@ -280,6 +367,20 @@ fn a_busy_machine_is_said_first_and_takes_the_waits_that_it_explains() {
     let mut bound = busy(turns(), 80, 1);
     bound.run.settings = [("OMP_PLACES".to_owned(), "{0}".to_owned())].into();
     assert_eq!(kinds(&bound), [CauseKind::Affinity]);
+}
+
+#[test]
+fn processors_that_were_busy_bound_what_can_be_won() {
+    let won = |system: u64| -> u64 {
+        let profile = team(&[Kind::Loop], vec![loop_of(1, [[60, 0], [20, 40]])]);
+        let mut profile = busy(profile, 60, 1);
+        profile.run.system_ns = system * SECOND;
+        let waits = found(&profile).into_iter();
+        let waits = waits.filter(|it| it.0 == CauseKind::Imbalance);
+        waits.map(|it| it.2).sum()
+    };
+    // One processor ran for all of the 100 s; what of that was spent on yielding is to win.
+    assert_eq!((won(0), won(15)), (0, 15));
 }
 
 #[test]

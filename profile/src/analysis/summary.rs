@@ -148,8 +148,7 @@ impl Facts<'_> {
     fn nothing_to_win(&self) -> String {
         let overheads = self.overheads;
         let lost = overheads.whole_sum.overhead;
-        let is_negligible =
-            overheads.untold.percent < NEGLIGIBLE && lost.percent < 2.0 * NEGLIGIBLE;
+        let is_negligible = self.all_is_told() && lost.percent < 2.0 * NEGLIGIBLE;
         format!(
             "{} threads lost {} of their time ({} of {}){}.",
             match is_negligible {
@@ -259,6 +258,11 @@ impl Facts<'_> {
         )
     }
 
+    /// Whether overhead is told from work wherever it matters.
+    fn all_is_told(&self) -> bool {
+        self.overheads.untold.percent < NEGLIGIBLE && self.causes.notes.is_empty()
+    }
+
     fn losses(&self) -> String {
         let sum = &self.overheads.whole_sum;
         let mut parts: Vec<(Category, u64)> = Category::ALL
@@ -271,8 +275,7 @@ impl Facts<'_> {
             .into_iter()
             .map(|(category, ns)| format!("{} {}", category.in_words(), time(ns)))
             .collect();
-        let is_known = self.overheads.untold.percent < NEGLIGIBLE;
-        let verdict = match (sum.overhead.percent < NEGLIGIBLE, is_known) {
+        let verdict = match (sum.overhead.percent < NEGLIGIBLE, self.all_is_told()) {
             (true, true) => "Overhead is negligible: t",
             (_, true) => "T",
             (_, false) => "As far as it was measured, t",

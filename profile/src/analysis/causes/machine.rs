@@ -17,11 +17,23 @@ const BUSY: f64 = 5.0;
 /// How many times the least work of a thread the most is, where it differs.
 const DIFFERS: f64 = 1.1;
 
+/// What to try where inner teams are too many.
+pub(super) const NESTED: &str = "Parallel regions nest: set OMP_MAX_ACTIVE_LEVELS=1, or \
+                                 num_threads so that all levels together have no more threads \
+                                 than processors.";
+
+/// Whether the run had more threads at once than the process has processors.
+pub(super) fn has_too_many_threads(facts: &Facts<'_, '_>) -> bool {
+    let processors = u64::from(facts.profile.run.processors);
+    processors > 0 && facts.overheads.threads > processors
+}
+
 /// Weighs causes against what threads lost for want of a processor.
 pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     let Some(scheduling) = scheduling(facts) else {
         return;
     };
+    doubt(facts, &scheduling, &mut causes.list);
     let without = part(scheduling.ready_ns, scheduling.run_ns);
     let kind = kind(facts, &scheduling);
     let mut amount = useful_without(facts, kind, &scheduling);
@@ -46,21 +58,35 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     causes.list.push(cause.saying(what, remedy));
 }
 
+/// A short wait can be a wait for a thread that had no processor, as long as threads were
+/// ready and did not run for as long: it is no finding on a machine that does something else
+/// now and then.
+fn doubt(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [Cause]) {
+    let others = facts.overheads.threads.saturating_sub(1);
+    let explains = scheduling.ready_ns.saturating_mul(others);
+    for cause in causes.iter_mut().filter(|cause| cause.is_wait) {
+        if cause.lost.ns <= explains {
+            cause.least = cause.least.max(BUSY);
+        }
+    }
+}
+
 /// The elapsed time that all causes together can win, in nanoseconds. With more threads than
 /// processors, another thread computes while one waits. Without the waits the processors
-/// still need as long for what all threads computed.
+/// still need as long for what all threads computed. The system's time is none of that: LLVM's
+/// threads wait by yielding.
 pub(super) fn most_to_win(facts: &Facts<'_, '_>) -> u64 {
     let duration = facts.overheads.duration_ns;
     let processors = u64::from(facts.profile.run.processors);
     let Some(scheduling) = scheduling(facts) else {
         return duration;
     };
-    let is_shared = processors > 0 && facts.overheads.threads > processors;
-    if !is_shared || kind(facts, &scheduling) == Kind::Affinity {
+    if !has_too_many_threads(facts) || kind(facts, &scheduling) == Kind::Affinity {
         return duration;
     }
     let computing = (useful(facts) + facts.overheads.serial.ns as f64) as u64;
-    let ran = scheduling.run_ns.saturating_sub(spun(facts, &scheduling));
+    let waited = spun(facts, &scheduling).max(facts.profile.run.system_ns);
+    let ran = scheduling.run_ns.saturating_sub(waited);
     duration.saturating_sub(computing.min(ran) / processors)
 }
 
@@ -244,9 +270,7 @@ fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (S
             (
                 format!("{threads} shared {processors}, and had one {had} of the time"),
                 match nested {
-                    true => "Parallel regions nest: set OMP_MAX_ACTIVE_LEVELS=1, or num_threads \
-                             so that all levels together have no more threads than processors."
-                        .to_owned(),
+                    true => NESTED.to_owned(),
                     false => format!(
                         "Use no more threads than processors: {}.",
                         match facts.profile.run.settings.contains_key("OMP_NUM_THREADS") {

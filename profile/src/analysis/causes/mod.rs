@@ -10,6 +10,7 @@
 //! - What matters less than [`NEGLIGIBLE`] percent of the run is no cause of its own.
 
 mod contention;
+mod handing_out;
 mod kinds;
 mod ledger;
 mod machine;
@@ -71,6 +72,10 @@ pub struct Cause {
     /// Whether threads were late without a reason of their own, so that it may be that
     /// they had no processor.
     is_by_chance: bool,
+    /// Whether it is a wait for other threads.
+    is_wait: bool,
+    /// The least win with which it is reported, in percent of the run.
+    least: f64,
     /// What happened, as a clause.
     pub what: String,
     /// What to try, in sentences; empty if nothing is known.
@@ -92,7 +97,7 @@ pub struct Place {
 pub struct Causes {
     /// Those that matter, most to win first.
     pub list: Vec<Cause>,
-    /// What a reader should know that is no cause, in sentences.
+    /// Where time may be lost that cannot be told from work, in sentences.
     pub notes: Vec<String>,
 }
 
@@ -149,6 +154,7 @@ impl Facts<'_, '_> {
         let most = largest(entries);
         cause.category = most.map(|entry| entry.category);
         cause.is_estimated = most.is_some_and(|entry| entry.is_estimated);
+        cause.is_wait = most.is_some_and(Entry::is_wait);
         cause
     }
 
@@ -164,6 +170,8 @@ impl Facts<'_, '_> {
             evidence: Vec::new(),
             is_estimated: false,
             is_by_chance: false,
+            is_wait: false,
+            least: NEGLIGIBLE,
             what: String::new(),
             remedy: String::new(),
         }
@@ -182,15 +190,8 @@ impl Place {
 impl Cause {
     fn by_chance(mut self) -> Self {
         self.is_by_chance = true;
+        self.least = BY_CHANCE;
         self
-    }
-
-    /// The least win of a cause that is reported, in percent of the run.
-    fn least(&self) -> f64 {
-        match self.is_by_chance {
-            true => BY_CHANCE,
-            false => NEGLIGIBLE,
-        }
     }
 
     /// Whether the machine is to blame, not the program.
@@ -240,6 +241,7 @@ pub(crate) fn analyse(facts: &Facts<'_, '_>) -> Causes {
     machine::weigh(facts, &mut causes);
     no_more_than(machine::most_to_win(facts), facts, &mut causes.list);
     spread(facts, &mut causes.list);
+    causes.notes = handing_out::notes(facts, &causes.list);
     causes
 }
 
@@ -255,9 +257,12 @@ fn sort(list: &mut [Cause]) {
 fn spread(facts: &Facts<'_, '_>, list: &mut Vec<Cause>) {
     let (mattering, minor): (Vec<Cause>, Vec<Cause>) = std::mem::take(list)
         .into_iter()
-        .partition(|cause| cause.likely.percent >= cause.least());
+        .partition(|cause| cause.likely.percent >= cause.least);
     *list = mattering;
-    let minor: Vec<Cause> = minor.into_iter().filter(|it| !it.is_by_chance).collect();
+    let minor: Vec<Cause> = minor
+        .into_iter()
+        .filter(|it| it.least <= NEGLIGIBLE)
+        .collect();
     let mut amount = Amount::default();
     for cause in &minor {
         amount += Amount {

@@ -9,6 +9,10 @@ use crate::region_kind::RegionKind;
 /// Part of the serial time from which one function is what it is.
 const MOST: f64 = 0.5;
 
+/// A stretch between two regions that takes less on average, in nanoseconds, is not worth a
+/// team: it is what a loop over regions and the measurement itself take.
+const GAP: u64 = 1000;
+
 /// What the other threads could have done meanwhile.
 pub(super) fn serial_part(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     let overheads = facts.overheads;
@@ -19,10 +23,11 @@ pub(super) fn serial_part(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     }
     // Of several processes each has threads of its own.
     let of_each = (threads / overheads.processes.max(1) as f64).max(1.0);
+    let worth = (serial - gaps(facts)).max(0.0);
     let amount = Amount {
         lost: overheads.idle.ns,
-        likely: serial * (1.0 - 1.0 / of_each),
-        upper: serial,
+        likely: worth * (1.0 - 1.0 / of_each),
+        upper: worth,
     };
     let (place, who) = place(facts);
     let one = match overheads.processes {
@@ -44,6 +49,14 @@ pub(super) fn serial_part(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
         what,
         "Parallelise what takes most of it, or let it overlap with parallel work.",
     )]
+}
+
+/// The time of stretches between regions that are too short to be parallel, in nanoseconds.
+fn gaps(facts: &Facts<'_, '_>) -> f64 {
+    let all = facts.profile.serial.iter();
+    let gaps = all.filter(|of| of.after.is_some() && of.before.is_some());
+    let short = gaps.filter(|of| of.ns < GAP.saturating_mul(of.count));
+    short.map(|of| of.ns as f64).sum()
 }
 
 /// Where most of the serial time went, as far as functions, user regions or what it lies

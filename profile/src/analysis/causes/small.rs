@@ -1,9 +1,10 @@
 //! Parallel regions that do less than their teams cost. A loop over time steps has
-//! many of them; they are one cause.
+//! many of them; they are one cause. Where teams within teams have more threads than there
+//! are processors, their inner teams are what is too much.
 
 use super::ledger::{Amount, Entry, Ledger};
 use super::shape::work_and_wait;
-use super::{Cause, Facts, Kind, Place};
+use super::{Cause, Facts, Kind, Place, machine};
 use crate::analysis::words::{count, time};
 use crate::overheads::Category;
 
@@ -24,9 +25,11 @@ struct Region {
     wall: f64,
     /// Time that threads worked in them.
     useful: f64,
+    /// Whether all its teams are forked within others.
+    is_nested: bool,
 }
 
-/// All regions that are too small, as one cause.
+/// All regions that are too small: one cause, and one for those whose team should not be.
 pub(super) fn regions(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let owners = owners(facts);
     let mut small: Vec<(Region, Vec<Entry>)> = Vec::new();
@@ -42,17 +45,25 @@ pub(super) fn regions(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> 
             small.push((region, taken));
         }
     }
-    cause(facts, small).into_iter().collect()
+    let too_many = machine::has_too_many_threads(facts);
+    let (crowded, small): (Vec<_>, Vec<_>) = small
+        .into_iter()
+        .partition(|(region, _)| too_many && region.is_nested);
+    let crowded = cause(facts, Kind::Oversubscription, crowded);
+    let small = cause(facts, Kind::SmallRegions, small);
+    crowded.into_iter().chain(small).collect()
 }
 
 /// Regions that are repeated with little work each time.
 fn candidates(facts: &Facts<'_, '_>) -> Vec<Region> {
     let mut instances = vec![0; facts.profile.regions.len()];
     let mut wall = vec![0.0; facts.profile.regions.len()];
+    let mut is_nested = vec![true; facts.profile.regions.len()];
     for (node, of_node) in facts.tree.nodes.iter().zip(&facts.walls.nodes) {
         if node.kind.is_parallel() && !node.inside_itself {
             instances[node.region] += node.rows().map(|row| row.row.seq().count).sum::<u64>();
             wall[node.region] += of_node.inclusive;
+            is_nested[node.region] &= node.scope.is_some();
         }
     }
     let rows = facts
@@ -68,6 +79,7 @@ fn candidates(facts: &Facts<'_, '_>) -> Vec<Region> {
             members: row.threads as u64,
             wall: wall[row.region],
             useful: of.useful_ns as f64,
+            is_nested: is_nested[row.region],
         });
     let is_small = |region: &Region| {
         let each = (region.instances.max(1) * region.members.max(1)) as f64;
@@ -112,7 +124,7 @@ fn team_cost(facts: &Facts<'_, '_>, entry: &Entry) -> f64 {
     entry.amount.likely * unexplained
 }
 
-fn cause(facts: &Facts<'_, '_>, mut small: Vec<(Region, Vec<Entry>)>) -> Option<Cause> {
+fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>) -> Option<Cause> {
     crate::order::by(&mut small, |a, b| b.0.wall.total_cmp(&a.0.wall));
     let (first, _) = small.first()?;
     let pair_cost = facts.profile.run.pair_cost_ps as f64 / 1000.0;
@@ -153,12 +165,16 @@ fn cause(facts: &Facts<'_, '_>, mut small: Vec<(Region, Vec<Entry>)>) -> Option<
         time(each(useful)),
         time(each(paid)),
     );
-    let remedy = format!(
+    let alone = format!(
         "Put one parallel region around the loop that repeats it, join it with its neighbours, or \
          keep it serial with an if clause where it has less than about {} of work.",
         time(breaks_even)
     );
-    let mut cause = facts.cause_of(Kind::SmallRegions, place, amount);
+    let remedy = match kind {
+        Kind::Oversubscription => machine::NESTED.to_owned(),
+        _ => alone,
+    };
+    let mut cause = facts.cause_of(kind, place, amount);
     cause.category = Some(Category::Mgmt);
     let evidence = [
         ("instances", instances),
