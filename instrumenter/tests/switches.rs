@@ -109,3 +109,42 @@ fn what_is_no_c_is_left_to_the_compiler() {
     let text = "void f(int x)\n{\n#pragma omp parallel\nx++;\n}\\\n";
     assert!(instrumented(text).0.contains("\nPOMP_Parallel_end("));
 }
+
+/// The attributes that are not ours stay where they were.
+#[test]
+fn directives_in_a_sequence_may_have_other_attributes_beside_them() {
+    for (written, expected) in [
+        (
+            "[[gnu::unused, omp::sequence(directive(parallel), directive(critical))]]",
+            [
+                "[[gnu::unused, omp::directive(parallel ",
+                "[[omp::directive(critical)]]",
+            ],
+        ),
+        (
+            "[[omp::sequence(directive(parallel), omp::directive(critical)), a::b, c::d]]",
+            [
+                "[[omp::directive(parallel ",
+                "[[omp::directive(critical), a::b, c::d]]",
+            ],
+        ),
+        (
+            "[[a::b, omp::directive(parallel), omp::directive(critical), c::d]]",
+            [
+                "[[a::b, omp::directive(parallel ",
+                "[[omp::directive(critical), c::d]]",
+            ],
+        ),
+    ] {
+        let (text, warnings) =
+            instrumented(&format!("void f(int x)\n{{\n{written} {{ x++; }}\n}}\n"));
+        assert_eq!(warnings, "", "{written}");
+        for part in expected {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+    }
+    let (text, warnings) = instrumented(
+        "void f(int x)\n{\n[[omp::directive(parallel), a::b, omp::directive(critical)]] { x++; }\n}\n",
+    );
+    assert!(warnings.contains("another attribute"), "{warnings}\n{text}");
+}

@@ -103,9 +103,12 @@ impl List<'_> {
             self.members(item.clone(), item.start, DEEPEST, &mut members)?;
         }
         let sequence = members.len() > 1 || self.holds_sequence(&members);
-        // Taking a sequence apart would drop them.
-        let others = items.iter().any(|item| !own(item));
-        let frozen = (sequence && others).then_some("other attributes stand between its brackets");
+        // Those in front stay with the first directive, those behind with the last.
+        let first = items.iter().position(&own)?;
+        let last = items.iter().rposition(&own)?;
+        let between = items[first..=last].iter().any(|item| !own(item));
+        let frozen = (sequence && between).then_some("another attribute stands between two of it");
+        let others_from = items.get(last + 1).map(|_| items[last].end);
         // Such an attribute is refused or ignored: it is of a type or of a name.
         let misplaced = (!self.begins_statement).then_some("no statement begins with it");
         let (start, end) = (self.tokens[0].start(), self.tokens[self.end - 1].end());
@@ -126,7 +129,7 @@ impl List<'_> {
                 frozen: misplaced.filter(|_| !self.declares(member)).or(frozen),
                 sequence: sequence.then(|| InSequence {
                     begin: start,
-                    edits: self.edits(member, number == 0, next),
+                    edits: self.edits(member, number == 0, next, others_from),
                 }),
             }
         });
@@ -201,8 +204,15 @@ impl List<'_> {
     }
 
     /// What gives a directive brackets of its own. White space stays as it is:
-    /// there may be lines in it.
-    fn edits(&self, member: &Member, first: bool, next: Option<&Member>) -> Edits {
+    /// there may be lines in it. Behind the last one other attributes may stand, from the
+    /// comma with that index on.
+    fn edits(
+        &self,
+        member: &Member,
+        first: bool,
+        next: Option<&Member>,
+        others_from: Option<usize>,
+    ) -> Edits {
         let mut head = member.head.clone();
         let mut edits = Edits::new();
         let opening = match first {
@@ -216,12 +226,13 @@ impl List<'_> {
         self.replace(head, opening, &mut edits);
         let behind = member.arguments.end + 1;
         let closing = match () {
+            () if next.is_none() && others_from.is_some() => "",
             () if next.is_none() => "]]",
             // One that stands alone ends with an empty statement.
             () if self.stands_alone(member) => "]];",
             () => "]]",
         };
-        let until = next.map_or(self.end, |next| next.head.start);
+        let until = next.map_or(others_from.unwrap_or(self.end), |next| next.head.start);
         self.replace(behind..until, closing, &mut edits);
         edits
     }
