@@ -223,6 +223,7 @@ fn check_sums(profile: &Profile) -> Result<(), String> {
             run.user_ns,
             run.system_ns,
             run.pair_cost_ps,
+            run.passed_pair_cost_ps,
         ]
     });
     let scheduling = profile.run.scheduling.into_iter();

@@ -121,6 +121,10 @@ pub struct Run {
     /// picoseconds, as calibrated; 0 if it is not known. See [`Row::pairs`].
     #[serde(skip_serializing_if = "is_zero")]
     pub pair_cost_ps: u64,
+    /// The same of a pair of an instance that was not timed; 0 if it is not known. See
+    /// [`Row::passed_pairs`].
+    #[serde(skip_serializing_if = "is_zero")]
+    pub passed_pair_cost_ps: u64,
     /// What was counted besides time, by the names of [`crate::counters`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counters: Vec<String>,
@@ -147,6 +151,14 @@ pub struct Run {
 }
 
 impl Run {
+    /// What it cost to measure what a row tells of a construct of this kind, in picoseconds.
+    #[must_use]
+    pub fn measuring_ps(&self, row: &Row, kind: RegionKind) -> u128 {
+        let timed = u128::from(row.pairs(kind)) * u128::from(self.pair_cost_ps);
+        let passed = u128::from(row.passed_pairs(kind)) * u128::from(self.passed_pair_cost_ps);
+        timed + passed
+    }
+
     /// What a reader should know, as sentences: the notes, and what is special about a
     /// program that was not built with us.
     #[must_use]

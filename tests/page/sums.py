@@ -25,7 +25,7 @@ def occupied(kind, row):
     return span(row, "seq") if kind in PARALLEL else span(row, "main")
 
 
-def parts(region, row, own, children, cost_ps, in_team, shared):
+def parts(region, row, own, children, costs_ps, in_team, shared):
     """One row's own time by what it was."""
     kind = region["kind"]
     result = collections.Counter()
@@ -80,7 +80,10 @@ def parts(region, row, own, children, cost_ps, in_team, shared):
     elif kind == "taskwait":
         take("taskwait", own)
     pairs = (0 if kind in PARALLEL else count(row, "main")) + count(row, "body") + count(row, "ibarr") + count(row, "seq")
-    take("measuring", pairs * cost_ps // 1000)
+    timed = pairs
+    if "estimate" in row:
+        timed = min(pairs * row["estimate"]["timed"] // max(count(row, "main"), 1), pairs)
+    take("measuring", (timed * costs_ps[0] + (pairs - timed) * costs_ps[1]) // 1000)
     take("work" if in_team else "serial", rest)
     return result
 
@@ -119,8 +122,8 @@ def severities(profile):
             busy = span(row, "main") if kind in PARALLEL else occupied(kind, row)
             own = max(busy - sum(occupied(of, one) for of, _, one in inside), 0)
             in_team = kind in PARALLEL or scopes[index]
-            cost = profile["run"].get("pair_cost_ps", 0)
-            cells[row["thread"]] = parts(region, row, own, inside, cost, in_team, len(node["rows"]) > 1)
+            costs = [profile["run"].get(of, 0) for of in ("pair_cost_ps", "passed_pair_cost_ps")]
+            cells[row["thread"]] = parts(region, row, own, inside, costs, in_team, len(node["rows"]) > 1)
             cells[row["thread"]]["executions"] = count(row, "main")
         executed = sum(count(one, "main") for inside in below.values() for of, _, one in inside if of == "section")
         few = executed < sum(count(row, "main") for row in executors)

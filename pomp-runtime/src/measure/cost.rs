@@ -2,6 +2,7 @@
 //! of a region's time is ours.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use profile::descriptor::Descriptor;
 
@@ -25,14 +26,21 @@ pub(crate) fn of_pair(scale: Scale) -> u64 {
     scale.to_ns(ticks * 1000) / PAIRS
 }
 
+/// As `of_pair`, of an instance that is passed over; 0 too if none can be now.
+pub(crate) fn of_passed_pair(scale: Scale) -> u64 {
+    static TICKS: OnceLock<Option<u64>> = OnceLock::new();
+    let ticks = TICKS.get_or_init(ticks_of_passed_pairs).unwrap_or(0);
+    scale.to_ns(ticks * 1000) / PAIRS
+}
+
 /// As `of_pair`, in ticks.
 pub(super) fn ticks_of_pair() -> u64 {
     ticks_of_pairs().unwrap_or(0) / PAIRS
 }
 
-/// The time of an attempt, on a thread block that is nobody's.
-fn ticks_of_pairs() -> Option<u64> {
-    // In sight of tools that look for lost memory.
+/// A thread block that is nobody's, and a region. In sight of tools that look for lost
+/// memory.
+fn stage() -> Option<(&'static Thread, &'static Region)> {
     static THREAD: SharedRef<Thread> = SharedRef::none();
     static REGION: SharedRef<Region> = SharedRef::none();
     let thread = Thread::detached()?.as_initial(0);
@@ -44,15 +52,53 @@ fn ticks_of_pairs() -> Option<u64> {
     REGION.set(Some(region));
     // Else they are optimised away, since nobody reads them.
     std::hint::black_box((&THREAD, &REGION));
+    Some((thread, region))
+}
+
+/// The least time of some attempts at as many pairs.
+fn least(mut pair: impl FnMut()) -> u64 {
     let attempts = (0..ATTEMPTS).map(|_| {
         let start = clock::now();
-        for _ in 0..PAIRS {
-            thread.report(Event::FlushEnter, region, clock::now);
-            thread.report(Event::FlushExit, region, clock::now);
-        }
+        (0..PAIRS).for_each(|_| pair());
         clock::now().wrapping_sub(start)
     });
-    attempts.min()
+    attempts.min().unwrap_or(0)
+}
+
+fn ticks_of_pairs() -> Option<u64> {
+    let (thread, region) = stage()?;
+    Some(least(|| {
+        thread.report(Event::FlushEnter, region, clock::now);
+        thread.report(Event::FlushExit, region, clock::now);
+    }))
+}
+
+/// What is passed over is shorter than a read of the clock, mostly an atomic update. That
+/// waits for all that the probe before it has written, and the probe behind it for the
+/// update, so the cost is what they add to one.
+fn ticks_of_passed_pairs() -> Option<u64> {
+    let (thread, region) = stage()?;
+    let target = AtomicU64::new(0);
+    let update = || target.fetch_add(1, Ordering::SeqCst);
+    let plain = least(|| {
+        update();
+    });
+    let all = ATTEMPTS as u32 * PAIRS as u32;
+    if !thread.has_to_pass_over(region, all) {
+        return None;
+    }
+    let probed = least(|| {
+        probe(Event::FlushEnter, thread, region);
+        update();
+        probe(Event::FlushExit, thread, region);
+    });
+    Some(probed.saturating_sub(plain))
+}
+
+/// A call, as that of a probe.
+#[inline(never)]
+fn probe(event: Event, thread: &'static Thread, region: &'static Region) {
+    let _ = thread.passes_over(event, region);
 }
 
 #[cfg(test)]
@@ -62,5 +108,6 @@ mod tests {
     #[test]
     fn a_pair_costs_something() {
         assert!(of_pair(Scale::one()) > 0);
+        assert!(of_passed_pair(Scale::one()) > 0);
     }
 }

@@ -499,6 +499,24 @@ impl Thread {
         }
     }
 
+    /// Has so many instances of a region passed over, for a trial. False if that cannot be.
+    pub(super) fn has_to_pass_over(&'static self, region: &'static Region, number: u32) -> bool {
+        let Some((frame, node)) = self.next_frame(region) else {
+            return false;
+        };
+        let Some(parent) = frame.below().and_then(Frame::node) else {
+            return false;
+        };
+        let entry = &self.sampler.entries[Sampler::place(region, parent)];
+        entry.region.set(Some(region));
+        entry.parent.set(Some(parent));
+        entry.within.store(node.key_within(), Ordering::Relaxed);
+        entry.left.store(number, Ordering::Relaxed);
+        self.set_pauses(pause::count());
+        self.looks_no_more();
+        !self.is_disturbed()
+    }
+
     /// Whether an event is under way, or there is something to do first.
     #[inline(always)]
     fn is_disturbed(&self) -> bool {

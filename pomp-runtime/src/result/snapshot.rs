@@ -304,7 +304,7 @@ impl Snapshot {
     }
 
     /// The nodes of which only some instances were timed.
-    pub(super) fn sampled(&self) -> impl Iterator<Item = &'static Node> {
+    pub(crate) fn sampled(&self) -> impl Iterator<Item = &'static Node> {
         let sampled = self
             .samples
             .keys()

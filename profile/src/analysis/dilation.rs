@@ -17,12 +17,12 @@ use crate::region_kind::RegionKind;
 pub struct RegionDilation {
     /// Index of the region.
     pub region: usize,
-    /// Pairs of events, all threads together.
+    /// Pairs of events that were timed, all threads together.
     pub pairs: u64,
+    /// Those that were counted, and not timed.
+    pub passed_pairs: u64,
     /// Their cost; percent of the time that threads spent in the region.
     pub cost: Share,
-    /// Whether only some of its instances were timed.
-    pub is_sampled: bool,
 }
 
 /// The cost of all events.
@@ -30,8 +30,12 @@ pub struct RegionDilation {
 pub struct Dilation {
     /// Cost of a pair in picoseconds.
     pub pair_cost_ps: u64,
-    /// Pairs of events, all threads together.
+    /// The same of one that is not timed.
+    pub passed_pair_cost_ps: u64,
+    /// Pairs of events that were timed, all threads together.
     pub pairs: u64,
+    /// Those that were counted, and not timed.
+    pub passed_pairs: u64,
     /// Their cost; percent of the program's thread time.
     pub cost: Share,
     /// By region, the most costly first.
@@ -55,7 +59,7 @@ impl RegionDilation {
     /// How the region, which is of this kind, is measured at less cost, in a sentence;
     /// nothing if it can't be.
     pub(crate) fn cheaper(&self, kind: RegionKind) -> Option<String> {
-        if kind.may_be_sampled() && !self.is_sampled {
+        if kind.may_be_sampled() && self.passed_pairs == 0 {
             return Some(
                 "All executions were timed: without ROMP_BUDGET=none, ROMP_TRACE and \
                  ROMP_COUNTERS only some are, at a twentieth of the time."
@@ -73,26 +77,37 @@ impl RegionDilation {
     }
 }
 
+/// What the events of a region amount to.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    pairs: u64,
+    passed: u64,
+    cost_ps: u128,
+    time: u64,
+}
+
+impl Sum {
+    fn cost(self, of: u64) -> Share {
+        Share::of(u64::try_from(self.cost_ps / 1000).unwrap_or(u64::MAX), of)
+    }
+}
+
 /// None if the cost of an event is not known.
 pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -> Option<Dilation> {
-    let pair_cost_ps = profile.run.pair_cost_ps;
-    if pair_cost_ps == 0 {
+    let run = &profile.run;
+    if run.pair_cost_ps == 0 {
         return None;
     }
-    let cost = |pairs: u64| {
-        let ps = u128::from(pairs) * u128::from(pair_cost_ps);
-        u64::try_from(ps / 1000).unwrap_or(u64::MAX)
-    };
-    let mut sums = vec![(0, 0); profile.regions.len()];
-    let mut is_sampled = vec![false; profile.regions.len()];
+    let mut sums = vec![Sum::default(); profile.regions.len()];
     for node in &tree.nodes {
-        let (pairs, time): &mut (u64, u64) = &mut sums[node.region];
+        let sum = &mut sums[node.region];
         for row in node.rows() {
-            *pairs += row.row.pairs(node.kind);
-            is_sampled[node.region] |= row.row.estimate().is_some();
+            sum.pairs += row.row.pairs(node.kind);
+            sum.passed += row.row.passed_pairs(node.kind);
+            sum.cost_ps += run.measuring_ps(row.row, node.kind);
             // A repeated region's time is part of the outer one's.
             if !node.repeats {
-                *time += match node.kind.is_parallel() {
+                sum.time += match node.kind.is_parallel() {
                     true => row.row.main.ns,
                     false => occupied(node.kind, row.row),
                 };
@@ -102,22 +117,29 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -
     let mut regions: Vec<RegionDilation> = sums
         .iter()
         .enumerate()
-        .filter(|(_, (pairs, _))| *pairs > 0)
-        .map(|(region, &(pairs, time))| RegionDilation {
+        .filter(|(_, sum)| sum.pairs > 0)
+        .map(|(region, sum)| RegionDilation {
             region,
-            pairs,
-            cost: Share::of(cost(pairs), time),
-            is_sampled: is_sampled[region],
+            pairs: sum.pairs,
+            passed_pairs: sum.passed,
+            cost: sum.cost(sum.time),
         })
         .collect();
     order::by_key(&mut regions, |region| {
-        (Reverse(region.pairs), region.region)
+        (Reverse(region.cost.ns), region.region)
     });
-    let pairs = sums.iter().map(|(pairs, _)| pairs).sum();
+    let all = sums.iter().fold(Sum::default(), |all, sum| Sum {
+        pairs: all.pairs + sum.pairs,
+        passed: all.passed + sum.passed,
+        cost_ps: all.cost_ps + sum.cost_ps,
+        time: 0,
+    });
     Some(Dilation {
-        pair_cost_ps,
-        pairs,
-        cost: Share::of(cost(pairs), thread_time_ns),
+        pair_cost_ps: run.pair_cost_ps,
+        passed_pair_cost_ps: run.passed_pair_cost_ps,
+        pairs: all.pairs,
+        passed_pairs: all.passed,
+        cost: all.cost(thread_time_ns),
         regions,
     })
 }

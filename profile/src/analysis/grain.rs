@@ -112,14 +112,15 @@ fn own_times(profile: &Profile, tree: &Tree<'_>) -> Vec<(u64, u64)> {
             *ns = ns.saturating_add(Quantity::ExecTime.exclusive(&measures));
         }
         for child in node.children.iter().map(|child| &tree.nodes[*child]) {
-            let pairs = child.executors().map(|m| m.row.pairs(child.kind));
-            let pairs = pairs.fold(0, u64::saturating_add);
-            let ps: &mut u64 = &mut measuring[node.region];
-            *ps = ps.saturating_add(pairs.saturating_mul(profile.run.pair_cost_ps));
+            let measured = child.executors();
+            let all = measured.map(|m| profile.run.measuring_ps(m.row, child.kind));
+            let ps: &mut u128 = &mut measuring[node.region];
+            *ps = all.fold(*ps, u128::saturating_add);
         }
     }
     for ((_, ns), measuring) in own.iter_mut().zip(measuring) {
-        *ns = ns.saturating_sub(measuring / 1000);
+        let measuring = u64::try_from(measuring / 1000).unwrap_or(u64::MAX);
+        *ns = ns.saturating_sub(measuring);
     }
     own
 }

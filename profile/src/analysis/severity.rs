@@ -293,8 +293,7 @@ impl<'r, 'p> Severities<'r, 'p> {
             let part = lost(category(cost.charge, node), node.kind, cost.quantity);
             take(part, cost.quantity.inclusive(measures));
         }
-        let pairs = u128::from(row.pairs(node.kind));
-        let measuring = pairs * u128::from(self.profile.run.pair_cost_ps) / 1000;
+        let measuring = self.profile.run.measuring_ps(row, node.kind) / 1000;
         take(
             Part::Measuring,
             u64::try_from(measuring).unwrap_or(u64::MAX),

@@ -159,6 +159,10 @@ fn sum(ranks: &[Run], of: fn(&Run) -> u64) -> u64 {
     ranks.iter().map(of).fold(0, u64::saturating_add)
 }
 
+fn largest(ranks: &[Run], of: fn(&Run) -> u64) -> u64 {
+    ranks.iter().map(of).max().unwrap_or(0)
+}
+
 /// The run of all ranks together.
 fn job(ranks: &[Run]) -> Run {
     let all = |of: fn(&Run) -> &String| {
@@ -187,7 +191,8 @@ fn job(ranks: &[Run]) -> Run {
         pid: 0,
         rank: None,
         clock: all(|run| &run.clock),
-        pair_cost_ps: ranks.iter().map(|run| run.pair_cost_ps).max().unwrap_or(0),
+        pair_cost_ps: largest(ranks, |run| run.pair_cost_ps),
+        passed_pair_cost_ps: largest(ranks, |run| run.passed_pair_cost_ps),
         // Those that not all ranks have would be of others' columns.
         counters: all_alike(ranks, |run| &run.counters),
         formulas: all_alike(ranks, |run| &run.formulas),

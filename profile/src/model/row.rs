@@ -178,19 +178,13 @@ impl Row {
     }
 
     /// Number of pairs of events (enter and exit) that this thread ran for
-    /// this row. Every pseudo-region ends with an event, but `enter` and `exit`
+    /// this row, and timed. Every pseudo-region ends with an event, but `enter` and `exit`
     /// share theirs with `main` and `body`, and so does the `main` of a team's
     /// members with `seq`.
     #[must_use]
     pub fn pairs(&self, kind: RegionKind) -> u64 {
-        let main = if kind.is_parallel() {
-            0
-        } else {
-            self.main.count
-        };
-        let pairs = main + self.body.count + self.ibarr.count + self.seq().count;
+        let pairs = self.all_pairs(kind);
         match self.estimate() {
-            // Instances that are not timed cost next to nothing.
             Some(estimate) => {
                 let timed = u128::from(pairs) * u128::from(estimate.timed);
                 let timed = timed / u128::from(self.main.count.max(1));
@@ -198,6 +192,21 @@ impl Row {
             }
             None => pairs,
         }
+    }
+
+    /// As `pairs`, of instances that were counted, and not timed.
+    #[must_use]
+    pub fn passed_pairs(&self, kind: RegionKind) -> u64 {
+        self.all_pairs(kind) - self.pairs(kind)
+    }
+
+    fn all_pairs(&self, kind: RegionKind) -> u64 {
+        let main = if kind.is_parallel() {
+            0
+        } else {
+            self.main.count
+        };
+        main + self.body.count + self.ibarr.count + self.seq().count
     }
 
     /// The time and count of one pseudo-region, to change.
@@ -331,9 +340,11 @@ mod tests {
         };
         assert_eq!(sum.estimate(), Some(expected));
         assert_eq!(sum.pairs(RegionKind::Atomic), 37);
+        assert_eq!(sum.passed_pairs(RegionKind::Atomic), 2007 - 37);
         let mut exact = row(7, None);
         exact += &row(7, None);
         assert_eq!(exact.estimate(), None);
+        assert_eq!(exact.passed_pairs(RegionKind::Atomic), 0);
         assert_ne!(row(7, None), row(7, Some((7, 0))));
     }
 

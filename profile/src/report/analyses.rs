@@ -240,10 +240,13 @@ fn dilation(report: &Report<'_>) -> Value {
     json!({
         "pair_cost_ps": dilation.pair_cost_ps,
         "pairs": dilation.pairs,
+        "passed_pair_cost_ps": dilation.passed_pair_cost_ps,
+        "passed_pairs": dilation.passed_pairs,
         "cost": share(dilation.cost),
         "regions": list(&dilation.regions, |row| json!({
             "region": row.region,
             "pairs": row.pairs,
+            "passed_pairs": row.passed_pairs,
             "cost": share(row.cost),
         })),
     })

@@ -7,7 +7,7 @@ use super::layout::{Line, banner, more, room, shortened};
 use super::place;
 use super::worth::Worth;
 use crate::analysis::words::{count, percent, time};
-use crate::analysis::{Contended, Lateness, NEGLIGIBLE, Report, Spread};
+use crate::analysis::{Contended, Dilation, Lateness, NEGLIGIBLE, Report, Spread};
 use crate::model::{Bucket, ContentionSite, GuardKind};
 use crate::report::page::Page;
 
@@ -230,9 +230,10 @@ fn dilation(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
     banner("Romp Cost of Measurement", out)?;
     writeln!(
         out,
-        "{} of events at {} each: {} of thread time ({}), at least.",
+        "{} of events at {} each{}: {} of thread time ({}), at least.",
         count(dilation.pairs, "pair"),
         time(dilation.pair_cost_ps / 1000),
+        not_timed(dilation),
         time(dilation.cost.ns),
         percent(dilation.cost.percent)
     )?;
@@ -248,8 +249,19 @@ fn dilation(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
             name(report, row.region),
             // What an event costs was calibrated at another moment than it happened.
             percent(row.cost.percent.min(100.0)),
-            count(row.pairs, "pair")
+            count(row.pairs + row.passed_pairs, "pair")
         )?;
     }
     Ok(())
+}
+
+/// What pairs of events cost that were counted only.
+fn not_timed(dilation: &Dilation) -> String {
+    match dilation.passed_pairs {
+        0 => String::new(),
+        passed => format!(
+            ", and {passed} that were not timed at {} each",
+            time(dilation.passed_pair_cost_ps / 1000)
+        ),
+    }
 }
