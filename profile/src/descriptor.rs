@@ -139,6 +139,15 @@ impl Descriptor {
         RegionKind::from_region_type(&self.region_type)
     }
 
+    /// The lines at which the construct ends, in the file in which it begins; if an included
+    /// file has its end, those of its begin.
+    #[must_use]
+    pub fn end_lines(&self) -> [u32; 2] {
+        let is_elsewhere = !self.end.file.is_empty() && self.end.file != self.begin.file;
+        let lines = if is_elsewhere { &self.begin } else { &self.end };
+        [lines.first, lines.last]
+    }
+
     /// Writes the text form.
     #[must_use]
     pub fn to_text(&self) -> String {
@@ -349,6 +358,17 @@ mod tests {
             }
         );
         assert_eq!(descriptor.schedule.as_deref(), Some("dynamic,n*2"));
+    }
+
+    #[test]
+    fn a_range_of_lines_is_of_one_file() {
+        let ends = |end: &str| {
+            let text = format!("9*regionType=for*sscl=a.h:20:20*escl={end}**");
+            Descriptor::parse(&text).unwrap().end_lines()
+        };
+        assert_eq!(ends("a.h:31:31"), [31, 31]);
+        assert_eq!(ends("end.h:3:3"), [20, 20]);
+        assert_eq!(ends("end.h:300:300"), [20, 20]);
     }
 
     #[test]

@@ -119,12 +119,13 @@ fn position(region: &Region) -> (&str, u32, u32, profile::region_kind::RegionKin
 
 fn describe(region: &Region) -> model::Region {
     let descriptor = region.descriptor.clone();
+    let end = descriptor.end_lines();
     model::Region {
         kind: region.kind,
         region_type: descriptor.region_type,
         file: descriptor.begin.file,
         begin: [descriptor.begin.first, descriptor.begin.last],
-        end: [descriptor.end.first, descriptor.end.last],
+        end,
         column: descriptor.column,
         name: descriptor.name,
         function: descriptor.function,

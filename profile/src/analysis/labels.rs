@@ -156,9 +156,10 @@ fn call(region: &Region) -> Option<&String> {
     text.filter(|text| region.kind == RegionKind::Lock && text.contains('('))
 }
 
+/// A name on one line, whatever blanks and ends of lines the source has in it.
 fn shown(name: Option<&String>) -> Option<String> {
-    let name = name.filter(|name| !name.is_empty());
-    name.map(|name| printable(name).into_owned())
+    let words: Vec<&str> = name?.split_whitespace().collect();
+    (!words.is_empty()).then(|| printable(&words.join(" ")).into_owned())
 }
 
 /// The source, or else the file with the machine code.
@@ -232,6 +233,17 @@ mod tests {
             words,
             ["LOOP at a.c:3:5", "LOOP at a.c:3:40", "LOOP at a.c:4"]
         );
+    }
+
+    #[test]
+    fn names_stand_on_one_line() {
+        let of = |name: &str| shown(Some(&name.to_owned()));
+        assert_eq!(of("A<int,\n  3>::f").as_deref(), Some("A<int, 3>::f"));
+        assert_eq!(
+            of("omp_set_lock(&a[\n\ti])").as_deref(),
+            Some("omp_set_lock(&a[ i])")
+        );
+        assert_eq!(of(" \n"), None);
     }
 
     #[test]

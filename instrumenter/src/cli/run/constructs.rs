@@ -356,6 +356,7 @@ fn find_calls(
 
 /// Makes a region that of a construct.
 fn set(region: &mut Region, construct: &Descriptor) {
+    let end = construct.end_lines();
     let construct = construct.clone();
     let kind = construct.kind().unwrap_or(region.kind);
     (region.kind, region.region_type) = match (region.kind, kind) {
@@ -368,9 +369,9 @@ fn set(region: &mut Region, construct: &Descriptor) {
         (RegionKind::Section, _) => (RegionKind::Section, "section".to_owned()),
         _ => (kind, construct.region_type),
     };
+    region.end = end;
     region.file = construct.begin.file;
     region.begin = [construct.begin.first, construct.begin.last];
-    region.end = [construct.end.first, construct.end.last];
     region.column = construct.column;
     region.name = construct.name;
     region.function = construct.function;

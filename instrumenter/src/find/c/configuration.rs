@@ -12,7 +12,7 @@ use super::items::{Around, Items};
 use super::lexer::{Token, TokenKind};
 use super::matcher::{Known, Matched, Matcher};
 use super::tree::PartTree;
-use super::{Finder, text_of};
+use super::{Finder, classes, text_of};
 use crate::find::{Function, Placement};
 use crate::openmp::{Association, Language};
 
@@ -84,10 +84,19 @@ impl View {
 
     /// The function around an offset.
     pub(super) fn function_at(&self, finder: &Finder<'_>, offset: usize) -> Option<Function> {
-        match self.items(finder).function_at(&finder.source.text, offset) {
+        let text = &finder.source.text;
+        let function = match self.items(finder).function_at(text, offset) {
             Around::Known(function) => function,
             Around::Unclear => self.tree(finder, offset).function_at(offset),
+        };
+        let mut function = function?;
+        if finder.language == Language::Cxx {
+            let at = self.token_from(offset);
+            let mut path = classes::around(text, &self.tokens, &self.brackets, at);
+            path.push(function.name);
+            function.name = path.join("::");
         }
+        Some(function)
     }
 
     fn items(&self, finder: &Finder<'_>) -> &Items {

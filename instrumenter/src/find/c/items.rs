@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::brackets::Brackets;
 use super::lexer::{Token, TokenKind};
-use super::tree::maybe_extern_inline;
+use super::tree::{maybe_extern_inline, on_one_line};
 use super::{HEADS, is_word};
 use crate::find::Function;
 use crate::openmp::Language;
@@ -68,7 +68,7 @@ impl Items {
             None => None,
             Some(Kind::Unclear) => return Around::Unclear,
             Some(Kind::Function(specifiers, name)) => Some(Function {
-                name: String::from_utf8_lossy(&text[name.clone()]).into_owned(),
+                name: on_one_line(&text[name.clone()]),
                 maybe_extern_inline: maybe_extern_inline(text, specifiers.clone()),
             }),
         })
@@ -421,6 +421,8 @@ mod tests {
             ("void f() { struct A { void g() { @ } }; }", "?"),
             ("void f() { struct A a; auto b = [&](int c) { @ }; }", "f"),
             ("bool A::operator==(A b) { @ }", "?"),
+            ("void A::\n  f () { @ }", "A::f"),
+            ("A::operator\nbool () { @ }", "?"),
             ("int *&f(int a = 3) noexcept { @ }", "f"),
             ("auto f() -> int { @ }", "?"),
             ("template <bool b = (1 > 2)> void f() { @ }", "?"),

@@ -10,6 +10,7 @@
 mod attributes;
 mod brackets;
 mod calls;
+mod classes;
 pub(in crate::find) mod conditionals;
 pub mod conditions;
 mod configuration;

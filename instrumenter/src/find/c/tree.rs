@@ -54,12 +54,29 @@ fn function(tree: &SyntaxTree, text: &[u8], definition: Node<'_>) -> Option<Func
     let declarator = definition.child_by_field_name("declarator")?;
     let name = function_name(declarator)?;
     Some(Function {
-        name: String::from_utf8_lossy(&text[tree.range(name)]).into_owned(),
+        name: on_one_line(&text[tree.range(name)]),
         maybe_extern_inline: maybe_extern_inline(
             text,
             tree.range(definition).start..tree.range(declarator).start,
         ),
     })
+}
+
+/// A name as it is read, however its words are laid out: `A :: \n f` is `A::f`.
+pub(super) fn on_one_line(name: &[u8]) -> String {
+    let words: Vec<String> = lex_part(name, 0..name.len())
+        .iter()
+        .map(|token| text_of(name, token))
+        .collect();
+    let mut line = String::new();
+    for word in words {
+        let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        if is_word(line.chars().last()) && is_word(word.chars().next()) {
+            line.push(' ');
+        }
+        line += &word;
+    }
+    line
 }
 
 /// Whether a node of this kind is a statement.
