@@ -16,6 +16,10 @@ use crate::openmp::{Directive, Leaf};
 pub(super) const GOVERNED: &str = "a directive without a block of its own must not be all that a condition \
                         or loop governs";
 
+/// So many directives without a statement between them are looked at; behind more of them
+/// none is taken for one that may become a statement.
+const MOST_IN_A_ROW: usize = 100;
+
 /// A line break of ours in front of it would make a directive of it.
 const STRAY_HASH: &str = "a # stands inside a line of the file, which is no C";
 
@@ -73,14 +77,16 @@ impl Finder<'_> {
         let start = self.records[index].range.start;
         let mut behind = view.token_from(start);
         let in_front = view.tokens[..behind].last().map_or(0, Token::end);
-        let others = self.records[..index].iter().enumerate().rev();
-        let mut others = others.take_while(|(_, other)| other.range.start >= in_front);
-        let governs = |(other, _): (usize, _)| {
+        let nearest = index.saturating_sub(MOST_IN_A_ROW)..index;
+        let in_a_row = |other: &usize| self.records[*other].range.start >= in_front;
+        let mut others = nearest.rev().take_while(in_a_row);
+        let governs = |other: usize| {
             let association = self.association(other);
-            matches!(
+            let has_body = matches!(
                 association,
                 Some(Association::Block | Association::LoopNest)
-            )
+            );
+            has_body || index - other == MOST_IN_A_ROW
         };
         if others.any(governs) {
             return true;
