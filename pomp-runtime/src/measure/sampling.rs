@@ -38,6 +38,9 @@ use profile::event::{Action, Event};
 const MANY: u64 = 4096;
 /// It is not where an instance takes this many times what timing it does.
 const LONG: u64 = 32;
+/// So many are timed one after the other before any is passed over: they say how much the
+/// times differ, which a few that stand for many cannot.
+const LEARNT: f64 = 1024.0;
 /// Most instances that are passed over in a row.
 const MOST: u64 = 1 << 14;
 /// Constructs that a thread can pass over by turns.
@@ -47,6 +50,10 @@ const ENTRIES: usize = 64;
 static BUDGET: AtomicU64 = AtomicU64::new(0);
 
 const WHOLE: f64 = 1e6;
+
+/// The part of what timing adds to an instance that is not known: it adds a half to the
+/// whole of a pair of events, and three quarters are left out.
+const NOT_KNOWN: f64 = 1.0 / 3.0;
 
 /// Whether the cost of timing is left out of the time of instances that are passed over.
 static LEAVES_OUT_TIMING: AtomicBool = AtomicBool::new(false);
@@ -96,7 +103,8 @@ pub(crate) struct Sample {
     /// Instances that were passed over, all and since the last one that was timed.
     all_passed: SharedU64,
     passed: SharedU64,
-    /// When the last one ended that was timed, and the ticks between those.
+    /// When the last one ended that was timed, and the ticks between those in which some were
+    /// passed over.
     last: SharedU64,
     between: SharedU64,
     /// How many were timed.
@@ -110,8 +118,10 @@ pub(crate) struct Sample {
     drawn: Sum,
     ticks: Sum,
     squares: Sum,
-    /// The sum of their weights, and for each part that of weight times ticks.
+    /// The sum of their weights, that of the squares of those, and for each part that of
+    /// weight times ticks.
     weights: Sum,
+    squared_weights: Sum,
     weighted: [Sum; PARTS],
 }
 
@@ -143,6 +153,7 @@ impl Sample {
             self.ticks.add(ticks as f64);
             self.squares.add(ticks as f64 * ticks as f64);
             self.weights.add(weight);
+            self.squared_weights.add(weight * weight);
             for (sum, current) in self.weighted.iter().zip(&self.current) {
                 sum.add(weight * current.get() as f64);
             }
@@ -169,6 +180,10 @@ impl Sample {
             true => within_measured_time(u128::from(cost_of_pair())) as f64,
             false => 0.0,
         };
+        let timed_parts = match parts(node).len() {
+            1 => 1,
+            several => several - 1,
+        };
         let main = PseudoRegion::Main as usize;
         let mut mean = [0.0; PARTS];
         for part in parts(node).iter().map(|part| *part as usize) {
@@ -180,19 +195,24 @@ impl Sample {
         let number = passed as f64;
         let most = self.between.get() as f64;
         let share = (most / (mean[main] * number).max(1.0)).min(1.0);
+        // What timing adds differs from instance to instance by as much as that.
+        let error = self.half_interval() + timing * NOT_KNOWN * timed_parts as f64;
         Passed {
             parts: mean.map(|mean| (mean * number * share) as u64),
-            error: (self.half_interval() * number * share) as u64,
+            error: (error * number * share) as u64,
         }
     }
 
-    /// Half of the interval that holds the mean in 95 % of all cases, in ticks.
+    /// Half of the interval that holds the mean in 95 % of all cases, in ticks. An instance
+    /// that stands for more than others makes the mean as uncertain as if there were fewer.
     fn half_interval(&self) -> f64 {
         const NINETY_FIVE: f64 = 1.96;
         let drawn = self.drawn.get().max(1.0);
         let mean = self.ticks.get() / drawn;
         let variance = (self.squares.get() / drawn - mean * mean).max(0.0);
-        NINETY_FIVE * (variance / drawn).sqrt()
+        let weights = self.weights.get();
+        let number = weights * weights / self.squared_weights.get().max(1.0);
+        NINETY_FIVE * (variance / number.max(1.0)).sqrt()
     }
 }
 
@@ -577,10 +597,12 @@ impl Thread {
         sample.add(ticks);
         let before = sample.last.get();
         sample.last.set(at);
-        if before != 0 {
-            let between = frame.start().saturating_sub(before);
-            sample.between.add(between);
-            self.arm(node, at.wrapping_sub(before) / sample.weight.get().max(1));
+        let weight = sample.weight.get().max(1);
+        if weight > 1 {
+            sample.between.add(frame.start().saturating_sub(before));
+        }
+        if sample.drawn.get() >= LEARNT {
+            self.arm(node, at.wrapping_sub(before) / weight);
         }
     }
 
