@@ -191,7 +191,7 @@ fn properties_are_ranked_and_say_where_and_what_to_try() {
     let profile = wait(Kind::Loop);
     let report = Report::new(&profile);
     assert_eq!(
-        report.properties[0].sentence,
+        report.properties[0].sentence(),
         "For 6.00 s of thread time (3.0 %) threads waited for the one with the longest \
          iterations at the implicit barrier of the LOOP at a.c:15 (in f); hand out its \
          iterations in smaller parts: try schedule(static,CHUNK) or schedule(guided)."
@@ -492,7 +492,7 @@ fn waits_that_work_does_not_explain_are_not_blamed_on_it() {
         let named = |name: &str| {
             let found = report.properties.iter();
             let mut found = found.filter(|property| property.row.name == name);
-            found.next().unwrap().sentence.clone()
+            found.next().unwrap().sentence()
         };
         named("ImbalanceInParallelLoop")
     };

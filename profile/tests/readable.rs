@@ -49,6 +49,17 @@ fn a_large_run_has_a_short_report_and_a_whole_one() {
 }
 
 #[test]
+fn the_same_advice_is_given_once() {
+    let text = written(&large(10, 4, false), WHOLE);
+    let (_, properties) = text.split_once("Properties Report").unwrap();
+    let (properties, _) = properties.split_once("Romp Parallel Efficiency").unwrap();
+    let properties = properties.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(properties.matches("Property P").count(), 9, "{properties}");
+    assert_eq!(properties.matches("do less inside").count(), 1);
+    assert_eq!(properties.matches("; see above.").count(), 8);
+}
+
+#[test]
 fn a_region_that_the_user_asks_for_is_shown_whole() {
     let profile = large(300, 64, false);
     let mut report = Report::new(&profile);

@@ -24,8 +24,18 @@ pub struct Property {
     pub region: usize,
     /// Thread time lost; percent of the program's thread time, the severity.
     pub severity: Share,
+    /// What happened and where, without a final stop.
+    pub what: String,
+    /// What to try, as it goes on from there; a stop if nothing is known.
+    pub remedy: String,
+}
+
+impl Property {
     /// What happened, where, and what to try.
-    pub sentence: String,
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        format!("{}{}", self.what, self.remedy)
+    }
 }
 
 pub(crate) fn analyse(
@@ -60,7 +70,8 @@ pub(crate) fn analyse(
                 row,
                 region: table.region,
                 severity,
-                sentence: sentence(row, &place, severity),
+                what: what(row, &place, severity),
+                remedy: remedy(row, &place),
             });
         }
     }
@@ -118,17 +129,16 @@ struct Shown<'a> {
 }
 
 /// `For 4.05 s of thread time (16 %) threads waited ... at the implicit barrier
-/// of the LOOP at a.c:15 (in f); try ...`
-fn sentence(row: &PropertyRow, place: &Shown<'_>, severity: Share) -> String {
+/// of the LOOP at a.c:15 (in f)`
+fn what(row: &PropertyRow, place: &Shown<'_>, severity: Share) -> String {
     format!(
-        "For {} of thread time ({}) {} {} the {}{}{}",
+        "For {} of thread time ({}) {} {} the {}{}",
         time(severity.ns),
         percent(severity.percent),
         row.what,
         row.place,
         place.label.in_words(),
-        place.label.in_function(),
-        remedy(row, place)
+        place.label.in_function()
     )
 }
 

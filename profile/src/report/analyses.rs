@@ -194,7 +194,7 @@ fn property(property: &Property) -> Value {
         "name": property.row.name,
         "region": property.region,
         "severity": share(property.severity),
-        "sentence": property.sentence,
+        "sentence": property.sentence(),
     })
 }
 

@@ -244,7 +244,7 @@ fn properties(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
             property.row.name,
             share(property.severity),
             region(report, property.region),
-            quoted(&property.sentence)
+            quoted(&property.sentence())
         )?;
     }
     Ok(())

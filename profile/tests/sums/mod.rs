@@ -272,11 +272,9 @@ fn properties_are_ranked(report: &Report<'_>, findings: &mut Findings) {
     for property in &report.properties {
         let kind = report.profile.regions[property.region].kind;
         findings.must(property.row.kinds.contains(&kind), || {
-            format!("{} of {kind:?}", property.sentence)
+            format!("{} of {kind:?}", property.sentence())
         });
-        findings.must(property.sentence.ends_with('.'), || {
-            property.sentence.clone()
-        });
+        findings.must(property.sentence().ends_with('.'), || property.sentence());
     }
 }
 

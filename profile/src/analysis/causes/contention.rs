@@ -1,6 +1,8 @@
 //! What one thread at a time can have: critical sections, locks, atomics, turns of
 //! ordered parts.
 
+use std::collections::BTreeMap;
+
 use super::ledger::{Entry, Ledger, largest};
 use super::{Cause, Facts, Kind, Place, queued};
 use crate::advice::advice;
@@ -17,6 +19,9 @@ const QUEUES: &[(RegionKind, Kind, &str)] = &[
     (RegionKind::Atomic, Kind::Atomic, "in"),
     (RegionKind::Ordered, Kind::Ordered, "for"),
 ];
+
+/// Part of those who waited that found the same, from which on it is said.
+const MOSTLY: f64 = 0.7;
 
 /// One cause per thing that is queued for.
 pub(super) fn queues(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
@@ -116,8 +121,9 @@ fn what(
             evidence.extend([("held_ns", held), ("waited", waited)]);
             let held = crate::analysis::Share::of(held, duration);
             format!(
-                "it was held for {} of the run, and {waited} of {times} entries had to wait",
-                percent(held.percent)
+                "it was held for {} of the run, and {waited} of {times} entries had to wait{}",
+                percent(held.percent),
+                guard.map_or_else(String::new, |guard| holder(facts, guard))
             )
         }
         (Kind::Atomic, _) => {
@@ -129,6 +135,47 @@ fn what(
         _ => format!("threads queued, {}", count(times, "time")),
     };
     (what, evidence)
+}
+
+/// Who had it when others waited, if it was mostly one thread of several that could, or one
+/// place of several.
+fn holder(facts: &Facts<'_, '_>, guard: &Contention) -> String {
+    let holders = || guard.sites.iter().flat_map(|site| &site.holders);
+    let all: u64 = holders().map(|holder| holder.waited).sum();
+    let mut words = String::new();
+    let mut say = |waited: u64, what: String| {
+        if waited as f64 >= MOSTLY * all as f64 && all > 0 {
+            let share = percent(100.0 * waited as f64 / all as f64);
+            words += &format!("; {share} of those found {what}");
+        }
+    };
+    // Of two threads it is the other one.
+    if facts.overheads.threads > 2 {
+        let threads = most(holders().filter_map(|holder| Some((holder.thread?, holder.waited))));
+        if let Some((thread, waited)) = threads {
+            say(
+                waited,
+                format!("that thread {} had it", facts.threads[thread]),
+            );
+        }
+    }
+    if guard.sites.len() > 1 {
+        let regions = most(holders().map(|holder| (holder.region, holder.waited)));
+        if let Some((region, waited)) = regions {
+            say(waited, format!("it held at {}", facts.the(region)));
+        }
+    }
+    words
+}
+
+/// Which number comes with the largest sum, and that sum; of equals the first number.
+fn most(counts: impl Iterator<Item = (usize, u64)>) -> Option<(usize, u64)> {
+    let mut sums: BTreeMap<usize, u64> = BTreeMap::new();
+    for (number, count) in counts {
+        *sums.entry(number).or_default() += count;
+    }
+    let sums = sums.into_iter();
+    sums.max_by_key(|&(number, sum)| (sum, std::cmp::Reverse(number)))
 }
 
 fn remedy(facts: &Facts<'_, '_>, kind: Kind, region: usize) -> String {

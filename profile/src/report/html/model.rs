@@ -42,7 +42,7 @@ pub(super) fn model(report: &Report<'_>, folded: usize) -> Value {
             "region": property.region,
             "ns": property.severity.ns,
             "percent": property.severity.percent,
-            "sentence": property.sentence,
+            "sentence": property.sentence(),
         })),
         "efficiency": list(&report.efficiency.regions, |(region, of)| json!({
             "region": region,

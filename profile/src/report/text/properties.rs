@@ -11,6 +11,14 @@ use crate::report::page::Page;
 /// Properties that are shown where not everything is.
 const MOST_PROPERTIES: usize = 20;
 
+/// Advice up to so many characters is repeated.
+const SHORT: usize = 40;
+
+/// What they are, beside the causes in the summary.
+const WHAT: &str = "Thread time that single regions lost, by ompP's definitions and in percent of \
+                    all thread time. What is not of one region, such as a serial part, is no \
+                    property. What would win most elapsed time stands in the summary on top.";
+
 pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
     banner("Romp Performance Properties Report", out)?;
     let (shown, trifles): (Vec<_>, Vec<_>) = report
@@ -25,6 +33,8 @@ pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> i
             (&shown[..most], shown.len() - most)
         }
     };
+    paragraph(WHAT, 0, out)?;
+    writeln!(out)?;
     for (number, property) in named.iter().enumerate() {
         if number > 0 {
             writeln!(out)?;
@@ -39,7 +49,13 @@ pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> i
             place(label),
             property.severity.percent
         )?;
-        paragraph(&property.sentence, 4, out)?;
+        let said = named[..number]
+            .iter()
+            .find(|it| it.remedy == property.remedy);
+        match said.filter(|_| property.remedy.len() > SHORT) {
+            Some(_) => paragraph(&format!("{}; see above.", property.what), 4, out)?,
+            None => paragraph(&property.sentence(), 4, out)?,
+        }
     }
     if hidden > 0 {
         writeln!(out)?;
