@@ -166,6 +166,23 @@ fn all_small_regions_are_one_cause() {
 }
 
 #[test]
+fn the_wait_for_a_single_other_update_is_hidden_without_measurement() {
+    let won = |processors: u32| {
+        let updates = |thread| times(thread, Main, 2_000_000_000, 40);
+        let atomic = node(Some(0), 1, Body, vec![updates(1), updates(2)]);
+        let mut profile = team(&[Kind::Atomic], vec![atomic]);
+        profile.run.processors = processors;
+        profile.run.max_threads = 2;
+        let cause = causes(&profile).remove(0);
+        assert_eq!(cause.kind, CauseKind::Atomic);
+        assert!(cause.is_estimated && cause.upper.ns >= 40 * SECOND);
+        cause.likely.ns / SECOND
+    };
+    // 4,000,000,000 updates of 6 ns by two threads at once.
+    assert_eq!((won(0), won(2), won(8)), (12, 12, 12));
+}
+
+#[test]
 fn small_teams_within_others_are_too_many_threads() {
     let with = |processors: u32| {
         let mut profile = run(
