@@ -6,6 +6,7 @@ import { Explorer } from "./explorer.js";
 import { CompareView } from "./compare.js";
 import { RegionView } from "./region.js";
 import { SourceView } from "./source.js";
+import { SelectedSpan } from "./selected.js";
 import { ThreadsView } from "./threads.js";
 import { TimelineView } from "./timeline.js";
 import { change, followFragment, onChange, stateOf } from "./state.js";
@@ -119,7 +120,12 @@ async function begin() {
     name === COMPARE ? model.others.length > 0 : name === TIMELINE ? model.sections.includes("timeline") : true;
   views = views.filter(([name]) => isThere(name));
   navigation();
-  onChange(() => showView({ model, cells }));
+  const selected = new SelectedSpan({ model, cells });
+  document.querySelector("nav")?.after(selected.host);
+  onChange(() => {
+    showView({ model, cells });
+    selected.show();
+  });
   followFragment();
   document.body.dataset.ready = "yes";
 }

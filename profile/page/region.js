@@ -1,7 +1,8 @@
 // The page of a region, and the list of all of them.
 
-import { eachOf } from "./data.js";
+import { eachOf, sectionText } from "./data.js";
 import { fill, h, table } from "./dom.js";
+import { costs } from "./costs.js";
 import { count, counted, exact, percentage, time } from "./format.js";
 import { heat, partsBar } from "./heat.js";
 import { PLACE_NAMES, PLACE_PARTS, ownByRegion, placeTime, placesOfRegion } from "./places.js";
@@ -46,6 +47,14 @@ export class RegionView {
     this.model = model;
     this.cells = cells;
     this.own = ownByRegion(model, cells);
+    /** @type {import("./costs.js").Costs[]} */
+    this.costs = [];
+    if (model.sections.includes("iterations")) {
+      sectionText("iterations").then((text) => {
+        this.costs = JSON.parse(text);
+        this.show();
+      });
+    }
     this.sort = choice("s", "Threads by", SORTS);
     this.find = h("input", { type: "search", class: "find", placeholder: "find ( / )", "aria-label": "Find a region",
       oninput: () => change({ r: "", q: this.find.value }) });
@@ -98,7 +107,7 @@ export class RegionView {
     const sourceLink = regions.first[region] > 0 ? link({ v: "source", f: String(regions.file[region]), line: String(regions.first[region]) }, "source") : null;
     return [
       h("h2", {}, regionName(this.model, region), where), h("p", {}, link({ r: "", q: "" }, "all regions"), " ", sourceLink), facts,
-      this.sentences(region), this.threads(region), this.instances(region), this.arrivals(region), this.contention(region), this.counters(region), this.calls(region),
+      this.sentences(region), this.threads(region), this.instances(region), costs(this.costs.find((one) => one.region[1] === region)), this.arrivals(region), this.contention(region), this.counters(region), this.calls(region),
     ];
   }
 

@@ -1,6 +1,6 @@
 // A trace as the page holds it, see trace/src/timeline.rs. Nothing here knows how it looks.
 
-import { Numbers } from "./data.js";
+import { Numbers, section } from "./data.js";
 
 /** What a thread does; the first is in no construct. */
 export const CLASSES = ["outside", "work", "waiting", "management", "task"];
@@ -15,6 +15,15 @@ export const CLASSES = ["outside", "work", "waiting", "management", "task"];
  * @property {Uint32Array} what classes x (region + 1) + class
  * @property {{from: number, to: number, first: number, length: number}[]} chunks
  */
+
+/** @type {Promise<{facts: any, lanes: Lane[]}> | null} */
+let timeline = null;
+
+/** The trace that the page holds, read once. */
+export function loadTimeline() {
+  timeline ??= section("timeline").then(readTimeline);
+  return timeline;
+}
 
 /**
  * @param {Uint8Array} bytes

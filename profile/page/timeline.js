@@ -1,16 +1,19 @@
 // What each thread did when.
 
-import { section } from "./data.js";
 import { fill, h, table } from "./dom.js";
 import { counted, exact, percentage, time } from "./format.js";
-import { CLASSES, firstAbove, readTimeline, regionsIn, timesIn } from "./spans.js";
+import { CLASSES, firstAbove, loadTimeline, regionsIn, timesIn } from "./spans.js";
 import { regionLink } from "./region.js";
 import { change, listOf, listText, stateOf } from "./state.js";
 
 const LANE_HEIGHT = 22;
+/** Who handed a lock or a critical to whom. */
+const HANDED_OVER = "#d55e00";
 const COLOURS = ["", "#009e73", "#e69f00", "#cc79a7", "#0072b2"];
 /** More chunks and arrows than these at once are a blur. */
 const MOST_DRAWN = 3000;
+/** Rows of the tables. */
+const MOST_LISTED = 30;
 
 /** @typedef {{label: string, team: string, lanes: number[], isTeam: boolean}} Row */
 
@@ -52,15 +55,17 @@ export class TimelineView {
       box.style.background = COLOURS[index + 1];
       return [box, name + " "];
     });
-    const help = "Drag moves, the wheel zooms, shift and drag goes to a span; keys: arrows, +, -, Home.";
+    const handed = h("i", {});
+    handed.style.background = HANDED_OVER;
+    const help = "Drag moves, the wheel zooms, shift and drag goes to a span; keys: arrows, +, -, Home. A click on threads selects them. Other views tell of what is in sight.";
     this.host = h("section", { class: "view", "aria-label": "Timeline" },
-      h("p", { class: "key" }, key, help), this.said, h("div", { class: "timeline" }, this.names, this.box), this.panel);
+      h("p", { class: "key" }, key, [handed, "handed over "], help), this.said, h("div", { class: "timeline" }, this.names, this.box), this.panel);
     new ResizeObserver(() => this.draw()).observe(this.box);
   }
 
   async show() {
     if (!this.facts) {
-      const { facts, lanes } = readTimeline(await section("timeline"));
+      const { facts, lanes } = await loadTimeline();
       Object.assign(this, { facts, lanes });
     }
     const end = this.facts.duration_ns;
@@ -93,9 +98,14 @@ export class TimelineView {
       if (!folded.delete(name)) folded.add(name);
       change({ fold: listText(folded) });
     };
+    const chosen = listOf("ln");
+    const choose = (/** @type {string} */ name) => {
+      if (!chosen.delete(name)) chosen.add(name);
+      change({ ln: listText(chosen) });
+    };
     fill(this.names, this.rows.map((row) => row.isTeam
       ? h("button", { "aria-expanded": String(!folded.has(row.team)), onclick: () => toggle(row.team) }, `${folded.has(row.team) ? "▸" : "▾"} ${row.label}`)
-      : h("div", {}, row.label)));
+      : h("button", { class: "lane", "aria-pressed": String(chosen.has(row.label)), title: "select this thread", onclick: () => choose(row.label) }, row.label)));
   }
 
   /**
@@ -285,24 +295,57 @@ export class TimelineView {
   }
 
   /**
-   * From where tasks were created to where they were executed.
+   * From where tasks were created to where they were executed, and from who gave a lock back
+   * to who had waited for it.
    * @param {CanvasRenderingContext2D} context
    * @param {number} width
    */
   drawArrows(context, width) {
-    const perPixel = (this.to - this.from) / width;
-    const row = (/** @type {number} */ lane) => this.rows.findIndex((one) => !one.isTeam && one.lanes[0] === lane);
-    const seen = this.facts.arrows.filter((/** @type {number[]} */ [, from, , to]) => to > this.from && from < this.to);
+    this.drawLines(context, width, this.facts.arrows, "rgba(120, 120, 120, .7)");
+    this.drawLines(context, width, this.facts.handovers, HANDED_OVER);
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} width
+   * @param {number[][]} arrows from lane and time, to lane and time
+   * @param {string} colour
+   */
+  drawLines(context, width, arrows, colour) {
+    const seen = this.inSight(arrows);
     if (seen.length > MOST_DRAWN) return;
-    context.strokeStyle = "rgba(120, 120, 120, .7)";
+    const perPixel = (this.to - this.from) / width;
+    const rows = new Map(this.rows.flatMap((one, index) => (one.isTeam ? [] : [[one.lanes[0], index]])));
+    context.strokeStyle = colour;
     for (const [start, from, end, to] of seen) {
-      const [above, below] = [row(start), row(end)];
-      if (above < 0 || below < 0) continue;
+      const [above, below] = [rows.get(start), rows.get(end)];
+      if (above === undefined || below === undefined) continue;
       context.beginPath();
       context.moveTo((from - this.from) / perPixel, above * LANE_HEIGHT + LANE_HEIGHT / 2);
       context.lineTo((to - this.from) / perPixel, below * LANE_HEIGHT + LANE_HEIGHT / 2);
       context.stroke();
     }
+  }
+
+  /**
+   * @param {any[][]} arrows
+   * @returns {any[][]}
+   */
+  inSight(arrows) {
+    return arrows.filter(([, from, , to]) => to > this.from && from < this.to);
+  }
+
+  /** The hand-overs in sight for which a thread waited longest. */
+  handovers() {
+    const names = listOf("ln");
+    const isChosen = (/** @type {number} */ lane) => names.size === 0 || names.has(this.lanes[lane].name);
+    const seen = this.inSight(this.facts.handovers).filter(([from, , to]) => isChosen(from) || isChosen(to));
+    if (seen.length === 0) return null;
+    const longest = seen.sort((a, b) => b[3] - b[4] - (a[3] - a[4])).slice(0, MOST_LISTED);
+    const rows = longest.map(([from, given, to, taken, asked, what]) =>
+      [what, this.lanes[from].name, this.lanes[to].name, exact(given), exact(taken), exact(taken - asked)]);
+    return table(`${counted(seen.length, "hand-over")} in sight, longest wait first`,
+      ["What", "From", "To", "Given back at, ns", "Got at, ns", "Waited"], rows);
   }
 
   /** What is in sight, in words and numbers. */
@@ -313,17 +356,21 @@ export class TimelineView {
       facts.has_slices ? "" : `Of its ${counted(facts.slices, "slice")} there are ${counted(facts.bins, "bin")} of ${time(facts.bin_ns)}.`,
       facts.has_chunks ? "" : "Chunks are left out, since there are too many.",
       facts.arrows_left_out ? "Arrows of tasks are left out, since there are too many." : "",
+      facts.has_handovers ? "" : "Who handed over locks and criticals is left out, since there is too much.",
     ];
     fill(this.said, `In sight: ${seen}. ${limits.join(" ")}`);
     const value = (/** @type {number} */ ns) => [exact(Math.round(ns)), ` ${percentage((100 * ns) / (to - from))}`];
-    const rows = this.lanes.map((lane) => [lane.name, ...timesIn(lane, facts, from, to).map(value)]);
-    const regions = facts.has_slices ? regionsIn(this.lanes, from, to).slice(0, 30) : [];
+    const names = listOf("ln");
+    const lanes = this.lanes.filter((lane) => names.size === 0 || names.has(lane.name));
+    const rows = lanes.map((lane) => [lane.name, ...timesIn(lane, facts, from, to).map(value)]);
+    const regions = facts.has_slices ? regionsIn(lanes, from, to).slice(0, MOST_LISTED) : [];
     const name = (/** @type {number} */ region) => {
       const [text, index] = facts.regions[region] ?? ["no region", null];
       return index === null ? text : regionLink(this.model, index);
     };
     fill(this.panel, h("h2", {}, "In sight"),
       table("Threads", ["Thread", ...CLASSES], rows),
-      regions.length > 0 ? table("Regions, most time first", ["Region", "What", "Time"], regions.map((one) => [name(one.region), CLASSES[one.kind], exact(one.time)])) : null);
+      regions.length > 0 ? table("Regions, most time first", ["Region", "What", "Time"], regions.map((one) => [name(one.region), CLASSES[one.kind], exact(one.time)])) : null,
+      this.handovers());
   }
 }

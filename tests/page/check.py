@@ -327,11 +327,87 @@ def timeline(folder):
             box = page.locator(".lanes").bounding_box()
             page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 8)
             assert "ns" in page.locator(".said").first.inner_text()
-            page.locator(".lane-names button").first.click()
-            assert page.locator(".lane-names button").first.get_attribute("aria-expanded") == "false"
+            team = page.locator(".lane-names button[aria-expanded]").first
+            team.click()
+            assert team.get_attribute("aria-expanded") == "false"
         with shown(browser, f"{folder}/page.html", "#" + link) as page:
             page.wait_for_selector("table.data")
             assert page.locator("#app").inner_text() == seen
+
+
+def handovers(folder):
+    """Who waited for a lock or a critical gets it after it was given back, by another thread."""
+    with chromium() as browser, shown(browser, f"{folder}/page.html", "#v=timeline") as page:
+        page.wait_for_selector("table.data")
+        told = page.eval_on_selector_all(
+            "table.data", "tables => tables.filter(one => one.caption.textContent.includes('hand-over')).flatMap(one => [...one.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.querySelector('.num')?.dataset.value ?? cell.textContent)))"
+        )
+        assert {row[0].split()[0] for row in told} == {"critical", "lock"}, told
+        for what, giver, getter, given, got, waited in told:
+            assert giver != getter and int(given) <= int(got) and int(waited) > 0, (what, giver, getter)
+            assert int(got) - int(waited) <= int(given), "it was asked for before it was given back"
+        waiting = [row[2] for row in lanes_of(page).values()]
+        assert max(waiting) >= max(int(row[-1]) for row in told), "a wait for a lock is no work"
+
+
+def selection(folder):
+    """A span and a thread that are selected in the timeline are told of in all other views."""
+    with chromium() as browser:
+        with shown(browser, f"{folder}/page.html", "#v=timeline") as page:
+            page.wait_for_selector("table.data")
+            end = profile_duration(page)
+            assert not page.locator(".selected").is_visible()
+            page.locator(".lane-names .lane").last.click()
+            assert len(lanes_of(page)) == 1
+            thread = next(iter(lanes_of(page)))
+            go(page, f"#v=timeline&t0={end // 4}&t1={end // 2}&ln={thread.replace('>', '%3E')}")
+            lane = lanes_of(page)[thread]
+            assert abs(sum(lane) - (end // 2 - end // 4)) <= len(lane)
+            for view in ["explorer", "region", "source", "threads", "overview"]:
+                page.evaluate("view => document.querySelector(`nav a[data-view=${view}]`).click()", view)
+                page.wait_for_selector(".selected table.data")
+                told = told_in(page, ".selected")
+                for kind in range(1, len(lane)):
+                    assert abs(sum(row[kind] for row in told) - lane[kind]) <= len(told) + 1, (view, kind, told, lane)
+            link = page.locator(".selected table.data a").first
+            name = link.inner_text()
+            row = next(row for row in told if row[0] == name)
+            link.click()
+            page.wait_for_function("name => document.querySelector('.selected caption').textContent.startsWith(name)", arg=name)
+            assert told_in(page, ".selected")[0][1:] == row[1:], (name, row)
+            page.locator(".selected button").click()
+            assert not page.locator(".selected").is_visible() and "t1=" not in page.url
+
+
+def told_in(page, place):
+    return page.eval_on_selector_all(
+        f"{place} table.data tbody tr", "rows => rows.map(row => [row.cells[0].textContent, ...[...row.querySelectorAll('.num')].map(one => Number(one.dataset.value))])"
+    )
+
+
+def iterations(folder):
+    """The map of a loop's iterations says what `romp trace loops --table` says."""
+    expected = collections.defaultdict(dict)
+    with open(f"{folder}/loops.txt", encoding="utf-8") as file:
+        for line in list(file)[1:]:
+            region, first, _, executed, ns = line.rstrip("\n").split("\t")
+            expected[region][int(first)] = (float(executed), float(ns))
+    assert expected
+    names, model = list(expected), model_of(folder)
+    with chromium() as browser, shown(browser, f"{folder}/page.html", "#v=region") as page:
+        met = 0
+        for region in sorted(set(model["paths"]["region"])):
+            go(page, f"#v=region&r={region}")
+            told = page.locator("table.data", has=page.locator("caption", has_text="Most expensive first"))
+            if told.count() == 0:
+                continue
+            row = told.locator("tbody tr").first
+            first = int(row.locator("th").inner_text().split()[1])
+            ns = int(row.locator(".num").first.get_attribute("data-value"))
+            dearest = [max(ns for _, ns in expected[name].values()) for name in names]
+            assert any(abs(ns - most) <= 1 and abs(expected[name][first][1] - most) < 0.2 for name, most in zip(names, dearest)), (first, ns, dearest)
+            met += 1
+        assert met == len(expected), (met, names)
 
 
 def lanes_of(page):
@@ -348,7 +424,7 @@ def profile_duration(page):
 
 def main():
     name, folder = sys.argv[1:3]
-    checks = {check.__name__: check for check in [trees, numbers, keyboard, fragments, hostile, sizes, paint, compare, timeline]}
+    checks = {check.__name__: check for check in [trees, numbers, keyboard, fragments, hostile, sizes, paint, compare, timeline, handovers, selection, iterations]}
     checks[name](os.path.abspath(folder))
 
 

@@ -176,35 +176,63 @@ fn what_changed_is_told_from_noise() {
     in_browser("compare", folder.path());
 }
 
-#[test]
-fn the_timeline_holds_what_the_profile_holds() {
+/// A folder with the page of a program and its trace, and what the page is held to.
+fn traced(program: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let run = |command: &mut Command| {
         let output = command.current_dir(folder.path()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{command:?}: {said}");
+        output.stdout
     };
     let bin = romp_bin_dir().unwrap();
     run(Command::new(bin.join("rompcc"))
         .args(["--chunks", "-O1", "-fopenmp", "-o", "app"])
-        .arg(fixtures().join("trace/buckets.c"))
+        .arg(fixtures().join("trace").join(program))
         .env("ROMP_CC", "gcc"));
     run(Command::new("./app").envs([
         ("ROMP_TRACE", "on"),
         ("OMP_NUM_THREADS", "2"),
         ("OMP_MAX_ACTIVE_LEVELS", "2"),
     ]));
-    let view = [
-        "view",
-        "app.0.romp.json",
-        "app.0.romp.trace",
-        "-o",
-        "page.html",
-    ];
-    run(Command::new(bin.join("romp")).args(view));
-    let names = ["app.0.romp.json", "profile.json"].map(|name| folder.path().join(name));
-    std::fs::copy(&names[0], &names[1]).unwrap();
+    let files = ["app.0.romp.json", "app.0.romp.trace"];
+    run(Command::new(bin.join("romp"))
+        .arg("view")
+        .args(files)
+        .args(["-o", "page.html"]));
+    std::fs::copy(
+        folder.path().join(files[0]),
+        folder.path().join("profile.json"),
+    )
+    .unwrap();
+    folder
+}
+
+#[test]
+fn the_timeline_holds_what_the_profile_holds() {
+    let folder = traced("buckets.c");
     in_browser("timeline", folder.path());
+    in_browser("selection", folder.path());
+}
+
+#[test]
+fn locks_go_from_one_thread_to_the_other() {
+    let folder = traced("handovers.c");
+    in_browser("handovers", folder.path());
+}
+
+#[test]
+fn a_map_tells_what_iterations_cost() {
+    let folder = traced("buckets.c");
+    let romp = romp_bin_dir().unwrap().join("romp");
+    let loops = Command::new(romp)
+        .args(["trace", "loops", "--table"])
+        .arg(folder.path().join("app.0.romp.trace"))
+        .output()
+        .unwrap();
+    assert!(loops.status.success());
+    std::fs::write(folder.path().join("loops.txt"), loops.stdout).unwrap();
+    in_browser("iterations", folder.path());
 }
 
 /// An attempt to be more than text, as the name of something.

@@ -12,6 +12,8 @@
 //!                its length, its first iteration, how many it has
 //! ```
 
+mod costs;
+
 use std::collections::HashMap;
 
 use profile::model::Profile;
@@ -19,8 +21,13 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 use profile::report::html::Columns;
 use serde_json::json;
 
+use crate::analysis::kinds;
+use crate::analysis::waits::{Handover, Name, handovers};
 use crate::read::{ReadError, Trace};
-use crate::replay::{Chunk, Event, Listener, Open, Role, is_region, path, replay_closed};
+use crate::record::Op;
+use crate::replay::{
+    Chunk, Event, Listener, LockEvent, Open, Role, is_region, path, replay_closed,
+};
 
 /// What a thread does, as far as a picture tells; the number is that of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,16 +50,28 @@ const MOST_SLICES: usize = 600_000;
 const MOST_CHUNKS: usize = 200_000;
 const MOST_ARROWS: usize = 50_000;
 
+/// A trace as the page of its profile has it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Timeline {
+    /// The lanes, see this module.
+    pub lanes: Vec<u8>,
+    /// What iterations cost as JSON, see `costs`; none if no chunks of loops are in the
+    /// trace.
+    pub iterations: Option<Vec<u8>>,
+}
+
 /// Prepares a trace for the page of its profile.
 ///
 /// # Errors
 /// If the trace cannot be read.
-pub fn timeline(trace: &Trace, profile: &Profile) -> Result<Vec<u8>, ReadError> {
+pub fn timeline(trace: &Trace, profile: &Profile) -> Result<Timeline, ReadError> {
     let duration = trace.ns(trace.header.end.ticks).max(1);
     let lanes = trace.threads().max(1);
     let bins = (ALL_BINS / lanes).clamp(64, MOST_BINS);
     let mut drawing = Drawing {
         trace,
+        kinds: kinds(trace),
         bin_ns: duration.div_ceil(bins as u64).max(1),
         bins,
         lanes: HashMap::new(),
@@ -67,7 +86,18 @@ pub fn timeline(trace: &Trace, profile: &Profile) -> Result<Vec<u8>, ReadError> 
     for stream in trace.streams() {
         replay_closed(trace, stream, &mut drawing)?;
     }
-    Ok(drawing.columns(profile, duration))
+    // Who got something from whom is told by all threads together: a second pass, which
+    // only a trace gets that is shown in full.
+    let handovers = match drawing.slices <= MOST_SLICES {
+        true => handovers(trace, MOST_ARROWS)?,
+        false => None,
+    };
+    let iterations = match drawing.chunks {
+        0 => None,
+        _ => Some(costs::iteration_costs(trace, profile)?),
+    };
+    let lanes = drawing.columns(profile, duration, handovers);
+    Ok(Timeline { lanes, iterations })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +133,8 @@ struct Lane {
 
 struct Drawing<'a> {
     trace: &'a Trace,
+    /// Of each region.
+    kinds: Vec<Option<RegionKind>>,
     bin_ns: u64,
     bins: usize,
     lanes: HashMap<Option<u32>, Lane>,
@@ -134,6 +166,7 @@ impl Listener for Drawing<'_> {
                 self.created.insert(*label, (lane, now));
             }
             Event::Create(_) => self.is_cut = true,
+            Event::Lock(lock) => self.lock(lane, lock, now),
             Event::Executes(label) => {
                 if let Some(from) = self.created.remove(label) {
                     self.arrow(from, (lane, now));
@@ -167,15 +200,11 @@ impl Drawing<'_> {
             return State::OUTSIDE;
         };
         let phase = phase.unwrap_or(top.phase);
-        let kind = self.trace.region(top.region);
-        let kind = kind.and_then(|region| RegionKind::from_region_type(&region.region_type));
+        let kind = self.kinds.get(top.region as usize).copied().flatten();
         State {
             lane: path(open),
             class: class(top.role, kind, phase, open.iter().any(Open::is_task)),
-            region: match is_region(top.region) {
-                true => u64::from(top.region) + 1,
-                false => 0,
-            },
+            region: numbered(top.region),
         }
     }
 
@@ -184,6 +213,21 @@ impl Drawing<'_> {
         let (from, state) = (self.last, self.state);
         self.last = self.last.max(now);
         self.add(state, from, now);
+    }
+
+    /// Whoever sets a lock waits for it from the call on; the call is on no stack.
+    fn lock(&mut self, lane: Option<u32>, lock: &LockEvent, now: u64) {
+        if lock.op != Op::LockSet {
+            return;
+        }
+        self.slice(self.trace.ns(lock.start).min(now));
+        let waiting = State {
+            lane,
+            class: Class::Wait,
+            region: numbered(lock.region),
+        };
+        self.add(waiting, self.last, now);
+        self.last = self.last.max(now);
     }
 
     fn add(&mut self, state: State, from: u64, now: u64) {
@@ -228,7 +272,12 @@ impl Drawing<'_> {
         }
     }
 
-    fn columns(mut self, profile: &Profile, duration: u64) -> Vec<u8> {
+    fn columns(
+        mut self,
+        profile: &Profile,
+        duration: u64,
+        handovers: Option<Vec<Handover>>,
+    ) -> Vec<u8> {
         let mut order: Vec<Option<u32>> = self.lanes.keys().copied().collect();
         order.sort_by_key(|lane| (lane.and_then(|lane| self.trace.thread_path(lane)), *lane));
         let has_slices = self.slices <= MOST_SLICES;
@@ -243,17 +292,37 @@ impl Drawing<'_> {
                 Some([start as u64, from.1, end as u64, to.1])
             })
             .collect();
+        let has_handovers = handovers.is_some();
+        let handovers: Vec<serde_json::Value> = handovers
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|one| {
+                let (from, to) = (place(one.from.0)?, place(one.to.0)?);
+                let ns = |ticks| self.trace.ns(ticks);
+                let times = (ns(one.from.1), ns(one.to.1), ns(one.asked));
+                Some(json!([
+                    from,
+                    times.0,
+                    to,
+                    times.1,
+                    times.2,
+                    in_words(&one.name)
+                ]))
+            })
+            .collect();
         let facts = json!({
             "duration_ns": duration,
             "bins": self.bins,
             "bin_ns": self.bin_ns,
             "lanes": order.iter().map(|lane| self.trace.thread(*lane)).collect::<Vec<_>>(),
-            "regions": self.regions(profile),
+            "regions": regions(self.trace, profile),
             "slices": self.slices,
             "has_slices": has_slices,
             "has_chunks": has_chunks,
             "arrows": arrows,
             "arrows_left_out": self.is_cut,
+            "handovers": handovers,
+            "has_handovers": has_handovers,
         });
         let facts = facts.to_string();
         let mut columns = Columns::default();
@@ -277,26 +346,6 @@ impl Drawing<'_> {
         }
         bytes.extend_from_slice(columns.bytes());
         bytes
-    }
-
-    /// Names of the regions, each with its index in the profile.
-    fn regions(&self, profile: &Profile) -> Vec<serde_json::Value> {
-        let regions = profile.regions.iter().enumerate();
-        let known: HashMap<_, usize> = regions
-            .map(|(index, region)| {
-                let place = (region.region_type.as_str(), region.file.as_str());
-                ((place, region.begin[0], region.column), index)
-            })
-            .collect();
-        let number = u32::try_from(self.trace.regions().count()).unwrap_or(u32::MAX);
-        let regions = (0..number).map(|number| {
-            let region = self.trace.region(number).and_then(|region| {
-                let place = (region.region_type.as_str(), region.begin.file.as_str());
-                known.get(&(place, region.begin.first, region.column))
-            });
-            json!([crate::export::region(self.trace, number), region])
-        });
-        regions.collect()
     }
 }
 
@@ -348,6 +397,41 @@ fn write_chunks(chunks: &mut [(u64, u64, u64, u64)], has: bool, columns: &mut Co
             columns.push(value);
         }
         last = *from;
+    }
+}
+
+/// Names of the regions, each with its index in the profile.
+fn regions(trace: &Trace, profile: &Profile) -> Vec<serde_json::Value> {
+    let regions = profile.regions.iter().enumerate();
+    let known: HashMap<_, usize> = regions
+        .map(|(index, region)| {
+            let place = (region.region_type.as_str(), region.file.as_str());
+            ((place, region.begin[0], region.column), index)
+        })
+        .collect();
+    let number = u32::try_from(trace.regions().count()).unwrap_or(u32::MAX);
+    let regions = (0..number).map(|number| {
+        let region = trace.region(number).and_then(|region| {
+            let place = (region.region_type.as_str(), region.begin.file.as_str());
+            known.get(&(place, region.begin.first, region.column))
+        });
+        json!([crate::export::region(trace, number), region])
+    });
+    regions.collect()
+}
+
+fn numbered(region: u32) -> u64 {
+    match is_region(region) {
+        true => u64::from(region) + 1,
+        false => 0,
+    }
+}
+
+fn in_words(name: &Name) -> String {
+    match name {
+        Name::Critical(name) if name.is_empty() => "critical without a name".to_owned(),
+        Name::Critical(name) => format!("critical {name}"),
+        Name::Lock(address) => format!("lock at {address:#x}"),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use profile::analysis::Report;
 use profile::model::Profile;
+use profile::report::html::Page;
 
 use super::{Failure, page};
 
@@ -49,7 +50,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         page = page.with_other(other);
     }
     if let Some(trace) = traces.first() {
-        page = page.with_section("timeline", timeline(trace, &profile)?);
+        page = with_trace(page, trace, &profile)?;
     }
     let output = arguments.output.clone();
     let output = output.unwrap_or_else(|| page::name_of(path));
@@ -66,10 +67,19 @@ fn is_trace(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "trace")
 }
 
-fn timeline(path: &Path, profile: &Profile) -> Result<Vec<u8>, Failure> {
+fn with_trace<'r, 'p>(
+    page: Page<'r, 'p>,
+    path: &Path,
+    profile: &Profile,
+) -> Result<Page<'r, 'p>, Failure> {
     let failure = |error: trace::read::ReadError| Failure {
         message: format!("error: {}: {error}", path.display()),
     };
     let trace = trace::read::Trace::open(path).map_err(failure)?;
-    trace::timeline::timeline(&trace, profile).map_err(failure)
+    let timeline = trace::timeline::timeline(&trace, profile).map_err(failure)?;
+    let page = page.with_section("timeline", timeline.lanes);
+    Ok(match timeline.iterations {
+        Some(costs) => page.with_section("iterations", costs),
+        None => page,
+    })
 }

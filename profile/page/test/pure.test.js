@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clusters, distance, setsApart } from "../clusters.js";
 import { isNoise, spreadOf } from "../compare.js";
+import { columnsOf } from "../costs.js";
 import { readCells } from "../data.js";
 import { count, percentage, time } from "../format.js";
 import { CLASSES, firstAbove, timesIn } from "../spans.js";
@@ -76,4 +77,14 @@ test("times in a span are those of the slices in it", () => {
   const coarse = { ...lane, bins };
   assert.deepEqual(timesIn(coarse, { has_slices: false, bin_ns: 10, bins: 2 }, 5, 20), [0, 12, 3, 0, 0]);
   assert.deepEqual([firstAbove([1, 3, 5], 3), firstAbove([1, 3, 5], 9), firstAbove([], 0)], [2, 3, 0]);
+});
+
+test("neighbouring iterations share a column, each with its weight", () => {
+  const loop = { region: ["", 0], iterations: 5, instances: 1, chunks: 5, largest_chunk: 1, per_cell: 1, executed: [1, 3, 0, 0, 2], ns: [10, 30, 0, 0, 7] };
+  assert.deepEqual(columnsOf(loop, 5).map(({ ns }) => ns), [10, 30, 0, 0, 7]);
+  assert.deepEqual(columnsOf(loop, 3), [
+    { first: 0, last: 1, executed: 4, ns: 25 },
+    { first: 2, last: 3, executed: 0, ns: 0 },
+    { first: 4, last: 4, executed: 2, ns: 7 },
+  ]);
 });

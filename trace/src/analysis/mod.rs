@@ -6,3 +6,15 @@ pub mod iterations;
 pub mod periods;
 pub mod times;
 pub mod waits;
+
+use profile::region_kind::RegionKind;
+
+use crate::read::Trace;
+
+/// The kind of each region of a trace.
+pub(crate) fn kinds(trace: &Trace) -> Vec<Option<RegionKind>> {
+    let kind = |region: &profile::descriptor::Descriptor| {
+        RegionKind::from_region_type(&region.region_type)
+    };
+    trace.regions().map(|region| kind(region?)).collect()
+}

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use profile::region_kind::{PseudoRegion, RegionKind};
 
+use super::kinds;
 use super::times::Times;
 use crate::read::{ReadError, Trace};
 use crate::record::Op;
@@ -72,19 +73,48 @@ pub struct Waits {
 /// # Errors
 /// If it cannot be read.
 pub fn waits(trace: &Trace) -> Result<Waits, ReadError> {
-    let kinds = trace.regions().map(|region| {
-        let region = region?;
-        RegionKind::from_region_type(&region.region_type)
-    });
-    let mut watcher = Watcher {
+    let mut watcher = watcher(trace);
+    replay_merged(trace, &mut watcher)?;
+    Ok(watcher.waits)
+}
+
+fn watcher(trace: &Trace) -> Watcher<'_> {
+    Watcher {
         trace,
-        kinds: kinds.collect(),
+        kinds: kinds(trace),
         waits: Waits::default(),
         teams: HashMap::new(),
         holders: HashMap::new(),
-    };
+        handovers: Vec::new(),
+        most_handovers: 0,
+        is_cut: false,
+    }
+}
+
+/// A thread waited for a critical or a lock, and got it from the one that gave it back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Handover {
+    /// What was handed over.
+    pub name: Name,
+    /// Who gave it back, and when, in ticks.
+    pub from: (Thread, u64),
+    /// Who got it, and when, in ticks.
+    pub to: (Thread, u64),
+    /// When that thread asked for it, in ticks.
+    pub asked: u64,
+}
+
+/// All hand-overs of criticals and locks in the order of time; none if there are more than
+/// `most`.
+///
+/// # Errors
+/// If the trace cannot be read.
+pub fn handovers(trace: &Trace, most: usize) -> Result<Option<Vec<Handover>>, ReadError> {
+    let mut watcher = watcher(trace);
+    watcher.most_handovers = most;
     replay_merged(trace, &mut watcher)?;
-    Ok(watcher.waits)
+    Ok((!watcher.is_cut).then_some(watcher.handovers))
 }
 
 /// How far the threads of a team have come.
@@ -143,6 +173,10 @@ struct Watcher<'a> {
     waits: Waits,
     teams: HashMap<u64, Team>,
     holders: HashMap<Name, Holders>,
+    handovers: Vec<Handover>,
+    most_handovers: usize,
+    /// Whether there were more hand-overs.
+    is_cut: bool,
 }
 
 impl Watcher<'_> {
@@ -229,6 +263,21 @@ impl Watcher<'_> {
     fn gets(&mut self, name: Name, who: Where, start: u64, time: u64) {
         let waited = time.saturating_sub(start);
         let holders = self.holders.entry(name.clone()).or_default();
+        if waited > WAITED
+            && let Some((from, _, given)) = holders.spans.back()
+            && from.0 != who.0
+            && (start..=time).contains(given)
+        {
+            match self.handovers.len() < self.most_handovers {
+                true => self.handovers.push(Handover {
+                    name: name.clone(),
+                    from: (from.0, *given),
+                    to: (who.0, time),
+                    asked: start,
+                }),
+                false => self.is_cut = true,
+            }
+        }
         if waited > WAITED
             && let Some(holder) = holders.holder(who.0, start, time)
         {

@@ -1,0 +1,82 @@
+// The span and the threads that the timeline has selected, beside every other view.
+
+import { fill, h, table } from "./dom.js";
+import { exact, time } from "./format.js";
+import { link, regionLink } from "./region.js";
+import { regionName } from "./sums.js";
+import { CLASSES, loadTimeline, regionsIn, timesIn } from "./spans.js";
+import { change, listOf, stateOf } from "./state.js";
+
+/** The most regions that are told. */
+const MOST_TOLD = 12;
+
+/** What the threads did there: by region, or on a region's page by thread. */
+export class SelectedSpan {
+  /** @param {import("./explorer.js").Run} run */
+  constructor({ model }) {
+    this.model = model;
+    this.asked = 0;
+    this.host = h("section", { class: "selected", "aria-label": "Selected in the timeline", hidden: true });
+  }
+
+  async show() {
+    const asked = ++this.asked;
+    const view = stateOf("v", "overview");
+    const isSelected = stateOf("t1") !== "" || stateOf("ln") !== "";
+    this.host.hidden = !isSelected || view === "timeline" || !this.model.sections.includes("timeline");
+    if (this.host.hidden) {
+      fill(this.host);
+      return;
+    }
+    const { facts, lanes } = await loadTimeline();
+    if (asked !== this.asked) return;
+    const end = facts.duration_ns;
+    const from = Math.min(Math.max(Number(stateOf("t0", "0")) || 0, 0), end - 1);
+    const to = Math.min(Math.max(Number(stateOf("t1")) || end, from + 1), end);
+    const names = listOf("ln");
+    const chosen = lanes.filter(({ name }) => names.size === 0 || names.has(name));
+    const whose = names.size === 0 ? "all threads" : `threads ${chosen.map(({ name }) => name).join(", ")}`;
+    fill(this.host,
+      h("p", {}, h("b", {}, `Selected in the timeline: ${time(to - from)} from ${from} ns to ${to} ns, ${whose}. `),
+        "What follows below is of the whole run. ", link({ v: "timeline" }, "timeline"), " ",
+        h("button", { onclick: () => change({ t0: "", t1: "", ln: "" }) }, "select all")),
+      this.told(facts, chosen, from, to, view === "region" ? Number(stateOf("r", "-1")) : -1));
+  }
+
+  /**
+   * @param {any} facts
+   * @param {import("./spans.js").Lane[]} lanes
+   * @param {number} from
+   * @param {number} to
+   * @param {number} region the one that is looked at, or -1
+   */
+  told(facts, lanes, from, to, region) {
+    if (!facts.has_slices) {
+      const rows = lanes.map((lane) => [lane.name, ...timesIn(lane, facts, from, to).map((ns) => exact(Math.round(ns)))]);
+      return table("In the selection, as its bins have it", ["Thread", ...CLASSES], rows);
+    }
+    const here = facts.regions.findIndex((/** @type {any[]} */ [, index]) => index === region);
+    if (region >= 0) {
+      const rows = lanes.map((lane) => [lane.name, ...byClass(regionsIn([lane], from, to), here)]);
+      return table(`${regionName(this.model, region)}, in the selection`, ["Thread", ...CLASSES.slice(1)], rows);
+    }
+    const all = regionsIn(lanes, from, to).filter((one) => one.region >= 0);
+    const regions = [...new Set(all.map((one) => one.region))];
+    const rows = regions.slice(0, MOST_TOLD).map((one) => {
+      const [text, index] = facts.regions[one] ?? ["no region", null];
+      return [index === null ? text : regionLink(this.model, index), ...byClass(all, one)];
+    });
+    return table("In the selection, by region", ["Region", ...CLASSES.slice(1)], rows);
+  }
+}
+
+/**
+ * @param {{region: number, kind: number, time: number}[]} times
+ * @param {number} region
+ */
+function byClass(times, region) {
+  return CLASSES.slice(1).map((_, index) => {
+    const sum = times.reduce((all, one) => all + (one.region === region && one.kind === index + 1 ? one.time : 0), 0);
+    return exact(Math.round(sum));
+  });
+}
