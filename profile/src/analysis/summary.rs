@@ -146,6 +146,9 @@ impl Facts<'_> {
 
     /// For a run without a cause that matters.
     fn nothing_to_win(&self) -> String {
+        if let Some(note) = self.causes.notes.first() {
+            return note.clone();
+        }
         let overheads = self.overheads;
         let lost = overheads.whole_sum.overhead;
         let is_negligible = self.all_is_told() && lost.percent < 2.0 * NEGLIGIBLE;

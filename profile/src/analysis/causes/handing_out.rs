@@ -1,7 +1,8 @@
-//! Loops that hand out one iteration at a time. What the runtime takes to hand them out
-//! happens within the loop and cannot be told from its work.
+//! Loops that hand out one iteration at a time, or few of them as a task. What the runtime
+//! takes for that happens within the construct and cannot be told from its work.
 
 use super::{Cause, Facts};
+use crate::model::Region;
 use crate::region_kind::RegionKind;
 
 /// Percent of the run from which such a loop is worth a word.
@@ -20,24 +21,52 @@ pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
             elapsed[node.region] += wall.inclusive;
         }
     }
-    let loops = (0..elapsed.len()).filter(|&region| {
-        let it = &facts.profile.regions[region];
-        matches!(it.kind, RegionKind::Loop | RegionKind::ParallelLoop)
-            && it.schedule.as_deref().is_some_and(is_one_at_a_time)
-            && facts.share(elapsed[region]) >= MUCH
-            && !explained(region)
-    });
+    let much = (0..elapsed.len())
+        .filter(|&region| facts.share(elapsed[region]) >= MUCH && !explained(region));
     let note = |region: usize| {
-        format!(
-            "{} hands out one iteration at a time. What that takes is not told from its work. \
-             Where an iteration takes less than some microseconds, hand out more at once, as \
-             with schedule(dynamic,100).",
+        let (takes, more) = what(&facts.profile.regions[region])?;
+        Some(format!(
+            "The {} {takes}. What that takes is not told from its work. Where an iteration takes \
+             less than some microseconds, {more}.",
             facts.labels[region].in_words()
-        )
+        ))
     };
-    loops
-        .map(|region| format!("The {}", note(region)))
-        .collect()
+    much.filter_map(note).collect()
+}
+
+/// What the construct hands out, and how it hands out more.
+fn what(region: &Region) -> Option<(&'static str, &'static str)> {
+    let directive = region.directive.as_deref().unwrap_or_default();
+    match region.kind {
+        RegionKind::Loop | RegionKind::ParallelLoop => {
+            is_one_at_a_time(region.schedule.as_deref()?).then_some((
+                "hands out one iteration at a time",
+                "hand out more at once, as with schedule(dynamic,100)",
+            ))
+        }
+        RegionKind::Taskloop => is_of_few(directive).then_some((
+            "makes a task for every few iterations",
+            "make larger ones, as with grainsize(1000)",
+        )),
+        _ => None,
+    }
+}
+
+/// Iterations of a task up to which they are few.
+const FEW: u64 = 10;
+
+/// Whether a directive of a taskloop asks for tasks of few iterations each (OpenMP 5.2,
+/// 12.6.1).
+fn is_of_few(directive: &str) -> bool {
+    let directive = directive.to_ascii_lowercase();
+    let Some((_, behind)) = directive.split_once("grainsize") else {
+        return false;
+    };
+    let argument = behind.trim_start().strip_prefix('(');
+    let argument = argument.and_then(|behind| Some(behind.split_once(')')?.0));
+    let size = argument.and_then(|argument| argument.rsplit(':').next());
+    size.and_then(|size| size.trim().parse().ok())
+        .is_some_and(|size: u64| size <= FEW)
 }
 
 /// Whether the argument of a `schedule` clause lets threads fetch single iterations
@@ -53,7 +82,7 @@ fn is_one_at_a_time(schedule: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_one_at_a_time;
+    use super::{is_of_few, is_one_at_a_time};
 
     #[test]
     fn only_a_dynamic_schedule_with_chunks_of_one_is_meant() {
@@ -69,6 +98,23 @@ mod tests {
             "runtime",
         ] {
             assert!(!is_one_at_a_time(schedule), "{schedule}");
+        }
+    }
+
+    #[test]
+    fn only_a_small_number_is_a_small_grain() {
+        for directive in [
+            "omp taskloop grainsize(1)",
+            "OMP TASKLOOP GRAINSIZE( strict : 8 )",
+        ] {
+            assert!(is_of_few(directive), "{directive}");
+        }
+        for directive in [
+            "omp taskloop",
+            "omp taskloop grainsize(n)",
+            "omp taskloop grainsize(500)",
+        ] {
+            assert!(!is_of_few(directive), "{directive}");
         }
     }
 }
