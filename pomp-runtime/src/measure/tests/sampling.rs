@@ -146,8 +146,10 @@ fn long_instances_are_all_timed() {
     assert_eq!(profile.run.notes, Vec::<String>::new());
 }
 
-/// How long instances may be, from a random number.
-const SPREADS: [(&str, fn(u64) -> u64); 4] = [
+/// How long an instance is, from a random number.
+type Length = fn(u64) -> u64;
+
+const SPREADS: [(&str, Length); 4] = [
     ("even", |random| 20 + random % 3),
     ("uniform", |random| 1 + random % 60),
     ("geometric", |random| {
@@ -157,7 +159,7 @@ const SPREADS: [(&str, fn(u64) -> u64); 4] = [
 ];
 
 /// The part of so many runs whose interval holds the true time.
-fn held(length: fn(u64) -> u64, runs: u64, instances: u64) -> f64 {
+fn held(length: Length, runs: u64, instances: u64) -> f64 {
     let holds = |run: &u64| {
         let t = sampled_thread();
         let atomic = region("atomic", 1);
