@@ -124,7 +124,11 @@ fn the_newest_profile_is_taken_if_none_is_given() {
     let nothing = tempfile::tempdir().unwrap();
     let output = in_folder(nothing.path(), &[]);
     assert!(!output.status.success());
-    assert!(String::from_utf8_lossy(&output.stderr).contains("no saved profile here"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("no saved profile here"));
+    for reason in ["simd alone", "ROMP_MEASURE=off", "ROMP_OUTPUT"] {
+        assert!(said.contains(reason), "{said}");
+    }
 }
 
 #[test]

@@ -24,7 +24,11 @@ pub(super) fn newest() -> Result<PathBuf, Failure> {
     let newest = times.max().map(|(_, name)| PathBuf::from(name));
     newest.ok_or_else(|| Failure {
         message: format!(
-            "error: no saved profile here: give the *{ENDING} file that the measured program wrote"
+            "error: no saved profile here: give the *{ENDING} file that the measured program \
+             wrote\n  = help: a program writes none that was not built with rompcc or run with romp \
+             run, that has no construct to measure (simd alone is none), or that ran with \
+             ROMP_MEASURE=off; ROMP_OUTPUT names another folder, and what could not be written is \
+             told where the program ended"
         ),
     })
 }

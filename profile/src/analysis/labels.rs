@@ -34,7 +34,8 @@ pub struct Label {
 }
 
 impl Label {
-    /// `file (first-last)`, with the short file name.
+    /// `file (first-last)`, with the short file name, and the column where another construct of
+    /// that kind begins on that line.
     #[must_use]
     pub fn location(&self) -> String {
         let Self {
@@ -43,14 +44,16 @@ impl Label {
             last,
             ..
         } = self;
+        let column = self.column.map(|column| format!(":{column}"));
+        let column = column.unwrap_or_default();
         if *first == 0 {
             short_file.clone()
         } else if self.near {
-            format!("{short_file} (near {first})")
+            format!("{short_file} (near {first}{column})")
         } else if first == last {
-            format!("{short_file} ({first})")
+            format!("{short_file} ({first}{column})")
         } else {
-            format!("{short_file} ({first}-{last})")
+            format!("{short_file} ({first}{column}-{last})")
         }
     }
 
@@ -233,6 +236,8 @@ mod tests {
             words,
             ["LOOP at a.c:3:5", "LOOP at a.c:3:40", "LOOP at a.c:4"]
         );
+        let places: Vec<String> = labels.iter().map(Label::location).collect();
+        assert_eq!(places, ["a.c (3:5)", "a.c (3:40)", "a.c (4)"]);
     }
 
     #[test]
