@@ -255,6 +255,14 @@ impl Trace {
         self.scale
     }
 
+    /// Ticks, also parts of one as a mean has them, in nanoseconds.
+    #[must_use]
+    pub fn ns_of_parts(&self, ticks: f64) -> f64 {
+        // A long span, so that the scale is not lost in whole ticks.
+        const LONG: u64 = 1 << 40;
+        ticks * self.scale.to_ns(LONG) as f64 / LONG as f64
+    }
+
     /// A time as nanoseconds since the start of measurement.
     #[must_use]
     pub fn ns(&self, ticks: u64) -> u64 {

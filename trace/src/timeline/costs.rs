@@ -38,10 +38,7 @@ fn told(trace: &Trace, known: &Loop, region: Value) -> Value {
     })
 }
 
-/// Ticks, also parts of one, in nanoseconds to a tenth.
+/// Ticks in nanoseconds to a tenth.
 fn tenths(trace: &Trace, ticks: f64) -> f64 {
-    // A long span, so that the scale is not lost in whole ticks.
-    const LONG: u64 = 1 << 40;
-    let ns = ticks * trace.scale().to_ns(LONG) as f64 / LONG as f64;
-    (ns * 10.0).round() / 10.0
+    (trace.ns_of_parts(ticks) * 10.0).round() / 10.0
 }

@@ -47,16 +47,9 @@ pub(super) fn run(trace: &Trace, arguments: &Arguments) -> Result<(), Failure> {
     })
 }
 
-/// Ticks, also parts of one, in nanoseconds.
-fn ns(trace: &Trace, ticks: f64) -> f64 {
-    // A long span, so that the scale is not lost in whole ticks.
-    const LONG: u64 = 1 << 40;
-    ticks * trace.scale().to_ns(LONG) as f64 / LONG as f64
-}
-
 /// What the clock counts: nothing is told finer.
 pub(super) fn tick(trace: &Trace) -> String {
-    time(ns(trace, 1.0))
+    time(trace.ns_of_parts(1.0))
 }
 
 /// A time for people.
@@ -75,7 +68,7 @@ fn table(trace: &Trace, name: &str, known: &Loop, out: &mut dyn Write) -> io::Re
         .zip(&known.cells)
     {
         let value = values(known, first).unwrap_or_default();
-        let cost = ns(trace, cell.cost());
+        let cost = trace.ns_of_parts(cell.cost());
         writeln!(
             out,
             "{name}\t{first}\t{value}\t{}\t{cost:.1}",
@@ -100,8 +93,8 @@ fn picture(trace: &Trace, name: &str, known: &Loop, out: &mut dyn Write) -> io::
         known.instances(),
         known.iterations,
         known.chunks,
-        time(ns(trace, ticks)),
-        time(ns(trace, known.mean())),
+        time(trace.ns_of_parts(ticks)),
+        time(trace.ns_of_parts(known.mean())),
     )?;
     writeln!(out, "  resolution: {}", resolution(trace, known))?;
     let once = (ticks - known.typical()).max(0.0);
@@ -110,14 +103,18 @@ fn picture(trace: &Trace, name: &str, known: &Loop, out: &mut dyn Write) -> io::
             out,
             "  {} ({:.0} %) beyond the medians, in single executions: first use of memory, or \
              the operating system",
-            time(ns(trace, once)),
+            time(trace.ns_of_parts(once)),
             100.0 * once / ticks.max(1.0),
         )?;
     }
     let columns = known.columns(COLUMNS);
     let highest = columns.iter().copied().fold(0.0, f64::max);
     let drawn: String = columns.iter().map(|cost| column(*cost, highest)).collect();
-    writeln!(out, "  |{drawn}|  highest: {}", time(ns(trace, highest)))?;
+    writeln!(
+        out,
+        "  |{drawn}|  highest: {}",
+        time(trace.ns_of_parts(highest))
+    )?;
     let heavy = known.heavy();
     for heavy in &heavy {
         writeln!(out, "  heavy: {}", described(trace, known, heavy))?;
@@ -173,7 +170,7 @@ fn described(trace: &Trace, known: &Loop, heavy: &Heavy) -> String {
     format!(
         "iteration {numbers}{}: {} each, {:.1} times the mean, {share:.1} % of the loop",
         values.unwrap_or_default(),
-        time(ns(trace, heavy.cell.cost())),
+        time(trace.ns_of_parts(heavy.cell.cost())),
         heavy.cell.cost() / usual,
     )
 }
