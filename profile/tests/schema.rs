@@ -87,8 +87,7 @@ fn full() -> Profile {
     profile.ranks = vec![profile.run.clone()];
     profile.ranks[0].rank = Some(3);
     profile.threads[0].rank = Some(3);
-    profile.run.pair_cost_ps = 20_500;
-    profile.run.passed_pair_cost_ps = 5_500;
+    (profile.run.pair_cost_ps, profile.run.passed_pair_cost_ps) = (20_500, 5_500);
     profile.run.incremental = true;
     profile.run.counters = vec!["cycles".to_owned()];
     profile.run.formulas = vec!["a=cycles/2".to_owned()];

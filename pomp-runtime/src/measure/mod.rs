@@ -47,6 +47,7 @@ pub(crate) mod pause;
 pub(crate) mod quiesce;
 pub(crate) mod region;
 pub(crate) mod rights;
+pub(crate) mod sample;
 pub(crate) mod sampling;
 mod scheduling;
 pub(crate) mod shared;

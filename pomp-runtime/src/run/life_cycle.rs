@@ -24,7 +24,7 @@ use crate::measure::mutex::lock;
 use crate::measure::trace;
 use crate::measure::{
     allocator, annotations, clock, config, cost, counters, errno, facts, helper_requests, limits,
-    memory, message, quiesce, region, rights, sampling, signal_mask, state, stderr, thread,
+    memory, message, quiesce, region, rights, sample, sampling, signal_mask, state, stderr, thread,
     untimed,
 };
 use crate::result::merge::{self, Ending, Snapshot};
@@ -118,7 +118,7 @@ fn start() -> bool {
     let is_wanted_whole = config.counters.is_some() || config.trace.is_some();
     if !is_wanted_whole && config.throttle.is_none() {
         sampling::limit(config.budget);
-        sampling::leave_out_timing();
+        sample::leave_out_timing();
     }
     let start = Start {
         config,

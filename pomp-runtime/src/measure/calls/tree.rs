@@ -24,7 +24,7 @@ use crate::measure::counters;
 use crate::measure::memory;
 use crate::measure::pause;
 use crate::measure::region::Region;
-use crate::measure::sampling::Sample;
+use crate::measure::sample::Sample;
 use crate::measure::shared::{SharedRef, SharedU64, leak, leak_slice};
 
 /// Nodes in the first chunk of an arena; each further one is twice as large.

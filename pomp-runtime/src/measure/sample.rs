@@ -1,0 +1,157 @@
+//! What a node keeps whose instances are timed by sample, and the time that follows from it
+//! of those that were not timed.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use profile::overheads::within_measured_time;
+use profile::region_kind::PseudoRegion;
+
+use super::coarse_clock;
+use super::sampling::{cost_of_pair, parts};
+use super::shared::SharedU64;
+use crate::measure::calls::tree::Node;
+
+/// The part of what timing adds to an instance that is not known: it adds a half to the
+/// whole of a pair of events, and three quarters are left out.
+const NOT_KNOWN: f64 = 1.0 / 3.0;
+
+/// Whether the cost of timing is left out of the time of instances that are passed over.
+static LEAVES_OUT_TIMING: AtomicBool = AtomicBool::new(false);
+
+/// Leaves the cost of timing out of the time of instances that are passed over.
+pub(crate) fn leave_out_timing() {
+    LEAVES_OUT_TIMING.store(true, Ordering::Relaxed);
+}
+
+/// A sum of floating-point numbers, written by one thread.
+#[derive(Debug, Default)]
+pub(super) struct Sum(SharedU64);
+
+impl Sum {
+    fn add(&self, more: f64) {
+        self.0.set((self.get() + more).to_bits());
+    }
+
+    pub(super) fn get(&self) -> f64 {
+        f64::from_bits(self.0.get())
+    }
+}
+
+/// What a node keeps whose instances are timed by sample.
+#[derive(Debug, Default)]
+pub(crate) struct Sample {
+    /// Instances that were passed over, all and since the last one that was timed.
+    pub(super) all_passed: SharedU64,
+    pub(super) passed: SharedU64,
+    /// When the last one ended that was timed, and the ticks between those in which some were
+    /// passed over.
+    pub(super) last: SharedU64,
+    pub(super) between: SharedU64,
+    /// How many were timed.
+    pub(super) timed: SharedU64,
+    /// Of the instance that is being timed: for how many it stands, and the ticks of each of
+    /// its parts.
+    pub(super) weight: SharedU64,
+    current: [SharedU64; PARTS],
+    /// The number of short instances that were timed as a sample, the sum of their ticks, and
+    /// that of the squares of their ticks.
+    pub(super) drawn: Sum,
+    ticks: Sum,
+    squares: Sum,
+    /// The sum of their weights, that of the squares of those, and for each part that of
+    /// weight times ticks.
+    weights: Sum,
+    squared_weights: Sum,
+    weighted: [Sum; PARTS],
+}
+
+const PARTS: usize = PseudoRegion::ALL.len();
+
+/// The estimated time of instances that were passed over, in ticks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Passed {
+    pub(crate) parts: [u64; PARTS],
+    /// Half of the interval that holds the whole in 95 % of all cases.
+    pub(crate) error: u64,
+}
+
+impl Sample {
+    /// A part of the instance that is being timed.
+    pub(super) fn part(&self, part: u8, ticks: u64) {
+        if let Some(current) = self.current.get(usize::from(part)) {
+            current.set(ticks);
+        }
+    }
+
+    /// The instance that is being timed ends.
+    pub(super) fn add(&self, ticks: u64) {
+        self.timed.add(1);
+        self.part(PseudoRegion::Main as u8, ticks);
+        let weight = self.weight.get() as f64;
+        if ticks < coarse_clock::always_noticed() {
+            self.drawn.add(1.0);
+            self.ticks.add(ticks as f64);
+            self.squares.add(ticks as f64 * ticks as f64);
+            self.weights.add(weight);
+            self.squared_weights.add(weight * weight);
+            for (sum, current) in self.weighted.iter().zip(&self.current) {
+                sum.add(weight * current.get() as f64);
+            }
+        }
+    }
+
+    /// Instances that were timed.
+    pub(crate) fn timed(&self) -> u64 {
+        self.timed.get()
+    }
+
+    /// Instances that were passed over, but for what the thread's table holds.
+    pub(crate) fn passed(&self) -> u64 {
+        self.all_passed.get()
+    }
+
+    /// The time of so many instances of a node that were passed over.
+    pub(crate) fn of_passed(&self, node: &Node, passed: u64) -> Passed {
+        let weights = self.weights.get();
+        if weights < 1.0 {
+            return Passed::default();
+        }
+        let timing = match LEAVES_OUT_TIMING.load(Ordering::Relaxed) {
+            true => within_measured_time(u128::from(cost_of_pair())) as f64,
+            false => 0.0,
+        };
+        let timed_parts = match parts(node).len() {
+            1 => 1,
+            several => several - 1,
+        };
+        let main = PseudoRegion::Main as usize;
+        let mut mean = [0.0; PARTS];
+        for part in parts(node).iter().map(|part| *part as usize) {
+            mean[part] = (self.weighted[part].get() / weights - timing).max(0.0);
+        }
+        if parts(node).len() > 1 {
+            mean[main] = mean.iter().sum::<f64>() - mean[main];
+        }
+        let number = passed as f64;
+        let most = self.between.get() as f64;
+        let share = (most / (mean[main] * number).max(1.0)).min(1.0);
+        // What timing adds differs from instance to instance by as much as that.
+        let error = self.half_interval() + timing * NOT_KNOWN * timed_parts as f64;
+        Passed {
+            parts: mean.map(|mean| (mean * number * share) as u64),
+            error: (error * number * share) as u64,
+        }
+    }
+
+    /// Half of the interval that holds the mean in 95 % of all cases, in ticks. An instance
+    /// that stands for more than others makes the mean as uncertain as if there were fewer.
+    fn half_interval(&self) -> f64 {
+        const NINETY_FIVE: f64 = 1.96;
+        let drawn = self.drawn.get().max(1.0);
+        let mean = self.ticks.get() / drawn;
+        let variance = (self.squares.get() / drawn - mean * mean).max(0.0);
+        let weights = self.weights.get();
+        let number = weights * weights / self.squared_weights.get().max(1.0);
+        NINETY_FIVE * (variance / number.max(1.0)).sqrt()
+    }
+}
