@@ -30,7 +30,7 @@ use super::region::Region;
 use super::sample::Sample;
 use super::shared::{SharedRef, SharedU64, leak};
 use super::thread::{self, Thread};
-use super::{coarse_clock, cost, errno, pause};
+use super::{coarse_clock, cost, errno, pause, state};
 use crate::measure::calls::tree::{Node, pseudo_region};
 use profile::event::{Action, Event};
 
@@ -200,8 +200,15 @@ impl Sampler {
 /// Whether an event of the region that `find` gives is counted already. For probes, which
 /// ask before anything else.
 #[inline(always)]
-pub(crate) fn is_passed_over(event: Event, find: impl FnOnce() -> Option<&'static Region>) -> bool {
+pub(crate) fn is_passed_over(
+    event: Event,
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+) -> bool {
     if !may_be_passed_over(event) {
+        return false;
+    }
+    // Asked first: a thread that may be cancelled at any instruction goes no further.
+    if !state::is_quick() {
         return false;
     }
     // What is open is passed over to its end. Nothing is before there is a budget.
