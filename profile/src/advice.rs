@@ -4,6 +4,7 @@
 
 use crate::overheads::Category;
 use crate::region_kind::{RegionKind, SMALLER_CHUNKS};
+use crate::schedule::Schedule;
 
 /// For a loop that already hands out iterations at run time.
 const ALREADY_DYNAMIC: &str = "It is scheduled at run time already: try smaller chunks, or \
@@ -42,13 +43,11 @@ pub fn advice(
 /// `schedule` clause, such as `monotonic: Dynamic, 4` (Fortran has no case).
 #[must_use]
 pub fn for_loop(schedule: Option<&str>) -> &'static str {
-    let schedule = schedule.unwrap_or_default().to_ascii_lowercase();
-    let after_modifier = schedule.rsplit(':').next().unwrap_or_default();
-    let word = after_modifier.split(',').next().unwrap_or_default().trim();
-    match word {
-        "dynamic" | "guided" => ALREADY_DYNAMIC,
-        "runtime" => AT_RUN_TIME,
-        _ => SMALLER_CHUNKS,
+    let schedule = Schedule::of(schedule.unwrap_or_default());
+    match () {
+        () if schedule.is("dynamic") || schedule.is("guided") => ALREADY_DYNAMIC,
+        () if schedule.is("runtime") => AT_RUN_TIME,
+        () => SMALLER_CHUNKS,
     }
 }
 

@@ -47,4 +47,5 @@ pub mod report;
 pub mod runs;
 pub mod save;
 pub mod scale;
+mod schedule;
 pub mod units;

@@ -3,6 +3,7 @@
 //! end the program.
 
 use crate::region_kind::{Pomp2, RegionKind};
+use crate::schedule::Schedule;
 
 use super::{Descriptor, SourceLines, length_with_own_digits, name_key};
 
@@ -88,15 +89,9 @@ fn known_value(key: &str, value: String) -> Option<String> {
 /// A schedule without modifiers and blanks, its kind in lower case; none if that is not
 /// known.
 fn known_schedule(schedule: &str) -> Option<String> {
-    let schedule = schedule.rsplit(':').next()?.trim();
-    let (kind, chunk) = match schedule.split_once(',') {
-        Some((kind, chunk)) => (kind.trim(), Some(chunk.trim())),
-        None => (schedule, None),
-    };
-    let known = SCHEDULES
-        .iter()
-        .find(|known| known.eq_ignore_ascii_case(kind))?;
-    Some(match chunk {
+    let schedule = Schedule::of(schedule);
+    let known = SCHEDULES.iter().find(|known| schedule.is(known))?;
+    Some(match schedule.chunk {
         Some(chunk) => format!("{known},{chunk}"),
         None => (*known).to_owned(),
     })

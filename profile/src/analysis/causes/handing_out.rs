@@ -4,9 +4,13 @@
 use super::{Cause, Facts};
 use crate::model::Region;
 use crate::region_kind::RegionKind;
+use crate::schedule::Schedule;
 
 /// Percent of the run from which such a loop is worth a word.
 const MUCH: f64 = 25.0;
+
+/// Iterations of a task up to which they are few.
+const FEW: u64 = 10;
 
 /// A sentence for each such loop in which much of the run was and of which no cause says
 /// anything.
@@ -36,7 +40,6 @@ pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
 
 /// What the construct hands out, and how it hands out more.
 fn what(region: &Region) -> Option<(&'static str, &'static str)> {
-    let directive = region.directive.as_deref().unwrap_or_default();
     match region.kind {
         RegionKind::Loop | RegionKind::ParallelLoop => {
             is_one_at_a_time(region.schedule.as_deref()?).then_some((
@@ -44,16 +47,13 @@ fn what(region: &Region) -> Option<(&'static str, &'static str)> {
                 "hand out more at once, as with schedule(dynamic,100)",
             ))
         }
-        RegionKind::Taskloop => is_of_few(directive).then_some((
+        RegionKind::Taskloop => is_of_few(region.directive.as_deref()?).then_some((
             "makes a task for every few iterations",
             "make larger ones, as with grainsize(1000)",
         )),
         _ => None,
     }
 }
-
-/// Iterations of a task up to which they are few.
-const FEW: u64 = 10;
 
 /// Whether a directive of a taskloop asks for tasks of few iterations each (OpenMP 5.2,
 /// 12.6.1).
@@ -72,12 +72,8 @@ fn is_of_few(directive: &str) -> bool {
 /// Whether the argument of a `schedule` clause lets threads fetch single iterations
 /// (OpenMP 5.2, 11.5.3: without a chunk size `dynamic` has 1).
 fn is_one_at_a_time(schedule: &str) -> bool {
-    let schedule = schedule.to_ascii_lowercase();
-    let after_modifier = schedule.rsplit(':').next().unwrap_or_default();
-    let (kind, chunk) = after_modifier
-        .split_once(',')
-        .unwrap_or((after_modifier, "1"));
-    kind.trim() == "dynamic" && chunk.trim() == "1"
+    let schedule = Schedule::of(schedule);
+    schedule.is("dynamic") && schedule.chunk.unwrap_or("1") == "1"
 }
 
 #[cfg(test)]
