@@ -19,12 +19,7 @@ pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
         let mut places = causes.iter().flat_map(|cause| &cause.place.regions);
         places.any(|place| *place == region)
     };
-    let mut elapsed = vec![0.0; facts.profile.regions.len()];
-    for (node, wall) in facts.tree.nodes.iter().zip(&facts.walls.nodes) {
-        if !node.inside_itself {
-            elapsed[node.region] += wall.inclusive;
-        }
-    }
+    let elapsed = facts.elapsed_by_region();
     let much = (0..elapsed.len())
         .filter(|&region| facts.share(elapsed[region]) >= MUCH && !explained(region));
     let note = |region: usize| {

@@ -109,7 +109,7 @@ impl Kind {
         &KINDS[self as usize]
     }
 
-    /// Whether a run has one such cause at most, wherever it was found.
+    /// Whether causes of this kind in several runs are the same one wherever they are.
     pub(crate) fn is_of_whole_run(self) -> bool {
         matches!(
             self,

@@ -5,14 +5,14 @@
 //! - waits that no uneven work explains were for threads without a processor.
 
 use super::ledger::Amount;
-use super::{Cause, Causes, Facts, Kind, Place};
+use super::{Cause, Causes, Doubt, Facts, Kind, Place};
 use crate::analysis::remedy::EXPLAINS;
 use crate::analysis::words::{count, percent, time};
 use crate::model::Scheduling;
 
 /// The least win of threads without a processor that is reported, in percent of the run.
 /// Every machine has something else to do now and then.
-const BUSY: f64 = 5.0;
+pub(super) const BUSY: f64 = 5.0;
 
 /// How many times the least work of a thread the most is, where it differs.
 const DIFFERS: f64 = 1.1;
@@ -33,7 +33,7 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     let Some(scheduling) = scheduling(facts) else {
         return;
     };
-    doubt(facts, &scheduling, &mut causes.list);
+    doubt_short_waits(facts, &scheduling, &mut causes.list);
     let without = part(scheduling.ready_ns, scheduling.run_ns);
     let kind = kind(facts, &scheduling);
     let mut amount = useful_without(facts, kind, &scheduling);
@@ -58,15 +58,14 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     causes.list.push(cause.saying(what, remedy));
 }
 
-/// A short wait can be a wait for a thread that had no processor, as long as threads were
-/// ready and did not run for as long: it is no finding on a machine that does something else
-/// now and then.
-fn doubt(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [Cause]) {
+/// A short wait may be one for a thread that had no processor, if threads were ready without
+/// one for as long: every machine does something else now and then.
+fn doubt_short_waits(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [Cause]) {
     let others = facts.overheads.threads.saturating_sub(1);
     let explains = scheduling.ready_ns.saturating_mul(others);
     for cause in causes.iter_mut().filter(|cause| cause.is_wait) {
         if cause.lost.ns <= explains {
-            cause.least = cause.least.max(BUSY);
+            cause.doubt = cause.doubt.max(Doubt::NoProcessor);
         }
     }
 }
@@ -231,7 +230,10 @@ fn by_chance(
     let others = facts.overheads.threads.saturating_sub(1);
     let mut explains = scheduling.ready_ns.saturating_mul(others);
     let mut amount = Amount::default();
-    for cause in causes.iter_mut().filter(|cause| cause.is_by_chance) {
+    for cause in causes
+        .iter_mut()
+        .filter(|cause| cause.doubt == Doubt::ByChance)
+    {
         if kind == Kind::Oversubscription && differs(cause) {
             continue;
         }

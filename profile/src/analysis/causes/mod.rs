@@ -69,17 +69,35 @@ pub struct Cause {
     pub evidence: Vec<(&'static str, u64)>,
     /// Whether the loss was not measured, but estimated.
     pub is_estimated: bool,
-    /// Whether threads were late without a reason of their own, so that it may be that
-    /// they had no processor.
-    is_by_chance: bool,
+    /// Whether the machine may be the reason instead.
+    doubt: Doubt,
     /// Whether it is a wait for other threads.
     is_wait: bool,
-    /// The least win with which it is reported, in percent of the run.
-    least: f64,
     /// What happened, as a clause.
     pub what: String,
     /// What to try, in sentences; empty if nothing is known.
     pub remedy: String,
+}
+
+/// Why the machine, and not the program, may be the reason for a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Doubt {
+    None,
+    /// Threads were ready without a processor for as long as the wait lasted.
+    NoProcessor,
+    /// Threads were late without a reason of their own.
+    ByChance,
+}
+
+impl Doubt {
+    /// The least win with which such a cause is reported, in percent of the run.
+    fn least_win(self) -> f64 {
+        match self {
+            Self::None => NEGLIGIBLE,
+            Self::NoProcessor => machine::BUSY,
+            Self::ByChance => BY_CHANCE,
+        }
+    }
 }
 
 /// Where a cause is.
@@ -123,6 +141,17 @@ impl Facts<'_, '_> {
     fn elapsed(&self, ns: f64) -> Share {
         let duration = self.overheads.duration_ns;
         Share::of((ns.max(0.0).round() as u64).min(duration), duration)
+    }
+
+    /// The elapsed time that each region lasted, in nanoseconds.
+    fn elapsed_by_region(&self) -> Vec<f64> {
+        let mut elapsed = vec![0.0; self.profile.regions.len()];
+        for (node, wall) in self.tree.nodes.iter().zip(&self.walls.nodes) {
+            if !node.inside_itself {
+                elapsed[node.region] += wall.inclusive;
+            }
+        }
+        elapsed
     }
 
     /// Percent of the run.
@@ -169,9 +198,8 @@ impl Facts<'_, '_> {
             upper: self.elapsed(amount.upper.max(amount.likely)),
             evidence: Vec::new(),
             is_estimated: false,
-            is_by_chance: false,
+            doubt: Doubt::None,
             is_wait: false,
-            least: NEGLIGIBLE,
             what: String::new(),
             remedy: String::new(),
         }
@@ -189,8 +217,7 @@ impl Place {
 
 impl Cause {
     fn by_chance(mut self) -> Self {
-        self.is_by_chance = true;
-        self.least = BY_CHANCE;
+        self.doubt = Doubt::ByChance;
         self
     }
 
@@ -257,11 +284,11 @@ fn sort(list: &mut [Cause]) {
 fn spread(facts: &Facts<'_, '_>, list: &mut Vec<Cause>) {
     let (mattering, minor): (Vec<Cause>, Vec<Cause>) = std::mem::take(list)
         .into_iter()
-        .partition(|cause| cause.likely.percent >= cause.least);
+        .partition(|cause| cause.likely.percent >= cause.doubt.least_win());
     *list = mattering;
     let minor: Vec<Cause> = minor
         .into_iter()
-        .filter(|it| it.least <= NEGLIGIBLE)
+        .filter(|it| it.doubt == Doubt::None)
         .collect();
     let mut amount = Amount::default();
     for cause in &minor {

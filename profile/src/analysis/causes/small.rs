@@ -1,6 +1,6 @@
 //! Parallel regions that do less than their teams cost. A loop over time steps has
-//! many of them; they are one cause. Where teams within teams have more threads than there
-//! are processors, their inner teams are what is too much.
+//! many of them; they are one cause. Where nested teams together have more threads
+//! than there are processors, the inner ones are oversubscription.
 
 use super::ledger::{Amount, Entry, Ledger};
 use super::shape::work_and_wait;
@@ -29,7 +29,8 @@ struct Region {
     is_nested: bool,
 }
 
-/// All regions that are too small: one cause, and one for those whose team should not be.
+/// All regions that are too small as one cause, and as another the inner ones of which there
+/// are too many threads.
 pub(super) fn regions(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let owners = owners(facts);
     let mut small: Vec<(Region, Vec<Entry>)> = Vec::new();
@@ -57,12 +58,11 @@ pub(super) fn regions(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> 
 /// Regions that are repeated with little work each time.
 fn candidates(facts: &Facts<'_, '_>) -> Vec<Region> {
     let mut instances = vec![0; facts.profile.regions.len()];
-    let mut wall = vec![0.0; facts.profile.regions.len()];
+    let wall = facts.elapsed_by_region();
     let mut is_nested = vec![true; facts.profile.regions.len()];
-    for (node, of_node) in facts.tree.nodes.iter().zip(&facts.walls.nodes) {
+    for node in &facts.tree.nodes {
         if node.kind.is_parallel() && !node.inside_itself {
             instances[node.region] += node.rows().map(|row| row.row.seq().count).sum::<u64>();
-            wall[node.region] += of_node.inclusive;
             is_nested[node.region] &= node.scope.is_some();
         }
     }
@@ -165,14 +165,14 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
         time(each(useful)),
         time(each(paid)),
     );
-    let alone = format!(
-        "Put one parallel region around the loop that repeats it, join it with its neighbours, or \
-         keep it serial with an if clause where it has less than about {} of work.",
-        time(breaks_even)
-    );
     let remedy = match kind {
         Kind::Oversubscription => machine::NESTED.to_owned(),
-        _ => alone,
+        _ => format!(
+            "Put one parallel region around the loop that repeats it, join it with its \
+             neighbours, or keep it serial with an if clause where it has less than about {} of \
+             work.",
+            time(breaks_even)
+        ),
     };
     let mut cause = facts.cause_of(kind, place, amount);
     cause.category = Some(Category::Mgmt);
