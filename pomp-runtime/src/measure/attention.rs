@@ -4,8 +4,6 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::sampling;
-
 static NEEDED: AtomicBool = AtomicBool::new(false);
 
 /// Whether it does.
@@ -16,6 +14,5 @@ pub(super) fn is_needed() -> bool {
 
 /// From now on it does.
 pub(crate) fn need() {
-    sampling::forbid();
     NEEDED.store(true, Ordering::Release);
 }

@@ -26,7 +26,7 @@ pub(crate) fn of_pair(scale: Scale) -> u64 {
     scale.to_ns(ticks * 1000) / PAIRS
 }
 
-/// As `of_pair`, of an instance that is passed over; 0 too if none can be now.
+/// As `of_pair`, of an instance that is passed over; 0, too, if none can be passed over now.
 pub(crate) fn of_passed_pair(scale: Scale) -> u64 {
     static TICKS: OnceLock<Option<u64>> = OnceLock::new();
     let ticks = TICKS.get_or_init(ticks_of_passed_pairs).unwrap_or(0);
@@ -38,9 +38,9 @@ pub(super) fn ticks_of_pair() -> u64 {
     ticks_of_pairs().unwrap_or(0) / PAIRS
 }
 
-/// A thread block that is nobody's, and a region. In sight of tools that look for lost
-/// memory.
-fn stage() -> Option<(&'static Thread, &'static Region)> {
+/// What costs are calibrated with: a thread block that is nobody's, and a region. Tools that
+/// look for lost memory find both.
+fn calibrated() -> Option<(&'static Thread, &'static Region)> {
     static THREAD: SharedRef<Thread> = SharedRef::none();
     static REGION: SharedRef<Region> = SharedRef::none();
     let thread = Thread::detached()?.as_initial(0);
@@ -66,25 +66,25 @@ fn least(mut pair: impl FnMut()) -> u64 {
 }
 
 fn ticks_of_pairs() -> Option<u64> {
-    let (thread, region) = stage()?;
+    let (thread, region) = calibrated()?;
     Some(least(|| {
         thread.report(Event::FlushEnter, region, clock::now);
         thread.report(Event::FlushExit, region, clock::now);
     }))
 }
 
-/// What is passed over is shorter than a read of the clock, mostly an atomic update. That
-/// waits for all that the probe before it has written, and the probe behind it for the
-/// update, so the cost is what they add to one.
+/// The constructs that are passed over are shorter than a read of the clock, most of them
+/// atomic updates. An update waits for what the probe in front of it has written, and the
+/// probe behind it waits for the update. So the cost of two probes is what they add to one.
 fn ticks_of_passed_pairs() -> Option<u64> {
-    let (thread, region) = stage()?;
+    let (thread, region) = calibrated()?;
     let target = AtomicU64::new(0);
     let update = || target.fetch_add(1, Ordering::SeqCst);
     let plain = least(|| {
         update();
     });
     let all = ATTEMPTS as u32 * PAIRS as u32;
-    if !thread.has_to_pass_over(region, all) {
+    if !thread.pass_over_next(region, all) {
         return None;
     }
     let probed = least(|| {
@@ -95,7 +95,7 @@ fn ticks_of_passed_pairs() -> Option<u64> {
     Some(probed.saturating_sub(plain))
 }
 
-/// A call, as that of a probe.
+/// What a probe does, as a call.
 #[inline(never)]
 fn probe(event: Event, thread: &'static Thread, region: &'static Region) {
     let _ = thread.passes_over(event, region);

@@ -1,5 +1,5 @@
-//! What a node keeps whose instances are timed by sample, and the time that follows from it
-//! of those that were not timed.
+//! The instances of a node that were timed as a sample, and the estimate for the others that
+//! follows from them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,9 +11,9 @@ use super::sampling::{cost_of_pair, parts};
 use super::shared::SharedU64;
 use crate::measure::calls::tree::Node;
 
-/// The part of what timing adds to an instance that is not known: it adds a half to the
-/// whole of a pair of events, and three quarters are left out.
-const NOT_KNOWN: f64 = 1.0 / 3.0;
+/// By how much what is left out for timing may be wrong, as a part of it. Timing adds between
+/// a half and the whole of what a pair of events costs; three quarters are left out.
+const TIMING_ERROR: f64 = 1.0 / 3.0;
 
 /// Whether the cost of timing is left out of the time of instances that are passed over.
 static LEAVES_OUT_TIMING: AtomicBool = AtomicBool::new(false);
@@ -135,16 +135,17 @@ impl Sample {
         let number = passed as f64;
         let most = self.between.get() as f64;
         let share = (most / (mean[main] * number).max(1.0)).min(1.0);
-        // What timing adds differs from instance to instance by as much as that.
-        let error = self.half_interval() + timing * NOT_KNOWN * timed_parts as f64;
+        // More instances make what is chance smaller, but not this.
+        let error = self.half_interval() + timing * TIMING_ERROR * timed_parts as f64;
         Passed {
             parts: mean.map(|mean| (mean * number * share) as u64),
             error: (error * number * share) as u64,
         }
     }
 
-    /// Half of the interval that holds the mean in 95 % of all cases, in ticks. An instance
-    /// that stands for more than others makes the mean as uncertain as if there were fewer.
+    /// Half of the interval that holds the mean in 95 % of all cases, in ticks. If some
+    /// instances stand for more than others, the mean is as uncertain as that of fewer
+    /// instances that all stand for as many (Kish's effective sample size).
     fn half_interval(&self) -> f64 {
         const NINETY_FIVE: f64 = 1.96;
         let drawn = self.drawn.get().max(1.0);

@@ -20,7 +20,7 @@
 //! place on them, and an instance in which something else happens is put on the
 //! stack of frames at that moment, as one that is counted already.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use profile::region_kind::{PseudoRegion, RegionKind};
 
@@ -30,7 +30,7 @@ use super::region::Region;
 use super::sample::Sample;
 use super::shared::{SharedRef, SharedU64, leak};
 use super::thread::{self, Thread};
-use super::{coarse_clock, cost, errno, pause, state};
+use super::{attention, coarse_clock, cost, errno, pause, state};
 use crate::measure::calls::tree::{Node, pseudo_region};
 use profile::event::{Action, Event};
 
@@ -38,9 +38,9 @@ use profile::event::{Action, Event};
 const MANY: u64 = 4096;
 /// It is not where an instance takes this many times what timing it does.
 const LONG: u64 = 32;
-/// So many are timed one after the other before any is passed over: they say how much the
-/// times differ, which a few that stand for many cannot.
-const LEARNT: f64 = 1024.0;
+/// So many instances are timed one after the other before any is passed over. They show how
+/// much times differ, which a few instances that stand for many cannot.
+const TIMED_FIRST: f64 = 1024.0;
 /// Most instances that are passed over in a row.
 const MOST: u64 = 1 << 14;
 /// Constructs that a thread can pass over by turns.
@@ -51,24 +51,15 @@ static BUDGET: AtomicU64 = AtomicU64::new(0);
 
 const WHOLE: f64 = 1e6;
 
-/// Whether probes may pass over what begins: there is a budget, and nobody needs more of an
-/// event than that it is counted. One flag, since each event of a hot construct reads it.
-static IS_ALLOWED: AtomicBool = AtomicBool::new(false);
-
 /// Has hot constructs timed within a budget, a part of the program's time.
 pub(crate) fn limit(budget: f64) {
     BUDGET.store((budget * WHOLE) as u64, Ordering::Relaxed);
-    IS_ALLOWED.store(is_on(), Ordering::Relaxed);
 }
 
 /// Whether anything may be timed by sample.
+#[inline(always)]
 fn is_on() -> bool {
     BUDGET.load(Ordering::Relaxed) != 0
-}
-
-/// From now on every event is needed.
-pub(super) fn forbid() {
-    IS_ALLOWED.store(false, Ordering::Relaxed);
 }
 
 /// An instance that is passed over, and the constructs that can be.
@@ -211,9 +202,10 @@ pub(crate) fn is_passed_over(
     if !state::is_quick() {
         return false;
     }
-    // What is open is passed over to its end. Nothing is before there is a budget.
+    // What is open is passed over to its end. Nothing begins to be before there is a budget,
+    // nor where somebody needs every event.
     let begins = matches!(event.action(), Action::Open(_));
-    if begins && !IS_ALLOWED.load(Ordering::Relaxed) {
+    if begins && (!is_on() || attention::is_needed()) {
         return false;
     }
     thread::current()
@@ -381,8 +373,9 @@ impl Thread {
         }
     }
 
-    /// Has so many instances of a region passed over, for a trial. False if that cannot be.
-    pub(super) fn has_to_pass_over(&'static self, region: &'static Region, number: u32) -> bool {
+    /// Passes over the next so many instances of a region, to calibrate what that costs. False
+    /// if it cannot now.
+    pub(super) fn pass_over_next(&'static self, region: &'static Region, number: u32) -> bool {
         let Some((frame, node)) = self.next_frame(region) else {
             return false;
         };
@@ -463,7 +456,7 @@ impl Thread {
         if weight > 1 {
             sample.between.add(frame.start().saturating_sub(before));
         }
-        if sample.drawn.get() >= LEARNT {
+        if sample.drawn.get() >= TIMED_FIRST {
             self.arm(node, at.wrapping_sub(before) / weight);
         }
     }

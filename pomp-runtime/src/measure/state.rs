@@ -13,8 +13,6 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use super::sampling;
-
 const NEW: u8 = 0;
 const STARTING: u8 = 1;
 const ON: u8 = 2;
@@ -77,7 +75,6 @@ pub(super) fn resume() {
 
 /// Measures with care from now on.
 pub(super) fn take_care() {
-    sampling::forbid();
     CARE.store(true, Ordering::SeqCst);
     take_care_if_asked();
 }
