@@ -59,8 +59,8 @@ export function costs(loop) {
     part: (_, column) => (columns[column].executed > 0 ? columns[column].ns / most : NaN),
     say: (_, column) => `${range(columns[column])}: ${time(Math.round(columns[column].ns))} each, executed ${count(columns[column].executed)} times`,
   });
-  const dearest = columns.filter(({ executed }) => executed > 0).sort((a, b) => b.ns - a.ns).slice(0, MOST_NAMED);
-  const rows = dearest.map((column) => [range(column), exact(Math.round(column.ns)), exact(column.executed, "")]);
+  const mostExpensive = columns.filter(({ executed }) => executed > 0).sort((a, b) => b.ns - a.ns).slice(0, MOST_NAMED);
+  const rows = mostExpensive.map((column) => [range(column), exact(Math.round(column.ns)), exact(column.executed, "")]);
   const shared = loop.largest_chunk > 1 ? ` A chunk's time is shared out evenly among its iterations; the largest had ${count(loop.largest_chunk)}.` : "";
   return [h("h2", {}, "What iterations cost"),
     h("p", { class: "said" }, `${counted(loop.instances, "instance")} of up to ${counted(loop.iterations, "iteration")}, ${counted(loop.chunks, "chunk")}; the median over the instances.${shared}`),

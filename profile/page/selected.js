@@ -4,11 +4,11 @@ import { fill, h, table } from "./dom.js";
 import { exact, time } from "./format.js";
 import { link, regionLink } from "./region.js";
 import { regionName } from "./sums.js";
-import { CLASSES, loadTimeline, regionsIn, timesIn } from "./spans.js";
-import { change, listOf, stateOf } from "./state.js";
+import { CLASSES, loadTimeline, regionsIn, selectedLanes, selectedSpan, timesIn } from "./spans.js";
+import { change, stateOf } from "./state.js";
 
-/** The most regions that are told. */
-const MOST_TOLD = 12;
+/** The most regions that are listed of a selection. */
+const MOST_SELECTED = 12;
 
 /** What the threads did there: by region, or on a region's page by thread. */
 export class SelectedSpan {
@@ -30,17 +30,14 @@ export class SelectedSpan {
     }
     const { facts, lanes } = await loadTimeline();
     if (asked !== this.asked) return;
-    const end = facts.duration_ns;
-    const from = Math.min(Math.max(Number(stateOf("t0", "0")) || 0, 0), end - 1);
-    const to = Math.min(Math.max(Number(stateOf("t1")) || end, from + 1), end);
-    const names = listOf("ln");
-    const chosen = lanes.filter(({ name }) => names.size === 0 || names.has(name));
-    const whose = names.size === 0 ? "all threads" : `threads ${chosen.map(({ name }) => name).join(", ")}`;
+    const { from, to } = selectedSpan(facts.duration_ns);
+    const selected = selectedLanes(lanes);
+    const whose = selected.length === lanes.length ? "all threads" : `threads ${selected.map(({ name }) => name).join(", ")}`;
     fill(this.host,
       h("p", {}, h("b", {}, `Selected in the timeline: ${time(to - from)} from ${from} ns to ${to} ns, ${whose}. `),
-        "What follows below is of the whole run. ", link({ v: "timeline" }, "timeline"), " ",
+        "The rest of this view is about the whole run. ", link({ v: "timeline" }, "timeline"), " ",
         h("button", { onclick: () => change({ t0: "", t1: "", ln: "" }) }, "select all")),
-      this.told(facts, chosen, from, to, view === "region" ? Number(stateOf("r", "-1")) : -1));
+      this.times(facts, selected, from, to, view === "region" ? Number(stateOf("r", "-1")) : -1));
   }
 
   /**
@@ -50,10 +47,10 @@ export class SelectedSpan {
    * @param {number} to
    * @param {number} region the one that is looked at, or -1
    */
-  told(facts, lanes, from, to, region) {
+  times(facts, lanes, from, to, region) {
     if (!facts.has_slices) {
       const rows = lanes.map((lane) => [lane.name, ...timesIn(lane, facts, from, to).map((ns) => exact(Math.round(ns)))]);
-      return table("In the selection, as its bins have it", ["Thread", ...CLASSES], rows);
+      return table("In the selection, estimated from bins", ["Thread", ...CLASSES], rows);
     }
     const here = facts.regions.findIndex((/** @type {any[]} */ [, index]) => index === region);
     if (region >= 0) {
@@ -62,7 +59,7 @@ export class SelectedSpan {
     }
     const all = regionsIn(lanes, from, to).filter((one) => one.region >= 0);
     const regions = [...new Set(all.map((one) => one.region))];
-    const rows = regions.slice(0, MOST_TOLD).map((one) => {
+    const rows = regions.slice(0, MOST_SELECTED).map((one) => {
       const [text, index] = facts.regions[one] ?? ["no region", null];
       return [index === null ? text : regionLink(this.model, index), ...byClass(all, one)];
     });

@@ -1,6 +1,7 @@
 // A trace as the page holds it, see trace/src/timeline.rs. Nothing here knows how it looks.
 
 import { Numbers, section } from "./data.js";
+import { listOf, stateOf } from "./state.js";
 
 /** What a thread does; the first is in no construct. */
 export const CLASSES = ["outside", "work", "waiting", "management", "task"];
@@ -23,6 +24,26 @@ let timeline = null;
 export function loadTimeline() {
   timeline ??= section("timeline").then(readTimeline);
   return timeline;
+}
+
+/**
+ * The span that is in sight or selected.
+ * @param {number} end of the run, in ns
+ * @returns {{from: number, to: number}}
+ */
+export function selectedSpan(end) {
+  const from = Math.min(Math.max(Number(stateOf("t0", "0")) || 0, 0), end - 1);
+  return { from, to: Math.min(Math.max(Number(stateOf("t1")) || end, from + 1), end) };
+}
+
+/**
+ * The lanes of the threads that are selected; all of them if none is.
+ * @param {Lane[]} lanes
+ * @returns {Lane[]}
+ */
+export function selectedLanes(lanes) {
+  const names = listOf("ln");
+  return names.size === 0 ? lanes : lanes.filter(({ name }) => names.has(name));
 }
 
 /**

@@ -2,9 +2,9 @@
 
 import { fill, h, table } from "./dom.js";
 import { counted, exact, percentage, time } from "./format.js";
-import { CLASSES, firstAbove, loadTimeline, regionsIn, timesIn } from "./spans.js";
+import { CLASSES, firstAbove, loadTimeline, regionsIn, selectedLanes, selectedSpan, timesIn } from "./spans.js";
 import { regionLink } from "./region.js";
-import { change, listOf, listText, stateOf } from "./state.js";
+import { change, listOf, listText } from "./state.js";
 
 const LANE_HEIGHT = 22;
 /** Who handed a lock or a critical to whom. */
@@ -57,7 +57,7 @@ export class TimelineView {
     });
     const handed = h("i", {});
     handed.style.background = HANDED_OVER;
-    const help = "Drag moves, the wheel zooms, shift and drag goes to a span; keys: arrows, +, -, Home. A click on threads selects them. Other views tell of what is in sight.";
+    const help = "Drag moves, the wheel zooms, shift and drag goes to a span; keys: arrows, +, -, Home. A click selects a thread. The other views say what it did in the span in sight.";
     this.host = h("section", { class: "view", "aria-label": "Timeline" },
       h("p", { class: "key" }, key, [handed, "handed over "], help), this.said, h("div", { class: "timeline" }, this.names, this.box), this.panel);
     new ResizeObserver(() => this.draw()).observe(this.box);
@@ -68,10 +68,7 @@ export class TimelineView {
       const { facts, lanes } = await loadTimeline();
       Object.assign(this, { facts, lanes });
     }
-    const end = this.facts.duration_ns;
-    const from = Math.min(Math.max(Number(stateOf("t0", "0")) || 0, 0), end - 1);
-    this.from = from;
-    this.to = Math.min(Math.max(Number(stateOf("t1")) || end, from + 1), end);
+    Object.assign(this, selectedSpan(this.facts.duration_ns));
     this.arrange();
     this.draw();
     this.tell();
@@ -337,9 +334,9 @@ export class TimelineView {
 
   /** The hand-overs in sight for which a thread waited longest. */
   handovers() {
-    const names = listOf("ln");
-    const isChosen = (/** @type {number} */ lane) => names.size === 0 || names.has(this.lanes[lane].name);
-    const seen = this.inSight(this.facts.handovers).filter(([from, , to]) => isChosen(from) || isChosen(to));
+    const selected = new Set(selectedLanes(this.lanes));
+    const isSelected = (/** @type {number} */ lane) => selected.has(this.lanes[lane]);
+    const seen = this.inSight(this.facts.handovers).filter(([from, , to]) => isSelected(from) || isSelected(to));
     if (seen.length === 0) return null;
     const longest = seen.sort((a, b) => b[3] - b[4] - (a[3] - a[4])).slice(0, MOST_LISTED);
     const rows = longest.map(([from, given, to, taken, asked, what]) =>
@@ -356,12 +353,11 @@ export class TimelineView {
       facts.has_slices ? "" : `Of its ${counted(facts.slices, "slice")} there are ${counted(facts.bins, "bin")} of ${time(facts.bin_ns)}.`,
       facts.has_chunks ? "" : "Chunks are left out, since there are too many.",
       facts.arrows_left_out ? "Arrows of tasks are left out, since there are too many." : "",
-      facts.has_handovers ? "" : "Who handed over locks and criticals is left out, since there is too much.",
+      facts.has_handovers ? "" : "Hand-overs of locks and critical sections are left out, since there are too many events.",
     ];
     fill(this.said, `In sight: ${seen}. ${limits.join(" ")}`);
     const value = (/** @type {number} */ ns) => [exact(Math.round(ns)), ` ${percentage((100 * ns) / (to - from))}`];
-    const names = listOf("ln");
-    const lanes = this.lanes.filter((lane) => names.size === 0 || names.has(lane.name));
+    const lanes = selectedLanes(this.lanes);
     const rows = lanes.map((lane) => [lane.name, ...timesIn(lane, facts, from, to).map(value)]);
     const regions = facts.has_slices ? regionsIn(lanes, from, to).slice(0, MOST_LISTED) : [];
     const name = (/** @type {number} */ region) => {
