@@ -74,7 +74,7 @@ pub fn replay(
 /// A stream that is replayed step by step, for who reads several side by side.
 #[derive(Debug)]
 pub struct Steps<'a> {
-    items: Stream<'a>,
+    elements: Stream<'a>,
     replay: Replay,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Steps<'a> {
     #[must_use]
     pub fn new(trace: &'a Trace, stream: u64) -> Self {
         Self {
-            items: trace.stream(stream),
+            elements: trace.stream(stream),
             replay: Replay::default(),
         }
     }
@@ -93,12 +93,12 @@ impl<'a> Steps<'a> {
     /// # Errors
     /// If the file cannot be read.
     pub fn step(&mut self, listener: &mut dyn Listener) -> Result<bool, ReadError> {
-        let item = self.items.next_element()?;
-        match item {
-            Some(item) => self.replay.feed(item, listener),
+        let element = self.elements.next_element()?;
+        match element {
+            Some(element) => self.replay.feed(element, listener),
             None => self.replay.settle(listener),
         }
-        Ok(item.is_some())
+        Ok(element.is_some())
     }
 }
 
@@ -132,22 +132,22 @@ pub fn replay_merged(trace: &Trace, listener: &mut dyn Listener) -> Result<(), R
         .map(|stream| (stream, trace.stream(stream), Replay::default()))
         .collect();
     let mut next: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
-    let mut items = Vec::new();
+    let mut elements = Vec::new();
     for (index, (_, stream, _)) in streams.iter_mut().enumerate() {
-        items.push(stream.next_element()?);
-        if let Some(item) = &items[index] {
-            next.push(Reverse((item.time(), index)));
+        elements.push(stream.next_element()?);
+        if let Some(element) = &elements[index] {
+            next.push(Reverse((element.time(), index)));
         }
     }
     while let Some(Reverse((_, index))) = next.pop() {
         let (number, stream, replay) = &mut streams[index];
         listener.stream(*number);
-        if let Some(item) = items[index].take() {
-            replay.feed(item, listener);
+        if let Some(element) = elements[index].take() {
+            replay.feed(element, listener);
         }
-        items[index] = stream.next_element()?;
-        match &items[index] {
-            Some(item) => next.push(Reverse((item.time(), index))),
+        elements[index] = stream.next_element()?;
+        match &elements[index] {
+            Some(element) => next.push(Reverse((element.time(), index))),
             None => replay.settle(listener),
         }
     }
@@ -161,9 +161,9 @@ impl Replay {
         &self.open
     }
 
-    /// Takes the next item.
-    pub fn feed(&mut self, item: StreamElement, listener: &mut dyn Listener) {
-        match item {
+    /// Takes the next element.
+    pub fn feed(&mut self, element: StreamElement, listener: &mut dyn Listener) {
+        match element {
             StreamElement::Page { missing, time } => {
                 self.settle(listener);
                 self.context.clear();

@@ -86,8 +86,8 @@ pub fn timeline(trace: &Trace, profile: &Profile) -> Result<Timeline, ReadError>
     for stream in trace.streams() {
         replay_closed(trace, stream, &mut drawing)?;
     }
-    // Who got something from whom is told by all threads together: a second pass, which
-    // only a trace gets that is shown in full.
+    // Hand-overs follow from the events of all threads in the order of time. That takes a
+    // second pass, which is spared where not all slices are shown.
     let handovers = match drawing.slices <= MOST_SLICES {
         true => handovers(trace, MOST_ARROWS)?,
         false => None,
@@ -204,7 +204,7 @@ impl Drawing<'_> {
         State {
             lane: path(open),
             class: class(top.role, kind, phase, open.iter().any(Open::is_task)),
-            region: numbered(top.region),
+            region: region_number(top.region),
         }
     }
 
@@ -224,7 +224,7 @@ impl Drawing<'_> {
         let waiting = State {
             lane,
             class: Class::Wait,
-            region: numbered(lock.region),
+            region: region_number(lock.region),
         };
         self.add(waiting, self.last, now);
         self.last = self.last.max(now);
@@ -420,7 +420,8 @@ fn regions(trace: &Trace, profile: &Profile) -> Vec<serde_json::Value> {
     regions.collect()
 }
 
-fn numbered(region: u32) -> u64 {
+/// How the columns of a lane have a region: 0 for none.
+fn region_number(region: u32) -> u64 {
     match is_region(region) {
         true => u64::from(region) + 1,
         false => 0,

@@ -56,13 +56,13 @@ impl Dilation {
 }
 
 impl RegionDilation {
-    /// How the region, which is of this kind, is measured at less cost, in a sentence;
-    /// nothing if it can't be.
+    /// A sentence that says how the region, of this kind, is measured at less cost; none if
+    /// it can't be.
     pub(crate) fn cheaper(&self, kind: RegionKind) -> Option<String> {
         if kind.may_be_sampled() && self.passed_pairs == 0 {
             return Some(
-                "All executions were timed: without ROMP_BUDGET=none, ROMP_TRACE and \
-                 ROMP_COUNTERS only some are, at a twentieth of the time."
+                "All executions were timed. Without ROMP_BUDGET=none, ROMP_TRACE and \
+                 ROMP_COUNTERS only a sample is, which costs less."
                     .to_owned(),
             );
         }

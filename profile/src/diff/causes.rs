@@ -58,19 +58,19 @@ pub(super) fn changes(
         causes.iter().map(of_cause).collect::<Vec<_>>()
     };
     let [before, after] = [old, new].map(|side| CommonCause::list(&side.reports, &side.common));
-    let was = numbered(&before, |pair| pair.before);
-    let is = numbered(&after, |pair| pair.after);
-    let [slices_was, slices_is] = [&was, &is].map(|list| {
+    let regions_before = numbered(&before, |pair| pair.before);
+    let regions_after = numbered(&after, |pair| pair.after);
+    let [first_list, second_list] = [&regions_before, &regions_after].map(|list| {
         let slices = list
             .iter()
             .map(|(kind, regions)| (*kind, regions.as_slice()));
         slices.collect::<Vec<_>>()
     });
-    let partners = partners(&slices_was, &slices_is);
+    let partners = partners(&first_list, &second_list);
     let change = |one: Option<usize>, other: Option<usize>| {
         let (cause, regions) = match (one, other) {
-            (_, Some(other)) => (&after[other], &is[other].1),
-            (Some(one), None) => (&before[one], &was[one].1),
+            (_, Some(other)) => (&after[other], &regions_after[other].1),
+            (Some(one), None) => (&before[one], &regions_before[one].1),
             (None, None) => return None,
         };
         let times = |side: &Analysed<'_>, cause: Option<&CommonCause<'_>>| {

@@ -16,16 +16,19 @@ use crate::read::{ReadError, Trace};
 pub(super) fn iteration_costs(trace: &Trace, profile: &Profile) -> Result<Vec<u8>, ReadError> {
     let loops = loops(trace)?;
     let regions = regions(trace, profile);
-    let told = loops.iter().map(|(number, known)| {
+    let costs = loops.iter().map(|(number, known)| {
         let region = regions.get(*number as usize).cloned();
-        told(trace, known, region.unwrap_or_default())
+        costs_of(trace, known, region.unwrap_or_default())
     });
-    Ok(told.collect::<Value>().to_string().into_bytes())
+    Ok(costs.collect::<Value>().to_string().into_bytes())
 }
 
-fn told(trace: &Trace, known: &Loop, region: Value) -> Value {
+fn costs_of(trace: &Trace, known: &Loop, region: Value) -> Value {
     let executed = known.cells.iter().map(|cell| cell.executed.round() as u64);
-    let ns = known.cells.iter().map(|cell| tenths(trace, cell.cost()));
+    let ns = known
+        .cells
+        .iter()
+        .map(|cell| rounded_ns(trace, cell.cost()));
     json!({
         "region": region,
         "iterations": known.iterations,
@@ -38,7 +41,7 @@ fn told(trace: &Trace, known: &Loop, region: Value) -> Value {
     })
 }
 
-/// Ticks in nanoseconds to a tenth.
-fn tenths(trace: &Trace, ticks: f64) -> f64 {
+/// Ticks in nanoseconds, rounded to a tenth.
+fn rounded_ns(trace: &Trace, ticks: f64) -> f64 {
     (trace.ns_of_parts(ticks) * 10.0).round() / 10.0
 }

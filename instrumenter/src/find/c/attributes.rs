@@ -107,7 +107,8 @@ impl List<'_> {
         let first = items.iter().position(&own)?;
         let last = items.iter().rposition(&own)?;
         let between = items[first..=last].iter().any(|item| !own(item));
-        let frozen = (sequence && between).then_some("another attribute stands between two of it");
+        let frozen =
+            (sequence && between).then_some("another attribute stands between its directives");
         let others_from = items.get(last + 1).map(|_| items[last].end);
         // Such an attribute is refused or ignored: it is of a type or of a name.
         let misplaced = (!self.begins_statement).then_some("no statement begins with it");

@@ -20,11 +20,11 @@ const QUEUES: &[(RegionKind, Kind, &str)] = &[
     (RegionKind::Ordered, Kind::Ordered, "for"),
 ];
 
-/// Part of those who waited that found the same, from which on it is said.
+/// Part of the waits from which on their common holder or place is named.
 const MOSTLY: f64 = 0.7;
 
-/// What an atomic update takes that waits for nobody, in nanoseconds: about 20 cycles.
-const UPDATE: f64 = 6.0;
+/// What an atomic update takes without contention, in nanoseconds: about 20 cycles.
+const UPDATE_NS: f64 = 6.0;
 
 /// One cause per thing that is queued for.
 pub(super) fn queues(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
@@ -75,11 +75,11 @@ fn cause(
     )
 }
 
-/// What is won without atomic updates, in nanoseconds of elapsed time, of which so much was
-/// measured. A processor does other work while it waits for the line in memory, or makes
-/// several updates before another one takes it; between two probes it can do neither. So of
-/// the queue for the line the first other thread costs next to nothing without measurement;
-/// the wait for those behind it stays.
+/// The elapsed time that is won without the atomic updates, in nanoseconds; `measured` is what
+/// they took while they were measured. Unmeasured, a processor does other work until the cache
+/// line comes, or makes several updates before another processor takes the line. Between two
+/// probes it can do neither. So the wait for one other thread is taken to cost nothing
+/// unmeasured, and the wait for further ones to stay.
 fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f64 {
     let overheads = facts.overheads;
     let processors = match facts.profile.run.processors {
@@ -93,7 +93,7 @@ fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f
         .sum();
     let measured = measured as f64;
     let queue = measured * (at_once - 2.0) / (at_once - 1.0);
-    (updates as f64 * UPDATE / at_once + queue).min(measured)
+    (updates as f64 * UPDATE_NS / at_once + queue).min(measured)
 }
 
 /// What is won at most: the wait, and what was done inside.
@@ -166,8 +166,7 @@ fn what(
     (what, evidence)
 }
 
-/// Who had it when others waited, if it was mostly one thread of several that could, or one
-/// place of several.
+/// Which thread or which place held it when others waited, if it was mostly one of several.
 fn holder(facts: &Facts<'_, '_>, guard: &Contention) -> String {
     let holders = || guard.sites.iter().flat_map(|site| &site.holders);
     let all: u64 = holders().map(|holder| holder.waited).sum();

@@ -1,19 +1,19 @@
-//! Loops that hand out one iteration at a time, or few of them as a task. What the runtime
-//! takes for that happens within the construct and cannot be told from its work.
+//! Loops that hand out one iteration at a time, and taskloops whose tasks have few. The time
+//! that the runtime takes for it is spent within the construct and cannot be told from work.
 
 use super::{Cause, Facts};
 use crate::model::Region;
 use crate::region_kind::RegionKind;
 use crate::schedule::Schedule;
 
-/// Percent of the run from which such a loop is worth a word.
+/// Percent of the run from which on such a construct is named.
 const MUCH: f64 = 25.0;
 
 /// Iterations of a task up to which they are few.
 const FEW: u64 = 10;
 
-/// A sentence for each such loop in which much of the run was and of which no cause says
-/// anything.
+/// A sentence for each such construct that lasted for much of the run and is at no cause's
+/// place.
 pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
     let explained = |region: usize| {
         let mut places = causes.iter().flat_map(|cause| &cause.place.regions);
@@ -23,17 +23,17 @@ pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
     let much = (0..elapsed.len())
         .filter(|&region| facts.share(elapsed[region]) >= MUCH && !explained(region));
     let note = |region: usize| {
-        let (takes, more) = what(&facts.profile.regions[region])?;
+        let (does, more) = what(&facts.profile.regions[region])?;
         Some(format!(
-            "The {} {takes}. What that takes is not told from its work. Where an iteration takes \
-             less than some microseconds, {more}.",
+            "The {} {does}. The time for that cannot be told from its work. If an iteration \
+             takes less than a few microseconds, {more}.",
             facts.labels[region].in_words()
         ))
     };
     much.filter_map(note).collect()
 }
 
-/// What the construct hands out, and how it hands out more.
+/// What the construct does, and what to do instead.
 fn what(region: &Region) -> Option<(&'static str, &'static str)> {
     match region.kind {
         RegionKind::Loop | RegionKind::ParallelLoop => {

@@ -9,9 +9,9 @@ use crate::region_kind::RegionKind;
 /// Part of the serial time from which one function is what it is.
 const MOST: f64 = 0.5;
 
-/// A stretch between two regions that takes less on average, in nanoseconds, is not worth a
-/// team: it is what a loop over regions and the measurement itself take.
-const GAP: u64 = 1000;
+/// A stretch between two regions that is shorter on average, in nanoseconds, cannot be made
+/// parallel: the loop around the regions and the measurement itself take as long.
+const SHORT_STRETCH_NS: u64 = 1000;
 
 /// What the other threads could have done meanwhile.
 pub(super) fn serial_part(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
@@ -23,7 +23,7 @@ pub(super) fn serial_part(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     }
     // Of several processes each has threads of its own.
     let of_each = (threads / overheads.processes.max(1) as f64).max(1.0);
-    let worth = (serial - gaps(facts)).max(0.0);
+    let worth = (serial - short_stretches(facts)).max(0.0);
     let amount = Amount {
         lost: overheads.idle.ns,
         likely: worth * (1.0 - 1.0 / of_each),
@@ -52,10 +52,10 @@ pub(super) fn serial_part(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
 }
 
 /// The time of stretches between regions that are too short to be parallel, in nanoseconds.
-fn gaps(facts: &Facts<'_, '_>) -> f64 {
+fn short_stretches(facts: &Facts<'_, '_>) -> f64 {
     let all = facts.profile.serial.iter();
-    let gaps = all.filter(|of| of.after.is_some() && of.before.is_some());
-    let short = gaps.filter(|of| of.ns < GAP.saturating_mul(of.count));
+    let between = all.filter(|of| of.after.is_some() && of.before.is_some());
+    let short = between.filter(|of| of.ns < SHORT_STRETCH_NS.saturating_mul(of.count));
     short.map(|of| of.ns as f64).sum()
 }
 

@@ -11,13 +11,14 @@ use crate::report::page::Page;
 /// Properties that are shown where not everything is.
 const MOST_PROPERTIES: usize = 20;
 
-/// Advice up to so many characters is repeated.
+/// Advice of up to so many characters is repeated.
 const SHORT: usize = 40;
 
-/// What they are, beside the causes in the summary.
-const WHAT: &str = "Thread time that single regions lost, by ompP's definitions and in percent of \
-                    all thread time. What is not of one region, such as a serial part, is no \
-                    property. What would win most elapsed time stands in the summary on top.";
+/// What a property is, and how it differs from a cause.
+const WHAT: &str = "A property is thread time that one region lost, by ompP's definitions, in \
+                    percent of all thread time. A loss that is not of one region, such as the \
+                    serial part, is no property. The summary on top says which change would win \
+                    most elapsed time.";
 
 pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
     banner("Romp Performance Properties Report", out)?;
