@@ -371,8 +371,84 @@ fn a_flush_in_a_loop_is_a_wait_for_another_thread() {
         let nodes = vec![node(Some(0), 1, Body, vec![times(2, Main, count, 1)])];
         found(&team(&[Kind::Flush], nodes))
     };
-    assert_eq!(looks(100_000_000), [(CauseKind::Spinning, Some(1), 40)]);
-    assert_eq!(looks(10), []);
+    assert_eq!(looks(10_000_000_000), [(CauseKind::Spinning, Some(1), 30)]);
+    // What the thread did besides takes most of its time.
+    assert_eq!(looks(100_000_000), []);
+}
+
+#[test]
+fn looks_of_one_block_are_one_cause() {
+    let flush = |region| {
+        node(
+            Some(0),
+            region,
+            Body,
+            vec![times(2, Main, 10_000_000_000, 1)],
+        )
+    };
+    let profile = team(&[Kind::Flush, Kind::Flush], vec![flush(1), flush(2)]);
+    assert_eq!(found(&profile), [(CauseKind::Spinning, Some(1), 40)]);
+}
+
+#[test]
+fn who_does_not_spin_waits_for_the_one_that_did() {
+    let around = |waits: [u64; 2]| {
+        let looks = node(Some(0), 1, Body, vec![times(2, Main, 8_000_000_000, 1)]);
+        let waits = [1, 2].into_iter().zip(waits);
+        let waits = waits
+            .map(|(thread, ns)| row(thread, &[(Main, ns)]))
+            .collect();
+        let barrier = node(Some(0), 2, Body, waits);
+        found(&team(&[Kind::Flush, Kind::Barrier], vec![looks, barrier]))
+    };
+    assert_eq!(around([48, 0]), [(CauseKind::Spinning, Some(1), 48)]);
+    let for_another_reason = [
+        (CauseKind::Spinning, Some(1), 24),
+        (CauseKind::Barrier, Some(2), 15),
+    ];
+    assert_eq!(around([0, 30]), for_another_reason);
+}
+
+#[test]
+fn small_worksharing_constructs_are_one_cause() {
+    let shared = |region, count, waits: [u64; 2]| {
+        let rows = [1, 2].into_iter().zip(waits).map(|(thread, wait)| {
+            times(thread, Main, count, 5 + wait)
+                .with(
+                    Body,
+                    Span {
+                        count,
+                        ns: 5 * SECOND,
+                    },
+                )
+                .with(
+                    Ibarr,
+                    Span {
+                        count,
+                        ns: wait * SECOND,
+                    },
+                )
+        });
+        node(Some(0), region, Body, rows.collect())
+    };
+    let two = |count, waits| {
+        let nodes = vec![shared(1, count, waits), shared(2, count, [10, 10])];
+        team(&[Kind::Loop, Kind::Loop], nodes)
+    };
+    let small = two(10_000_000, [20, 20]);
+    assert_eq!(found(&small), [(CauseKind::SmallLoops, Some(1), 30)]);
+    let cause = causes(&small).remove(0);
+    assert!(
+        cause
+            .what
+            .starts_with("each thread executed it 10000000 times, for 500 ns of work"),
+        "{}",
+        cause.what
+    );
+    // A thread that is late by milliseconds waits for something else than a barrier.
+    let late = two(1_000, [20, 20]);
+    let is_late = |it: &(CauseKind, _, _)| it.0 == CauseKind::LateThreads;
+    assert!(found(&late).iter().all(is_late), "{:?}", found(&late));
 }
 
 #[test]

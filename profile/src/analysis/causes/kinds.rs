@@ -15,6 +15,8 @@ pub enum Kind {
     SmallTeams,
     /// Parallel regions are too short for what their teams cost.
     SmallRegions,
+    /// Worksharing constructs with less work than their barriers cost.
+    SmallLoops,
     /// Tasks are too short for what they cost.
     SmallTasks,
     /// Threads waited for tasks that others had.
@@ -80,6 +82,11 @@ pub const KINDS: &[KindRow] = &[
     row(Kind::SerialPart, "serial_part", "serial part"),
     row(Kind::SmallTeams, "small_teams", "teams of too few threads"),
     row(Kind::SmallRegions, "small_regions", "regions too small"),
+    row(
+        Kind::SmallLoops,
+        "small_loops",
+        "worksharing constructs too small",
+    ),
     row(Kind::SmallTasks, "small_tasks", "tasks too small"),
     row(Kind::TooFewTasks, "too_few_tasks", "too few tasks"),
     row(Kind::Imbalance, "imbalance", "uneven work"),
@@ -119,6 +126,7 @@ impl Kind {
                 | Self::SerialPart
                 | Self::SmallTeams
                 | Self::SmallRegions
+                | Self::SmallLoops
                 | Self::Spread
         )
     }

@@ -19,6 +19,7 @@ mod queued;
 mod serial;
 mod shape;
 mod small;
+mod small_loops;
 mod spinning;
 mod tasks;
 mod teams;
@@ -246,6 +247,7 @@ const DETECTORS: &[Detector] = &[
     teams::one_off,
     small::regions,
     tasks::small,
+    small_loops::constructs,
     pairs::evened_out,
     spinning::flushes,
     contention::queues,

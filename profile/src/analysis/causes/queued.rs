@@ -19,13 +19,42 @@ pub(super) fn waits_around(
     queues: &[usize],
 ) -> Vec<Entry> {
     let around = around(facts, queues);
+    take(ledger, &around, |entry| is_explained(facts, entry, queues))
+}
+
+/// Takes the waits of the same team that are explained by how long each thread was kept by
+/// some regions.
+pub(super) fn waits_after(
+    facts: &Facts<'_, '_>,
+    ledger: &mut Ledger,
+    regions: &[usize],
+    kept: &[(usize, u64)],
+) -> Vec<Entry> {
+    let mut places = around(facts, regions);
+    places.extend(beside(facts, regions));
+    take(ledger, &places, |entry| {
+        explained(&waits_of(facts, entry), kept) >= EXPLAINS
+    })
+}
+
+/// Takes the waits at some regions that are explained.
+fn take(ledger: &mut Ledger, at: &[usize], is_explained: impl Fn(&Entry) -> bool) -> Vec<Entry> {
     let explained: Vec<usize> = ledger
         .open()
-        .filter(|entry| entry.is_wait() && around.contains(&entry.region))
-        .filter(|entry| is_explained(facts, entry, queues))
+        .filter(|entry| entry.is_wait() && at.contains(&entry.region))
+        .filter(|entry| is_explained(entry))
         .map(|entry| entry.region)
         .collect();
     ledger.take(|entry| entry.is_wait() && explained.contains(&entry.region))
+}
+
+/// The constructs that stand in the same blocks as some regions.
+fn beside(facts: &Facts<'_, '_>, regions: &[usize]) -> Vec<usize> {
+    let nodes = &facts.tree.nodes;
+    let its = nodes.iter().filter(|node| regions.contains(&node.region));
+    let blocks: Vec<usize> = its.filter_map(|node| node.parent).collect();
+    let children = blocks.iter().flat_map(|&block| &nodes[block].children);
+    children.map(|&child| nodes[child].region).collect()
 }
 
 /// The constructs of the same team around some regions.

@@ -5,6 +5,7 @@
 use super::ledger::{Amount, Entry, Ledger};
 use super::shape::work_and_wait;
 use super::{Cause, Facts, Kind, Place, machine};
+use crate::analysis::tables::Table;
 use crate::analysis::words::{count, time};
 use crate::overheads::Category;
 
@@ -12,9 +13,9 @@ use crate::overheads::Category;
 const REPEATED: u64 = 10;
 /// Work of a thread in one instance up to which a region may be small, in
 /// nanoseconds: teams cost microseconds.
-const SMALL: f64 = 100_000.0;
-/// Part of its elapsed time that its team must cost.
-const COSTS: f64 = 0.25;
+pub(super) const SMALL: f64 = 100_000.0;
+/// Part of its elapsed time that its team, or its barrier, must cost.
+pub(super) const COSTS: f64 = 0.25;
 
 /// A parallel region, and what it does at a time.
 struct Region {
@@ -115,13 +116,20 @@ fn team_cost(facts: &Facts<'_, '_>, entry: &Entry) -> f64 {
     if entry.category != Category::Imbal || !entry.is_wait() {
         return 0.0;
     }
-    let rows = facts.table(entry.region).and_then(work_and_wait);
-    let rows = rows.unwrap_or_default();
+    let part = facts
+        .table(entry.region)
+        .map_or(1.0, |it| unexplained(it).1);
+    entry.amount.likely * part
+}
+
+/// Each thread's work and wait, and the part of the waits that no uneven work explains.
+pub(super) fn unexplained(table: &Table) -> (Vec<(usize, u64, u64)>, f64) {
+    let rows = work_and_wait(table).unwrap_or_default();
     let most = rows.iter().map(|row| row.1).max().unwrap_or(0);
     let uneven: u64 = rows.iter().map(|row| most - row.1).sum();
     let waited: u64 = rows.iter().map(|row| row.2).sum();
-    let unexplained = waited.saturating_sub(uneven) as f64 / waited.max(1) as f64;
-    entry.amount.likely * unexplained
+    let part = waited.saturating_sub(uneven) as f64 / waited.max(1) as f64;
+    (rows, part)
 }
 
 fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>) -> Option<Cause> {

@@ -1,77 +1,118 @@
 //! A thread that looks again and again whether another one has gone on: a loop over
-//! `flush`, mostly with an `atomic read`. Each look is short; the wait is all of them,
-//! with what the loop itself takes.
+//! `flush`, mostly with an `atomic read`. Each look is short; the wait is all of them.
+
+use std::collections::BTreeMap;
 
 use super::ledger::{Amount, Entry, Ledger};
-use super::{Cause, Facts, Kind};
+use super::{Cause, Facts, Kind, queued};
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::count;
-use crate::columns::Quantity;
+use crate::columns::{Measures, Quantity};
 use crate::overheads::Category;
 use crate::region_kind::RegionKind;
 
 /// Looks of a thread from which it is a loop.
 const MANY: u64 = 1000;
-/// Time from one look to the next up to which a thread does nothing else, in nanoseconds.
+/// Time from one look to the next up to which a thread may do nothing else, in nanoseconds.
 const TIGHT: f64 = 2000.0;
+/// What a look takes at least, in nanoseconds: a fence is about 20 cycles.
+const LOOK: f64 = 6.0;
 
-/// One cause for each `flush` that threads spin at.
-pub(super) fn flushes(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
-    let mut causes = Vec::new();
-    for taken in ledger.take_by_region(|entry| entry.is_of(&[RegionKind::Flush])) {
-        let Some(region) = taken.first().map(|entry| entry.region) else {
-            continue;
-        };
-        let (spun, looks) = spun(facts, region);
-        if looks < MANY {
-            continue;
-        }
-        let read = reads(facts, ledger, region, looks);
-        let mut amount = super::sum(&taken);
-        amount += super::sum(&read);
-        amount += spun;
-        let place = facts.at("in", region);
-        let what = format!(
-            "threads waited in a loop for another one to go on: they looked {}",
-            count(looks, "time")
-        );
-        let mut cause = facts.cause_of(Kind::Spinning, place, amount);
-        cause.category = Some(Category::Synch);
-        causes.push(cause.showing(&[("times", looks)]).saying(
-            what,
-            "Find what the thread that is waited for does meanwhile: share it out, hand over in \
-             smaller parts, or let tasks with depend clauses keep the order.",
-        ));
-    }
-    causes
+/// The looks of all `flush` constructs of one block.
+#[derive(Default)]
+struct Spin {
+    looks: u64,
+    /// By thread, in nanoseconds; estimated.
+    spun: BTreeMap<usize, u64>,
+    /// What it amounts to, without the time in the `flush` constructs.
+    amount: Amount,
+    /// The `flush` constructs, the one with most looks first.
+    regions: Vec<usize>,
 }
 
-/// The time of the blocks around it in which threads did little else, and how often
-/// these looked.
-fn spun(facts: &Facts<'_, '_>, region: usize) -> (Amount, u64) {
+/// One cause for each block in which threads spin.
+pub(super) fn flushes(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
+    let flushes = ledger.take_by_region(|entry| entry.is_of(&[RegionKind::Flush]));
+    let flushes: Vec<Entry> = flushes.concat();
+    let spins = spins(facts, &flushes);
+    let spins = spins.into_values().filter(|spin| spin.looks >= MANY);
+    spins
+        .map(|spin| cause(facts, ledger, spin, &flushes))
+        .collect()
+}
+
+fn cause(facts: &Facts<'_, '_>, ledger: &mut Ledger, spin: Spin, flushes: &[Entry]) -> Cause {
+    let its = flushes
+        .iter()
+        .filter(|entry| spin.regions.contains(&entry.region));
+    let mut taken: Vec<Entry> = its.cloned().collect();
+    taken.extend(reads(facts, ledger, &spin));
+    let spun: Vec<(usize, u64)> = spin.spun.into_iter().collect();
+    taken.extend(queued::waits_after(facts, ledger, &spin.regions, &spun));
+    let mut amount = super::sum(&taken);
+    amount += spin.amount;
+    let mut place = facts.at("in", spin.regions[0]);
+    place.regions = spin.regions;
+    let mut cause = facts.cause_of(Kind::Spinning, place, amount);
+    cause.category = Some(Category::Synch);
+    cause.is_estimated = true;
+    let what = format!(
+        "threads waited in a loop for another one to go on: they looked {}",
+        count(spin.looks, "time")
+    );
+    cause.showing(&[("times", spin.looks)]).saying(
+        what,
+        "Find what the thread that is waited for does meanwhile: share it out, hand over in \
+         smaller parts, or let tasks with depend clauses keep the order.",
+    )
+}
+
+/// By region of the block how long threads spun in it.
+fn spins(facts: &Facts<'_, '_>, flushes: &[Entry]) -> BTreeMap<usize, Spin> {
     let nodes = &facts.tree.nodes;
-    let mut amount = Amount::default();
-    let mut looks = 0;
-    for node in nodes.iter().filter(|node| node.region == region) {
+    let mut spins: BTreeMap<usize, Spin> = BTreeMap::new();
+    // What a thread did in the block besides what it entered there.
+    let mut own: BTreeMap<(usize, usize), u64> = BTreeMap::new();
+    let is_flush = |region| flushes.iter().any(|entry| entry.region == region);
+    for node in nodes.iter().filter(|node| is_flush(node.region)) {
         let Some(parent) = node.parent else { continue };
+        let block = &nodes[parent];
         for row in node.rows().filter(|row| row.row.main.count >= MANY) {
-            looks += row.row.main.count;
-            let own = own_time(&nodes[parent], row.row.thread);
-            if own as f64 > TIGHT * row.row.main.count as f64 {
+            let thread = row.row.thread;
+            let own = own
+                .entry((parent, thread))
+                .or_insert_with(|| own_time(block, thread));
+            let looks = row.row.main.count;
+            let spin = spins.entry(block.region).or_default();
+            spin.looks += looks;
+            if !spin.regions.contains(&node.region) {
+                spin.regions.push(node.region);
+            }
+            if *own as f64 > TIGHT * looks as f64 {
                 continue;
             }
-            let likely = facts.walls.weight(node.scope, row.row.thread) * own as f64;
-            amount += Amount {
-                lost: own,
+            let between = between(facts, node, &row).min(*own);
+            *own -= between;
+            *spin.spun.entry(thread).or_default() += row.row.main.ns + between;
+            let likely = facts.walls.weight(node.scope, thread) * between as f64;
+            spin.amount += Amount {
+                lost: between,
                 likely,
                 upper: likely,
             };
         }
     }
-    (amount, looks)
+    spins
 }
 
-/// What a thread did in a block besides what it entered there.
+/// How long a thread spun between its looks, in nanoseconds.
+fn between(facts: &Facts<'_, '_>, node: &TreeNode<'_>, row: &Measures<'_>) -> u64 {
+    let probes = facts.profile.run.measuring_ps(row.row, node.kind) / 1000;
+    let least = (row.row.main.count as f64 * LOOK) as u64;
+    let probes = u64::try_from(probes).unwrap_or(u64::MAX);
+    probes.max(least.saturating_sub(row.row.main.ns))
+}
+
 fn own_time(block: &TreeNode<'_>, thread: usize) -> u64 {
     let mut rows = block.executors().filter(|row| row.row.thread == thread);
     rows.next()
@@ -79,19 +120,19 @@ fn own_time(block: &TreeNode<'_>, thread: usize) -> u64 {
 }
 
 /// The `atomic` constructs beside it that threads executed about as often.
-fn reads(facts: &Facts<'_, '_>, ledger: &mut Ledger, region: usize, looks: u64) -> Vec<Entry> {
+fn reads(facts: &Facts<'_, '_>, ledger: &mut Ledger, spin: &Spin) -> Vec<Entry> {
     let nodes = &facts.tree.nodes;
     let blocks: Vec<Option<usize>> = nodes
         .iter()
-        .filter(|node| node.region == region)
+        .filter(|node| spin.regions.contains(&node.region))
         .map(|node| node.parent)
         .collect();
     let mut counts = vec![0; facts.profile.regions.len()];
     for node in nodes.iter().filter(|node| blocks.contains(&node.parent)) {
         counts[node.region] += node.rows().map(|row| row.row.main.count).sum::<u64>();
     }
+    let as_often = spin.looks / 2..=spin.looks.saturating_mul(2);
     ledger.take(|entry| {
-        entry.is_of(&[RegionKind::Atomic])
-            && (looks / 2..=looks.saturating_mul(2)).contains(&counts[entry.region])
+        entry.is_of(&[RegionKind::Atomic]) && as_often.contains(&counts[entry.region])
     })
 }

@@ -1,0 +1,114 @@
+//! Worksharing constructs that do less than their barriers cost: a loop nest of which the
+//! inner loop is shared out. All of them are one cause.
+
+use super::ledger::{Amount, Entry, Ledger};
+use super::small::{COSTS, SMALL, unexplained};
+use super::{Cause, Facts, Kind, Place};
+use crate::analysis::words::{count, time};
+use crate::columns::Quantity;
+use crate::overheads::Category;
+use crate::region_kind::RegionKind;
+
+/// Executions of a thread from which the barrier itself may matter.
+const REPEATED: u64 = 100;
+/// Wait of a thread at a time up to which it may be the barrier's own cost, in nanoseconds.
+/// A thread that has no processor is late by milliseconds.
+const BARRIER: f64 = 20_000.0;
+
+/// A construct, with what is lost at its barrier.
+struct Construct {
+    entry: Entry,
+    /// The part of its wait that no uneven work explains.
+    part: f64,
+    /// Executions by the thread that executed it most often.
+    times: u64,
+    /// Executions by all threads.
+    executions: u64,
+    /// Work of all threads, in nanoseconds.
+    work: u64,
+}
+
+/// All constructs that are too small, as one cause.
+pub(super) fn constructs(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
+    let elapsed = facts.elapsed_by_region();
+    let mut small: Vec<Construct> = ledger
+        .open()
+        .filter_map(|entry| construct(facts, entry))
+        .filter(|it| it.entry.amount.likely * it.part >= COSTS * elapsed[it.entry.region])
+        .collect();
+    let regions: Vec<usize> = small.iter().map(|it| it.entry.region).collect();
+    ledger.take(|entry| entry.is_wait() && regions.contains(&entry.region));
+    let lost = |it: &Construct| it.entry.amount.likely * it.part;
+    crate::order::by(&mut small, |a, b| lost(b).total_cmp(&lost(a)));
+    cause(facts, &small).into_iter().collect()
+}
+
+/// What a wait of a worksharing construct that is executed often with little work is.
+fn construct(facts: &Facts<'_, '_>, entry: &Entry) -> Option<Construct> {
+    const WORKSHARING: &[RegionKind] =
+        &[RegionKind::Loop, RegionKind::Sections, RegionKind::Single];
+    if !entry.is_of(WORKSHARING) || entry.cost.quantity != Quantity::BarrierTime {
+        return None;
+    }
+    let table = facts.table(entry.region)?;
+    let counts = table.column(Quantity::ExecCount)?;
+    let (rows, part) = unexplained(table);
+    let construct = Construct {
+        entry: entry.clone(),
+        part,
+        times: table.rows().map(|(_, cells)| cells[counts]).max()?,
+        executions: table.sum[counts].max(1),
+        work: rows.iter().map(|row| row.1).sum(),
+    };
+    let each = |ns: u64| ns as f64 / construct.executions as f64;
+    let is_small = construct.times >= REPEATED
+        && each(construct.work) <= SMALL
+        && each(entry.amount.lost) <= BARRIER;
+    is_small.then_some(construct)
+}
+
+fn cause(facts: &Facts<'_, '_>, small: &[Construct]) -> Option<Cause> {
+    let first = small.first()?;
+    let mut amount = Amount::default();
+    for it in small {
+        let Amount {
+            lost,
+            likely,
+            upper,
+        } = it.entry.amount;
+        amount += Amount {
+            lost: (lost as f64 * it.part) as u64,
+            likely: likely * it.part,
+            upper,
+        };
+    }
+    let place = Place {
+        regions: small.iter().map(|it| it.entry.region).collect(),
+        words: match small.len() {
+            1 => format!("in {}", facts.the(first.entry.region)),
+            more => format!(
+                "in {more} small worksharing constructs, such as {}",
+                facts.the(first.entry.region)
+            ),
+        },
+    };
+    let each = |ns: u64| ns / first.executions;
+    let what = format!(
+        "each thread executed it {}, for {} of work at a time; its barrier costs {}",
+        count(first.times, "time"),
+        time(each(first.work)),
+        time(each(first.entry.amount.lost)),
+    );
+    let mut cause = facts.cause_of(Kind::SmallLoops, place, amount);
+    cause.category = Some(Category::Imbal);
+    let evidence = [
+        ("constructs", small.len() as u64),
+        ("times", first.times),
+        ("work_each_ns", each(first.work)),
+        ("wait_each_ns", each(first.entry.amount.lost)),
+    ];
+    Some(cause.showing(&evidence).saying(what, REMEDY))
+}
+
+const REMEDY: &str = "Share out a loop around it instead, so that threads meet less often, or add \
+                      nowait where nothing that follows needs what other threads did in it.";
