@@ -82,6 +82,13 @@ impl SyntaxTree {
         }
     }
 
+    /// Whether an offset stands in something that is in error as a whole.
+    pub(in crate::find) fn is_in_error(&self, at: usize) -> bool {
+        let errors = &self.nodes().errors;
+        let begun = errors.partition_point(|(begin, _)| *begin <= at);
+        errors[..begun].iter().any(|(_, end)| *end > at)
+    }
+
     /// Where a node stands in the text.
     pub(in crate::find) fn range(&self, node: Node<'_>) -> Range<usize> {
         self.shown.original(node.byte_range())

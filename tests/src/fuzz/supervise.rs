@@ -1,9 +1,10 @@
 //! Starts processes that check inputs, and sees what becomes of them.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use super::Target;
@@ -45,7 +46,8 @@ pub struct Summary {
 /// One process at work.
 struct Worker {
     child: Child,
-    output: std::thread::JoinHandle<String>,
+    /// The failures that it reports, a line each.
+    failures: Receiver<String>,
     share: Share,
     progress: PathBuf,
     at: u64,
@@ -73,7 +75,13 @@ pub fn supervise(order: &Order) -> std::io::Result<Summary> {
     }
     let mut said = Instant::now();
     while let Some(mut worker) = workers.pop() {
-        let Some(status) = worker.ended()? else {
+        let status = worker.ended()?;
+        for line in worker.reported(status.is_some()) {
+            let (number, kind) = line.split_once('\t').unwrap_or(("0", &line));
+            let number = number.parse().unwrap_or_default();
+            summary.failed(order, number, kind)?;
+        }
+        let Some(status) = status else {
             workers.insert(0, worker);
             std::thread::sleep(Duration::from_millis(100));
             if said.elapsed() > Duration::from_secs(60) {
@@ -84,11 +92,6 @@ pub fn supervise(order: &Order) -> std::io::Result<Summary> {
             continue;
         };
         let (mut share, at) = (worker.share, worker.at);
-        for line in worker.output.join().unwrap_or_default().lines() {
-            let (number, kind) = line.split_once('\t').unwrap_or(("0", line));
-            let number = number.parse().unwrap_or_default();
-            summary.failed(order, number, kind)?;
-        }
         if !status.success() {
             summary.failed(order, at, &status.to_string())?;
             share.first = at + share.step;
@@ -114,16 +117,18 @@ fn start(order: &Order, share: Share) -> std::io::Result<Worker> {
         .arg(&progress)
         .stdout(Stdio::piped())
         .spawn()?;
-    let pipe = child.stdout.take();
-    let output = std::thread::spawn(move || {
-        let mut text = String::new();
-        let read = pipe.map(|mut pipe| pipe.read_to_string(&mut text));
-        drop(read);
-        text
+    let lines = child.stdout.take().map(|pipe| BufReader::new(pipe).lines());
+    let (sender, failures) = mpsc::channel();
+    std::thread::spawn(move || {
+        let lines = lines.into_iter().flatten().map_while(Result::ok);
+        // Nobody receives any more where the supervisor gave up.
+        lines
+            .map_while(|line| sender.send(line).ok())
+            .for_each(drop);
     });
     Ok(Worker {
         child,
-        output,
+        failures,
         share,
         progress,
         at: share.first,
@@ -145,6 +150,14 @@ impl Worker {
             self.child.kill()?;
         }
         Ok(status)
+    }
+
+    /// The failures since the last call; those of a process that ended, to the last one.
+    fn reported(&self, ended: bool) -> Vec<String> {
+        match ended {
+            true => self.failures.iter().collect(),
+            false => self.failures.try_iter().collect(),
+        }
     }
 
     fn done(&self) -> u64 {

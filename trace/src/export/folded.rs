@@ -44,6 +44,10 @@ type Stack = (Option<usize>, Frame);
 /// changed may have them without end.
 const MOST_STACKS: usize = 1 << 20;
 
+/// Regions that are deeper count for the one around them: what an event costs, and the
+/// length of a line, would grow with the depth.
+const MOST_FRAMES: usize = 512;
+
 /// Stacks by number, so that an event makes no text.
 struct Folded<'a> {
     trace: &'a Trace,
@@ -98,7 +102,7 @@ impl<'a> Folded<'a> {
             .peekable();
         regions.peek()?;
         let mut stack = self.number((None, Frame::Thread(path(open))))?;
-        for open in regions {
+        for open in regions.take(MOST_FRAMES) {
             let frame = self.frame(open);
             // What is deeper than all that is told apart counts here.
             let Some(inner) = self.number((Some(stack), frame)) else {

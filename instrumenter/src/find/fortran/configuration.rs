@@ -196,7 +196,8 @@ impl View {
 }
 
 /// Everything that is no statement: the grammar knows neither fixed form nor
-/// directives, and takes comments for parts of what they stand next to.
+/// directives, and takes comments for parts of what they stand next to. A carriage
+/// return inside a line ends a line for it, and for no compiler.
 fn hidden(text: &[u8], lines: &[Logical]) -> Vec<Range<usize>> {
     let mut hidden = Vec::new();
     let mut from = 0;
@@ -207,7 +208,13 @@ fn hidden(text: &[u8], lines: &[Logical]) -> Vec<Range<usize>> {
         from = from.max(range.end);
     };
     for line in lines.iter().filter(|line| line.sentinel.is_none()) {
-        line.glued.source_pieces().for_each(&mut show);
+        for piece in line.glued.source_pieces() {
+            let mut at = piece.start;
+            for part in text[piece].split(|byte| *byte == b'\r') {
+                show(at..at + part.len());
+                at += part.len() + 1;
+            }
+        }
         // The newline ends the statement.
         let newline = line.after.saturating_sub(1);
         if line.after <= text.len() && text.get(newline) == Some(&b'\n') {

@@ -28,6 +28,8 @@ impl Finder<'_> {
         };
         // Where there is doubt, the construct was left alone.
         let (doubted, _) = view.doubts(first, last);
-        !doubted && self.tree_contradicts(&view, span, first, last)
+        // What the grammar does not know changes what it takes the rest for.
+        let understood = || !view.tree(self).is_in_error(view.statements[first].keyword);
+        !doubted && understood() && self.tree_contradicts(&view, span, first, last)
     }
 }

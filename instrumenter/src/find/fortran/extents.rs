@@ -8,6 +8,7 @@ use super::classify::StatementKind;
 use super::configuration::View;
 use super::directives::{DirectiveLines, Meaning};
 use super::frames::Wants;
+use super::statements::Statement;
 use super::structure::{Element, Span};
 use crate::find::c::conditionals::TOO_DEEP;
 use crate::find::tree::TreeAnswer;
@@ -179,6 +180,7 @@ impl Finder<'_> {
             return false;
         };
         let from = self.records[own].range.end;
+        let plain = view.is_plain(first);
         let first = &view.statements[first];
         let tree = view.tree(self);
         let starts = [first.range.start, first.keyword];
@@ -190,8 +192,8 @@ impl Finder<'_> {
             return false;
         };
         let end = self.source.text[..end].trim_ascii_end().len();
-        let statement = &view.statements[last].range;
-        !statement.contains(&end.saturating_sub(1))
+        let at = end.saturating_sub(1);
+        !view.statements[last].range.contains(&at) && view.may_end_loop(at, plain)
     }
 
     /// Every other choice of the conditionals that overlap the construct must
@@ -270,6 +272,19 @@ impl View {
             StatementKind::EndDo => ends,
             _ => !is(first, "do") && !ends,
         }
+    }
+
+    /// Whether a loop, of which the head may be plain, may end at an offset. Behind what
+    /// the grammar does not know, an `end`, a `return` or a label ends any loop to it.
+    fn may_end_loop(&self, offset: usize, plain: bool) -> bool {
+        let starts = |statement: &Statement| statement.range.start <= offset;
+        let behind = self.statements.partition_point(starts);
+        behind.checked_sub(1).is_none_or(|index| {
+            let statement = &self.statements[index];
+            let ends =
+                statement.kind == StatementKind::EndDo || statement.label.is_some() && !plain;
+            ends || !self.is_plain(index)
+        })
     }
 
     /// Where the construct of a record ends.
