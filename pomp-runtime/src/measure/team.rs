@@ -129,6 +129,7 @@ impl Thread {
         frame.begin(Role::Member, root, at);
         frame.loops.set(0);
         frame.slot.set(team.slots.of(number));
+        frame.tell_begin();
         frame.barriers.set(fork);
         frame.instance.set(team.instance.get());
         frame.member_of.set(Some(team));
@@ -230,10 +231,12 @@ impl Thread {
             let release = if hides_barrier { frame.release(at) } else { 0 };
             node.add_join(frame.team_size(), at, release);
         }
-        if let Some(team) = frame.team.get()
-            && let Some(forker) = team.forker.get()
-        {
-            forker.close(team);
+        if let Some(team) = frame.team.get() {
+            // Brings back its cache line, which the members have read, before the next fork.
+            team.fork.set(0);
+            if let Some(forker) = team.forker.get() {
+                forker.close(team);
+            }
         }
         if let Some(below) = frame.below() {
             self.set_top(below);

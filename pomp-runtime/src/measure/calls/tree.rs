@@ -368,9 +368,27 @@ impl CallTree {
         }
     }
 
-    #[cold]
+    /// The thread that forked writes to the fork node at each join. So members look among
+    /// their own nodes first: reading it takes its cache line away.
     #[inline(never)]
     fn find_member_root(
+        &self,
+        fork: &'static Node,
+        number: u32,
+        last: Option<&'static Node>,
+    ) -> Option<&'static Node> {
+        let mut ring = Ring { at: last, last }.take(SHORT_SEARCH);
+        let node = match ring.find(|node| node.is_member(fork, number)) {
+            Some(node) => node,
+            None => self.look_up_member_root(fork, number, last)?,
+        };
+        self.last_root.set(Some(node));
+        Some(node)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_up_member_root(
         &self,
         fork: &'static Node,
         number: u32,
@@ -382,19 +400,16 @@ impl CallTree {
             within: MEMBER,
             number,
         };
-        let node = match self.find(last, key) {
-            Some(node) => node,
-            None => self.add_beyond_limit(|node| {
+        self.find(last, key).or_else(|| {
+            self.add_beyond_limit(|node| {
                 node.region.set(fork.region());
                 node.parent.set(Some(fork));
                 node.within.store(MEMBER, Ordering::Relaxed);
                 node.number.store(number, Ordering::Relaxed);
                 insert_in_ring(last, node);
                 self.index.add(node);
-            })?,
-        };
-        self.last_root.set(Some(node));
-        Some(node)
+            })
+        })
     }
 
     /// Looks a little way through the ring, then into the index.
