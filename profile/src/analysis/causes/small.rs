@@ -17,6 +17,10 @@ pub(super) const SMALL: f64 = 100_000.0;
 /// Part of its elapsed time that its team, or its barrier, must cost.
 pub(super) const COSTS: f64 = 0.25;
 
+/// Part of what a team costs that is won where different regions are joined: a barrier
+/// between them stays.
+const JOINED: f64 = 0.5;
+
 /// A parallel region, and what it does at a time.
 struct Region {
     region: usize,
@@ -29,6 +33,9 @@ struct Region {
     /// Whether all its teams are forked within others.
     is_nested: bool,
 }
+
+const ONE_REGION: &str = "Put one parallel region around the loop that repeats it, or join it with \
+                          its neighbours";
 
 /// All regions that are too small as one cause, and as another the inner ones of which there
 /// are too many threads.
@@ -136,6 +143,10 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
     crate::order::by(&mut small, |a, b| b.0.wall.total_cmp(&a.0.wall));
     let (first, _) = small.first()?;
     let pair_cost = facts.profile.run.pair_cost_ps as f64 / 1000.0;
+    let part = match (kind, small.len()) {
+        (Kind::SmallRegions, 2..) => JOINED,
+        _ => 1.0,
+    };
     let mut amount = Amount::default();
     let (mut instances, mut wall, mut useful, mut paid) = (0, 0.0, 0.0, 0.0);
     for (region, taken) in &small {
@@ -143,7 +154,7 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
         // Three pairs of events are on the path of every instance.
         let measuring = 3.0 * pair_cost * region.instances as f64;
         let serial = region.wall - region.useful;
-        let likely = (serial.max(lost.likely) - measuring).max(0.0);
+        let likely = (serial.max(part * lost.likely) - measuring).max(0.0);
         amount += Amount {
             lost: lost.lost,
             likely,
@@ -175,12 +186,12 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
     );
     let remedy = match kind {
         Kind::Oversubscription => machine::NESTED.to_owned(),
-        _ => format!(
-            "Put one parallel region around the loop that repeats it, join it with its \
-             neighbours, or keep it serial with an if clause where it has less than about {} of \
+        _ if 2 * each(useful) <= breaks_even => format!(
+            "{ONE_REGION}, or keep it serial with an if clause where it has less than about {} of \
              work.",
             time(breaks_even)
         ),
+        _ => format!("{ONE_REGION}."),
     };
     let mut cause = facts.cause_of(kind, place, amount);
     cause.category = Some(Category::Mgmt);
