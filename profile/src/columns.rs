@@ -47,6 +47,8 @@ pub struct Nested {
     /// Time below of which it is not known whether it was work or waiting,
     /// likewise.
     pub untold: u64,
+    /// Of its wait here, what may have been tasks that nobody tells of.
+    pub hidden_wait: u64,
 }
 
 impl Nested {
@@ -131,10 +133,11 @@ impl Quantity {
             Self::WaitTime => row.main.ns.saturating_sub(measures.nested.tasks),
             Self::TaskTime => measures.nested.tasks,
             Self::OwnTime => row.main.ns.saturating_sub(measures.nested.all),
-            Self::ManagementTime => row
-                .main
-                .ns
-                .saturating_sub(measures.nested.sections.ns + row.ibarr.ns),
+            Self::ManagementTime => {
+                let wait = row.ibarr.ns + measures.nested.hidden_wait;
+                let others = measures.nested.sections.ns + wait;
+                row.main.ns.saturating_sub(others)
+            }
             Self::Counter(index) => row.counters().get(index).copied().unwrap_or(0),
         }
     }

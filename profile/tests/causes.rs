@@ -13,6 +13,7 @@ use profile::analysis::{Cause, CauseKind, Report};
 use profile::model::{
     Contention, ContentionSite, GuardKind, Holder, Node, Profile, Row, Scheduling, Serial, Span,
 };
+use profile::overheads::Category;
 use profile::region_kind::{PseudoRegion, RegionKind};
 use proptest::prelude::*;
 
@@ -469,6 +470,19 @@ fn the_wait_around_a_taskloop_is_nobodys_fault() {
         found(&around(Kind::User)),
         [(CauseKind::Single, Some(1), 20)]
     );
+}
+
+#[test]
+fn what_may_have_been_tasks_of_a_taskloop_is_no_management() {
+    let kinds = [Kind::Sections, Kind::Section, Kind::Taskloop];
+    let mut profile = team(&kinds, vec![loop_of(1, [[40, 0], [0, 40]])]);
+    let worked = || vec![row(1, &[(Main, 40)])];
+    profile.nodes.push(node(Some(1), 2, Body, worked()));
+    profile.nodes.push(node(Some(2), 3, Main, worked()));
+    let report = Report::new(&profile);
+    let sum = &report.overheads.whole_sum;
+    assert_eq!(report.overheads.untold.ns, 40 * SECOND);
+    assert_eq!(sum.by_category[Category::Mgmt as usize].ns, 0);
 }
 
 #[test]

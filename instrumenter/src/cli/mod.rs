@@ -17,6 +17,7 @@ mod page;
 mod report;
 mod run;
 mod scale;
+mod slips;
 mod style;
 mod trace;
 mod view;
@@ -25,7 +26,7 @@ mod wrap;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 /// See where OpenMP programs wait.
 #[derive(Debug, Parser)]
@@ -127,6 +128,10 @@ pub fn run() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if let Some(message) = slips::meant(&Arguments::command(), &words) {
+        eprintln!("{message}");
+        return ExitCode::from(2);
+    }
     let name = std::env::args_os().next().unwrap_or_else(|| "romp".into());
     let arguments = Arguments::parse_from([name].into_iter().chain(words));
     let Some(command) = arguments.command else {

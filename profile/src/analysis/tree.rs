@@ -60,7 +60,13 @@ impl<'p> TreeNode<'p> {
         let nested = self.nested.iter().copied();
         let nested = nested.chain(std::iter::repeat(Nested::default()));
         let rows = self.rows.iter().zip(nested);
-        rows.map(|(row, nested)| Measures { row, nested })
+        rows.map(|(row, nested)| Measures {
+            row,
+            nested: Nested {
+                hidden_wait: self.maybe_tasks(row.thread),
+                ..nested
+            },
+        })
     }
 
     /// The rows of the threads that execute the construct; for a parallel
@@ -102,7 +108,7 @@ impl<'p> TreeNode<'p> {
             true => measures.row.main.ns.saturating_sub(measures.nested.all),
             // The time of a barrier stays what was measured.
             false if self.kind == RegionKind::Barrier => 0,
-            false => self.maybe_tasks(measures.row.thread),
+            false => measures.nested.hidden_wait,
         }
     }
 

@@ -10,7 +10,7 @@ mod align;
 mod constructs;
 mod folding;
 mod preload;
-mod program;
+pub(super) mod program;
 mod sources;
 
 use std::collections::BTreeSet;

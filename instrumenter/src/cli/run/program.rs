@@ -22,8 +22,12 @@ const SET_GROUP: u32 = 0o2000;
 /// Finds a program as a shell does.
 pub(super) fn find(name: &OsStr) -> Result<PathBuf, Refusal> {
     let shown = name.to_string_lossy();
+    let why = match Path::new(name).is_file() && !shown.contains('/') {
+        true => format!("it is not in PATH: say ./{shown}"),
+        false => "there is no such file".to_owned(),
+    };
     let missing = || Refusal {
-        message: format!("'{shown}' is no program: there is no such file"),
+        message: format!("'{shown}' is no program: {why}"),
         is_missing: true,
     };
     let refused = |why: &str| Refusal {
@@ -55,9 +59,13 @@ pub(super) fn find(name: &OsStr) -> Result<PathBuf, Refusal> {
 fn in_path(name: &OsStr) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
     let places = std::env::split_paths(&path).map(|directory| directory.join(name));
-    let mut programs =
-        places.filter(|place| place.metadata().is_ok_and(|about| is_program(&about)));
+    let mut programs = places.filter(|place| is_executable(place));
     programs.next()
+}
+
+/// Whether a file may be run.
+pub(in crate::cli) fn is_executable(path: &Path) -> bool {
+    path.metadata().is_ok_and(|about| is_program(&about))
 }
 
 fn is_program(about: &Metadata) -> bool {
