@@ -268,7 +268,12 @@ fn find_by_lines(
         let region = &mut profile.regions[one.region];
         for frame in &one.frames {
             let constructs = sources.of(&frame.file);
-            let found = align::at_directive(&constructs.all, region.kind, frame.line);
+            let found = align::at_directive(
+                &constructs.all,
+                region.kind,
+                region.name.as_deref(),
+                frame.line,
+            );
             if let Found::Certain(number) = found {
                 note_part(
                     region.kind,
@@ -347,9 +352,7 @@ fn find_calls(
             let key = (one.code.module.clone(), frame.function.clone());
             let all = &sources.of(&frame.file).all;
             let has = |construct: &Descriptor| {
-                construct
-                    .kind()
-                    .is_some_and(|kind| align::may_be(region.kind, kind))
+                align::may_be_of(region.kind, construct)
                     && construct
                         .function
                         .as_deref()

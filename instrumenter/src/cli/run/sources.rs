@@ -52,8 +52,8 @@ impl Sources {
 }
 
 impl Constructs {
-    /// Of a branch that was left out there is no code. A construct that stands alone may
-    /// have none of its own either: then only lines are certain.
+    /// Of a branch that was left out there is no code. Where a directive stands in it alone,
+    /// nothing shows whether it was: then only lines are certain.
     fn remove_left_out(&mut self, compiled: &BTreeSet<u32>) {
         let Self {
             all,
@@ -61,7 +61,7 @@ impl Constructs {
             branches,
         } = self;
         all.retain(|construct| {
-            let line = construct.begin.first;
+            let [line, end] = [construct.begin.first, construct.end.last];
             let around = branches
                 .iter()
                 .filter(|[first, last]| (*first..=*last).contains(&line));
@@ -69,8 +69,9 @@ impl Constructs {
                 return true;
             };
             let is_compiled = compiled.range(first..=last).next().is_some();
-            *may_be_more |= !is_compiled && construct.end.last == construct.begin.last;
-            is_compiled
+            let is_whole = construct.begin.last < end && end <= last;
+            *may_be_more |= !is_compiled && !is_whole;
+            is_compiled || !is_whole
         });
     }
 }
@@ -153,10 +154,10 @@ mod tests {
     }
 
     #[test]
-    fn a_construct_without_lines_of_its_own_may_be_there() {
+    fn a_directive_without_lines_of_its_own_may_be_there() {
         let mut constructs = constructs();
         constructs.remove_left_out(&BTreeSet::from([2, 5, 8]));
         let lines: Vec<u32> = constructs.all.iter().map(|one| one.begin.first).collect();
-        assert_eq!((lines, constructs.may_be_more), (vec![4, 7], true));
+        assert_eq!((lines, constructs.may_be_more), (vec![4, 7, 10], true));
     }
 }
