@@ -44,6 +44,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod call_sites;
 pub mod ends;
 pub mod fixture;
 pub mod fuzz;

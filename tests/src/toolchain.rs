@@ -36,10 +36,10 @@ impl Compiler {
     /// name.
     #[must_use]
     pub fn wrapper(&self) -> (&'static str, &'static str) {
-        match self.name.as_str() {
+        match self.command() {
             "gfortran" => ("rompfc", "ROMP_FC"),
             name if name.starts_with("flang") => ("rompfc", "ROMP_FC"),
-            name if name.ends_with("++") => ("rompcxx", "ROMP_CXX"),
+            name if name.contains("++") => ("rompcxx", "ROMP_CXX"),
             _ => ("rompcc", "ROMP_CC"),
         }
     }
@@ -81,7 +81,12 @@ impl Compiler {
     /// Whether it has the flags that judge a program: GNU's and Clang's have.
     #[must_use]
     pub fn judges(&self) -> bool {
-        !self.name.starts_with("flang")
+        !self.command().starts_with("flang")
+    }
+
+    /// Its name without the folder.
+    fn command(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or_default()
     }
 
     /// The compiler of this name, once it has compiled and linked an OpenMP

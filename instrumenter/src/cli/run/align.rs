@@ -81,6 +81,8 @@ pub(super) fn may_be(measured: RegionKind, construct: RegionKind) -> bool {
             matches!(construct, K::Task | K::UntiedTask | K::Taskloop)
         }
         K::Section => matches!(construct, K::Sections | K::ParallelSections),
+        // GNU's compilers make one of a parallel region that has nothing else in it.
+        K::ParallelLoop | K::ParallelSections => construct == measured || construct == K::Parallel,
         K::Loop => matches!(construct, K::Loop | K::ParallelLoop),
         K::Sections => matches!(construct, K::Sections | K::ParallelSections),
         _ => measured == construct,
@@ -89,7 +91,7 @@ pub(super) fn may_be(measured: RegionKind, construct: RegionKind) -> bool {
 
 /// The construct whose body begins at a line.
 pub(super) fn of_body(all: &[Descriptor], kind: RegionKind, line: u32) -> Found {
-    match at_directive(all, kind, line) {
+    match at_directive(all, kind, None, line) {
         Found::Near if !is_directive(all, line) => around(all, kind, line),
         found => found,
     }
@@ -100,10 +102,17 @@ fn is_directive(all: &[Descriptor], line: u32) -> bool {
     lines.any(|lines| lines.contains(&line))
 }
 
-/// The construct of a kind whose directive is at a line, if that is one.
-pub(super) fn at_directive(all: &[Descriptor], kind: RegionKind, line: u32) -> Found {
+/// The construct of a kind whose directive is at a line, if that is one; of a lock it is the
+/// call of the routine.
+pub(super) fn at_directive(
+    all: &[Descriptor],
+    kind: RegionKind,
+    routine: Option<&str>,
+    line: u32,
+) -> Found {
     let is_there = |construct: &Descriptor| {
         construct.kind().is_some_and(|it| may_be(kind, it))
+            && (kind != RegionKind::Lock || construct.name.as_deref() == routine)
             && (construct.begin.first..=construct.begin.last).contains(&line)
     };
     let mut found = all.iter().enumerate().filter(|(_, one)| is_there(one));
@@ -159,10 +168,27 @@ pub(super) fn of_calls(
         }
         return found;
     }
-    calls
+    let found: Vec<Found> = calls
         .iter()
         .map(|call| at_line(&places, call.line))
-        .collect()
+        .collect();
+    match may_be_more {
+        true => found,
+        false => with_the_last(found, &places),
+    }
+}
+
+/// Where all calls but one are of a place of their own, that one is of the place that is left.
+fn with_the_last(mut found: Vec<Found>, places: &[CallSite]) -> Vec<Found> {
+    let is_left = |place: &&CallSite| !found.contains(&place.found());
+    let mut left = places.iter().filter(is_left);
+    if let (Some(place), None) = (left.next(), left.next())
+        && found.len() == places.len()
+        && let Some(call) = found.iter().position(|found| *found == Found::Near)
+    {
+        found[call] = place.found();
+    }
+    found
 }
 
 /// What stands at a line, if that is one.
@@ -220,6 +246,13 @@ fn places(
         .collect();
     places.sort_by_key(|place| place.at);
     places
+}
+
+/// Whether calls of what was measured as a kind may be of a construct.
+pub(super) fn may_be_of(kind: RegionKind, construct: &Descriptor) -> bool {
+    construct.kind().is_some_and(|it| {
+        may_be(kind, it) || kind == RegionKind::Barrier && waits_in_a_barrier(it, construct)
+    })
 }
 
 /// Whether a loop is spread by its schedule alone.
@@ -396,6 +429,11 @@ mod tests {
         assert_eq!(
             find(RegionKind::Barrier, &[16, 30]),
             [Found::Near, Found::Certain(6)]
+        );
+        // The line of one is of none, but it is the only one that is left.
+        assert_eq!(
+            find(RegionKind::Barrier, &[8, 30, 16]),
+            [Found::EndOf(1), Found::Certain(6), Found::EndOf(2)]
         );
         // Not in their order: nothing is known of those.
         assert_eq!(

@@ -12,7 +12,8 @@ use profile::region_kind::RegionKind;
 
 use super::align::{self, Call, Found, Of, Scope};
 use super::folding::{self, Meaning};
-use super::sources::Sources;
+use super::machine::{self, Machine};
+use super::sources::{Compiled, Sources};
 
 /// A function that is compiled into others, or stands for itself, at some address.
 #[derive(Clone, Debug)]
@@ -41,7 +42,7 @@ type Group = (String, String, &'static str, Option<String>, bool);
 
 /// Finds the construct of each region that is known by its machine code.
 pub(super) fn locate(profile: &mut Profile) {
-    let mut modules: HashMap<String, Option<Loader>> = HashMap::new();
+    let mut modules: HashMap<String, Module> = HashMap::new();
     let mut sources = Sources::default();
     let mut wanted = Vec::new();
     let mut names: HashMap<String, String> = HashMap::new();
@@ -54,15 +55,14 @@ pub(super) fn locate(profile: &mut Profile) {
         }
         let module = modules
             .entry(code.module.clone())
-            .or_insert_with_key(|module| Loader::new(Path::new(module)).ok());
+            .or_insert_with_key(|module| Module::open(Path::new(module)));
         let before = region.name.clone();
-        name_critical(region, module.as_ref());
+        name_critical(region, module.lines.as_ref());
         if before != region.name {
             names.extend(before.zip(region.name.clone()));
         }
-        let frames = module
-            .as_ref()
-            .map_or_else(Vec::new, |module| frames(module, &code));
+        let code = module.call(region, code);
+        let frames = module.frames(&code);
         if let Some(frame) = frames.first() {
             place_near(region, frame, &frames);
         }
@@ -72,6 +72,8 @@ pub(super) fn locate(profile: &mut Profile) {
             frames,
         });
     }
+    let compiled = compiled(&wanted, &modules, &mut sources);
+    sources.remove_left_out(&compiled);
     for contention in &mut profile.contention {
         if let Some(name) = names.get(&contention.name) {
             contention.name.clone_from(name);
@@ -83,15 +85,47 @@ pub(super) fn locate(profile: &mut Profile) {
         false => Meaning::Itself,
     };
     let mut meanings: Vec<Meaning> = profile.regions.iter().map(meaning).collect();
+    // Where the code of a compiler is told of by another runtime, its modules differ.
     let is_gnu = |runtime: &Runtime| runtime.path.contains("libgomp");
-    if profile.run.runtimes.iter().all(is_gnu) {
-        let bodies = find_bodies(profile, &wanted, &mut sources);
-        find_calls(profile, &wanted, &bodies, &mut sources, &mut meanings);
-    } else {
-        find_by_lines(profile, &wanted, &mut sources, &mut meanings);
-    }
+    let is_gnu = profile.run.runtimes.iter().all(is_gnu);
+    let (by_order, by_line): (Vec<Wanted>, Vec<Wanted>) = wanted.into_iter().partition(|one| {
+        let module = modules.get(&one.code.module);
+        module.and_then(Module::is_gnu).unwrap_or(is_gnu)
+    });
+    let bodies = find_bodies(profile, &by_order, &mut sources);
+    find_calls(profile, &by_order, &bodies, &mut sources, &mut meanings);
+    find_by_lines(profile, &by_line, &mut sources, &mut meanings);
     folding::apply(profile, &meanings);
     folding::drop_empty(profile);
+}
+
+/// The lines that there is code of, in files with constructs that may be left out.
+fn compiled(
+    wanted: &[Wanted],
+    modules: &HashMap<String, Module>,
+    sources: &mut Sources,
+) -> Compiled {
+    let mut compiled = Compiled::new();
+    let mut asked: BTreeSet<&String> = BTreeSet::new();
+    for one in wanted {
+        for frame in &one.frames {
+            if sources.has_branches(&frame.file) {
+                compiled.entry(frame.file.clone()).or_default();
+                asked.insert(&one.code.module);
+            }
+        }
+    }
+    for module in asked {
+        let lines = modules.get(module).and_then(|module| module.lines.as_ref());
+        let places = lines.and_then(|lines| lines.find_location_range(0, u64::MAX).ok());
+        for (_, _, place) in places.into_iter().flatten() {
+            let lines = place.file.and_then(|file| compiled.get_mut(file));
+            if let (Some(lines), Some(line)) = (lines, place.line) {
+                lines.insert(line);
+            }
+        }
+    }
+    compiled
 }
 
 /// Whether a region is a loop that asks only for the number of the thread.
@@ -123,33 +157,80 @@ fn name_critical(region: &mut Region, module: Option<&Loader>) {
     };
 }
 
-/// What stands at an address: the functions there, or the symbol.
-fn frames(module: &Loader, code: &Code) -> Vec<Frame> {
-    let mut found = Vec::new();
-    let symbol = module.find_symbol(code.offset).unwrap_or_default();
-    if let Ok(mut frames) = module.find_frames(code.offset) {
-        while let Ok(Some(frame)) = frames.next() {
-            let location = frame.location.as_ref();
-            let name = frame.function.as_ref();
-            let name = name.and_then(|name| Some(name.raw_name().ok()?.into_owned()));
-            found.push(Frame {
-                function: name.unwrap_or_else(|| symbol.to_owned()),
-                file: location
-                    .and_then(|it| it.file)
-                    .unwrap_or_default()
-                    .to_owned(),
-                line: location.and_then(|it| it.line).unwrap_or(0),
-            });
+/// A program or library that was measured: what can be read of it.
+#[derive(Default)]
+struct Module {
+    lines: Option<Loader>,
+    machine: Option<Machine>,
+}
+
+impl Module {
+    fn open(path: &Path) -> Self {
+        Self {
+            lines: Loader::new(path).ok(),
+            machine: Machine::open(path),
         }
     }
-    if found.is_empty() && !symbol.is_empty() {
-        found.push(Frame {
-            function: symbol.to_owned(),
-            file: String::new(),
-            line: 0,
-        });
+
+    /// Whether its calls are of GCC's runtime, as far as they show it.
+    fn is_gnu(&self) -> Option<bool> {
+        let machine = self.machine.as_ref()?;
+        match (machine.calls("GOMP_"), machine.calls("__kmpc_")) {
+            (true, false) => Some(true),
+            (false, true) => Some(false),
+            _ => None,
+        }
     }
-    found
+
+    /// The place of a call. One that was the last act of its function has returned to
+    /// where that was called.
+    fn call(&self, region: &Region, code: Code) -> Code {
+        let is_body = self.is_gnu() != Some(false) && align::has_function(region.kind);
+        let find = || {
+            let machine = self.machine.as_ref().filter(|_| !is_body)?;
+            let entries = machine::entries(region.kind, region.name.as_deref());
+            let by_body = || machine.last_act(code.offset, &entries);
+            machine
+                .tail_call(code.offset + 1, &entries)
+                .or_else(by_body)
+        };
+        match find() {
+            Some(offset) => Code { offset, ..code },
+            None => code,
+        }
+    }
+
+    /// What stands at an address: the functions there, or the symbol.
+    fn frames(&self, code: &Code) -> Vec<Frame> {
+        let Some(lines) = &self.lines else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        let symbol = lines.find_symbol(code.offset).unwrap_or_default();
+        if let Ok(mut frames) = lines.find_frames(code.offset) {
+            while let Ok(Some(frame)) = frames.next() {
+                let location = frame.location.as_ref();
+                let name = frame.function.as_ref();
+                let name = name.and_then(|name| Some(name.raw_name().ok()?.into_owned()));
+                found.push(Frame {
+                    function: name.unwrap_or_else(|| symbol.to_owned()),
+                    file: location
+                        .and_then(|it| it.file)
+                        .unwrap_or_default()
+                        .to_owned(),
+                    line: location.and_then(|it| it.line).unwrap_or(0),
+                });
+            }
+        }
+        if found.is_empty() && !symbol.is_empty() {
+            found.push(Frame {
+                function: symbol.to_owned(),
+                file: String::new(),
+                line: 0,
+            });
+        }
+        found
+    }
 }
 
 /// What is known without the source.
@@ -187,7 +268,12 @@ fn find_by_lines(
         let region = &mut profile.regions[one.region];
         for frame in &one.frames {
             let constructs = sources.of(&frame.file);
-            let found = align::at_directive(&constructs.all, region.kind, frame.line);
+            let found = align::at_directive(
+                &constructs.all,
+                region.kind,
+                region.name.as_deref(),
+                frame.line,
+            );
             if let Found::Certain(number) = found {
                 note_part(
                     region.kind,
@@ -266,9 +352,7 @@ fn find_calls(
             let key = (one.code.module.clone(), frame.function.clone());
             let all = &sources.of(&frame.file).all;
             let has = |construct: &Descriptor| {
-                construct
-                    .kind()
-                    .is_some_and(|kind| align::may_be(region.kind, kind))
+                align::may_be_of(region.kind, construct)
                     && construct
                         .function
                         .as_deref()

@@ -4,11 +4,13 @@
 //! program      what is to be run, and why it can't be measured
 //! preload      the library that is loaded before it, and the list of profiles
 //! constructs   which construct of the source each region is, when the program has ended
+//! machine      which instruction a call is that has no place of its own
 //! ```
 
 mod align;
 mod constructs;
 mod folding;
+mod machine;
 mod preload;
 pub(super) mod program;
 mod sources;

@@ -1,0 +1,262 @@
+//! What the machine code of a module says of a call of the OpenMP runtime.
+//!
+//! A compiler makes a jump of the last call in a function. What is called so returns to where
+//! that function was called, and the jump is looked up here: without an address of its own
+//! such a call would have the line of another one.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
+use std::path::Path;
+
+use object::elf::{R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT};
+use object::{
+    Architecture, Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationFlags,
+    RelocationTarget, SectionKind,
+};
+use profile::region_kind::RegionKind as K;
+
+/// The code of a module.
+#[derive(Debug)]
+pub(super) struct Machine {
+    /// Sections with code, and where they are.
+    code: Vec<(u64, Vec<u8>)>,
+    /// Names of what is called in other modules: by the places that their addresses are in.
+    slots: HashMap<u64, String>,
+    /// Begin and end of each function.
+    functions: Vec<(u64, u64)>,
+}
+
+/// What a call or jump leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Target {
+    Function(u64),
+    Named(String),
+}
+
+/// No chain of jumps from function to function is longer in code that people write.
+const LONGEST_CHAIN: usize = 8;
+
+impl Machine {
+    pub(super) fn open(path: &Path) -> Option<Self> {
+        let data = fs::read(path).ok()?;
+        let file = object::File::parse(&*data).ok()?;
+        if file.architecture() != Architecture::X86_64 {
+            return None;
+        }
+        let symbols = file.dynamic_symbol_table();
+        let slots = file.dynamic_relocations()?.filter_map(|(at, relocation)| {
+            let RelocationFlags::Elf { r_type } = relocation.flags() else {
+                return None;
+            };
+            let RelocationTarget::Symbol(index) = relocation.target() else {
+                return None;
+            };
+            let is_of_function = r_type == R_X86_64_JUMP_SLOT || r_type == R_X86_64_GLOB_DAT;
+            let symbol = symbols.as_ref()?.symbol_by_index(index).ok()?;
+            is_of_function.then_some((at, symbol.name().ok()?.to_owned()))
+        });
+        let slots = slots.collect();
+        let code = file
+            .sections()
+            .filter(|section| section.kind() == SectionKind::Text)
+            .filter_map(|section| Some((section.address(), section.data().ok()?.to_vec())))
+            .collect();
+        let mut functions: Vec<(u64, u64)> = file
+            .symbols()
+            .chain(file.dynamic_symbols())
+            .filter(|symbol| symbol.is_definition() && symbol.size() > 0)
+            .map(|symbol| {
+                let begin = symbol.address();
+                (begin, begin.saturating_add(symbol.size()))
+            })
+            .collect();
+        functions.sort_unstable();
+        functions.dedup();
+        Some(Self {
+            code,
+            slots,
+            functions,
+        })
+    }
+
+    /// Whether it calls a function in another module whose name begins so.
+    pub(super) fn calls(&self, start: &str) -> bool {
+        self.slots.values().any(|name| name.starts_with(start))
+    }
+
+    /// The jump that a call is which returns to `back`, if it was made by the last act of a
+    /// function that was called there; none if that is not certain.
+    pub(super) fn tail_call(&self, back: u64, wanted: &[&str]) -> Option<u64> {
+        match self.called_before(back)? {
+            Target::Function(function) => self.last_act(function, wanted),
+            Target::Named(_) => None,
+        }
+    }
+
+    /// The only jump to a function of these names in which a function ends, itself or by
+    /// others.
+    pub(super) fn last_act(&self, function: u64, wanted: &[&str]) -> Option<u64> {
+        let mut found = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        let mut open = vec![function];
+        while let Some(function) = open.pop() {
+            if !seen.insert(function) {
+                continue;
+            }
+            if seen.len() > LONGEST_CHAIN {
+                return None;
+            }
+            for (at, target) in self.jumps_out_of(function)? {
+                match target {
+                    Target::Function(next) => open.push(next),
+                    Target::Named(name) if wanted.contains(&name.as_str()) => {
+                        found.insert(at);
+                    }
+                    Target::Named(name) if is_of_runtime(&name) => {}
+                    // It may end in a call of the runtime as well.
+                    Target::Named(_) => return None,
+                }
+            }
+        }
+        match found.len() {
+            1 => found.first().copied(),
+            _ => None,
+        }
+    }
+
+    /// What the call leads to that returns to an address.
+    fn called_before(&self, back: u64) -> Option<Target> {
+        let start = back.checked_sub(5)?;
+        match self.bytes(start, 6).or_else(|| self.bytes(start, 5))? {
+            [0xE8, distance @ ..] => self.at(back.wrapping_add(relative(distance)?)),
+            _ => None,
+        }
+    }
+
+    /// The jumps that lead out of a function; none if not all are known.
+    fn jumps_out_of(&self, function: u64) -> Option<Vec<(u64, Target)>> {
+        let of = self.functions.partition_point(|one| one.0 <= function);
+        let (begin, end) = *self.functions.get(of.checked_sub(1)?)?;
+        if begin != function {
+            return None;
+        }
+        let size = usize::try_from(end - begin).ok()?;
+        let code = self.bytes(begin, size)?;
+        let mut jumps = Vec::new();
+        for at in 0..code.len() {
+            let here = begin + at as u64;
+            let (length, distance) = match &code[at..] {
+                [0xE9, distance @ ..] => (5, distance),
+                [0x0F, 0x80..=0x8F, distance @ ..] => (6, distance),
+                // To an address that was computed, which may be a function.
+                [0xFF, 0xE0..=0xE7, ..] => return None,
+                [0xFF, 0x25, distance @ ..] => {
+                    let slot = here.wrapping_add(6).wrapping_add(relative(distance)?);
+                    let name = self.slots.get(&slot).cloned();
+                    jumps.extend(name.map(|name| (here, Target::Named(name))));
+                    continue;
+                }
+                _ => continue,
+            };
+            let Some(distance) = relative(distance) else {
+                continue;
+            };
+            let to = here.wrapping_add(length).wrapping_add(distance);
+            let target = (to < begin || to >= end).then(|| self.at(to)).flatten();
+            jumps.extend(target.map(|target| (here, target)));
+        }
+        Some(jumps)
+    }
+
+    /// What begins at an address: a function, or what calls one in another module.
+    fn at(&self, address: u64) -> Option<Target> {
+        if self.functions.iter().any(|one| one.0 == address) {
+            return Some(Target::Function(address));
+        }
+        let code = self.bytes(address, 12)?;
+        let jump = (0..=6).find(|at| code[*at..].starts_with(&[0xFF, 0x25]))?;
+        let slot = (address + jump as u64 + 6).wrapping_add(relative(&code[jump + 2..])?);
+        self.slots.get(&slot).cloned().map(Target::Named)
+    }
+
+    fn bytes(&self, address: u64, size: usize) -> Option<&[u8]> {
+        self.code.iter().find_map(|(begin, code)| {
+            let at = usize::try_from(address.checked_sub(*begin)?).ok()?;
+            code.get(at..at.checked_add(size)?)
+        })
+    }
+}
+
+/// How far a jump goes from behind itself.
+fn relative(bytes: &[u8]) -> Option<u64> {
+    let bytes: [u8; 4] = bytes.get(..4)?.try_into().ok()?;
+    Some(i64::from(i32::from_le_bytes(bytes)).cast_unsigned())
+}
+
+fn is_of_runtime(name: &str) -> bool {
+    ["GOMP_", "omp_", "__kmpc_"]
+        .iter()
+        .any(|start| name.starts_with(start))
+}
+
+/// Functions of runtimes that a region of a kind is a call of, where that may be the last
+/// act of a function; `routine` is that of a lock.
+pub(super) fn entries(kind: K, routine: Option<&str>) -> Vec<&str> {
+    match kind {
+        K::Parallel => vec!["__kmpc_fork_call"],
+        K::Barrier => vec![
+            "GOMP_barrier",
+            "GOMP_barrier_cancel",
+            "__kmpc_barrier",
+            "__kmpc_cancel_barrier",
+        ],
+        K::Taskwait => vec!["GOMP_taskwait", "__kmpc_omp_taskwait"],
+        K::Taskyield => vec!["GOMP_taskyield", "__kmpc_omp_taskyield"],
+        K::Task | K::UntiedTask => vec!["__kmpc_omp_task", "__kmpc_omp_task_with_deps"],
+        K::Lock => routine.into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A function at 0x100 that ends in a jump to the one at 0x110, which ends in one to the
+    /// stub at 0x200; a call of the first at 0x120.
+    fn machine(second: &[u8]) -> Machine {
+        let mut code = vec![0x90; 0x110];
+        let mut put = |at: usize, bytes: &[u8]| {
+            code[at - 0x100..at - 0x100 + bytes.len()].copy_from_slice(bytes);
+        };
+        put(0x102, &[0xE9, 0x09, 0, 0, 0]);
+        put(0x110, second);
+        put(0x120, &[0xE8, 0xDB, 0xFF, 0xFF, 0xFF]);
+        put(0x200, &[0xFF, 0x25, 0xFA, 0x0D, 0, 0]);
+        Machine {
+            code: vec![(0x100, code)],
+            slots: HashMap::from([(0x1000, "GOMP_taskwait".to_owned())]),
+            functions: vec![(0x100, 0x108), (0x110, 0x11F), (0x120, 0x130)],
+        }
+    }
+
+    #[test]
+    fn a_call_by_a_jump_is_found_where_it_is_made() {
+        let machine = machine(&[0x90, 0xE9, 0xEA, 0, 0, 0]);
+        let wanted = entries(K::Taskwait, None);
+        assert_eq!(machine.tail_call(0x125, &wanted), Some(0x111));
+        assert_eq!(machine.last_act(0x110, &wanted), Some(0x111));
+        // No other entry is meant, and behind other bytes there is no call.
+        assert_eq!(machine.tail_call(0x125, &entries(K::Barrier, None)), None);
+        assert_eq!(machine.tail_call(0x124, &wanted), None);
+    }
+
+    #[test]
+    fn of_several_jumps_none_is_certain() {
+        let two = machine(&[0xE9, 0xEB, 0, 0, 0, 0xE9, 0xE6, 0, 0, 0]);
+        let wanted = entries(K::Taskwait, None);
+        assert_eq!(two.tail_call(0x125, &wanted), None);
+        let computed = machine(&[0xE9, 0xEB, 0, 0, 0, 0xFF, 0xE0]);
+        assert_eq!(computed.tail_call(0x125, &wanted), None);
+    }
+}

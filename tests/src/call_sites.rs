@@ -1,0 +1,211 @@
+//! How many calls of the OpenMP runtime `romp run` maps to the right directive. The truth is
+//! the profile of the same program built with `rompcc`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::process::Command;
+
+use profile::model::{Profile, Region};
+use profile::region_kind::RegionKind as K;
+
+use crate::Outcome;
+use crate::toolchain::Compiler;
+
+/// No program that is compared takes nearly as long.
+const SECONDS: &str = "60";
+
+/// What a construct is known by in both modes: kind, file, lines, directive.
+type Identity = (K, String, [u32; 2], Option<String>);
+
+/// What came of the calls of one program.
+#[derive(Clone, Debug, Default)]
+pub struct Sites {
+    /// Calls that are said for certain to be of a construct, and are.
+    pub certain: usize,
+    /// Calls of which no more is said than their line or function.
+    pub near: Vec<String>,
+    /// Calls that are said for certain to be of a construct that was not executed, or not
+    /// so often.
+    pub wrong: Vec<String>,
+    /// Constructs that were executed, of kinds that call the runtime, and are not there.
+    pub absent: Vec<String>,
+}
+
+impl Sites {
+    /// Adds those of another program.
+    pub fn add(&mut self, other: Self) {
+        self.certain += other.certain;
+        self.near.extend(other.near);
+        self.wrong.extend(other.wrong);
+        self.absent.extend(other.absent);
+    }
+
+    /// Calls that were measured.
+    #[must_use]
+    pub fn calls(&self) -> usize {
+        self.certain + self.near.len() + self.wrong.len()
+    }
+
+    /// The share of calls that are mapped to the right directive, in percent.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss)]
+    pub fn share(&self) -> f64 {
+        100.0 * self.certain as f64 / self.calls().max(1) as f64
+    }
+}
+
+/// Figures in one line.
+impl fmt::Display for Sites {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:5} {:5} {:5.1} % {:5} {:5} {:6}",
+            self.calls(),
+            self.certain,
+            self.share(),
+            self.near.len(),
+            self.wrong.len(),
+            self.absent.len()
+        )
+    }
+}
+
+/// The head of a table of figures.
+pub const HEAD: &str = "calls right   share  near wrong absent";
+
+/// Builds a program with and without us at `-O2 -g`, runs both, and compares.
+///
+/// # Errors
+/// If one can't be built, run or read.
+pub fn compare(bin: &Path, compiler: &Compiler, program: &Path) -> Outcome<Sites> {
+    let source = measured(bin, compiler, program, true)?;
+    let outside = measured(bin, compiler, program, false)?;
+    Ok(sites(&source, &outside))
+}
+
+/// The profile of a program, built with or without us.
+fn measured(bin: &Path, compiler: &Compiler, program: &Path, is_ours: bool) -> Outcome<Profile> {
+    let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let (wrapper, variable) = compiler.wrapper();
+    let mut build = match is_ours {
+        true => Command::new(bin.join(wrapper)),
+        false => Command::new(&compiler.name),
+    };
+    build
+        .env(variable, &compiler.name)
+        .current_dir(&folder)
+        .args(["-fopenmp", "-O2", "-g", "-o", "app"])
+        .args(compiler.judges().then_some("-w"))
+        .arg(program)
+        .arg("-lm");
+    ended(&mut build)?;
+    let mut run = Command::new("timeout");
+    run.arg(SECONDS).current_dir(&folder);
+    if !is_ours {
+        run.arg(bin.join("romp")).arg("run");
+    }
+    run.arg("./app")
+        .env("OMP_NUM_THREADS", "4")
+        .env("OMP_WAIT_POLICY", "passive")
+        .env("OMP_CANCELLATION", "true")
+        .env("OMP_MAX_ACTIVE_LEVELS", "2")
+        .env("ROMP_QUIET", "1");
+    ended(&mut run)?;
+    let path = folder.path().join("app.0.romp.json");
+    profile::load::load(&path).map_err(|e| format!("{}: {e}", program.display()))
+}
+
+fn ended(command: &mut Command) -> Outcome<()> {
+    let output = command.output().map_err(|e| format!("{command:?}: {e}"))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(format!("{command:?}: {output:?}")),
+    }
+}
+
+/// Compares the regions of two profiles of one program.
+fn sites(source: &Profile, outside: &Profile) -> Sites {
+    let mut truth = executions(source, |_| true);
+    // What ends a lock is executed with what set it.
+    for region in source
+        .regions
+        .iter()
+        .filter(|region| region.kind == K::Lock)
+    {
+        truth.entry(identity(region)).or_default();
+    }
+    let counted = executions(outside, |region| region.directive.is_some());
+    let mut sites = Sites::default();
+    for region in outside.regions.iter().filter(|region| is_call(region)) {
+        let said = said(region);
+        if region.directive.is_none() {
+            sites.near.push(said);
+            continue;
+        }
+        let identity = identity(region);
+        let times = counted.get(&identity).copied().unwrap_or(0);
+        match truth.get(&identity) {
+            Some(most) if times <= *most || is_many(region) => sites.certain += 1,
+            Some(most) => sites.wrong.push(format!("{said}: {times} times of {most}")),
+            None => sites.wrong.push(said),
+        }
+    }
+    for (identity, times) in truth {
+        let is_visible = !matches!(
+            identity.0,
+            K::Atomic | K::Flush | K::Master | K::Scope | K::User
+        );
+        if times > 0 && is_visible && !is_part(identity.0) && !counted.contains_key(&identity) {
+            sites.absent.push(format!("{identity:?}"));
+        }
+    }
+    sites
+}
+
+/// How often threads executed the constructs that are asked for.
+fn executions(profile: &Profile, is_asked: impl Fn(&Region) -> bool) -> BTreeMap<Identity, u64> {
+    let mut times = BTreeMap::new();
+    for node in &profile.nodes {
+        let region = &profile.regions[node.region];
+        if is_asked(region) {
+            let count: u64 = node.rows.iter().map(|row| row.main.count).sum();
+            *times.entry(identity(region)).or_default() += count;
+        }
+    }
+    times
+}
+
+/// Whether a construct may be several calls: each iteration that one waits for, and barriers
+/// of those that were executed alone.
+fn is_many(region: &Region) -> bool {
+    matches!(region.kind, K::Ordered | K::Barrier)
+}
+
+/// What is counted with its construct.
+fn is_part(kind: K) -> bool {
+    matches!(
+        kind,
+        K::TaskExec | K::UntiedTaskExec | K::Section | K::Function
+    )
+}
+
+fn is_call(region: &Region) -> bool {
+    !is_part(region.kind)
+}
+
+fn identity(region: &Region) -> Identity {
+    let file = region.file.rsplit('/').next().unwrap_or_default();
+    // Of a call of a routine the place alone counts.
+    let directive = region.directive.clone().filter(|_| region.kind != K::Lock);
+    (region.kind, file.to_owned(), region.begin, directive)
+}
+
+fn said(region: &Region) -> String {
+    let file = region.file.rsplit('/').next().unwrap_or_default();
+    let function = region.function.as_deref().unwrap_or("?");
+    format!(
+        "{:?} near {file}:{} in {function}",
+        region.kind, region.begin[0]
+    )
+}

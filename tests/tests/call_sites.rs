@@ -1,0 +1,62 @@
+//! `romp run` maps calls of OpenMP runtimes to directives: the same program built with us
+//! says which are right.
+
+#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
+
+use std::fs;
+use std::path::Path;
+
+use tests::call_sites::{HEAD, Sites, compare};
+use tests::toolchain::{Compiler, romp_bin_dir};
+
+/// Programs with many constructs, among them those that are hard to tell apart: in inlined
+/// and recursive functions, at the ends of functions, in branches that are not compiled.
+const PROGRAMS: &[&str] = &[
+    "counts/every_construct.c",
+    "counts/newer_constructs.c",
+    "run/regions.c",
+    "run/static_loops.c",
+    "run/nested.c",
+    "run/doacross.c",
+    "run/reductions.c",
+    "faults/single_long.c",
+    "faults/sections_uneven.c",
+    "faults/lock_table.c",
+    "faults/clean_tasks.c",
+    "faults/master_barrier.c",
+    "faults/loops_opposite.c",
+    "faults/critical_named.c",
+];
+
+/// None is wrong that is said for certain, and so many percent are certain.
+fn calls_are_of_their_directives(compiler: &str, programs: &[&str], least: f64) {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures");
+    let compiler = Compiler::find(compiler).unwrap();
+    let bin = romp_bin_dir().unwrap();
+    let mut all = Sites::default();
+    println!("{HEAD}  {}", compiler.name);
+    for program in programs {
+        let path = fs::canonicalize(fixtures.join(program)).unwrap();
+        let sites = compare(&bin, &compiler, &path).unwrap();
+        println!("{sites}  {program}");
+        all.add(sites);
+    }
+    println!("{all}  all");
+    assert_eq!(all.wrong, Vec::<String>::new(), "{}", compiler.name);
+    assert!(all.share() >= least, "{all}\n{:#?}", all.near);
+}
+
+#[test]
+fn of_gcc() {
+    calls_are_of_their_directives("gcc", PROGRAMS, 90.0);
+}
+
+#[test]
+fn of_clang() {
+    calls_are_of_their_directives("clang", PROGRAMS, 80.0);
+}
+
+#[test]
+fn of_gfortran() {
+    calls_are_of_their_directives("gfortran", &["counts/every_construct.f90"], 95.0);
+}
