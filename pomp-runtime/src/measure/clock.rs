@@ -162,7 +162,11 @@ mod native {
     pub(super) fn counter_is_even() -> bool {
         const POWER: u32 = 0x8000_0007;
         const INVARIANT: u32 = 1 << 8;
-        __cpuid(0x8000_0000).eax >= POWER && __cpuid(POWER).edx & INVARIANT != 0
+        // Newer compilers call it safe.
+        #[allow(unused_unsafe)]
+        // SAFETY: every x86-64 processor has the instruction.
+        let (highest, power) = unsafe { (__cpuid(0x8000_0000).eax, __cpuid(POWER).edx) };
+        highest >= POWER && power & INVARIANT != 0
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn is_needed(line: &CommandLine, units: &[&Unit]) -> bool {
 fn can_be_alone(source: &Argument) -> bool {
     let name = Path::new(source.name());
     let is_measured = matches!(source.role, Role::Input(Language::Measured(_)));
-    is_measured && (name == "-" || name.exists())
+    is_measured && (name.as_os_str() == "-" || name.exists())
 }
 
 /// A flag that would put files beside our temporary objects.
