@@ -4,6 +4,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::coarse_clock;
+
 static NEEDED: AtomicBool = AtomicBool::new(false);
 
 /// Whether it does.
@@ -15,4 +17,5 @@ pub(super) fn is_needed() -> bool {
 /// From now on it does.
 pub(crate) fn need() {
     NEEDED.store(true, Ordering::Release);
+    coarse_clock::request();
 }

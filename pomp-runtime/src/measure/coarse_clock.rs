@@ -1,6 +1,10 @@
 //! A coarse clock, for instances that are too short to read the real one: a number that the
 //! helper raises every millisecond once it is started. To read it costs one load. What
 //! lasts for two steps of it is long.
+//!
+//! Above it, in the same number, stands how often something was asked of all threads. So
+//! who finds the mark that it saw last knows both that little time has passed and that
+//! there is nothing to look at.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -13,15 +17,19 @@ pub(crate) const PERIOD: Duration = Duration::from_millis(1);
 /// The number of latest steps whose times are kept.
 const KEPT: usize = 64;
 
+/// What one request adds to the mark; the steps are below.
+const REQUEST: u64 = 1 << 48;
+
 /// The helper writes it, and all other threads read it.
 #[repr(align(128))]
 struct Clock {
-    steps: AtomicU64,
+    /// Never 0.
+    mark: AtomicU64,
     times: [AtomicU64; KEPT],
 }
 
 static CLOCK: Clock = Clock {
-    steps: AtomicU64::new(0),
+    mark: AtomicU64::new(REQUEST),
     times: [const { AtomicU64::new(0) }; KEPT],
 };
 
@@ -44,19 +52,34 @@ pub(crate) fn is_started() -> bool {
 
 /// Goes on by one step at this time, in ticks. For the helper alone.
 pub(crate) fn advance(at: u64) {
-    let steps = CLOCK.steps.load(Ordering::Relaxed) + 1;
+    let steps = steps_of(mark()) + 1;
     if let Some(last) = time_of(steps - 1).filter(|last| *last != 0) {
         // The helper comes late at times, never early.
         SHORTEST.fetch_min(at.saturating_sub(last), Ordering::Relaxed);
     }
     CLOCK.times[place(steps)].store(at, Ordering::Relaxed);
-    CLOCK.steps.store(steps, Ordering::Release);
+    CLOCK.mark.fetch_add(1, Ordering::Release);
 }
 
-/// The number of steps so far.
+/// The number of requests and steps so far.
 #[inline(always)]
-pub(crate) fn steps() -> u64 {
-    CLOCK.steps.load(Ordering::Relaxed)
+pub(super) fn mark() -> u64 {
+    CLOCK.mark.load(Ordering::Relaxed)
+}
+
+/// As `mark`. What was asked for before is seen behind it.
+pub(super) fn mark_of_all_before() -> u64 {
+    CLOCK.mark.load(Ordering::Acquire)
+}
+
+/// The number of steps in a mark.
+pub(super) fn steps_of(mark: u64) -> u64 {
+    mark % REQUEST
+}
+
+/// From now on there is something to look at, for all threads.
+pub(super) fn request() {
+    CLOCK.mark.fetch_add(REQUEST, Ordering::Release);
 }
 
 /// The ticks from which an instance lasts for two steps, and so is always noticed.
@@ -95,7 +118,10 @@ mod tests {
     /// One test, since there is one clock.
     #[test]
     fn what_lasts_for_two_steps_is_noticed() {
-        let from = steps();
+        let from = steps_of(mark());
+        let seen = mark();
+        request();
+        assert!(mark() != seen && steps_of(mark()) == from);
         for at in [1_000, 2_000, 3_000, 4_000] {
             advance(at);
         }
@@ -106,7 +132,7 @@ mod tests {
         for at in 5..200 {
             advance(at * 1_000);
         }
-        let all = steps() - from;
+        let all = steps_of(mark()) - from;
         assert_eq!(
             elapsed(from + 1, from + all, 199_500),
             Some((all - 1) * 1_000)

@@ -87,18 +87,19 @@ fn ticks_of_passed_pairs() -> Option<u64> {
     if !thread.pass_over_next(region, all) {
         return None;
     }
+    let mut passed = 0;
     let probed = least(|| {
-        probe(Event::FlushEnter, thread, region);
+        passed += u32::from(probe(Event::FlushEnter, thread, region));
         update();
         probe(Event::FlushExit, thread, region);
     });
-    Some(probed.saturating_sub(plain))
+    (passed == all).then(|| probed.saturating_sub(plain))
 }
 
 /// What a probe does, as a call.
 #[inline(never)]
-fn probe(event: Event, thread: &'static Thread, region: &'static Region) {
-    let _ = thread.passes_over(event, region);
+fn probe(event: Event, thread: &'static Thread, region: &'static Region) -> bool {
+    thread.knows_place() && thread.passes_over(event, region)
 }
 
 #[cfg(test)]

@@ -42,6 +42,7 @@ mod notify;
 pub(crate) mod omp;
 pub(crate) mod open_frames;
 pub(crate) mod own_file;
+pub(crate) mod passed;
 mod passing;
 pub(crate) mod pause;
 pub(crate) mod quiesce;

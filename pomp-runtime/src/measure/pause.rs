@@ -14,7 +14,7 @@ use super::frame::{Frame, Role};
 use super::mutex::lock;
 use super::team::stale_since;
 use super::thread::{self, Thread};
-use super::{attention, clock, errno, quiesce, state};
+use super::{attention, clock, coarse_clock, errno, quiesce, state};
 
 /// When measurement was switched off, and on again.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,9 @@ pub(super) fn is_quiet() -> bool {
 
 /// Makes threads stand still at their next event; false if another has done so.
 pub(super) fn stop_threads() -> bool {
-    MARK.fetch_or(STILL, Ordering::SeqCst) & STILL == 0
+    let was_quiet = MARK.fetch_or(STILL, Ordering::SeqCst) & STILL != 0;
+    coarse_clock::request();
+    !was_quiet
 }
 
 /// Lets threads go on.
@@ -88,6 +90,7 @@ pub(crate) fn switch_off() {
                 end: None,
             });
             MARK.fetch_or(PAUSED, Ordering::Release);
+            coarse_clock::request();
         }
     });
 }
@@ -148,6 +151,7 @@ impl Thread {
         } else {
             self.leave_old_team();
         }
+        self.sampler.forget_place();
         self.looks_no_more();
         if self.sees(mark()) {
             return true;

@@ -7,7 +7,8 @@ use profile::overheads::within_measured_time;
 use profile::region_kind::PseudoRegion;
 
 use super::coarse_clock;
-use super::sampling::{cost_of_pair, parts};
+use super::passed::parts;
+use super::sampling::cost_of_pair;
 use super::shared::SharedU64;
 use crate::measure::calls::tree::Node;
 
@@ -41,7 +42,7 @@ impl Sum {
 #[derive(Debug, Default)]
 pub(crate) struct Sample {
     /// Instances that were passed over, all and since the last one that was timed.
-    pub(super) all_passed: SharedU64,
+    all_passed: SharedU64,
     pub(super) passed: SharedU64,
     /// When the last one ended that was timed, and the ticks between those in which some were
     /// passed over.
@@ -98,6 +99,12 @@ impl Sample {
                 sum.add(weight * current.get() as f64);
             }
         }
+    }
+
+    /// So many instances were passed over.
+    pub(super) fn add_passed(&self, number: u64) {
+        self.passed.add(number);
+        self.all_passed.add(number);
     }
 
     /// Instances that were timed.

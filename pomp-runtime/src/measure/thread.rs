@@ -16,8 +16,8 @@ use super::frame::{Frame, Role, add_frames};
 use super::lock::Held;
 use super::lock_history::Holds;
 use super::mutex::lock;
+use super::passed::Sampler;
 use super::region::Region;
-use super::sampling::Sampler;
 use super::shared::{SharedRef, SharedU64, leak};
 use super::{clock, errno, omp, pause, state};
 use crate::measure::calls::log::Log;
@@ -138,6 +138,7 @@ pub(crate) fn is_inside() -> bool {
 }
 
 /// This thread's block, if it has one. May be called in a signal handler.
+#[inline(always)]
 pub(crate) fn current() -> Option<&'static Thread> {
     CURRENT.get()
 }

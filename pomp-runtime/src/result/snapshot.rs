@@ -20,7 +20,7 @@ use crate::measure::frame::{Frame, Role};
 use crate::measure::open_frames::open_frames;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
-use crate::measure::{active, counters, pause, sampling};
+use crate::measure::{active, counters, passed, pause};
 
 const EXIT: usize = PseudoRegion::Exit as usize;
 const IBARR: usize = PseudoRegion::Ibarr as usize;
@@ -320,7 +320,7 @@ impl Snapshot {
             };
             *self.samples.entry(index).or_default() += passed;
             let additions = self.additions.entry(index).or_default();
-            for part in sampling::parts(node) {
+            for part in passed::parts(node) {
                 additions[*part as usize].count += passed;
             }
         }

@@ -18,8 +18,8 @@ use super::pomp::{
 use super::spelling::subroutine;
 use crate::measure::annotations;
 use crate::measure::clock::now;
+use crate::measure::passed::is_passed_over;
 use crate::measure::region::Region;
-use crate::measure::sampling::is_passed_over;
 use crate::measure::thread::Thread;
 use crate::run::life_cycle;
 use profile::event::Event;

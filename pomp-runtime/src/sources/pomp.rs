@@ -13,12 +13,12 @@ use profile::region_kind::RegionKind;
 use super::boundary::{caught, event, event_of};
 use super::descriptor::{OmpRegDescr, RompRegion, region_of, register_table};
 use crate::measure::clock::now;
+use crate::measure::passed::{is_passed_over, is_passed_over_at_once, may_be_passed_over};
 use crate::measure::region::Region;
-use crate::measure::sampling::is_passed_over;
 use crate::measure::team::Team;
 use crate::measure::team_lookup::TeamPath;
 use crate::measure::thread::Thread;
-use crate::measure::{omp, pause};
+use crate::measure::{omp, pause, state};
 use crate::run::life_cycle;
 use profile::event::Event;
 
@@ -33,10 +33,24 @@ macro_rules! probes {
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $function(descriptor: *const OmpRegDescr) {
             const EVENT: Event = Event::$event;
+            /// A function of its own, so that the probe itself saves few registers.
+            #[inline(never)]
+            unsafe extern "C-unwind" fn looked_at(descriptor: *const OmpRegDescr) {
+                // SAFETY: as the caller promises.
+                unsafe {
+                    if !is_passed_over(EVENT, || descriptor.as_ref()?.known_region()) {
+                        event(descriptor, |thread, region| report(EVENT, thread, region));
+                    }
+                }
+            }
             // SAFETY: as the caller promises.
             unsafe {
-                if !is_passed_over(EVENT, || descriptor.as_ref()?.known_region()) {
+                if !const { may_be_passed_over(EVENT) } {
                     event(descriptor, |thread, region| report(EVENT, thread, region));
+                } else if !is_passed_over_at_once(EVENT, || descriptor.as_ref()?.known_region())
+                    && !state::is_off()
+                {
+                    looked_at(descriptor);
                 }
             }
         }

@@ -8,7 +8,7 @@ use Event::*;
 
 /// Reports an event as the probes do.
 fn event(t: &'static Thread, event: Event, region: &'static Region, at: u64) {
-    if !t.passes_over(event, region) {
+    if !t.knows_place() || !t.passes_over(event, region) {
         t.enter(|t| t.on(event, region, at));
     }
 }
@@ -117,11 +117,11 @@ fn call_paths_are_told_apart() {
     for number in 0..MANY as u64 {
         let is_inside = number % 3 == 0;
         if is_inside {
-            t.on(UserBegin, outer, at);
+            event(t, UserBegin, outer, at);
         }
         at = atomics(t, atomic, at, &[2]);
         if is_inside {
-            t.on(UserEnd, outer, at);
+            event(t, UserEnd, outer, at);
         }
     }
     let profile = profile_at(at, &[t], &[outer, atomic]);
@@ -132,6 +132,33 @@ fn call_paths_are_told_apart() {
         .collect();
     let inside = (MANY as u64).div_ceil(3);
     assert_eq!(counts, [inside, inside, MANY as u64 - inside]);
+}
+
+/// An atomic update before each critical section and, by a function, in it.
+#[test]
+fn what_is_passed_over_outside_is_told_apart_inside() {
+    let t = sampled_thread();
+    let (critical, atomic) = (region("critical", 1), region("atomic", 2));
+    let mut at = 10;
+    for number in 0..MANY as u64 {
+        at = atomics(t, atomic, at, &[2]);
+        event(t, CriticalEnter, critical, at);
+        event(t, CriticalBegin, critical, at + 1);
+        if number >= 100_000 && number % 10 == 0 {
+            at = atomics(t, atomic, at + 1, &[2]);
+        }
+        event(t, CriticalEnd, critical, at + 3);
+        event(t, CriticalExit, critical, at + 4);
+        at += 5;
+    }
+    let profile = profile_at(at, &[t], &[critical, atomic]);
+    assert_eq!(row(&profile, "critical").main.count, MANY as u64);
+    let inside = |node: &&profile::model::Node| node.within != PseudoRegion::Main;
+    let inside: Vec<_> = profile.nodes.iter().filter(inside).collect();
+    assert_eq!(inside.len(), 1, "{:?}", lines(&profile));
+    assert_eq!(inside[0].rows[0].main.count, 10_000);
+    let outside = row(&profile, "atomic").main.count - 10_000;
+    assert_eq!(outside, MANY as u64);
 }
 
 #[test]

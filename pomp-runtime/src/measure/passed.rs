@@ -1,0 +1,402 @@
+//! Instances that are passed over: counted, and neither timed nor put on the stack.
+//!
+//! A probe that passes over an instance looks at little. The thread keeps where it is on
+//! the call paths, and the [`coarse_clock`]'s mark of when it looked. As long as that is
+//! still the mark, nobody asks for anything; and the next event that is recorded has to
+//! look first, which forgets the place. Stores are few, since an atomic update waits for
+//! those in front of it.
+
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+
+use profile::event::{Action, Event};
+use profile::region_kind::{PseudoRegion, RegionKind};
+
+use super::clock::now;
+use super::frame::{Frame, Role};
+use super::region::Region;
+use super::shared::{SharedRef, SharedU64};
+use super::thread::{self, Thread};
+use super::{attention, coarse_clock, pause, state};
+use crate::measure::calls::tree::{Node, pseudo_region};
+
+/// Constructs that a thread can pass over by turns.
+const ENTRIES: usize = 64;
+
+/// The constructs that a thread passes over, and the instance that it does at the moment.
+#[derive(Debug)]
+pub(crate) struct Sampler {
+    /// The mark of the coarse clock when the thread looked where it is; 0 if it has to look.
+    seen: SharedU64,
+    place: SharedU64,
+    /// The construct that is passed over at the moment, if one is.
+    open: SharedRef<Region>,
+    phase: AtomicU8,
+    random: SharedU64,
+    /// How many entries are in use.
+    used: SharedU64,
+    entries: [Entry; ENTRIES],
+}
+
+/// A construct at one place on the call paths.
+#[derive(Debug)]
+pub(super) struct Entry {
+    region: SharedRef<Region>,
+    place: SharedU64,
+    /// How many instances are to be passed over, and how many were to be.
+    left: AtomicU32,
+    armed: AtomicU32,
+    node: SharedRef<Node>,
+}
+
+impl Entry {
+    const fn new() -> Self {
+        Self {
+            region: SharedRef::none(),
+            place: SharedU64::new(0),
+            left: AtomicU32::new(0),
+            armed: AtomicU32::new(0),
+            node: SharedRef::none(),
+        }
+    }
+
+    pub(super) fn is_of(&self, node: &'static Node) -> bool {
+        self.node.is(node)
+    }
+
+    /// Instances that were passed over since that was last told.
+    fn passed(&self) -> u64 {
+        let left = self.left.load(Ordering::Relaxed);
+        u64::from(self.armed.load(Ordering::Relaxed).wrapping_sub(left))
+    }
+
+    /// Passes over the next so many.
+    pub(super) fn arm(&self, number: u32) {
+        self.left.store(number, Ordering::Relaxed);
+        self.armed.store(number, Ordering::Relaxed);
+    }
+
+    /// Whether it stays with its node, though another one wants its place. The more often
+    /// one does, the less it has left.
+    pub(super) fn is_kept(&self) -> bool {
+        let left = self.left.load(Ordering::Relaxed);
+        let less = left.div_ceil(2);
+        self.left.store(left - less, Ordering::Relaxed);
+        let armed = self.armed.load(Ordering::Relaxed);
+        self.armed
+            .store(armed.wrapping_sub(less), Ordering::Relaxed);
+        left > 0
+    }
+
+    /// The node gets what was passed over.
+    pub(super) fn settle(&self) {
+        if let Some(node) = self.node.get() {
+            let passed = self.passed();
+            let left = self.left.load(Ordering::Relaxed);
+            self.armed.store(left, Ordering::Relaxed);
+            for part in parts(node) {
+                node.span(*part).count.add(passed);
+            }
+            if let Some(sample) = node.sample() {
+                sample.add_passed(passed);
+            }
+        }
+    }
+}
+
+/// The pseudo-regions that each instance has.
+pub(crate) fn parts(node: &Node) -> &'static [PseudoRegion] {
+    use PseudoRegion::{Body, Enter, Exit, Main};
+    match node.region().map(|region| region.kind) {
+        Some(RegionKind::Critical | RegionKind::Ordered) => &[Main, Enter, Body, Exit],
+        _ => &[Main],
+    }
+}
+
+/// A place on the call paths as a number. A pseudo-region is less than a node is long.
+#[inline(always)]
+fn place_of(parent: &'static Node, within: u8) -> u64 {
+    std::ptr::from_ref(parent).addr() as u64 + u64::from(within)
+}
+
+impl Sampler {
+    pub(super) const fn new() -> Self {
+        Self {
+            seen: SharedU64::new(0),
+            place: SharedU64::new(0),
+            open: SharedRef::none(),
+            phase: AtomicU8::new(0),
+            random: SharedU64::new(0x9e37_79b9_7f4a_7c15),
+            used: SharedU64::new(0),
+            entries: [const { Entry::new() }; ENTRIES],
+        }
+    }
+
+    /// The entry that a construct has at a place, if it has one.
+    #[inline(always)]
+    fn entry(&self, region: &'static Region, place: u64) -> &Entry {
+        let region = std::ptr::from_ref(region).addr() as u64;
+        &self.entries[((region >> 6) ^ (place >> 7)) as usize % ENTRIES]
+    }
+
+    pub(super) fn entry_of(&self, node: &'static Node) -> Option<&Entry> {
+        let place = place_of(node.parent()?, node.key_within());
+        Some(self.entry(node.region()?, place))
+    }
+
+    /// Gives an entry to a node.
+    pub(super) fn give(&self, entry: &Entry, node: &'static Node) {
+        entry.settle();
+        self.used.add(u64::from(entry.node.get().is_none()));
+        if let Some(parent) = node.parent() {
+            entry.place.set(place_of(parent, node.key_within()));
+        }
+        entry.region.set(node.region());
+        entry.node.set(Some(node));
+    }
+
+    /// How many entries are in use.
+    pub(super) fn used(&self) -> u64 {
+        self.used.get()
+    }
+
+    /// Nodes, and how many of their instances were passed over since they were told.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = (&'static Node, u64)> {
+        let entries = self.entries.iter();
+        entries.filter_map(|entry| Some((entry.node.get()?, entry.passed())))
+    }
+
+    /// Whether an instance is passed over at the moment.
+    #[inline(always)]
+    pub(super) fn is_passing(&self) -> bool {
+        self.open.get().is_some()
+    }
+
+    /// The entry of the instance that is passed over at the moment.
+    fn open_entry(&self) -> Option<&Entry> {
+        Some(self.entry(self.open.get()?, self.place.get()))
+    }
+
+    /// The thread goes elsewhere.
+    pub(super) fn forget_place(&self) {
+        self.seen.set(0);
+    }
+
+    /// A number from `most / 2` on, below half as much again.
+    pub(super) fn about(&self, most: u64) -> u64 {
+        let mut random = self.random.get();
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        self.random.set(random);
+        most / 2 + random % most.max(1)
+    }
+}
+
+/// Whether an event of the region that `find` gives is counted already. For probes, which
+/// ask before anything else. It calls nothing, so that they save few registers: where the
+/// thread has to look first, the answer is no.
+#[inline(always)]
+pub(crate) fn is_passed_over_at_once(
+    event: Event,
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+) -> bool {
+    is_passed_over_by(event, find, |thread| {
+        thread.sampler.seen.get() == coarse_clock::mark()
+    })
+}
+
+/// The same, after a look where it needs one.
+#[inline(always)]
+pub(crate) fn is_passed_over(
+    event: Event,
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+) -> bool {
+    is_passed_over_by(event, find, Thread::knows_place)
+}
+
+#[inline(always)]
+fn is_passed_over_by(
+    event: Event,
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+    knows_place: impl FnOnce(&'static Thread) -> bool + Copy,
+) -> bool {
+    // Asked first: a thread that may be cancelled at any instruction goes no further.
+    if !may_be_passed_over(event) || !state::is_quick() {
+        return false;
+    }
+    let Some(thread) = thread::current() else {
+        return false;
+    };
+    let begins = matches!(event.action(), Action::Open(_));
+    if !begins && !thread.sampler.is_passing() || !knows_place(thread) {
+        return false;
+    }
+    find().is_some_and(|region| thread.passes_over(event, region))
+}
+
+/// Whether an event is of a construct that can be passed over. Waits are what users want
+/// to see, so none that ends with a barrier or is one.
+#[inline(always)]
+pub(crate) const fn may_be_passed_over(event: Event) -> bool {
+    use Event::{
+        AtomicEnter, AtomicExit, CriticalBegin, CriticalEnd, CriticalEnter, CriticalExit,
+        FlushEnter, FlushExit, MasterBegin, MasterEnd, OrderedBegin, OrderedEnd, OrderedEnter,
+        OrderedExit, TaskyieldEnter, TaskyieldExit,
+    };
+    matches!(
+        event,
+        AtomicEnter
+            | AtomicExit
+            | CriticalEnter
+            | CriticalBegin
+            | CriticalEnd
+            | CriticalExit
+            | FlushEnter
+            | FlushExit
+            | MasterBegin
+            | MasterEnd
+            | OrderedEnter
+            | OrderedBegin
+            | OrderedEnd
+            | OrderedExit
+            | TaskyieldEnter
+            | TaskyieldExit
+    )
+}
+
+impl Thread {
+    /// Whether it has looked where it is, and nothing was asked for since.
+    #[inline(always)]
+    pub(crate) fn knows_place(&'static self) -> bool {
+        let sampler = &self.sampler;
+        match sampler.seen.get() == coarse_clock::mark() {
+            true => true,
+            false if sampler.is_passing() => {
+                self.records_if_long();
+                true
+            }
+            false => sampler.used() != 0 && self.looks_where_it_is(),
+        }
+    }
+
+    /// An event of a construct, of a thread that knows its place. True if there is no more to
+    /// do. What is open is passed over to its end.
+    #[inline(always)]
+    pub(crate) fn passes_over(&'static self, event: Event, region: &'static Region) -> bool {
+        let sampler = &self.sampler;
+        let is_open = || sampler.open.is(region);
+        match event.action() {
+            Action::Open(phase) => self.passes_over_whole(region, phase),
+            Action::SwitchPhase(phase) if is_open() => {
+                sampler.phase.store(phase as u8, Ordering::Relaxed);
+                true
+            }
+            Action::Close if is_open() => {
+                sampler.open.set(None);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    #[inline(always)]
+    fn passes_over_whole(&'static self, region: &'static Region, phase: PseudoRegion) -> bool {
+        let sampler = &self.sampler;
+        let place = sampler.place.get();
+        let entry = sampler.entry(region, place);
+        let left = entry.left.load(Ordering::Relaxed);
+        let is_its_own = entry.region.is(region) && entry.place.get() == place;
+        // What begins in an instance that is passed over is at a place of its own.
+        if left == 0 || !is_its_own || sampler.is_passing() {
+            return false;
+        }
+        entry.left.store(left - 1, Ordering::Relaxed);
+        sampler.phase.store(phase as u8, Ordering::Relaxed);
+        sampler.open.set(Some(region));
+        true
+    }
+
+    /// Finds out where the thread is. False if an event is under way, if there is something
+    /// to do first, or if somebody needs every event.
+    #[cold]
+    #[inline(never)]
+    fn looks_where_it_is(&'static self) -> bool {
+        let sampler = &self.sampler;
+        // Read first: what is asked for meanwhile has another mark.
+        let mark = coarse_clock::mark_of_all_before();
+        let sees_all = match sampler.seen.get() {
+            0 => self.sees(pause::mark()),
+            // It was told to look by itself.
+            _ => self.pauses() == pause::mark(),
+        };
+        let Some(top) = self.top() else { return false };
+        let Some(parent) = top.node() else {
+            return false;
+        };
+        if !sees_all || self.is_busy() || attention::is_needed() {
+            return false;
+        }
+        sampler.place.set(place_of(parent, top.within()));
+        sampler.seen.set(mark);
+        self.looks_up_next_time();
+        true
+    }
+
+    /// A part of an instance that is passed over ends: records it if it was long.
+    #[cold]
+    #[inline(never)]
+    fn records_if_long(&'static self) {
+        let mark = coarse_clock::mark();
+        let sampler = &self.sampler;
+        let seen = sampler.seen.get();
+        let (first, steps) = (coarse_clock::steps_of(seen), coarse_clock::steps_of(mark));
+        // What is asked for is still to be looked at.
+        sampler.seen.set(seen - first + steps);
+        if self.is_paused() {
+            return;
+        }
+        let node = sampler.open_entry().and_then(|entry| entry.node.get());
+        let (Some(node), Some(ticks)) = (node, coarse_clock::elapsed(first, steps, now())) else {
+            return;
+        };
+        node.span(PseudoRegion::Main).ticks.add(ticks);
+        // Its count is in that of all instances that are passed over.
+        let phase = pseudo_region(sampler.phase.load(Ordering::Relaxed));
+        if phase != PseudoRegion::Main {
+            node.span(phase).ticks.add(ticks);
+        }
+    }
+
+    /// Passes over the next so many instances of a region, to calibrate what that costs. False
+    /// if it cannot now.
+    pub(super) fn pass_over_next(&'static self, region: &'static Region, number: u32) -> bool {
+        let Some((frame, node)) = self.next_frame(region) else {
+            return false;
+        };
+        let Some(parent) = frame.below().and_then(Frame::node) else {
+            return false;
+        };
+        let place = place_of(parent, node.key_within());
+        let entry = self.sampler.entry(region, place);
+        entry.region.set(Some(region));
+        entry.place.set(place);
+        entry.arm(number);
+        self.sampler.used.set(1);
+        self.set_pauses(pause::count());
+        self.looks_no_more();
+        self.looks_where_it_is()
+    }
+
+    /// Something happens in an instance that is passed over: it is put on the stack.
+    pub(super) fn put_on_stack(&'static self) {
+        let sampler = &self.sampler;
+        let node = sampler.open_entry().and_then(|entry| entry.node.get());
+        sampler.open.set(None);
+        let frame = self.top().and_then(|top| top.frame_above());
+        if let (Some(node), Some(frame)) = (node, frame) {
+            frame.begin(Role::Counted, node, 0);
+            frame.set_within(sampler.phase.load(Ordering::Relaxed));
+            self.set_top(frame);
+        }
+    }
+}
