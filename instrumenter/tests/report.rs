@@ -121,6 +121,11 @@ fn the_newest_profile_is_taken_if_none_is_given() {
     assert!(output.status.success(), "{output:?}");
     assert!(folder.path().join("a.0.html").exists());
     assert!(!folder.path().join("a.1.html").exists());
+    let elsewhere = tempfile::tempdir().unwrap();
+    let written = elsewhere.path().join("a.html");
+    let [from, to] = [folder.path(), &written].map(|path| path.display().to_string());
+    let output = in_folder(elsewhere.path(), &[&from, "-f", "html", "-o", &to]);
+    assert!(output.status.success() && written.exists(), "{output:?}");
     let nothing = tempfile::tempdir().unwrap();
     let output = in_folder(nothing.path(), &[]);
     assert!(!output.status.success());

@@ -13,18 +13,25 @@ use crate::diagnostic::file_error;
 /// The ending of saved profiles.
 const ENDING: &str = ".romp.json";
 
-/// The saved profile that was written last in this folder.
-pub(super) fn newest() -> Result<PathBuf, Failure> {
-    let files = std::fs::read_dir(".").into_iter().flatten().flatten();
+/// The saved profile that was written last in a folder.
+pub(super) fn newest(folder: &Path) -> Result<PathBuf, Failure> {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let profiles = files.filter(|file| file.file_name().to_string_lossy().ends_with(ENDING));
     let times = profiles.filter_map(|file| {
         let written = file.metadata().ok()?.modified().ok()?;
         Some((written, file.file_name()))
     });
-    let newest = times.max().map(|(_, name)| PathBuf::from(name));
+    let newest = times.max().map(|(_, name)| match folder == Path::new(".") {
+        true => PathBuf::from(name),
+        false => folder.join(name),
+    });
+    let place = match folder == Path::new(".") {
+        true => "here".to_owned(),
+        false => format!("in '{}'", folder.display()),
+    };
     newest.ok_or_else(|| Failure {
         message: format!(
-            "error: no saved profile here: give the *{ENDING} file that the measured program \
+            "error: no saved profile {place}: give the *{ENDING} file that the measured program \
              wrote\n  = help: a program writes none that was not built with rompcc or run with romp \
              run, that has no construct to measure (simd alone is none), or that ran with \
              ROMP_MEASURE=off; ROMP_OUTPUT names another folder, and what could not be written is \

@@ -17,8 +17,8 @@ const TEXT: &str = "text";
 /// Arguments of `romp report`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The saved profile, APP.N.romp.json; - reads standard input; the newest one here if
-    /// none is given
+    /// The saved profile, APP.N.romp.json, or a folder, for the newest one in it; - reads standard
+    /// input; the newest one here if none is given
     profile: Option<PathBuf>,
     /// How to write it; text, or html with --open
     #[arg(short, long, value_parser = formats())]
@@ -72,8 +72,9 @@ fn formats() -> clap::builder::PossibleValuesParser {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     match (&arguments.explain, &arguments.profile) {
         (Some(name), _) => explain(name),
+        (None, Some(folder)) if folder.is_dir() => show(&page::newest(folder)?, arguments),
         (None, Some(profile)) => show(profile, arguments),
-        (None, None) => show(&page::newest()?, arguments),
+        (None, None) => show(&page::newest(Path::new("."))?, arguments),
     }
 }
 
