@@ -47,7 +47,7 @@ pub struct Nested {
     /// Time below of which it is not known whether it was work or waiting,
     /// likewise.
     pub untold: u64,
-    /// Of its wait here, what may have been tasks that nobody tells of.
+    /// The part of its wait that may have been tasks of a taskloop, which have no events.
     pub hidden_wait: u64,
 }
 

@@ -178,6 +178,16 @@ impl Facts<'_, '_> {
         }
     }
 
+    /// A place of several regions that are of a sort, the worst first.
+    fn in_all(&self, regions: Vec<usize>, sort: &str) -> Place {
+        let words = match regions[..] {
+            [] => String::new(),
+            [one] => format!("in {}", self.the(one)),
+            [worst, ..] => format!("in {} {sort}, such as {}", regions.len(), self.the(worst)),
+        };
+        Place { regions, words }
+    }
+
     /// A cause whose loss stands in the ledger.
     fn cause(&self, kind: Kind, place: Place, entries: &[Entry]) -> Cause {
         let mut cause = self.cause_of(kind, place, sum(entries));

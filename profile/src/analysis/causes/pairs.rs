@@ -2,7 +2,7 @@
 //! the first: without the barrier between them the waits would even out.
 
 use super::ledger::{Amount, Ledger};
-use super::shape::work_and_wait;
+use super::shape::{uneven, work_and_wait};
 use super::{Cause, Facts, Kind, Place};
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::time;
@@ -102,10 +102,4 @@ fn evened(facts: &Facts<'_, '_>, first: usize, second: usize) -> Option<f64> {
     // Each of the two must be uneven for itself.
     let matters = uneven(&a).min(uneven(&b)) as f64 >= EVENS_OUT / 2.0 * alone as f64;
     (explained && matters && part >= EVENS_OUT).then_some(part)
-}
-
-/// What all would wait for the one with most to do.
-fn uneven(rows: &[(usize, u64, u64)]) -> u64 {
-    let most = rows.iter().map(|row| row.1).max().unwrap_or(0);
-    rows.iter().map(|row| most - row.1).sum()
 }

@@ -6,6 +6,7 @@ use super::Facts;
 use super::ledger::{Entry, Ledger};
 use super::waits::{by_thread, explained, times_of, waits_of};
 use crate::analysis::remedy::EXPLAINS;
+use crate::analysis::tree::TreeNode;
 use crate::columns::{Quantity, occupied};
 use crate::region_kind::RegionKind;
 
@@ -31,7 +32,7 @@ pub(super) fn waits_after(
     kept: &[(usize, u64)],
 ) -> Vec<Entry> {
     let mut places = around(facts, regions);
-    places.extend(beside(facts, regions));
+    places.extend(in_blocks_of(facts, regions).map(|node| node.region));
     take(ledger, &places, |entry| {
         explained(&waits_of(facts, entry), kept) >= EXPLAINS
     })
@@ -48,13 +49,17 @@ fn take(ledger: &mut Ledger, at: &[usize], is_explained: impl Fn(&Entry) -> bool
     ledger.take(|entry| entry.is_wait() && explained.contains(&entry.region))
 }
 
-/// The constructs that stand in the same blocks as some regions.
-fn beside(facts: &Facts<'_, '_>, regions: &[usize]) -> Vec<usize> {
+/// The nodes in the blocks in which some regions stand, those of the regions included.
+pub(super) fn in_blocks_of<'a, 'p>(
+    facts: &Facts<'a, 'p>,
+    regions: &[usize],
+) -> impl Iterator<Item = &'a TreeNode<'p>> + use<'a, 'p> {
     let nodes = &facts.tree.nodes;
     let its = nodes.iter().filter(|node| regions.contains(&node.region));
-    let blocks: Vec<usize> = its.filter_map(|node| node.parent).collect();
-    let children = blocks.iter().flat_map(|&block| &nodes[block].children);
-    children.map(|&child| nodes[child].region).collect()
+    let blocks: Vec<Option<usize>> = its.map(|node| node.parent).collect();
+    nodes
+        .iter()
+        .filter(move |node| blocks.contains(&node.parent))
 }
 
 /// The constructs of the same team around some regions.

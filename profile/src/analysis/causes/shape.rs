@@ -42,6 +42,20 @@ pub(super) fn work_and_wait(table: &Table) -> Option<Vec<(usize, u64, u64)>> {
     )
 }
 
+/// What all would wait for the one with most to do.
+pub(super) fn uneven(rows: &[(usize, u64, u64)]) -> u64 {
+    let most = rows.iter().map(|row| row.1).max().unwrap_or(0);
+    rows.iter().map(|row| most - row.1).sum()
+}
+
+/// Each thread's work and wait, and the part of the waits that no uneven work explains.
+pub(super) fn unexplained(table: &Table) -> (Vec<(usize, u64, u64)>, f64) {
+    let rows = work_and_wait(table).unwrap_or_default();
+    let waited: u64 = rows.iter().map(|row| row.2).sum();
+    let part = waited.saturating_sub(uneven(&rows)) as f64 / waited.max(1) as f64;
+    (rows, part)
+}
+
 /// None if there is nothing to compare.
 pub(super) fn of(table: &Table) -> Option<Spread> {
     let rows = work_and_wait(table)?;
@@ -49,9 +63,8 @@ pub(super) fn of(table: &Table) -> Option<Spread> {
     let most = rows.iter().map(work).max_by_key(|it| it.1)?;
     let least = rows.iter().map(work).min_by_key(|it| it.1)?;
     let works: Vec<u64> = rows.iter().map(|(_, work, _)| *work).collect();
-    let uneven: u64 = works.iter().map(|work| most.1 - work).sum();
     let waited: u64 = rows.iter().map(|(_, _, wait)| *wait).sum();
-    let shape = match (uneven as f64) < EXPLAINS * waited as f64 {
+    let shape = match (uneven(&rows) as f64) < EXPLAINS * waited as f64 {
         true => Shape::Turns,
         false => shape(&works, most.1),
     };

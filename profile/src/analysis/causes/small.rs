@@ -3,9 +3,8 @@
 //! than there are processors, the inner ones are oversubscription.
 
 use super::ledger::{Amount, Entry, Ledger};
-use super::shape::work_and_wait;
-use super::{Cause, Facts, Kind, Place, machine};
-use crate::analysis::tables::Table;
+use super::shape::unexplained;
+use super::{Cause, Facts, Kind, machine};
 use crate::analysis::words::{count, time};
 use crate::overheads::Category;
 
@@ -129,16 +128,6 @@ fn team_cost(facts: &Facts<'_, '_>, entry: &Entry) -> f64 {
     entry.amount.likely * part
 }
 
-/// Each thread's work and wait, and the part of the waits that no uneven work explains.
-pub(super) fn unexplained(table: &Table) -> (Vec<(usize, u64, u64)>, f64) {
-    let rows = work_and_wait(table).unwrap_or_default();
-    let most = rows.iter().map(|row| row.1).max().unwrap_or(0);
-    let uneven: u64 = rows.iter().map(|row| most - row.1).sum();
-    let waited: u64 = rows.iter().map(|row| row.2).sum();
-    let part = waited.saturating_sub(uneven) as f64 / waited.max(1) as f64;
-    (rows, part)
-}
-
 fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>) -> Option<Cause> {
     crate::order::by(&mut small, |a, b| b.0.wall.total_cmp(&a.0.wall));
     let (first, _) = small.first()?;
@@ -168,16 +157,8 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
     let each = |ns: f64| (ns / instances.max(1) as f64).max(0.0).round() as u64;
     let members = first.members.max(2) as f64;
     let breaks_even = each(paid * members / (members - 1.0));
-    let place = Place {
-        regions: small.iter().map(|(region, _)| region.region).collect(),
-        words: match small.len() {
-            1 => format!("in {}", facts.the(first.region)),
-            more => format!(
-                "in {more} small regions, such as {}",
-                facts.the(first.region)
-            ),
-        },
-    };
+    let regions = small.iter().map(|(region, _)| region.region).collect();
+    let place = facts.in_all(regions, "small regions");
     let what = format!(
         "started {}, for {} of work at a time; its team costs {}",
         count(instances, "time"),

@@ -2,8 +2,9 @@
 //! inner loop is shared out. All of them are one cause.
 
 use super::ledger::{Amount, Entry, Ledger};
-use super::small::{COSTS, SMALL, unexplained};
-use super::{Cause, Facts, Kind, Place};
+use super::shape::unexplained;
+use super::small::{COSTS, SMALL};
+use super::{Cause, Facts, Kind};
 use crate::analysis::words::{count, time};
 use crate::columns::Quantity;
 use crate::overheads::Category;
@@ -82,16 +83,8 @@ fn cause(facts: &Facts<'_, '_>, small: &[Construct]) -> Option<Cause> {
             upper,
         };
     }
-    let place = Place {
-        regions: small.iter().map(|it| it.entry.region).collect(),
-        words: match small.len() {
-            1 => format!("in {}", facts.the(first.entry.region)),
-            more => format!(
-                "in {more} small worksharing constructs, such as {}",
-                facts.the(first.entry.region)
-            ),
-        },
-    };
+    let regions = small.iter().map(|it| it.entry.region).collect();
+    let place = facts.in_all(regions, "small worksharing constructs");
     let each = |ns: u64| ns / first.executions;
     let what = format!(
         "each thread executed it {}, for {} of work at a time; its barrier costs {}",

@@ -24,16 +24,15 @@ struct Spin {
     looks: u64,
     /// By thread, in nanoseconds; estimated.
     spun: BTreeMap<usize, u64>,
-    /// What it amounts to, without the time in the `flush` constructs.
+    /// The loss, without the time in the `flush` constructs.
     amount: Amount,
-    /// The `flush` constructs, the one with most looks first.
+    /// The `flush` constructs, in the order of the call tree.
     regions: Vec<usize>,
 }
 
 /// One cause for each block in which threads spin.
 pub(super) fn flushes(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
-    let flushes = ledger.take_by_region(|entry| entry.is_of(&[RegionKind::Flush]));
-    let flushes: Vec<Entry> = flushes.concat();
+    let flushes = ledger.take(|entry| entry.is_of(&[RegionKind::Flush]));
     let spins = spins(facts, &flushes);
     let spins = spins.into_values().filter(|spin| spin.looks >= MANY);
     spins
@@ -71,7 +70,6 @@ fn cause(facts: &Facts<'_, '_>, ledger: &mut Ledger, spin: Spin, flushes: &[Entr
 fn spins(facts: &Facts<'_, '_>, flushes: &[Entry]) -> BTreeMap<usize, Spin> {
     let nodes = &facts.tree.nodes;
     let mut spins: BTreeMap<usize, Spin> = BTreeMap::new();
-    // What a thread did in the block besides what it entered there.
     let mut own: BTreeMap<(usize, usize), u64> = BTreeMap::new();
     let is_flush = |region| flushes.iter().any(|entry| entry.region == region);
     for node in nodes.iter().filter(|node| is_flush(node.region)) {
@@ -91,7 +89,7 @@ fn spins(facts: &Facts<'_, '_>, flushes: &[Entry]) -> BTreeMap<usize, Spin> {
             if *own as f64 > TIGHT * looks as f64 {
                 continue;
             }
-            let between = between(facts, node, &row).min(*own);
+            let between = time_between_looks(facts, node, &row).min(*own);
             *own -= between;
             *spin.spun.entry(thread).or_default() += row.row.main.ns + between;
             let likely = facts.walls.weight(node.scope, thread) * between as f64;
@@ -106,13 +104,14 @@ fn spins(facts: &Facts<'_, '_>, flushes: &[Entry]) -> BTreeMap<usize, Spin> {
 }
 
 /// How long a thread spun between its looks, in nanoseconds.
-fn between(facts: &Facts<'_, '_>, node: &TreeNode<'_>, row: &Measures<'_>) -> u64 {
+fn time_between_looks(facts: &Facts<'_, '_>, node: &TreeNode<'_>, row: &Measures<'_>) -> u64 {
     let probes = facts.profile.run.measuring_ps(row.row, node.kind) / 1000;
     let least = (row.row.main.count as f64 * LOOK) as u64;
     let probes = u64::try_from(probes).unwrap_or(u64::MAX);
     probes.max(least.saturating_sub(row.row.main.ns))
 }
 
+/// What a thread did in a block besides what it entered there.
 fn own_time(block: &TreeNode<'_>, thread: usize) -> u64 {
     let mut rows = block.executors().filter(|row| row.row.thread == thread);
     rows.next()
@@ -121,14 +120,8 @@ fn own_time(block: &TreeNode<'_>, thread: usize) -> u64 {
 
 /// The `atomic` constructs beside it that threads executed about as often.
 fn reads(facts: &Facts<'_, '_>, ledger: &mut Ledger, spin: &Spin) -> Vec<Entry> {
-    let nodes = &facts.tree.nodes;
-    let blocks: Vec<Option<usize>> = nodes
-        .iter()
-        .filter(|node| spin.regions.contains(&node.region))
-        .map(|node| node.parent)
-        .collect();
     let mut counts = vec![0; facts.profile.regions.len()];
-    for node in nodes.iter().filter(|node| blocks.contains(&node.parent)) {
+    for node in queued::in_blocks_of(facts, &spin.regions) {
         counts[node.region] += node.rows().map(|row| row.row.main.count).sum::<u64>();
     }
     let as_often = spin.looks / 2..=spin.looks.saturating_mul(2);
