@@ -21,11 +21,12 @@ pub(super) fn newest(folder: &Path) -> Result<PathBuf, Failure> {
         let written = file.metadata().ok()?.modified().ok()?;
         Some((written, file.file_name()))
     });
-    let newest = times.max().map(|(_, name)| match folder == Path::new(".") {
+    let is_here = folder == Path::new(".");
+    let newest = times.max().map(|(_, name)| match is_here {
         true => PathBuf::from(name),
         false => folder.join(name),
     });
-    let place = match folder == Path::new(".") {
+    let place = match is_here {
         true => "here".to_owned(),
         false => format!("in '{}'", folder.display()),
     };

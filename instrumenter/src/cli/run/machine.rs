@@ -135,11 +135,7 @@ impl Machine {
 
     /// The jumps that lead out of a function; none if not all are known.
     fn jumps_out_of(&self, function: u64) -> Option<Vec<(u64, Target)>> {
-        let of = self.functions.partition_point(|one| one.0 <= function);
-        let (begin, end) = *self.functions.get(of.checked_sub(1)?)?;
-        if begin != function {
-            return None;
-        }
+        let (begin, end) = self.function(function)?;
         let size = usize::try_from(end - begin).ok()?;
         let code = self.bytes(begin, size)?;
         let mut jumps = Vec::new();
@@ -170,13 +166,20 @@ impl Machine {
 
     /// What begins at an address: a function, or what calls one in another module.
     fn at(&self, address: u64) -> Option<Target> {
-        if self.functions.iter().any(|one| one.0 == address) {
+        if self.function(address).is_some() {
             return Some(Target::Function(address));
         }
         let code = self.bytes(address, 12)?;
         let jump = (0..=6).find(|at| code[*at..].starts_with(&[0xFF, 0x25]))?;
         let slot = (address + jump as u64 + 6).wrapping_add(relative(&code[jump + 2..])?);
         self.slots.get(&slot).cloned().map(Target::Named)
+    }
+
+    /// Begin and end of the function that begins at an address.
+    fn function(&self, address: u64) -> Option<(u64, u64)> {
+        let behind = self.functions.partition_point(|one| one.0 <= address);
+        let function = *self.functions.get(behind.checked_sub(1)?)?;
+        (function.0 == address).then_some(function)
     }
 
     fn bytes(&self, address: u64, size: usize) -> Option<&[u8]> {
