@@ -190,15 +190,6 @@ impl Thread {
 }
 
 impl Frame {
-    /// Of a member frame: the member's part begins. The thread that forked has read the slot
-    /// at the last join: writing to it now brings its cache line back while the member works.
-    #[inline(always)]
-    pub(super) fn tell_begin(&self) {
-        if let Some(slot) = self.slot.get() {
-            slot.done.number.set(0);
-        }
-    }
-
     /// Of a member frame: the member's part ends.
     pub(super) fn tell_end(&self, at: u64) {
         if let Some(slot) = self.slot.get() {

@@ -1,7 +1,7 @@
 //! Instances that are passed over: counted, and neither timed nor put on the stack.
 //!
-//! A probe that passes over an instance looks at little. The thread keeps where it is on
-//! the call paths, and the [`coarse_clock`]'s mark of when it looked. As long as that is
+//! A probe that passes over an instance reads little. The thread keeps its place on the
+//! call paths, and the [`coarse_clock`]'s mark of when it found that place. As long as that is
 //! still the mark, nobody asks for anything; and the next event that is recorded has to
 //! look first, which forgets the place. Stores are few, since an atomic update waits for
 //! those in front of it.
@@ -25,7 +25,7 @@ const ENTRIES: usize = 64;
 /// The constructs that a thread passes over, and the instance that it does at the moment.
 #[derive(Debug)]
 pub(crate) struct Sampler {
-    /// The mark of the coarse clock when the thread looked where it is; 0 if it has to look.
+    /// The mark of the coarse clock when the thread found its place; 0 if it has to find it.
     seen: SharedU64,
     place: SharedU64,
     /// The construct that is passed over at the moment, if one is.
@@ -265,7 +265,7 @@ pub(crate) const fn may_be_passed_over(event: Event) -> bool {
 }
 
 impl Thread {
-    /// Whether it has looked where it is, and nothing was asked for since.
+    /// Whether it has found its place on the call paths, and nothing was asked for since.
     #[inline(always)]
     pub(crate) fn knows_place(&'static self) -> bool {
         let sampler = &self.sampler;
@@ -275,7 +275,7 @@ impl Thread {
                 self.records_if_long();
                 true
             }
-            false => sampler.used() != 0 && self.looks_where_it_is(),
+            false => sampler.used() != 0 && self.find_place(),
         }
     }
 
@@ -316,11 +316,11 @@ impl Thread {
         true
     }
 
-    /// Finds out where the thread is. False if an event is under way, if there is something
+    /// Finds the thread's place on the call paths. False if an event is under way, if there is something
     /// to do first, or if somebody needs every event.
     #[cold]
     #[inline(never)]
-    fn looks_where_it_is(&'static self) -> bool {
+    fn find_place(&'static self) -> bool {
         let sampler = &self.sampler;
         // Read first: what is asked for meanwhile has another mark.
         let mark = coarse_clock::mark_of_all_before();
@@ -384,7 +384,7 @@ impl Thread {
         self.sampler.used.set(1);
         self.set_pauses(pause::count());
         self.looks_no_more();
-        self.looks_where_it_is()
+        self.find_place()
     }
 
     /// Something happens in an instance that is passed over: it is put on the stack.

@@ -129,7 +129,9 @@ impl Thread {
         frame.begin(Role::Member, root, at);
         frame.loops.set(0);
         frame.slot.set(team.slots.of(number));
-        frame.tell_begin();
+        // The thread that forked has read the slot at the last join: this brings its cache
+        // line back while the member works.
+        frame.tell_last_task(None);
         frame.barriers.set(fork);
         frame.instance.set(team.instance.get());
         frame.member_of.set(Some(team));

@@ -35,7 +35,7 @@ macro_rules! probes {
             const EVENT: Event = Event::$event;
             /// A function of its own, so that the probe itself saves few registers.
             #[inline(never)]
-            unsafe extern "C-unwind" fn looked_at(descriptor: *const OmpRegDescr) {
+            unsafe extern "C-unwind" fn slow_path(descriptor: *const OmpRegDescr) {
                 // SAFETY: as the caller promises.
                 unsafe {
                     if !is_passed_over(EVENT, || descriptor.as_ref()?.known_region()) {
@@ -50,7 +50,7 @@ macro_rules! probes {
                 } else if !is_passed_over_at_once(EVENT, || descriptor.as_ref()?.known_region())
                     && !state::is_off()
                 {
-                    looked_at(descriptor);
+                    slow_path(descriptor);
                 }
             }
         }
