@@ -72,3 +72,46 @@ fn printed(stdout: &str) -> BTreeMap<String, u64> {
         .filter(|(_, count)| *count > 0)
         .collect()
 }
+
+/// Requests for chunks of 4 of 400,000 iterations. One of 61 is told for all, so that each
+/// thread may be off by one period.
+#[test]
+fn chunks_are_counted_where_they_are_asked_for() {
+    let bin = romp_bin_dir().unwrap();
+    let cases = [
+        ("chunks.c", "gcc", "gnu11"),
+        ("chunks.c", "clang", "gnu11"),
+        ("chunks.f90", "gfortran", "gnu"),
+    ];
+    for (fixture, compiler, std) in cases {
+        let fixture = Fixture::read(&format!("counts/{fixture}")).unwrap();
+        let found = Compiler::find(compiler).unwrap();
+        let program = build(&fixture, &found, std, Build::Instrumented(&bin)).unwrap();
+        // LLVM's runtime hands a thread that is alone all at once.
+        let few = if compiler == "clang" { 2 } else { 1 };
+        for threads in [few, 3] {
+            let case = format!("{compiler}, {threads} threads");
+            let number = threads.to_string();
+            let environment = [("OMP_NUM_THREADS", &*number), ("OMP_SCHEDULE", "dynamic,4")];
+            let ran = run(&fixture, &program, &environment).unwrap();
+            assert_eq!(ran.stdout().trim(), "800000", "{case}");
+            let profile = ran.profile().unwrap();
+            let of = |schedule: &str| {
+                let loops = profile.nodes.iter().filter(|node| {
+                    profile.regions[node.region].schedule.as_deref() == Some(schedule)
+                });
+                let rows = loops.flat_map(|node| &node.rows);
+                rows.filter_map(|row| row.chunk_requests())
+                    .map(|requests| requests.count)
+                    .reduce(|sum, count| sum + count)
+            };
+            let schedules: Vec<_> = profile.regions.iter().map(|it| &it.schedule).collect();
+            assert_eq!(of("static, 4"), None, "{case} {schedules:?}");
+            for schedule in ["dynamic, 4", "runtime"] {
+                let requests = of(schedule).unwrap_or(0);
+                let off = requests.abs_diff(400_000 / 4);
+                assert!(off <= 63 * threads, "{case}, {schedule}: {requests}");
+            }
+        }
+    }
+}

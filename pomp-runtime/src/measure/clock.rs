@@ -37,6 +37,18 @@ pub(crate) fn now() -> u64 {
     }
 }
 
+/// The time, behind everything that the thread did before: a processor reads its counter
+/// while it waits for memory. For what is timed by itself.
+#[cfg(not(test))]
+pub(crate) fn now_in_order() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 processor has the instruction.
+    unsafe {
+        std::arch::x86_64::_mm_lfence();
+    }
+    now()
+}
+
 /// Chooses the clock.
 pub(crate) fn choose(choice: ClockChoice) {
     let use_counter = match choice {

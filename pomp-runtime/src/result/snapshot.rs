@@ -7,7 +7,7 @@
 
 use std::sync::atomic::Ordering;
 
-use profile::model::Estimate;
+use profile::model::{ChunkRequests, Estimate};
 use profile::region_kind::PseudoRegion;
 
 use crate::measure::calls::distribution::{Copies, Distribution};
@@ -300,6 +300,16 @@ impl Snapshot {
         (sample.timed() < count).then(|| Estimate {
             timed: sample.timed(),
             error_ns: scale.to_ns(sample.of_passed(self.nodes[index], rest).error),
+        })
+    }
+
+    /// What a node's requests for chunks took, if any was timed.
+    pub(super) fn chunk_requests(&self, index: usize, scale: Scale) -> Option<ChunkRequests> {
+        let node = self.nodes[index];
+        let count = node.chunk_requests.get();
+        (count > 0).then(|| ChunkRequests {
+            count,
+            ns: scale.to_ns(node.chunk_ticks.get()),
         })
     }
 

@@ -3,6 +3,8 @@
 
 mod boundary;
 mod by_address;
+#[cfg(not(test))]
+mod chunk_requests;
 mod chunks;
 mod collector;
 mod control;

@@ -263,7 +263,10 @@ impl Facts<'_> {
 
     /// Whether overhead is told from work wherever it matters.
     fn all_is_told(&self) -> bool {
-        self.overheads.untold.percent < NEGLIGIBLE && self.causes.notes.is_empty()
+        let mut causes = self.causes.list.iter();
+        self.overheads.untold.percent < NEGLIGIBLE
+            && self.causes.notes.is_empty()
+            && !causes.any(|cause| cause.kind.is_within_work())
     }
 
     fn losses(&self) -> String {

@@ -33,6 +33,17 @@ struct Rest {
     seq: Span,
     counters: Vec<u64>,
     estimate: Option<Estimate>,
+    chunk_requests: Option<ChunkRequests>,
+}
+
+/// How often a thread asked the runtime for a chunk of a loop whose schedule hands them out
+/// while it runs, and for how long; estimated from requests that were timed as a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChunkRequests {
+    /// Requests, those that found no chunk left included.
+    pub count: u64,
+    /// Their time in nanoseconds; a part of the time of `body`, or of `main`.
+    pub ns: u64,
 }
 
 /// How good the times of a row are of which only some instances were timed. Counts are
@@ -66,6 +77,8 @@ struct Saved {
     counters: Vec<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     estimate: Option<Estimate>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    chunk_requests: Option<ChunkRequests>,
 }
 
 impl Row {
@@ -121,6 +134,22 @@ impl Row {
             self.rest_mut().estimate = estimate;
         }
         self
+    }
+
+    /// The row with what requests for chunks took, if any were timed.
+    #[must_use]
+    #[inline(always)]
+    pub fn with_chunk_requests(mut self, requests: Option<ChunkRequests>) -> Self {
+        if requests.is_some() {
+            self.rest_mut().chunk_requests = requests;
+        }
+        self
+    }
+
+    /// What requests for chunks took, if any were timed.
+    #[must_use]
+    pub fn chunk_requests(&self) -> Option<ChunkRequests> {
+        self.rest.as_deref()?.chunk_requests
     }
 
     /// How good its times are, if they are estimates.
@@ -234,6 +263,7 @@ impl PartialEq for Row {
             && PseudoRegion::ALL.into_iter().all(same)
             && self.counters() == other.counters()
             && self.estimate() == other.estimate()
+            && self.chunk_requests() == other.chunk_requests()
     }
 }
 
@@ -252,6 +282,11 @@ impl std::ops::AddAssign<&Row> for Row {
                 timed: mine.timed.saturating_add(more.timed),
                 error_ns: (error + 0.5) as u64,
             });
+        }
+        if let Some(more) = other.chunk_requests() {
+            let mine = self.rest_mut().chunk_requests.get_or_insert_default();
+            mine.count = mine.count.saturating_add(more.count);
+            mine.ns = mine.ns.saturating_add(more.ns);
         }
         for pseudo_region in PseudoRegion::ALL {
             let more = other.span(pseudo_region);
@@ -277,6 +312,7 @@ impl From<Saved> for Row {
             .with_all([main, enter, body, saved.ibarr, saved.exit, saved.seq])
             .with_counters(saved.counters)
             .with_estimate(saved.estimate)
+            .with_chunk_requests(saved.chunk_requests)
     }
 }
 
@@ -292,6 +328,7 @@ impl From<Row> for Saved {
             seq: row.seq(),
             counters: row.counters().to_vec(),
             estimate: row.estimate(),
+            chunk_requests: row.chunk_requests(),
         }
     }
 }
@@ -346,6 +383,21 @@ mod tests {
         assert_eq!(exact.estimate(), None);
         assert_eq!(exact.passed_pairs(RegionKind::Atomic), 0);
         assert_ne!(row(7, None), row(7, Some((7, 0))));
+    }
+
+    #[test]
+    fn requests_for_chunks_are_added() {
+        let row = |requests: Option<(u64, u64)>| {
+            let requests = requests.map(|(count, ns)| ChunkRequests { count, ns });
+            Row::of(0).with_chunk_requests(requests)
+        };
+        let mut sum = row(None);
+        sum += &row(None);
+        assert_eq!(sum, row(None));
+        sum += &row(Some((61, 400)));
+        sum += &row(Some((122, u64::MAX)));
+        assert_eq!(sum, row(Some((183, u64::MAX))));
+        assert_ne!(sum, row(None));
     }
 
     #[test]

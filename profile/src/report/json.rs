@@ -124,6 +124,13 @@ impl Json {
             self.number(estimate.error_ns);
             self.text("}");
         }
+        if let Some(requests) = row.chunk_requests() {
+            self.text(",\"chunk_requests\":{\"count\":");
+            self.number(requests.count);
+            self.text(",\"ns\":");
+            self.number(requests.ns);
+            self.text("}");
+        }
         self.text("}");
     }
 
@@ -135,7 +142,9 @@ impl Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Bucket, Contention, Distribution, Estimate, GuardKind, Run, Span, Thread};
+    use crate::model::{
+        Bucket, ChunkRequests, Contention, Distribution, Estimate, GuardKind, Run, Span, Thread,
+    };
 
     #[test]
     fn it_is_what_serde_writes() {
@@ -160,6 +169,8 @@ mod tests {
         rows.push(row.clone().with_estimate(Some(estimate)));
         rows.push(row);
         rows.push(Row::of(7).with_estimate(Some(estimate)));
+        let requests = ChunkRequests { count: 61, ns: 7 };
+        rows.push(Row::of(7).with_chunk_requests(Some(requests)));
         let node = |parent, rows| Node {
             parent,
             region: 3,

@@ -102,6 +102,9 @@ pub(crate) struct Node {
     sample: SharedRef<Sample>,
     /// What was counted in its instances, if anything is.
     pub(crate) counters: SharedRef<counters::Values>,
+    /// Of a loop: requests for the next chunk, and their ticks; both estimated.
+    pub(crate) chunk_requests: SharedU64,
+    pub(crate) chunk_ticks: SharedU64,
     spans: [Span; PseudoRegion::COUNT],
     /// Of `main`; of a fork node `seq`.
     pub(crate) instances: Instances,

@@ -1,16 +1,79 @@
-//! Loops that hand out one iteration at a time, and taskloops whose tasks have few. The time
-//! that the runtime takes for it is spent within the construct and cannot be told from work.
+//! Loops that hand out few iterations at a time, and taskloops whose tasks have few. The time
+//! that the runtime takes for it is spent within the construct. Of a loop it is estimated from
+//! requests that were timed; else it cannot be told from work.
 
-use super::{Cause, Facts};
-use crate::model::Region;
+use super::ledger::{Amount, Ledger};
+use super::{Cause, Facts, Kind};
+use crate::analysis::words::{count, percent, time};
+use crate::columns::Quantity;
+use crate::model::{ChunkRequests, Region, Row};
 use crate::region_kind::RegionKind;
 use crate::schedule::Schedule;
+
+/// Requests of a loop's threads from which on they may matter.
+const MANY: u64 = 1000;
+
+/// Part of a loop's time from which on its requests are more than what handing out costs
+/// anyway.
+const PART: f64 = 0.1;
 
 /// Percent of the run from which on such a construct is named.
 const MUCH: f64 = 25.0;
 
 /// Iterations of a task up to which they are few.
 const FEW: u64 = 10;
+
+/// A cause for each loop whose threads spend much of their time to get the next chunk.
+pub(super) fn chunks(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
+    let elapsed = facts.elapsed_by_region();
+    let mut requests = vec![ChunkRequests::default(); elapsed.len()];
+    for node in &facts.tree.nodes {
+        for row in node.rows.iter().filter_map(Row::chunk_requests) {
+            let of_region = &mut requests[node.region];
+            of_region.count = of_region.count.saturating_add(row.count);
+            of_region.ns = of_region.ns.saturating_add(row.ns);
+        }
+    }
+    let cause = |(region, requests)| loop_with(facts, region, requests, elapsed[region]);
+    let regions = requests.into_iter().enumerate();
+    regions.filter_map(cause).collect()
+}
+
+fn loop_with(
+    facts: &Facts<'_, '_>,
+    region: usize,
+    requests: ChunkRequests,
+    elapsed: f64,
+) -> Option<Cause> {
+    if requests.count < MANY {
+        return None;
+    }
+    let table = facts.table(region)?;
+    let all = table.sum[table.column(Quantity::ExecTime)?].max(1);
+    let part = (requests.ns as f64 / all as f64).min(1.0);
+    if part < PART {
+        return None;
+    }
+    let amount = Amount {
+        lost: requests.ns.min(all),
+        likely: elapsed * part,
+        upper: elapsed,
+    };
+    let each_ns = requests.ns / requests.count;
+    let what = format!(
+        "threads asked {} for the next chunk; that took an estimated {} of the loop's time, {} \
+         at a time",
+        count(requests.count, "time"),
+        percent(100.0 * part),
+        time(each_ns),
+    );
+    let mut cause = facts.cause_of(Kind::SmallChunks, facts.at("in", region), amount);
+    cause.is_estimated = true;
+    let evidence = [("requests", requests.count), ("request_each_ns", each_ns)];
+    let remedy = "Hand out more iterations at once, as with schedule(dynamic,1000), or use \
+                  schedule(static) where all take the same time.";
+    Some(cause.showing(&evidence).saying(what, remedy))
+}
 
 /// A sentence for each such construct that lasted for much of the run and is at no cause's
 /// place.

@@ -17,6 +17,8 @@ pub enum Kind {
     SmallRegions,
     /// Worksharing constructs with less work than their barriers cost.
     SmallLoops,
+    /// Chunks of loops are too short for what it takes to get one.
+    SmallChunks,
     /// Tasks are too short for what they cost.
     SmallTasks,
     /// Threads waited for tasks that others had.
@@ -87,6 +89,7 @@ pub const KINDS: &[KindRow] = &[
         "small_loops",
         "worksharing constructs too small",
     ),
+    row(Kind::SmallChunks, "small_chunks", "chunks too small"),
     row(Kind::SmallTasks, "small_tasks", "tasks too small"),
     row(Kind::TooFewTasks, "too_few_tasks", "too few tasks"),
     row(Kind::Imbalance, "imbalance", "uneven work"),
@@ -114,6 +117,11 @@ impl Kind {
     #[must_use]
     pub fn row(self) -> &'static KindRow {
         &KINDS[self as usize]
+    }
+
+    /// Whether its time lies within what is counted as work, so that no overhead has it.
+    pub(crate) fn is_within_work(self) -> bool {
+        matches!(self, Self::SmallChunks | Self::Spinning)
     }
 
     /// Whether causes of this kind in several runs are the same one wherever they are.

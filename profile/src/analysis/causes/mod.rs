@@ -258,6 +258,7 @@ const DETECTORS: &[Detector] = &[
     small::regions,
     tasks::small,
     small_loops::constructs,
+    handing_out::chunks,
     pairs::evened_out,
     spinning::flushes,
     contention::queues,

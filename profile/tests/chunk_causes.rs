@@ -1,0 +1,67 @@
+//! Loops whose threads spend their time to get the next chunk, on a small run whose win is
+//! worked out by hand: 100 s with two threads, of which 80 s are in a loop.
+
+#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
+
+mod by_hand;
+
+use by_hand::{SECOND, node, row, run};
+use profile::analysis::{CauseKind, Report};
+use profile::model::{ChunkRequests, Profile};
+use profile::region_kind::{PseudoRegion, RegionKind};
+
+use PseudoRegion::{Body, Main, Seq};
+
+/// A loop of 80 s in which each thread asked so often, for so many seconds.
+fn asking(count: u64, seconds: u64) -> Profile {
+    let mut profile = run(
+        &[RegionKind::Parallel, RegionKind::Loop],
+        &[&[0], &[0, 0], &[0, 1]],
+    );
+    profile.regions[1].schedule = Some("dynamic".to_owned());
+    let member = |thread| row(thread, &[(Main, 80), (Body, 80)]);
+    let requests = ChunkRequests {
+        count,
+        ns: seconds * SECOND,
+    };
+    let shared =
+        |thread| row(thread, &[(Main, 80), (Body, 80)]).with_chunk_requests(Some(requests));
+    let rows = vec![row(0, &[(Seq, 80)]), member(1), member(2)];
+    profile.nodes = vec![
+        node(None, 0, Body, rows),
+        node(Some(0), 1, Body, vec![shared(1), shared(2)]),
+    ];
+    profile
+}
+
+#[test]
+fn what_threads_take_to_get_a_chunk_can_be_won() {
+    let profile = asking(1_000_000_000, 60);
+    let report = Report::new(&profile);
+    let causes = &report.causes.list;
+    let cause = causes.iter().find(|it| it.kind == CauseKind::SmallChunks);
+    let cause = cause.unwrap();
+    assert_eq!(cause.place.regions, [1]);
+    assert_eq!(
+        (cause.likely.ns, cause.lost.ns),
+        (60 * SECOND, 120 * SECOND)
+    );
+    assert!(cause.is_estimated);
+    assert!(
+        cause.what.contains("75 %") && cause.what.contains("60 ns"),
+        "{}",
+        cause.what
+    );
+    assert_eq!(report.causes.notes, Vec::<String>::new());
+    let said = report.summary.lines.join(" ");
+    assert!(!said.contains("negligible"), "{said}");
+}
+
+#[test]
+fn who_works_for_most_of_the_time_asks_rightly() {
+    for profile in [asking(1_000_000_000, 7), asking(400, 60)] {
+        let report = Report::new(&profile);
+        let kinds: Vec<_> = report.causes.list.iter().map(|it| it.kind).collect();
+        assert!(!kinds.contains(&CauseKind::SmallChunks), "{kinds:?}");
+    }
+}
