@@ -1,7 +1,8 @@
 //! The POMP measurement library.
 //!
 //! ```text
-//! sources    a foreign call -> one event          pomp, fortran, pomp2, locks, control, collector;
+//! sources    a foreign call -> one event          pomp, fortran, pomp2, locks, control, collector,
+//!                                                 chunk_requests;
 //!                                                 gomp, ompt (of programs that were not built
 //!                                                 with us);
 //!                                                 all pass `boundary`

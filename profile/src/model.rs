@@ -15,7 +15,7 @@ use crate::region_kind::{PseudoRegion, RegionKind};
 mod row;
 mod waits;
 
-pub use row::{ChunkRequests, Estimate, Row};
+pub use row::{Estimate, Row};
 pub use waits::{Arrivals, Bucket, Contention, ContentionSite, Distribution, GuardKind, Holder};
 
 /// Value of [`Profile::schema`].

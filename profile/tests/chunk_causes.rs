@@ -7,7 +7,7 @@ mod by_hand;
 
 use by_hand::{SECOND, node, row, run};
 use profile::analysis::{CauseKind, Report};
-use profile::model::{ChunkRequests, Profile};
+use profile::model::{Profile, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use PseudoRegion::{Body, Main, Seq};
@@ -20,12 +20,11 @@ fn asking(count: u64, seconds: u64) -> Profile {
     );
     profile.regions[1].schedule = Some("dynamic".to_owned());
     let member = |thread| row(thread, &[(Main, 80), (Body, 80)]);
-    let requests = ChunkRequests {
+    let requests = Span {
         count,
         ns: seconds * SECOND,
     };
-    let shared =
-        |thread| row(thread, &[(Main, 80), (Body, 80)]).with_chunk_requests(Some(requests));
+    let shared = |thread| row(thread, &[(Main, 80), (Body, 80)]).with_chunk_requests(requests);
     let rows = vec![row(0, &[(Seq, 80)]), member(1), member(2)];
     profile.nodes = vec![
         node(None, 0, Body, rows),
@@ -35,7 +34,7 @@ fn asking(count: u64, seconds: u64) -> Profile {
 }
 
 #[test]
-fn what_threads_take_to_get_a_chunk_can_be_won() {
+fn time_in_requests_for_chunks_can_be_won() {
     let profile = asking(1_000_000_000, 60);
     let report = Report::new(&profile);
     let causes = &report.causes.list;
@@ -58,7 +57,7 @@ fn what_threads_take_to_get_a_chunk_can_be_won() {
 }
 
 #[test]
-fn who_works_for_most_of_the_time_asks_rightly() {
+fn short_or_few_requests_are_no_cause() {
     for profile in [asking(1_000_000_000, 7), asking(400, 60)] {
         let report = Report::new(&profile);
         let kinds: Vec<_> = report.causes.list.iter().map(|it| it.kind).collect();

@@ -101,8 +101,8 @@ fn chunks_are_counted_where_they_are_asked_for() {
                     profile.regions[node.region].schedule.as_deref() == Some(schedule)
                 });
                 let rows = loops.flat_map(|node| &node.rows);
-                rows.filter_map(|row| row.chunk_requests())
-                    .map(|requests| requests.count)
+                rows.map(|row| row.chunk_requests().count)
+                    .filter(|count| *count > 0)
                     .reduce(|sum, count| sum + count)
             };
             let schedules: Vec<_> = profile.regions.iter().map(|it| &it.schedule).collect();

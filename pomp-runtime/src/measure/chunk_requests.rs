@@ -1,50 +1,33 @@
-//! Requests of a loop for its next chunk, of which a sample is timed.
+//! Requests for the next chunk of a loop, of which a sample is timed.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
-use super::clock;
+use super::cost;
 use super::frame::{Frame, Role};
-use super::region::Region;
 use super::thread::Thread;
 
-/// Times what it takes to time nothing from which on a request was interrupted.
-const LONG: u64 = 100;
-
-/// Tries to find what it takes to time nothing.
-const TRIES: usize = 16;
+/// A request that takes as long as so many reads of the clock was interrupted.
+const INTERRUPTED: u64 = 100;
 
 impl Thread {
-    /// Requests for a chunk in the loop that runs, one of which took so many ticks.
+    /// Adds requests for chunks of the innermost loop, one of which took so many ticks from
+    /// one read of the clock to the next.
     pub(crate) fn add_chunk_requests(&'static self, requests: u64, ticks: u64) {
-        let frame = self.top().filter(|frame| frame.role() != Role::Untimed);
-        let node = frame.and_then(Frame::node);
-        let is_loop = |region: &Region| region.descriptor.schedule.is_some();
-        let Some(node) = node.filter(|node| node.region().is_some_and(is_loop)) else {
+        static READ: AtomicU64 = AtomicU64::new(0);
+        let timed = self.top().filter(|frame| frame.role() != Role::Untimed);
+        let node = timed.and_then(Frame::node).filter(|node| {
+            let region = node.region();
+            region.is_some_and(|region| region.descriptor.schedule.is_some())
+        });
+        let Some(node) = node else {
             return;
         };
-        let nothing = ticks_of_nothing();
-        let usual = ticks
-            .saturating_sub(nothing)
-            .min(LONG.saturating_mul(nothing));
-        node.chunk_requests.add(requests);
-        node.chunk_ticks.add(usual.saturating_mul(requests));
+        let read = cost::found_once(&READ, cost::ticks_of_read_in_order);
+        let most = read.saturating_mul(INTERRUPTED);
+        let ticks = ticks.saturating_sub(read).min(most);
+        node.chunk_requests.count.add(requests);
+        node.chunk_requests
+            .ticks
+            .add(ticks.saturating_mul(requests));
     }
-}
-
-/// What it takes to time nothing, in ticks; at least 1.
-fn ticks_of_nothing() -> u64 {
-    static TICKS: AtomicU64 = AtomicU64::new(0);
-    let known = TICKS.load(Ordering::Relaxed);
-    if known != 0 {
-        return known;
-    }
-    let pair = || {
-        let start = clock::now_in_order();
-        clock::now_in_order().wrapping_sub(start)
-    };
-    let least = std::iter::repeat_with(pair).take(TRIES).min();
-    // Threads that ask at once find about the same.
-    let ticks = least.unwrap_or(1).max(1);
-    TICKS.store(ticks, Ordering::Relaxed);
-    ticks
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use profile::descriptor::Descriptor;
 
 use super::clock::{self, Scale};
+use super::errno;
 use super::region::{self, Region};
 use super::shared::SharedRef;
 use super::thread::Thread;
@@ -36,6 +37,27 @@ pub(crate) fn of_passed_pair(scale: Scale) -> u64 {
 /// As `of_pair`, in ticks.
 pub(super) fn ticks_of_pair() -> u64 {
     ticks_of_pairs().unwrap_or(0) / PAIRS
+}
+
+/// What it takes to read the clock in order with other instructions, in ticks.
+pub(super) fn ticks_of_read_in_order() -> u64 {
+    let reads = least(|| {
+        clock::now_in_order();
+    });
+    reads / PAIRS
+}
+
+/// A cost in ticks, at least 1, which is found at the first use and kept in `known`. Nothing
+/// waits: threads that ask at once find about the same.
+pub(super) fn found_once(known: &AtomicU64, find: fn() -> u64) -> u64 {
+    match known.load(Ordering::Relaxed) {
+        0 => {
+            let ticks = errno::keep(find).max(1);
+            known.store(ticks, Ordering::Relaxed);
+            ticks
+        }
+        ticks => ticks,
+    }
 }
 
 /// What costs are calibrated with: a thread block that is nobody's, and a region. Tools that

@@ -29,15 +29,22 @@ std::arch::global_asm!(
 );
 
 /// Looks the function up, once. Null in a static executable.
+#[inline(always)]
 pub(crate) fn next(found: &AtomicPtr<c_void>, name: &CStr) -> *const c_void {
-    if found.load(Ordering::Acquire).is_null() {
-        // SAFETY: the static is never written, and the lookup is that of the C
-        // library.
-        if let Some(lookup) = unsafe { romp_dlsym } {
-            // SAFETY: as above.
-            let function = unsafe { lookup(libc::RTLD_NEXT, name.as_ptr()) };
-            found.store(function, Ordering::Release);
-        }
+    match found.load(Ordering::Acquire) {
+        function if function.is_null() => look_up_next(found, name),
+        function => function,
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn look_up_next(found: &AtomicPtr<c_void>, name: &CStr) -> *const c_void {
+    // SAFETY: the static is never written, and the lookup is that of the C library.
+    if let Some(lookup) = unsafe { romp_dlsym } {
+        // SAFETY: as above.
+        let function = unsafe { lookup(libc::RTLD_NEXT, name.as_ptr()) };
+        found.store(function, Ordering::Release);
     }
     found.load(Ordering::Acquire)
 }

@@ -13,7 +13,6 @@ mod arrival;
 pub(crate) mod attention;
 pub(crate) mod calls;
 pub(crate) mod cancellation;
-#[cfg(not(test))]
 mod chunk_requests;
 pub(crate) mod chunks;
 pub(crate) mod clock;

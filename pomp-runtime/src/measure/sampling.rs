@@ -29,7 +29,7 @@ use super::passed::parts;
 use super::sample::Sample;
 use super::shared::leak;
 use super::thread::Thread;
-use super::{coarse_clock, cost, errno};
+use super::{coarse_clock, cost};
 use crate::measure::calls::tree::Node;
 
 /// From so many instances on a node can be sampled: they say whether it is worth it.
@@ -59,15 +59,7 @@ fn is_on() -> bool {
 /// What it takes to time an instance that has one pair of events, in ticks.
 pub(super) fn cost_of_pair() -> u64 {
     static TICKS: AtomicU64 = AtomicU64::new(0);
-    match TICKS.load(Ordering::Relaxed) {
-        0 => {
-            // Threads that ask at once find about the same.
-            let ticks = errno::keep(cost::ticks_of_pair).max(1);
-            TICKS.store(ticks, Ordering::Relaxed);
-            ticks
-        }
-        known => known,
-    }
+    cost::found_once(&TICKS, cost::ticks_of_pair)
 }
 
 /// Samples a node from now on if it is hot and small. Looked at now and then.

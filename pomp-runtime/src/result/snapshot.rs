@@ -7,7 +7,7 @@
 
 use std::sync::atomic::Ordering;
 
-use profile::model::{ChunkRequests, Estimate};
+use profile::model::{Estimate, Span};
 use profile::region_kind::PseudoRegion;
 
 use crate::measure::calls::distribution::{Copies, Distribution};
@@ -303,14 +303,13 @@ impl Snapshot {
         })
     }
 
-    /// What a node's requests for chunks took, if any was timed.
-    pub(super) fn chunk_requests(&self, index: usize, scale: Scale) -> Option<ChunkRequests> {
-        let node = self.nodes[index];
-        let count = node.chunk_requests.get();
-        (count > 0).then(|| ChunkRequests {
-            count,
-            ns: scale.to_ns(node.chunk_ticks.get()),
-        })
+    /// A node's requests for chunks.
+    pub(super) fn chunk_requests(&self, index: usize, scale: Scale) -> Span {
+        let requests = &self.nodes[index].chunk_requests;
+        Span {
+            count: requests.count.get(),
+            ns: scale.to_ns(requests.ticks.get()),
+        }
     }
 
     /// The nodes of which only some instances were timed.

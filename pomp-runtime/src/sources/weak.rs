@@ -4,7 +4,7 @@
 /// Defines names weakly.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! define_weakly {
-    ($($name:literal => $target:literal),+ $(,)?) => {$(
+    ($($name:expr => $target:expr),+ $(,)?) => {$(
         std::arch::global_asm!(
             ".pushsection .text.romp_weak, \"ax\", %progbits",
             concat!(".hidden ", $target),
@@ -21,7 +21,7 @@ macro_rules! define_weakly {
 /// Elsewhere they are not defined.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 macro_rules! define_weakly {
-    ($($name:literal => $target:literal),+ $(,)?) => {};
+    ($($name:expr => $target:expr),+ $(,)?) => {};
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -266,7 +266,7 @@ impl Facts<'_> {
         let mut causes = self.causes.list.iter();
         self.overheads.untold.percent < NEGLIGIBLE
             && self.causes.notes.is_empty()
-            && !causes.any(|cause| cause.kind.is_within_work())
+            && !causes.any(|cause| cause.kind.is_counted_as_work())
     }
 
     fn losses(&self) -> String {

@@ -33,17 +33,7 @@ struct Rest {
     seq: Span,
     counters: Vec<u64>,
     estimate: Option<Estimate>,
-    chunk_requests: Option<ChunkRequests>,
-}
-
-/// How often a thread asked the runtime for a chunk of a loop whose schedule hands them out
-/// while it runs, and for how long; estimated from requests that were timed as a sample.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChunkRequests {
-    /// Requests, those that found no chunk left included.
-    pub count: u64,
-    /// Their time in nanoseconds; a part of the time of `body`, or of `main`.
-    pub ns: u64,
+    chunk_requests: Span,
 }
 
 /// How good the times of a row are of which only some instances were timed. Counts are
@@ -77,8 +67,8 @@ struct Saved {
     counters: Vec<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     estimate: Option<Estimate>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    chunk_requests: Option<ChunkRequests>,
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    chunk_requests: Span,
 }
 
 impl Row {
@@ -139,17 +129,22 @@ impl Row {
     /// The row with what requests for chunks took, if any were timed.
     #[must_use]
     #[inline(always)]
-    pub fn with_chunk_requests(mut self, requests: Option<ChunkRequests>) -> Self {
-        if requests.is_some() {
+    pub fn with_chunk_requests(mut self, requests: Span) -> Self {
+        if !requests.is_zero() {
             self.rest_mut().chunk_requests = requests;
         }
         self
     }
 
-    /// What requests for chunks took, if any were timed.
+    /// How often the thread asked the runtime for a chunk of a loop, and how long that took,
+    /// if the schedule hands chunks out while the loop runs. Requests that found no chunk
+    /// left count. Their time is a part of that of `body`, or else of `main`. Count and time
+    /// are estimated from a sample of the requests; zero if none was timed.
     #[must_use]
-    pub fn chunk_requests(&self) -> Option<ChunkRequests> {
-        self.rest.as_deref()?.chunk_requests
+    pub fn chunk_requests(&self) -> Span {
+        self.rest
+            .as_deref()
+            .map_or_else(Span::default, |rest| rest.chunk_requests)
     }
 
     /// How good its times are, if they are estimates.
@@ -283,10 +278,8 @@ impl std::ops::AddAssign<&Row> for Row {
                 error_ns: (error + 0.5) as u64,
             });
         }
-        if let Some(more) = other.chunk_requests() {
-            let mine = self.rest_mut().chunk_requests.get_or_insert_default();
-            mine.count = mine.count.saturating_add(more.count);
-            mine.ns = mine.ns.saturating_add(more.ns);
+        if !other.chunk_requests().is_zero() {
+            self.rest_mut().chunk_requests += other.chunk_requests();
         }
         for pseudo_region in PseudoRegion::ALL {
             let more = other.span(pseudo_region);
@@ -388,8 +381,8 @@ mod tests {
     #[test]
     fn requests_for_chunks_are_added() {
         let row = |requests: Option<(u64, u64)>| {
-            let requests = requests.map(|(count, ns)| ChunkRequests { count, ns });
-            Row::of(0).with_chunk_requests(requests)
+            let requests = requests.map(|(count, ns)| Span { count, ns });
+            Row::of(0).with_chunk_requests(requests.unwrap_or_default())
         };
         let mut sum = row(None);
         sum += &row(None);

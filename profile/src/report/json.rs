@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::model::{Node, Profile, Row};
+use crate::model::{Node, Profile, Row, Span};
 use crate::printable::write_json;
 use crate::region_kind::PseudoRegion;
 
@@ -101,14 +101,7 @@ impl Json {
             (",\"exit\":{\"count\":", PseudoRegion::Exit),
             (",\"seq\":{\"count\":", PseudoRegion::Seq),
         ] {
-            let span = row.span(part);
-            if !span.is_zero() {
-                self.text(front);
-                self.number(span.count);
-                self.text(",\"ns\":");
-                self.number(span.ns);
-                self.text("}");
-            }
+            self.span(front, row.span(part));
         }
         for (index, value) in row.counters().iter().enumerate() {
             self.text(if index == 0 { ",\"counters\":[" } else { "," });
@@ -124,13 +117,19 @@ impl Json {
             self.number(estimate.error_ns);
             self.text("}");
         }
-        if let Some(requests) = row.chunk_requests() {
-            self.text(",\"chunk_requests\":{\"count\":");
-            self.number(requests.count);
-            self.text(",\"ns\":");
-            self.number(requests.ns);
-            self.text("}");
+        self.span(",\"chunk_requests\":{\"count\":", row.chunk_requests());
+        self.text("}");
+    }
+
+    /// A time and count behind what stands in front of the count, unless both are zero.
+    fn span(&mut self, front: &str, span: Span) {
+        if span.is_zero() {
+            return;
         }
+        self.text(front);
+        self.number(span.count);
+        self.text(",\"ns\":");
+        self.number(span.ns);
         self.text("}");
     }
 
@@ -142,9 +141,7 @@ impl Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{
-        Bucket, ChunkRequests, Contention, Distribution, Estimate, GuardKind, Run, Span, Thread,
-    };
+    use crate::model::{Bucket, Contention, Distribution, Estimate, GuardKind, Run, Thread};
 
     #[test]
     fn it_is_what_serde_writes() {
@@ -169,8 +166,8 @@ mod tests {
         rows.push(row.clone().with_estimate(Some(estimate)));
         rows.push(row);
         rows.push(Row::of(7).with_estimate(Some(estimate)));
-        let requests = ChunkRequests { count: 61, ns: 7 };
-        rows.push(Row::of(7).with_chunk_requests(Some(requests)));
+        let requests = Span { count: 61, ns: 7 };
+        rows.push(Row::of(7).with_chunk_requests(requests));
         let node = |parent, rows| Node {
             parent,
             region: 3,

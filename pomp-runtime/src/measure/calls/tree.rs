@@ -102,9 +102,8 @@ pub(crate) struct Node {
     sample: SharedRef<Sample>,
     /// What was counted in its instances, if anything is.
     pub(crate) counters: SharedRef<counters::Values>,
-    /// Of a loop: requests for the next chunk, and their ticks; both estimated.
-    pub(crate) chunk_requests: SharedU64,
-    pub(crate) chunk_ticks: SharedU64,
+    /// Of a loop: requests for the next chunk, with their time; both estimated.
+    pub(crate) chunk_requests: Span,
     spans: [Span; PseudoRegion::COUNT],
     /// Of `main`; of a fork node `seq`.
     pub(crate) instances: Instances,

@@ -1,6 +1,7 @@
 //! Events in, profile out, with times given by hand, so that every figure is
 //! exact. The profile is compared as text: one line per node and thread.
 
+mod chunk_requests;
 mod constructs;
 mod ended;
 mod locks;

@@ -1,20 +1,19 @@
-//! Loops that hand out few iterations at a time, and taskloops whose tasks have few. The time
-//! that the runtime takes for it is spent within the construct. Of a loop it is estimated from
-//! requests that were timed; else it cannot be told from work.
+//! Loops whose chunks have few iterations, and taskloops whose tasks have few. The runtime
+//! hands them out within the construct. For a loop that time is estimated from the requests
+//! for chunks that were timed; where none was, it cannot be told from work.
 
 use super::ledger::{Amount, Ledger};
 use super::{Cause, Facts, Kind};
 use crate::analysis::words::{count, percent, time};
 use crate::columns::Quantity;
-use crate::model::{ChunkRequests, Region, Row};
+use crate::model::{Region, Span};
 use crate::region_kind::RegionKind;
 use crate::schedule::Schedule;
 
-/// Requests of a loop's threads from which on they may matter.
+/// Requests of all threads for chunks of a loop from which on they may matter.
 const MANY: u64 = 1000;
 
-/// Part of a loop's time from which on its requests are more than what handing out costs
-/// anyway.
+/// The part of a loop's time that its requests take, from which on they are a cause.
 const PART: f64 = 0.1;
 
 /// Percent of the run from which on such a construct is named.
@@ -26,25 +25,19 @@ const FEW: u64 = 10;
 /// A cause for each loop whose threads spend much of their time to get the next chunk.
 pub(super) fn chunks(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     let elapsed = facts.elapsed_by_region();
-    let mut requests = vec![ChunkRequests::default(); elapsed.len()];
+    let mut requests = vec![Span::default(); elapsed.len()];
     for node in &facts.tree.nodes {
-        for row in node.rows.iter().filter_map(Row::chunk_requests) {
-            let of_region = &mut requests[node.region];
-            of_region.count = of_region.count.saturating_add(row.count);
-            of_region.ns = of_region.ns.saturating_add(row.ns);
+        for row in node.rows.iter() {
+            requests[node.region] += row.chunk_requests();
         }
     }
-    let cause = |(region, requests)| loop_with(facts, region, requests, elapsed[region]);
+    let cause = |(region, requests)| cause(facts, region, requests, elapsed[region]);
     let regions = requests.into_iter().enumerate();
     regions.filter_map(cause).collect()
 }
 
-fn loop_with(
-    facts: &Facts<'_, '_>,
-    region: usize,
-    requests: ChunkRequests,
-    elapsed: f64,
-) -> Option<Cause> {
+/// The cause of a loop that lasted for so long, if its requests took much of its time.
+fn cause(facts: &Facts<'_, '_>, region: usize, requests: Span, elapsed: f64) -> Option<Cause> {
     if requests.count < MANY {
         return None;
     }

@@ -17,7 +17,7 @@ pub enum Kind {
     SmallRegions,
     /// Worksharing constructs with less work than their barriers cost.
     SmallLoops,
-    /// Chunks of loops are too short for what it takes to get one.
+    /// Chunks of loops have less work than it costs to hand them out.
     SmallChunks,
     /// Tasks are too short for what they cost.
     SmallTasks,
@@ -119,8 +119,8 @@ impl Kind {
         &KINDS[self as usize]
     }
 
-    /// Whether its time lies within what is counted as work, so that no overhead has it.
-    pub(crate) fn is_within_work(self) -> bool {
+    /// Whether the time lost is counted as work, so that it is part of no overhead.
+    pub(crate) fn is_counted_as_work(self) -> bool {
         matches!(self, Self::SmallChunks | Self::Spinning)
     }
 
