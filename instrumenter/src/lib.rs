@@ -39,7 +39,7 @@ use diagnostic::{Diagnostic, Severity};
 use edit::Applied;
 use find::lines::LineMap;
 use openmp::Language;
-use plan::{Outcome, Plan};
+use plan::{Decision, Plan};
 use spell::c::CSpeller;
 use spell::fortran::FortranSpeller;
 use spell::{Speller, Surroundings};
@@ -204,7 +204,7 @@ fn warnings(source: &Source, plan: &Plan, lines: &LineMap) -> Vec<String> {
         .listing
         .iter()
         .filter_map(|listed| match &listed.outcome {
-            Outcome::LeftAlone { reason } => Some((listed, reason)),
+            Decision::LeftAlone { reason } => Some((listed, reason)),
             _ => None,
         });
     left_alone

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::find::{Hidden, front_end};
-use crate::plan::{Listed, Outcome};
+use crate::plan::{Decision, Listed};
 use crate::{Instrumented, Source, names};
 
 /// The listing of one file.
@@ -53,7 +53,7 @@ pub struct Entry {
     pub clauses: Vec<String>,
     /// What becomes of it.
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: Decision,
     /// Why the chunks of its loop cannot be traced, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unchunked: Option<String>,
@@ -147,19 +147,19 @@ pub fn write_text(listings: &[FileListing], out: &mut dyn Write) -> io::Result<(
     )
 }
 
-fn word(outcome: &Outcome) -> &'static str {
+fn word(outcome: &Decision) -> &'static str {
     match outcome {
-        Outcome::Instrumented { .. } => "instrumented",
-        Outcome::PassedThrough { .. } => "passed",
-        Outcome::LeftAlone { .. } => "left alone",
+        Decision::Instrumented { .. } => "instrumented",
+        Decision::PassedThrough { .. } => "passed",
+        Decision::LeftAlone { .. } => "left alone",
     }
 }
 
-fn reason(outcome: &Outcome) -> Option<String> {
+fn reason(outcome: &Decision) -> Option<String> {
     match outcome {
-        Outcome::Instrumented { unsplit } => unsplit
+        Decision::Instrumented { unsplit } => unsplit
             .as_ref()
             .map(|reason| format!("its barrier is not measured separately: {reason}")),
-        Outcome::PassedThrough { reason } | Outcome::LeftAlone { reason } => Some(reason.clone()),
+        Decision::PassedThrough { reason } | Decision::LeftAlone { reason } => Some(reason.clone()),
     }
 }

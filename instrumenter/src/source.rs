@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::openmp::Language;
 
 /// Macros that are known not to be defined where a text is compiled.
-pub type Absent = BTreeSet<String>;
+pub type UndefinedMacros = BTreeSet<String>;
 
 /// One source text.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub struct Source {
     /// How Fortran text is laid out; means nothing for other languages.
     pub layout: Layout,
     /// Macros that decide its conditionals; none if nothing is known of them.
-    pub absent: Absent,
+    pub undefined: UndefinedMacros,
 }
 
 /// How Fortran text is laid out in lines (Fortran 2018, section 6.3).

@@ -12,7 +12,7 @@ fn source(text: impl Into<Vec<u8>>) -> Source {
         language: instrumenter::openmp::Language::C,
         text: text.into(),
         layout: Layout::FREE,
-        absent: instrumenter::source::Absent::new(),
+        undefined: instrumenter::source::UndefinedMacros::new(),
     }
 }
 

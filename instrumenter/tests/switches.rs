@@ -12,7 +12,7 @@ fn a_switch_alone_is_declared() {
         language: Language::C,
         text: b"void f(void)\n{\n#pragma pomp inst off\n}\n".to_vec(),
         layout: Layout::FREE,
-        absent: instrumenter::source::Absent::new(),
+        undefined: instrumenter::source::UndefinedMacros::new(),
     };
     let options = Options {
         unique: "t".into(),
@@ -36,7 +36,7 @@ fn instrumented(text: &str) -> (String, String) {
         language: Language::C,
         text: text.into(),
         layout: Layout::FREE,
-        absent: instrumenter::source::Absent::new(),
+        undefined: instrumenter::source::UndefinedMacros::new(),
     };
     let result = instrument(&source, &Options::default());
     assert_eq!(verify(&source, &result), Ok(()), "{text}");

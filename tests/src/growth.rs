@@ -97,7 +97,7 @@ impl Shape {
             language: self.dialect.language,
             text,
             layout: self.dialect.layout,
-            absent: instrumenter::source::Absent::new(),
+            undefined: instrumenter::source::UndefinedMacros::new(),
         };
         let options = Options {
             unique: "u".into(),

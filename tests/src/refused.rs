@@ -87,10 +87,10 @@ pub fn source(language: Language, cases: &[Case], chosen: &BTreeSet<usize>) -> S
 
 /// What a directive governs: by its last row.
 fn governs(case: &Case, language: Language) -> (Association, Option<Leaf>) {
-    let words: Vec<parse::Word> = case
+    let words: Vec<parse::DirectiveToken> = case
         .name
         .split(' ')
-        .map(|word| parse::Word {
+        .map(|word| parse::DirectiveToken {
             text: word.to_owned(),
             range: 0..0,
         })

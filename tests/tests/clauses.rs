@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use instrumenter::openmp::Language;
 use instrumenter::openmp::clauses::{CLAUSES, OF_WHOLE};
 use instrumenter::openmp::directives::DIRECTIVES;
-use instrumenter::source::{Absent, Layout};
+use instrumenter::source::{Layout, UndefinedMacros};
 use instrumenter::{Options, Source, instrument};
 use tests::refused::{Case, refused, source};
 
@@ -269,7 +269,7 @@ fn instrumented(language: Language, text: String, unknown: &BTreeSet<String>) ->
             line_length: None,
             ..Source::layout_of(name.as_ref())
         },
-        absent: Absent::new(),
+        undefined: UndefinedMacros::new(),
     };
     let options = Options {
         unique: "u".into(),

@@ -24,7 +24,7 @@ fn rows_in(folders: &[&str]) -> BTreeSet<&'static str> {
             text: fixture.text.into_bytes(),
             language,
             layout: Source::layout_of(&fixture.path),
-            absent: instrumenter::source::Absent::new(),
+            undefined: instrumenter::source::UndefinedMacros::new(),
         };
         front_end(language).find(&source).directives
     });

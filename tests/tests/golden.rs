@@ -44,7 +44,7 @@ fn instrumented_as(path: &Path, folder: &str, options: &Options) -> (Source, Ins
         language: Source::language_of(path),
         text: std::fs::read(path).unwrap(),
         layout: Source::layout_of(path),
-        absent: instrumenter::source::Absent::new(),
+        undefined: instrumenter::source::UndefinedMacros::new(),
     };
     let result = instrument(
         &source,

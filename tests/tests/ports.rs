@@ -11,9 +11,9 @@ use tests::project::install;
 use tests::toolchain::{Compiler, romp_bin_dir};
 
 /// A folder to build and run in.
-struct Place(TempDir);
+struct Folder(TempDir);
 
-impl Place {
+impl Folder {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -89,7 +89,7 @@ fn pomp2_tells_any_library_what_happens() {
         ("gfortran", "f", fortran),
     ] {
         let compiler = Compiler::find(compiler).unwrap().name;
-        let place = Place::new();
+        let place = Folder::new();
         let source = format!("source.{suffix}");
         std::fs::copy(fixture(program), place.0.path().join(&source)).unwrap();
         place.run(
@@ -125,7 +125,7 @@ fn pomp2_tells_any_library_what_happens() {
 
 /// A source through `romp opari2` with an option: what that says, and the output.
 fn through_opari2(option: &str, suffix: &str) -> (std::process::Output, String) {
-    let place = Place::new();
+    let place = Folder::new();
     let source = format!("source.{suffix}");
     let program = fixture(&format!("all_of_pomp2.{suffix}"));
     std::fs::copy(program, place.0.path().join(&source)).unwrap();
@@ -167,7 +167,7 @@ fn opari2s_options_for_tasks_do_what_they_say() {
 /// Libraries end the program where the end of a task never comes.
 #[test]
 fn a_task_that_cancels_its_group_is_left_alone() {
-    let place = Place::new();
+    let place = Folder::new();
     let source = "void f(int n)\n{\n#pragma omp taskgroup\n{\n#pragma omp task\n{\n\
                   if (n) {\n#pragma omp cancel taskgroup\n}\n}\n#pragma omp task\n{ n++; }\n}\n}\n";
     std::fs::write(place.0.path().join("source.c"), source).unwrap();
@@ -209,7 +209,7 @@ fn the_directives_of_pomp_can_be_left() {
 #[test]
 fn pomp2_without_line_markers() {
     for (compiler, suffix, made) in [("gcc", "c", "c"), ("gfortran", "f90", "F90")] {
-        let place = Place::new();
+        let place = Folder::new();
         let source = format!("source.{suffix}");
         let program = fixture(&format!("all_of_pomp2.{suffix}"));
         std::fs::copy(program, place.0.path().join(&source)).unwrap();
@@ -233,7 +233,7 @@ fn pomp2_without_line_markers() {
 #[test]
 fn pomp2_links_with_the_library_of_opari2() {
     for (compiler, suffix) in [("gcc", "c"), ("gfortran", "f90")] {
-        let place = Place::new();
+        let place = Folder::new();
         let instrumented = format!("program.{suffix}");
         place.run(
             Command::new(bin().join("romp"))
@@ -292,7 +292,7 @@ fn what_calls_pomp2_gives_the_same_profile() {
 #[test]
 fn the_library_can_be_swapped_where_it_is_shared() {
     for (library, swapped) in [("libpomp.so", true), ("libpomp.a", false)] {
-        let place = Place::new();
+        let place = Folder::new();
         let other = place.library("other_library.c", "other.so");
         place.run(
             Command::new(bin().join("rompcc"))
@@ -320,7 +320,7 @@ fn a_library_with_some_of_the_functions_is_enough() {
         ("g++", "cpp"),
         ("gfortran", "f90"),
     ] {
-        let place = Place::new();
+        let place = Folder::new();
         let compiler = Compiler::find(compiler).unwrap().name;
         let (source, text) = (format!("source.{suffix}"), format!("instrumented.{suffix}"));
         let program = if suffix == "f90" {
@@ -385,7 +385,7 @@ fn a_collector_finds_the_interface_however_the_program_was_linked() {
         "gcc -fopenmp program.o -o program $(\"$PREFIX/bin/romp\" --libs)",
         "gcc -fopenmp program.o -o program $(pkg-config --libs pomp)",
     ] {
-        let place = Place::new();
+        let place = Folder::new();
         let collector = place.library("collector.c", "collector.so");
         place.run(
             Command::new(prefix.join("bin/rompcc"))
@@ -412,7 +412,7 @@ fn a_collector_that_is_preloaded_is_told_everything() {
         ("clang", "libpomp.a"),
         ("gcc", "libpomp.so"),
     ] {
-        let place = Place::new();
+        let place = Folder::new();
         let collector = place.library("collector.c", "collector.so");
         place.run(
             Command::new(bin().join("rompcc"))

@@ -30,7 +30,7 @@ fn list(fixture: &Fixture) -> FileListing {
         language: Source::language_of(&fixture.path),
         text: fixture.text.clone().into_bytes(),
         layout: Source::layout_of(&fixture.path),
-        absent: instrumenter::source::Absent::new(),
+        undefined: instrumenter::source::UndefinedMacros::new(),
     };
     let options = Options {
         host_only: true,

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use instrumenter::api::Api;
-use instrumenter::source::Absent;
+use instrumenter::source::UndefinedMacros;
 use instrumenter::{Options, Source};
 use tests::fuzz::sources::instrumented_and_checked;
 
@@ -41,7 +41,7 @@ fn every_fixture_is_verified_with_chunks_and_for_each_interface() {
             language: Source::language_of(&path),
             text: std::fs::read(&path).unwrap(),
             layout: Source::layout_of(&path),
-            absent: Absent::new(),
+            undefined: UndefinedMacros::new(),
         };
         for (chunks, api) in [
             (false, Api::Pomp),

@@ -187,7 +187,7 @@ fn read_source(path: &std::path::Path) -> Result<crate::Source, Failure> {
         language,
         name,
         text,
-        absent: crate::source::Absent::new(),
+        undefined: crate::source::UndefinedMacros::new(),
     })
 }
 

@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use crate::openmp::api::RoutineRow;
-use crate::openmp::parse::Word;
+use crate::openmp::parse::DirectiveToken;
 use crate::openmp::{Directive, Language};
 use crate::source::Source;
 use lines::LineMap;
@@ -217,7 +217,7 @@ pub struct FoundDirective {
     /// The text as written, continuations and comments removed.
     pub text: String,
     /// Its words behind the sentinel.
-    pub words: Vec<Word>,
+    pub words: Vec<DirectiveToken>,
     /// Where text can be put in front of it and behind it.
     pub placement: Placement,
     /// What it governs, if anything.
@@ -315,7 +315,7 @@ pub struct EndDirective {
     /// Its bytes: whole lines without the last newline.
     pub range: Range<usize>,
     /// Its words behind the sentinel.
-    pub words: Vec<Word>,
+    pub words: Vec<DirectiveToken>,
     /// The bytes of the name of each row of the directive that it ends.
     pub name_ranges: Vec<Range<usize>>,
 }

@@ -1,7 +1,7 @@
 //! What the words of a clause say: its keywords, modifiers, list items and expressions.
 
 use super::Language;
-use super::parse::{Clause, Word, joined};
+use super::parse::{Clause, DirectiveToken, joined};
 
 impl Clause {
     /// The clause as one line of text.
@@ -102,7 +102,7 @@ impl Clause {
                 self.list_words().unwrap_or_default(),
             ),
         };
-        let bases = split_at_commas(items).filter_map(<[Word]>::first);
+        let bases = split_at_commas(items).filter_map(<[DirectiveToken]>::first);
         let bases: Vec<usize> = bases.map(|base| base.range.start).collect();
         let names = parts.iter().filter(|word| word.is_identifier());
         names
@@ -113,7 +113,7 @@ impl Clause {
     }
 
     /// What stands behind the modifiers and the kind of schedule.
-    fn expression<'w>(&self, words: &'w [Word]) -> &'w [Word] {
+    fn expression<'w>(&self, words: &'w [DirectiveToken]) -> &'w [DirectiveToken] {
         let modifiers = colons_at_depth_0(words).map_or(0, |(first, _)| first + 1);
         let words = &words[modifiers..];
         match self.name.as_str() {
@@ -126,7 +126,7 @@ impl Clause {
     }
 
     /// The list; with it, where they may be expressions, the modifiers.
-    fn behind_modifiers<'w>(&'w self, words: &'w [Word]) -> &'w [Word] {
+    fn behind_modifiers<'w>(&'w self, words: &'w [DirectiveToken]) -> &'w [DirectiveToken] {
         match self.name.as_str() {
             "linear" | "aligned" | "allocate" => words,
             _ => self.list_words().unwrap_or_default(),
@@ -142,7 +142,7 @@ impl Clause {
         split_at_commas(words).map(base_name).collect()
     }
 
-    fn list_words(&self) -> Option<&[Word]> {
+    fn list_words(&self) -> Option<&[DirectiveToken]> {
         let argument = self.argument.as_ref()?;
         // `linear(x: step)` and `aligned(p: n)` have their lists in front, everything
         // else behind.
@@ -157,7 +157,7 @@ impl Clause {
 
 /// `linear(val(x): 2)` and `linear(x: 2)`: the list stands before the colon,
 /// possibly in parentheses after a modifier.
-fn linear_list(words: &[Word], colon: usize) -> &[Word] {
+fn linear_list(words: &[DirectiveToken], colon: usize) -> &[DirectiveToken] {
     match &words[..colon] {
         [modifier, open, list @ .., close]
             if modifier.is_identifier() && open.is("(") && close.is(")") =>
@@ -169,7 +169,7 @@ fn linear_list(words: &[Word], colon: usize) -> &[Word] {
 }
 
 /// Indices of the first and the last colon outside all brackets; `::` is none.
-pub(super) fn colons_at_depth_0(words: &[Word]) -> Option<(usize, usize)> {
+pub(super) fn colons_at_depth_0(words: &[DirectiveToken]) -> Option<(usize, usize)> {
     let mut depth = 0i32;
     let mut found = None;
     for (index, word) in words.iter().enumerate() {
@@ -185,7 +185,7 @@ pub(super) fn colons_at_depth_0(words: &[Word]) -> Option<(usize, usize)> {
     found
 }
 
-pub(super) fn split_at_commas(words: &[Word]) -> impl Iterator<Item = &[Word]> {
+pub(super) fn split_at_commas(words: &[DirectiveToken]) -> impl Iterator<Item = &[DirectiveToken]> {
     let mut depth = 0i32;
     words.split(move |word| {
         match word.text.as_str() {
@@ -197,7 +197,7 @@ pub(super) fn split_at_commas(words: &[Word]) -> impl Iterator<Item = &[Word]> {
     })
 }
 
-fn base_name(item: &[Word]) -> Option<&str> {
+fn base_name(item: &[DirectiveToken]) -> Option<&str> {
     let (first, rest) = item.split_first()?;
     let subscripts_only = rest.first().is_none_or(|word| word.is("[") || word.is("("));
     let named = first.is_identifier() || first.is_common_block();

@@ -9,17 +9,17 @@ use super::clause::colons_at_depth_0;
 use super::clauses::{self, ClauseRow};
 use super::directives::{Association, DIRECTIVES, DirectiveRow, Leaf};
 
-/// A word of a directive: an identifier, a literal or a mark; in Fortran also an
+/// A token of a directive: an identifier, a literal or a mark; in Fortran also an
 /// operator or the name of a common block in its slashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Word {
+pub struct DirectiveToken {
     /// The text, without continuations or comments.
     pub text: String,
     /// Its bytes in the source.
     pub range: Range<usize>,
 }
 
-impl Word {
+impl DirectiveToken {
     pub(super) fn is(&self, text: &str) -> bool {
         self.text == text
     }
@@ -42,7 +42,7 @@ impl Word {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
     /// Its words, without the parentheses around them.
-    pub words: Vec<Word>,
+    pub words: Vec<DirectiveToken>,
     /// Its bytes in the source, without the parentheses around them.
     pub range: Range<usize>,
 }
@@ -107,7 +107,7 @@ pub enum DirectiveError {
 /// # Errors
 /// If the name is not in `table`, or what follows is no list of clauses.
 pub fn parse(
-    words: &[Word],
+    words: &[DirectiveToken],
     table: &'static [DirectiveRow],
     language: Language,
 ) -> Result<Directive, DirectiveError> {
@@ -131,7 +131,7 @@ pub fn parse(
 type Name = (Vec<&'static DirectiveRow>, Vec<Range<usize>>, usize);
 
 fn parse_name(
-    words: &[Word],
+    words: &[DirectiveToken],
     table: &'static [DirectiveRow],
     language: Language,
 ) -> Result<Name, DirectiveError> {
@@ -156,7 +156,7 @@ fn parse_name(
 /// The row with the longest name at the begin of `words`, and how many words it
 /// takes. OpenMP 6.0 also joins the words of a name by underscores.
 fn longest_row(
-    words: &[Word],
+    words: &[DirectiveToken],
     table: &'static [DirectiveRow],
     language: Language,
     before: Option<&DirectiveRow>,
@@ -169,7 +169,7 @@ fn longest_row(
         .max_by_key(|(row, _)| row.name.len())
 }
 
-fn words_taken(name: &str, words: &[Word]) -> Option<usize> {
+fn words_taken(name: &str, words: &[DirectiveToken]) -> Option<usize> {
     let blank = |byte: u8| if byte == b'_' { b' ' } else { byte };
     let first = words.first()?.text.bytes();
     if first
@@ -188,7 +188,10 @@ fn words_taken(name: &str, words: &[Word]) -> Option<usize> {
     Some(taken)
 }
 
-fn parse_argument(words: &[Word], at: &mut usize) -> Result<Option<Argument>, DirectiveError> {
+fn parse_argument(
+    words: &[DirectiveToken],
+    at: &mut usize,
+) -> Result<Option<Argument>, DirectiveError> {
     let Some(open) = words.get(*at).filter(|word| word.is("(")) else {
         return Ok(None);
     };
@@ -211,13 +214,13 @@ fn parse_argument(words: &[Word], at: &mut usize) -> Result<Option<Argument>, Di
     Err(DirectiveError::Unclosed)
 }
 
-fn comma_at(words: &[Word], at: usize) -> Option<Range<usize>> {
+fn comma_at(words: &[DirectiveToken], at: usize) -> Option<Range<usize>> {
     let word = words.get(at).filter(|word| word.is(","))?;
     Some(word.range.clone())
 }
 
 fn parse_clauses(
-    words: &[Word],
+    words: &[DirectiveToken],
     mut at: usize,
     language: Language,
 ) -> Result<Vec<Clause>, DirectiveError> {
@@ -355,7 +358,7 @@ const SINCE_LONG: &[Leaf] = &[
 
 /// Words as one line of text: single blanks where there was space between.
 #[must_use]
-pub fn joined(words: &[Word]) -> String {
+pub fn joined(words: &[DirectiveToken]) -> String {
     let mut text = String::new();
     let mut end = None;
     for word in words {
@@ -373,10 +376,10 @@ pub(crate) mod tests {
     use super::*;
 
     /// The words of a text, by white space and punctuation.
-    pub(crate) fn words(text: &str) -> Vec<Word> {
-        let mut words: Vec<Word> = Vec::new();
+    pub(crate) fn words(text: &str) -> Vec<DirectiveToken> {
+        let mut words: Vec<DirectiveToken> = Vec::new();
         for (start, c) in text.char_indices().filter(|(_, c)| !c.is_whitespace()) {
-            let joins = |w: &Word| {
+            let joins = |w: &DirectiveToken| {
                 w.range.end == start && w.is_identifier() && (c.is_alphanumeric() || c == '_')
             };
             match words.last_mut().filter(|word| joins(word)) {
@@ -384,7 +387,7 @@ pub(crate) mod tests {
                     word.text.push(c);
                     word.range.end += c.len_utf8();
                 }
-                None => words.push(Word {
+                None => words.push(DirectiveToken {
                     text: c.into(),
                     range: start..start + c.len_utf8(),
                 }),

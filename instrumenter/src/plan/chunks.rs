@@ -14,7 +14,7 @@ use super::{Fragment, Guard, Insertion, Planner};
 use crate::edit::Order;
 use crate::find::{FoundDirective, LoopNest, LoopReader, Position};
 use crate::nest::Construct;
-use crate::openmp::parse::{Argument, Word, joined};
+use crate::openmp::parse::{Argument, DirectiveToken, joined};
 use crate::openmp::{Directive, Leaf};
 
 impl Planner<'_> {
@@ -171,7 +171,7 @@ fn refusal(directive: &Directive, is_whole: bool) -> Option<&'static str> {
 fn names_common_block(directive: &Directive) -> bool {
     let arguments = directive.clauses.iter().filter_map(|c| c.argument.as_ref());
     let mut words = arguments.flat_map(|argument| &argument.words);
-    words.any(Word::is_common_block)
+    words.any(DirectiveToken::is_common_block)
 }
 
 /// How many loops are collapsed.

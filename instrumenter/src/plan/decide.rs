@@ -8,14 +8,14 @@ use super::Planner;
 use super::split::SplitResult;
 use crate::find::{Extent, Found, FoundDirective, Placement};
 use crate::nest::{Construct, Nesting};
-use crate::openmp::parse::Word;
+use crate::openmp::parse::DirectiveToken;
 use crate::openmp::recipes::{self, ImplicitBarrier, Recipe};
 use crate::openmp::{Association, Directive, Leaf};
 
 /// What became of a directive or call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Outcome {
+pub enum Decision {
     /// It has probes.
     Instrumented {
         /// Why its implicit barrier is not measured separately, if it is not.
@@ -34,27 +34,27 @@ pub enum Outcome {
     },
 }
 
-pub(super) fn passed(reason: impl Into<String>) -> Outcome {
-    Outcome::PassedThrough {
+pub(super) fn passed(reason: impl Into<String>) -> Decision {
+    Decision::PassedThrough {
         reason: reason.into(),
     }
 }
 
-fn left(reason: impl Into<String>) -> Outcome {
-    Outcome::LeftAlone {
+fn left(reason: impl Into<String>) -> Decision {
+    Decision::LeftAlone {
         reason: reason.into(),
     }
 }
 
 impl Planner<'_> {
     /// Decides on the construct of that index.
-    pub(super) fn outcome(
+    pub(super) fn decide(
         &self,
         index: usize,
         found: &FoundDirective,
         directive: &Directive,
         split: &SplitResult,
-    ) -> Outcome {
+    ) -> Decision {
         let construct = &self.nesting.constructs[index];
         let Some(recipe) = recipe_of(construct, directive, split.is_err()) else {
             let leaf = directive.leaves().next().unwrap_or(Leaf::Informational);
@@ -93,7 +93,7 @@ impl Planner<'_> {
             Some(reason) if recipe.leaf == Leaf::Parallel && self.api.must_know_threads() => {
                 left(format!("{reason}, and POMP2 must be told of its threads"))
             }
-            unsplit => Outcome::Instrumented { unsplit },
+            unsplit => Decision::Instrumented { unsplit },
         }
     }
 
@@ -117,7 +117,7 @@ impl Planner<'_> {
         let mut inside = directives[first..]
             .iter()
             .take_while(|inner| inner.range.start < end);
-        inside.any(|inner| inner.words.iter().any(Word::is_common_block))
+        inside.any(|inner| inner.words.iter().any(DirectiveToken::is_common_block))
     }
 
     /// Why no probe may stand here, whatever the construct.
@@ -276,12 +276,12 @@ impl Planner<'_> {
 /// Whether threads execute a construct of which no event tells, if that became of
 /// it: those of a league, and of a team that is not its outermost part or that
 /// stays as it is.
-pub(super) fn has_untold_threads(directive: &Directive, outcome: &Outcome) -> bool {
+pub(super) fn has_untold_threads(directive: &Directive, outcome: &Decision) -> bool {
     let teams = |directive: &Directive| {
         let mut leaves = directive.leaves();
         leaves.any(|leaf| matches!(leaf, Leaf::Parallel | Leaf::Teams))
     };
-    let told = matches!(outcome, Outcome::Instrumented { .. })
+    let told = matches!(outcome, Decision::Instrumented { .. })
         && directive.leaves().next() == Some(Leaf::Parallel);
     let of_variants = directive.variants().any(|variant| teams(&variant));
     of_variants || (teams(directive) && !told)

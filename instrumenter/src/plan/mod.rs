@@ -22,12 +22,12 @@ use crate::find::{
 use crate::names::PrefixMaps;
 use crate::nest::Nesting;
 use crate::openmp::api::RoutineRow;
-use crate::openmp::parse::Word;
+use crate::openmp::parse::DirectiveToken;
 use crate::openmp::recipes::{self, ImplicitBarrier};
 use crate::openmp::{Association, Directive, Event};
 use crate::{Disabled, Options};
 
-pub use decide::Outcome;
+pub use decide::Decision;
 
 /// Everything that is to be done to a source.
 #[derive(Debug, Default)]
@@ -155,7 +155,7 @@ pub struct EditedDirective {
     /// Its bytes: whole lines without the last newline, or an operator.
     pub range: Range<usize>,
     /// Its words behind the sentinel.
-    pub words: Vec<Word>,
+    pub words: Vec<DirectiveToken>,
     /// What is changed.
     pub edits: Vec<DirectiveEdit>,
     /// The region whose directive must have been compiled: this ends one of several, in
@@ -217,7 +217,7 @@ pub struct Listed {
     /// Names of the clauses.
     pub clauses: Vec<String>,
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: Decision,
 }
 
 /// Plans a whole source. `is_tool`: the OpenMP runtime tells it what happens.
@@ -346,18 +346,18 @@ impl Planner<'_> {
         index: usize,
         found: &FoundDirective,
         directive: &Directive,
-    ) -> Outcome {
+    ) -> Decision {
         let construct = &self.nesting.constructs[index];
         // A section without a directive is no part of its construct's.
         let split = match construct.implicit_section {
             true => Ok(None),
             false => split::split(directive, &found.loop_variables, self.found.traits),
         };
-        let outcome = self.outcome(index, found, directive, &split);
+        let outcome = self.decide(index, found, directive, &split);
         if self.api.must_know_threads() && decide::has_untold_threads(directive, &outcome) {
             self.untold.insert(index);
         }
-        if let Outcome::Instrumented { unsplit } = &outcome {
+        if let Decision::Instrumented { unsplit } = &outcome {
             self.ask(directive, &split, unsplit.is_none());
             self.place(construct, found, directive, split, unsplit.as_deref());
         }
@@ -477,7 +477,7 @@ impl Planner<'_> {
                     construct: String::new(),
                     text: found.text.clone(),
                     clauses: Vec::new(),
-                    outcome: Outcome::LeftAlone {
+                    outcome: Decision::LeftAlone {
                         reason: reason.clone(),
                     },
                 });
@@ -499,10 +499,10 @@ impl Planner<'_> {
             .or_else(|| self.forbidden_in(around, None))
             .map(str::to_owned);
         let outcome = match closed.or_else(|| self.disabled_reason(Some("lock"))) {
-            Some(reason) => Outcome::PassedThrough { reason },
-            None => Outcome::Instrumented { unsplit: None },
+            Some(reason) => Decision::PassedThrough { reason },
+            None => Decision::Instrumented { unsplit: None },
         };
-        if let Outcome::Instrumented { .. } = outcome {
+        if let Decision::Instrumented { .. } = outcome {
             self.redirect(call);
         }
         self.plan.listing.push(Listed {

@@ -10,7 +10,7 @@ use crate::edit::Order;
 use crate::find::{Closing, EndDirective, FoundDirective, Placement, Position};
 use crate::nest::{Block, Construct};
 use crate::openmp::events::{IMPLICIT_BARRIER, MEMBER};
-use crate::openmp::parse::Word;
+use crate::openmp::parse::DirectiveToken;
 use crate::openmp::recipes::{self, ImplicitBarrier, Recipe};
 use crate::openmp::{Directive, Leaf};
 
@@ -130,7 +130,7 @@ impl Planner<'_> {
     fn edited(
         &mut self,
         range: &Range<usize>,
-        words: &[Word],
+        words: &[DirectiveToken],
         edits: Vec<DirectiveEdit>,
         only_if: Option<usize>,
     ) {

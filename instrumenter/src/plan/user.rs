@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use profile::descriptor::Descriptor;
 
 use super::decide::passed;
-use super::{Fragment, Insertion, Outcome, Planner};
+use super::{Decision, Fragment, Insertion, Planner};
 use crate::edit::Order;
 use crate::find::{Found, FoundDirective, Placement};
 use crate::nest::Construct;
@@ -71,20 +71,20 @@ impl Planner<'_> {
         construct: &Construct,
         found: &FoundDirective,
         directive: &Directive,
-    ) -> Outcome {
+    ) -> Decision {
         if self.disabled.pomp {
             return passed(format!("switched off by {}=pomp", self.disabled.by));
         }
         let marks = [Leaf::InstBegin, Leaf::InstAltend, Leaf::InstEnd];
         let group = marks.contains(&directive.rows[0].leaf).then_some("region");
         if let Some(reason) = self.disabled_reason(group) {
-            return Outcome::PassedThrough { reason };
+            return Decision::PassedThrough { reason };
         }
         if let Some(reason) = self.untold_in(construct.parent) {
             return passed(reason);
         }
         match self.user_items(found, directive) {
-            Ok(items) if items.is_empty() => Outcome::PassedThrough {
+            Ok(items) if items.is_empty() => Decision::PassedThrough {
                 reason: "it switches instrumentation".into(),
             },
             Ok(items) => {
@@ -99,9 +99,9 @@ impl Planner<'_> {
                     guard: None,
                     items,
                 });
-                Outcome::Instrumented { unsplit: None }
+                Decision::Instrumented { unsplit: None }
             }
-            Err(reason) => Outcome::LeftAlone { reason },
+            Err(reason) => Decision::LeftAlone { reason },
         }
     }
 

@@ -18,7 +18,7 @@ use crate::api::Api;
 use crate::edit::{EditSet, Order};
 use crate::openmp::Event;
 use crate::openmp::events::{BARRIER_LEAVE, MEMBER, TASK, TASK_EXECUTION, TEAM, USER};
-use crate::openmp::parse::Word;
+use crate::openmp::parse::DirectiveToken;
 use crate::plan::{
     AddedClause, CallEdit, DirectiveEdit, EditedDirective, Fragment, Guard, Insertion, Plan,
 };
@@ -229,7 +229,7 @@ impl<'a> FortranSpeller<'a> {
     }
 
     /// The words of a directive with changes made to it.
-    fn changed(&self, old: &[Word], edits: &[DirectiveEdit]) -> Vec<String> {
+    fn changed(&self, old: &[DirectiveToken], edits: &[DirectiveEdit]) -> Vec<String> {
         let removed = |at: usize| {
             edits
                 .iter()

@@ -86,7 +86,7 @@ impl Job<'_> {
         };
         let versions: Vec<Unit> = units.iter().map(|unit| unit.compiled()).collect();
         let versions: Vec<&Unit> = versions.iter().collect();
-        let mut made = self.attempt(&command, &versions)?;
+        let mut made = self.compile_texts(&command, &versions)?;
         let of_source =
             || made.success() && diagnostics::are_of_source(&self.runner, line, units, &made);
         if made.interrupted() || of_source() {
@@ -106,7 +106,7 @@ impl Job<'_> {
         }
         if result.is_none() {
             command.push(Meaning::Nothing, vec!["-w".into()]);
-            made = self.attempt(&command, &versions)?;
+            made = self.compile_texts(&command, &versions)?;
         }
         if made.success() {
             made.stderr = original.stderr;
@@ -178,19 +178,19 @@ impl Job<'_> {
 
     /// Compiles the new texts. A compiler that rejects one of our flags by its name
     /// gets another one, or none in the end.
-    fn attempt(&self, line: &CommandLine, units: &[&Unit]) -> Result<Finished, u8> {
+    fn compile_texts(&self, line: &CommandLine, units: &[&Unit]) -> Result<Finished, u8> {
         for flag in self.runner.compiler.family.prefix_maps {
-            let outcome = self.attempt_with(line, units, Some(flag))?;
+            let outcome = self.compile_texts_with(line, units, Some(flag))?;
             let mut parts = outcome.stderr.windows(flag.len());
             let named = parts.any(|part| part == flag.as_bytes());
             if outcome.success() || !named {
                 return Ok(outcome);
             }
         }
-        self.attempt_with(line, units, None)
+        self.compile_texts_with(line, units, None)
     }
 
-    fn attempt_with(
+    fn compile_texts_with(
         &self,
         line: &CommandLine,
         units: &[&Unit],
@@ -268,7 +268,7 @@ impl Job<'_> {
     fn fall_back(&self, line: &CommandLine, units: &[&Unit]) -> Result<u8, u8> {
         let (rejected, accepted) = self.told_apart(line, units);
         if !rejected.is_empty() && !accepted.is_empty() {
-            let outcome = self.attempt(line, &accepted)?;
+            let outcome = self.compile_texts(line, &accepted)?;
             if outcome.success() {
                 self.warn(&rejected, REJECTED);
                 return Ok(self.accept(line, &accepted, &outcome));
@@ -300,7 +300,7 @@ impl Job<'_> {
         alone.push(Meaning::StopsBeforeCompiling, vec!["-fsyntax-only".into()]);
         let stdin = self.stdin.filter(|_| unit.is_stdin());
         let job = Job { stdin, ..*self };
-        !job.attempt(&alone, &[unit])
+        !job.compile_texts(&alone, &[unit])
             .is_ok_and(|outcome| outcome.success())
     }
 

@@ -10,8 +10,8 @@ use crate::api::Api;
 use crate::find::front_end;
 use crate::names::{self, PrefixMaps};
 use crate::openmp;
-use crate::plan::Outcome;
-use crate::source::{Absent, Layout};
+use crate::plan::Decision;
+use crate::source::{Layout, UndefinedMacros};
 use crate::wrapper::command::classify::{Argument, CommandLine, Language, Role};
 use crate::wrapper::command::flags::PrefixMap;
 use crate::wrapper::command::known::Known;
@@ -128,15 +128,15 @@ impl Unit {
             language: self.language,
             text: self.original.clone(),
             layout: self.layout,
-            absent: Absent::new(),
+            undefined: UndefinedMacros::new(),
         };
         let asks = how.settings.preprocess == Preprocess::Auto;
         let mut made = instrumented(how, &source, line, self.index, asks);
         let depends = |made: &Instrumented| made.plan.depends_on_device || self.is_unclear(made);
         if asks && made.as_ref().is_ok_and(depends) {
-            source.absent = choose::absent(how.compiler, line, self);
+            source.undefined = choose::undefined_macros(how.compiler, line, self);
             let on_device = made.as_ref().is_ok_and(|made| made.plan.depends_on_device);
-            if on_device || !source.absent.is_empty() {
+            if on_device || !source.undefined.is_empty() {
                 made = instrumented(how, &source, line, self.index, false);
             }
         }
@@ -313,7 +313,7 @@ pub(crate) fn instrumented(
 
 pub(crate) fn leaves_something(made: &Instrumented) -> bool {
     let mut listed = made.plan.listing.iter();
-    listed.any(|listed| matches!(listed.outcome, Outcome::LeftAlone { .. }))
+    listed.any(|listed| matches!(listed.outcome, Decision::LeftAlone { .. }))
 }
 
 /// Whether what should be a clause may be a macro.

@@ -76,7 +76,7 @@ fn name_in(command: &str, text: &str) -> String {
         language: openmp::Language::C,
         text: text.into(),
         layout: Layout::FREE,
-        absent: Absent::new(),
+        undefined: UndefinedMacros::new(),
     };
     unique(&line, index, &source)
 }

@@ -81,9 +81,9 @@ struct Simulation {
 }
 
 /// Where something is entered: a node's parent, and the part of that.
-type Place = (Option<usize>, PseudoRegion);
+type Within = (Option<usize>, PseudoRegion);
 /// Identity of a node: place and region.
-type Key = (Place, usize);
+type Key = (Within, usize);
 
 impl Simulation {
     fn thread(&mut self, path: Vec<u32>) -> usize {
@@ -96,7 +96,7 @@ impl Simulation {
             })
     }
 
-    fn node(&mut self, place: Place, kind: RegionKind, number: usize) -> usize {
+    fn node(&mut self, place: Within, kind: RegionKind, number: usize) -> usize {
         let key = (kind, number);
         let region = self
             .regions
@@ -121,7 +121,7 @@ impl Simulation {
     }
 
     /// Runs constructs one after the other; how long each thread took.
-    fn run(&mut self, all: &[Construct], at: Place, threads: &[usize]) -> Vec<u64> {
+    fn run(&mut self, all: &[Construct], at: Within, threads: &[usize]) -> Vec<u64> {
         let mut sums = vec![0; threads.len()];
         for construct in all {
             let here: Vec<usize> = (0..threads.len())
@@ -136,7 +136,7 @@ impl Simulation {
         sums
     }
 
-    fn run_one(&mut self, it: &Construct, at: Place, threads: &[usize]) -> Vec<u64> {
+    fn run_one(&mut self, it: &Construct, at: Within, threads: &[usize]) -> Vec<u64> {
         if threads.is_empty() {
             return Vec::new();
         }

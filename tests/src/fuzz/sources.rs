@@ -63,7 +63,7 @@ pub fn c_front_end(text: &[u8], variant: u64) {
         language,
         text: text.to_vec(),
         layout: Layout::FREE,
-        absent: absent.iter().map(|name| (*name).to_owned()).collect(),
+        undefined: absent.iter().map(|name| (*name).to_owned()).collect(),
     };
     instrumented_and_checked(&source, &options);
 }
@@ -89,7 +89,7 @@ pub fn fortran_front_end(text: &[u8], variant: u64) {
             preprocessed_by_compiler: choices.yes(),
             ..layout
         },
-        absent: instrumenter::source::Absent::new(),
+        undefined: instrumenter::source::UndefinedMacros::new(),
     };
     let options = Options {
         explicit_interfaces: choices.yes(),
@@ -168,7 +168,7 @@ fn tokens_are_in_order(text: &[u8]) {
             language,
             text: text.to_vec(),
             layout: Layout::FREE,
-            absent: instrumenter::source::Absent::new(),
+            undefined: instrumenter::source::UndefinedMacros::new(),
         };
         let mut end = 0;
         for token in front_end(language).token_ranges(&source) {

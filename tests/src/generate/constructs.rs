@@ -1,12 +1,12 @@
 //! Statements that begin with a directive.
 
-use super::Place;
+use super::Allowed;
 use super::words::Writer;
 
 impl Writer {
     /// A construct that may stand here.
-    pub(super) fn construct(&mut self, place: Place) -> String {
-        let inner = Place {
+    pub(super) fn construct(&mut self, place: Allowed) -> String {
+        let inner = Allowed {
             depth: place.depth - 1,
             ..place
         };
@@ -28,7 +28,7 @@ impl Writer {
     }
 
     /// A directive that stands alone, as a part of a block.
-    pub(super) fn alone(&mut self, place: Place) -> String {
+    pub(super) fn alone(&mut self, place: Allowed) -> String {
         let words = match self.below(6) {
             0 | 1 if place.shared => "barrier",
             2 if place.free => "taskwait",
@@ -40,7 +40,7 @@ impl Writer {
     }
 
     /// Nothing is cancelled, but the compiler does not know.
-    fn cancel(&mut self, place: Place) -> String {
+    fn cancel(&mut self, place: Allowed) -> String {
         match place.cancel {
             None => String::new(),
             Some(kind) if self.once_in(2) => {
@@ -51,12 +51,12 @@ impl Writer {
     }
 
     /// A `parallel` construct, combined or not.
-    pub(super) fn team(&mut self, place: Place) -> String {
+    pub(super) fn team(&mut self, place: Allowed) -> String {
         if self.once_in(3) {
             return self.pattern(place);
         }
         let parallel = place.parallel + 1;
-        let inside = Place {
+        let inside = Allowed {
             parallel,
             shared: true,
             cancel: None,
@@ -77,7 +77,7 @@ impl Writer {
             }
             _ => {
                 let cancel = self.once_in(3).then_some("parallel");
-                let text = self.block(Place { cancel, ..inside });
+                let text = self.block(Allowed { cancel, ..inside });
                 // The variables of a lambda's context are not ours to list.
                 let none = match self.once_in(3) && !text.contains("[&]") {
                     true => self.default_none(&text),
@@ -88,7 +88,7 @@ impl Writer {
         }
     }
 
-    fn workshare(&mut self, place: Place) -> String {
+    fn workshare(&mut self, place: Allowed) -> String {
         match self.below(8) {
             0..3 => self.for_loop("for", "", place),
             3 => self.for_simd("for simd", ""),
@@ -111,7 +111,7 @@ impl Writer {
     }
 
     /// A worksharing loop with clauses that fit together.
-    fn for_loop(&mut self, name: &str, clauses: &str, place: Place) -> String {
+    fn for_loop(&mut self, name: &str, clauses: &str, place: Allowed) -> String {
         let (i, k) = (self.number(), self.number());
         let n = 1 + self.below(7);
         let mut words = format!("{name}{clauses}");
@@ -162,7 +162,7 @@ impl Writer {
             }
             false => self.one_of(&["", " schedule(dynamic, 2)", " schedule(guided)"]),
         };
-        body += &self.statement(Place {
+        body += &self.statement(Allowed {
             cancel,
             ..place.apart()
         });
@@ -192,7 +192,7 @@ impl Writer {
         )
     }
 
-    fn sections(&mut self, place: Place) -> String {
+    fn sections(&mut self, place: Allowed) -> String {
         let mut text = String::from("{\n");
         for number in 0..1 + self.below(3) {
             if number > 0 || self.once_in(2) {
@@ -203,9 +203,9 @@ impl Writer {
         text + "}\n"
     }
 
-    fn critical(&mut self, place: Place) -> String {
+    fn critical(&mut self, place: Allowed) -> String {
         let name = self.one_of(&["", " (name)", " (other)"]);
-        let inside = Place {
+        let inside = Allowed {
             free: false,
             ..place.apart()
         };
@@ -216,7 +216,7 @@ impl Writer {
         self.directive(&format!("critical{name}")) + &self.statement(inside)
     }
 
-    fn task(&mut self, place: Place) -> String {
+    fn task(&mut self, place: Allowed) -> String {
         let clause = self.one_of(&[
             "",
             "",
@@ -233,7 +233,7 @@ impl Writer {
         format!("{{ long v{v} = 4;{task}{{ add({v}, v{v});\n{text}}}\n}}\n")
     }
 
-    fn group_of_tasks(&mut self, place: Place) -> String {
+    fn group_of_tasks(&mut self, place: Allowed) -> String {
         match self.below(3) {
             0 => {
                 let i = self.number();
@@ -262,7 +262,7 @@ impl Writer {
     }
 }
 
-impl Place {
+impl Allowed {
     /// Inside a construct that not every member of the team comes to.
     pub(in crate::generate) fn apart(self) -> Self {
         Self {

@@ -33,7 +33,7 @@ pub enum Dialect {
 
 /// What the rules allow where a statement stands.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Allowed {
     /// How many levels of constructs may still follow.
     depth: u32,
     /// How many `parallel` constructs are around it.
@@ -47,7 +47,7 @@ struct Place {
     cancel: Option<&'static str>,
 }
 
-impl Place {
+impl Allowed {
     /// In a critical section, as far from everything as can be.
     const CRITICAL: Self = Self {
         depth: 0,
@@ -62,7 +62,7 @@ impl Place {
 #[must_use]
 pub fn program(seed: u64, dialect: Dialect) -> String {
     let mut writer = Writer::new(seed, dialect);
-    let serial = Place {
+    let serial = Allowed {
         depth: 4,
         parallel: 0,
         shared: false,

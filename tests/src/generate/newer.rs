@@ -2,11 +2,11 @@
 //! the tests have them; where one has not, a conditional chooses another.
 
 use super::words::Writer;
-use super::{Dialect, Place};
+use super::{Allowed, Dialect};
 
 impl Writer {
     /// A worksharing construct; every member of the team comes here.
-    pub(super) fn newer_workshare(&mut self, place: Place) -> String {
+    pub(super) fn newer_workshare(&mut self, place: Allowed) -> String {
         let alone = place.parallel == 1;
         match self.below(6) {
             0 if alone => self.doacross(),
@@ -20,7 +20,7 @@ impl Writer {
     }
 
     /// A combined construct with a team of its own.
-    pub(super) fn newer_team(&mut self, place: Place) -> String {
+    pub(super) fn newer_team(&mut self, place: Allowed) -> String {
         let alone = place.parallel == 1;
         match self.below(6) {
             0 if alone => self.scan(),
@@ -98,8 +98,8 @@ impl Writer {
     }
 
     /// A directive in each branch of a conditional: one that every compiler has.
-    fn either(&mut self, old: &str, new: &str, place: Place) -> String {
-        let text = self.statement(Place {
+    fn either(&mut self, old: &str, new: &str, place: Allowed) -> String {
+        let text = self.statement(Allowed {
             shared: false,
             cancel: None,
             ..place
@@ -108,9 +108,9 @@ impl Writer {
     }
 
     /// A pragma of a compiler between a directive and its loop.
-    fn foreign_pragma(&mut self, directive: &str, place: Place) -> String {
+    fn foreign_pragma(&mut self, directive: &str, place: Allowed) -> String {
         let (i, n) = (self.number(), 1 + self.below(7));
-        let text = self.statement(Place {
+        let text = self.statement(Allowed {
             shared: false,
             cancel: None,
             ..place

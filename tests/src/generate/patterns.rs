@@ -11,7 +11,7 @@ mod teams;
 mod worksharing;
 
 use super::words::Writer;
-use super::{Dialect, Place};
+use super::{Allowed, Dialect};
 
 /// Where a pattern may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ const PATTERNS: [&[Pattern]; 5] = [
 
 impl Writer {
     /// A construct of the table that may stand here.
-    pub(super) fn pattern(&mut self, place: Place) -> String {
+    pub(super) fn pattern(&mut self, place: Allowed) -> String {
         let alone = place.shared && place.parallel == 1;
         let fitting: Vec<&Pattern> = PATTERNS
             .into_iter()
@@ -99,9 +99,9 @@ impl Writer {
         self.filled_in(fitting[number], place)
     }
 
-    fn filled_in(&mut self, pattern: &Pattern, place: Place) -> String {
+    fn filled_in(&mut self, pattern: &Pattern, place: Allowed) -> String {
         let inside = match pattern.at {
-            At::Serial => Place {
+            At::Serial => Allowed {
                 parallel: place.parallel + 1,
                 shared: true,
                 ..place
@@ -157,8 +157,8 @@ impl Writer {
     }
 
     /// A text with statements in the places for them.
-    fn nested(&mut self, text: String, place: Place) -> String {
-        let place = Place {
+    fn nested(&mut self, text: String, place: Allowed) -> String {
+        let place = Allowed {
             cancel: None,
             ..place
         };

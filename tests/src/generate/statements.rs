@@ -1,15 +1,15 @@
 //! Statements without directives of their own.
 
 use super::words::Writer;
-use super::{Dialect, Place};
+use super::{Allowed, Dialect};
 
 impl Writer {
     /// One statement: it may stand wherever the language wants one.
-    pub(super) fn statement(&mut self, place: Place) -> String {
+    pub(super) fn statement(&mut self, place: Allowed) -> String {
         if place.depth == 0 {
             return self.tick();
         }
-        let inner = Place {
+        let inner = Allowed {
             depth: place.depth - 1,
             ..place
         };
@@ -43,7 +43,7 @@ impl Writer {
     }
 
     /// A block of statements; only here directives may stand alone.
-    pub(super) fn block(&mut self, place: Place) -> String {
+    pub(super) fn block(&mut self, place: Allowed) -> String {
         let mut text = String::from("{\n");
         for _ in 0..1 + self.below(3) {
             if self.once_in(4) {
@@ -61,7 +61,7 @@ impl Writer {
     pub(super) fn tick(&mut self) -> String {
         let (k, v) = (self.number(), 1 + self.below(9));
         match self.below(6) {
-            5 => self.pattern(Place::CRITICAL),
+            5 => self.pattern(Allowed::CRITICAL),
             0 => format!("\n#pragma omp atomic\nsum[{k}] += {v};\n"),
             1 => format!("ADD({k}, {v});\n"),
             2 => format!("{{ add({k}, {v}); }} /* }} */\n"),
@@ -69,7 +69,7 @@ impl Writer {
         }
     }
 
-    fn repeat(&mut self, place: Place) -> String {
+    fn repeat(&mut self, place: Allowed) -> String {
         let i = self.number();
         // A cancelled construct is not the loop's.
         let text = self.statement(place);
@@ -81,7 +81,7 @@ impl Writer {
     }
 
     /// Text that the preprocessor chooses.
-    fn conditional(&mut self, place: Place) -> String {
+    fn conditional(&mut self, place: Allowed) -> String {
         let (one, other) = (self.statement(place), self.tick());
         match self.below(3) {
             0 => format!("\n#if 1\n{one}#else\n{other}#endif\n"),
@@ -91,9 +91,9 @@ impl Writer {
     }
 
     /// The call of a function whose constructs bind to the caller's team.
-    fn call(&mut self, place: Place) -> String {
+    fn call(&mut self, place: Allowed) -> String {
         let number = self.number();
-        let text = self.block(Place {
+        let text = self.block(Allowed {
             cancel: None,
             ..place
         });
@@ -114,8 +114,8 @@ impl Writer {
     }
 
     /// What only C++ has.
-    fn cxx(&mut self, place: Place) -> String {
-        let place = Place {
+    fn cxx(&mut self, place: Allowed) -> String {
+        let place = Allowed {
             cancel: None,
             ..place
         };

@@ -9,7 +9,7 @@ use super::lexer::{PreprocessorLine, Token, TokenKind};
 use crate::find::Branch;
 use crate::find::nested::Nested;
 use crate::openmp::Language;
-use crate::source::Absent;
+use crate::source::UndefinedMacros;
 
 /// A conditional group.
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ impl Groups {
         text: &[u8],
         lines: &[PreprocessorLine],
         language: Language,
-        absent: &Absent,
+        undefined: &UndefinedMacros,
     ) -> Self {
         let mut groups = Vec::new();
         let mut too_deep: Vec<Range<usize>> = Vec::new();
@@ -111,15 +111,15 @@ impl Groups {
                     start: line.range.start,
                     branch_start: after,
                     branches: Vec::new(),
-                    dead: vec![!may_hold(text, line, language, absent)],
-                    holds: must_hold(text, line, absent),
+                    dead: vec![!may_hold(text, line, language, undefined)],
+                    holds: must_hold(text, line, undefined),
                     has_else: false,
                 }),
                 "elif" | "elifdef" | "elifndef" | "else" => {
                     if let Some(open) = open.last_mut() {
-                        let may_hold = may_hold(text, line, language, absent) && !open.holds;
+                        let may_hold = may_hold(text, line, language, undefined) && !open.holds;
                         open.next_branch(line, after, may_hold);
-                        open.holds |= must_hold(text, line, absent);
+                        open.holds |= must_hold(text, line, undefined);
                         open.has_else |= word(text, line, 0) == "else";
                     }
                 }
@@ -406,13 +406,18 @@ fn words_of<'t>(text: &'t [u8], line: &PreprocessorLine) -> Vec<Cow<'t, str>> {
 
 /// Whether a condition may hold when OpenMP is compiled. Only conditions that
 /// decide nothing else are known to be false, and those that need a macro that is
-/// known to be absent.
-fn may_hold(text: &[u8], line: &PreprocessorLine, language: Language, absent: &Absent) -> bool {
+/// known to be undefined.
+fn may_hold(
+    text: &[u8],
+    line: &PreprocessorLine,
+    language: Language,
+    undefined: &UndefinedMacros,
+) -> bool {
     let condition = words_of(text, line);
     let words: Vec<&str> = condition.iter().map(|word| &**word).collect();
     if let Some((&kind, operands)) = words.split_first()
-        && !absent.is_empty()
-        && needs_absent(kind, operands, absent)
+        && !undefined.is_empty()
+        && needs_undefined(kind, operands, undefined)
     {
         return false;
     }
@@ -429,16 +434,16 @@ fn may_hold(text: &[u8], line: &PreprocessorLine, language: Language, absent: &A
     }
 }
 
-/// Whether a condition holds with an absent macro only if it did not matter.
-fn needs_absent(kind: &str, operands: &[&str], absent: &Absent) -> bool {
-    let is_absent = |name: &str| absent.contains(name);
+/// Whether a condition holds with an undefined macro only if it did not matter.
+fn needs_undefined(kind: &str, operands: &[&str], undefined: &UndefinedMacros) -> bool {
+    let is_undefined = |name: &str| undefined.contains(name);
     match kind {
-        "ifdef" | "elifdef" => operands.first().is_some_and(|name| is_absent(name)),
+        "ifdef" | "elifdef" => operands.first().is_some_and(|name| is_undefined(name)),
         // What is no macro counts as 0 (C11, 6.10.1).
         "if" | "elif" if !operands.iter().any(|word| ["|", "?", ":"].contains(word)) => {
             let parts = operands.split(|word| *word == "&");
             parts.map(unwrapped).any(|part| match part {
-                [name] | ["defined", name] | ["defined", "(", name, ")"] => is_absent(name),
+                [name] | ["defined", name] | ["defined", "(", name, ")"] => is_undefined(name),
                 _ => false,
             })
         }
@@ -456,15 +461,15 @@ fn unwrapped<'w, 's>(part: &'w [&'s str]) -> &'w [&'s str] {
     }
 }
 
-/// Whether a condition holds in any case, or because a macro is absent.
-fn must_hold(text: &[u8], line: &PreprocessorLine, absent: &Absent) -> bool {
+/// Whether a condition holds in any case, or because a macro is undefined.
+fn must_hold(text: &[u8], line: &PreprocessorLine, undefined: &UndefinedMacros) -> bool {
     let condition = words_of(text, line);
     let words: Vec<&str> = condition.iter().map(|word| &**word).collect();
     match words.as_slice() {
         ["if" | "elif", "1"] => true,
         ["ifndef" | "elifndef", name]
         | ["if" | "elif", "!", "defined", name]
-        | ["if" | "elif", "!", "defined", "(", name, ")"] => absent.contains(*name),
+        | ["if" | "elif", "!", "defined", "(", name, ")"] => undefined.contains(*name),
         _ => false,
     }
 }
@@ -507,7 +512,12 @@ mod tests {
 
     fn seen(source: &str, language: Language) -> String {
         let lexed = lex(source.as_bytes());
-        let groups = Groups::new(source.as_bytes(), &lexed.lines, language, &Absent::new());
+        let groups = Groups::new(
+            source.as_bytes(),
+            &lexed.lines,
+            language,
+            &UndefinedMacros::new(),
+        );
         let hidden = groups.hidden_in(&groups.default_configuration(), &(0..source.len()));
         visible(&lexed.code, &hidden)
             .map(|token| text_of(source.as_bytes(), token))

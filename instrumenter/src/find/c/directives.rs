@@ -8,7 +8,7 @@ use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind, lex_part};
 use super::{is_word, text_of};
 use crate::find::{InSequence, Placement};
 use crate::openmp::directives::{DIRECTIVES, DirectiveRow};
-use crate::openmp::parse::{DirectiveError, Word, parse};
+use crate::openmp::parse::{DirectiveError, DirectiveToken, parse};
 use crate::openmp::pomp::POMP_DIRECTIVES;
 use crate::openmp::{Directive, Language};
 
@@ -23,7 +23,7 @@ pub(super) struct RawDirective {
     pub(super) sentinel: &'static str,
     /// The rows that its name may stand for.
     pub(super) table: &'static [DirectiveRow],
-    pub(super) words: Vec<Word>,
+    pub(super) words: Vec<DirectiveToken>,
     pub(super) placement: Placement,
     /// Why its text can't be edited, if so.
     pub(super) frozen: Option<&'static str>,
@@ -113,8 +113,8 @@ fn from_operator(text: &[u8], code: &[Token], at: usize) -> Option<RawDirective>
 }
 
 /// Tokens as the words of a directive.
-pub(super) fn words(text: &[u8], tokens: &[Token]) -> Vec<Word> {
-    let word = |token: &Token| Word {
+pub(super) fn words(text: &[u8], tokens: &[Token]) -> Vec<DirectiveToken> {
+    let word = |token: &Token| DirectiveToken {
         text: match token.kind {
             // Digraphs: the parser of directives knows the primary spelling.
             TokenKind::Punctuation(mark) if mark.is_ascii() => char::from(mark).to_string(),

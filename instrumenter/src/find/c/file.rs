@@ -9,10 +9,10 @@ use super::conditions::deciding;
 use super::lexer::{Lexed, lex};
 use super::scan;
 use crate::openmp::Language;
-use crate::source::Absent;
+use crate::source::UndefinedMacros;
 
 /// Says of a macro whether it is known not to be defined.
-pub type IsAbsent<'a> = &'a dyn Fn(&str) -> bool;
+pub type IsUndefined<'a> = &'a dyn Fn(&str) -> bool;
 
 /// A file of the user's.
 #[derive(Clone, Debug)]
@@ -63,11 +63,12 @@ impl File {
     pub(super) fn dead(
         &self,
         offsets: impl IntoIterator<Item = usize>,
-        is_absent: IsAbsent<'_>,
+        is_undefined: IsUndefined<'_>,
     ) -> Dead {
         let lines = &self.lexed().lines;
-        let groups = |absent: &Absent| Groups::new(&self.text, lines, self.language, absent);
-        let known = self.groups.get_or_init(|| groups(&Absent::new()));
+        let groups =
+            |undefined: &UndefinedMacros| Groups::new(&self.text, lines, self.language, undefined);
+        let known = self.groups.get_or_init(|| groups(&UndefinedMacros::new()));
         let mut deciding_conditions = vec![0; known.groups.len()];
         for offset in offsets {
             for number in known.around(offset) {
@@ -81,17 +82,17 @@ impl File {
             .iter()
             .zip(deciding_conditions)
             .flat_map(|(group, count)| self.conditions(group).take(count));
-        let mut absent: Absent = conditions.flat_map(deciding).collect();
-        absent.retain(|name| is_absent(name));
-        Dead(match absent.is_empty() {
+        let mut undefined: UndefinedMacros = conditions.flat_map(deciding).collect();
+        undefined.retain(|name| is_undefined(name));
+        Dead(match undefined.is_empty() {
             true => known.dead(),
-            false => groups(&absent).dead(),
+            false => groups(&undefined).dead(),
         })
     }
 
     /// Whether what stands at an offset is compiled, as far as is known.
-    pub fn compiles(&self, offset: usize, is_absent: IsAbsent<'_>) -> bool {
-        !self.dead([offset], is_absent).holds(offset)
+    pub fn compiles(&self, offset: usize, is_undefined: IsUndefined<'_>) -> bool {
+        !self.dead([offset], is_undefined).holds(offset)
     }
 
     /// The lines of a group that decide over its branches.
@@ -120,12 +121,12 @@ mod tests {
     fn dead(text: &str, part: &str) -> bool {
         let file = File::new(Language::C, text.as_bytes().to_vec());
         let at = text.find(part).unwrap();
-        let is_absent = |name: &str| matches!(name, "A" | "Z");
-        file.dead([at], &is_absent).holds(at)
+        let is_undefined = |name: &str| matches!(name, "A" | "Z");
+        file.dead([at], &is_undefined).holds(at)
     }
 
     #[test]
-    fn branches_that_need_an_absent_macro_are_dead() {
+    fn branches_that_need_an_undefined_macro_are_dead() {
         for (condition, expected) in [
             ("ifdef A", true),
             ("if A", true),
@@ -158,11 +159,11 @@ mod tests {
         let text = "#ifdef A\na\n#elif B\nb\n#elif C\nc\n#endif\n#ifdef D\n#endif\n";
         let file = File::new(Language::C, text.as_bytes().to_vec());
         let asked = std::cell::RefCell::new(Vec::new());
-        let is_absent = |name: &str| {
+        let is_undefined = |name: &str| {
             asked.borrow_mut().push(name.to_owned());
             false
         };
-        file.dead(text.find("b\n"), &is_absent);
+        file.dead(text.find("b\n"), &is_undefined);
         assert_eq!(asked.into_inner(), ["A", "B"]);
     }
 }

@@ -113,7 +113,7 @@ mod tests {
                 language: Language::Fortran,
                 layout: Source::layout_of(Path::new("a.F90")),
                 text: text.into_bytes(),
-                absent: crate::source::Absent::new(),
+                undefined: crate::source::UndefinedMacros::new(),
             };
             let lines = front_end(source.language).find(&source).lines;
             let place = lines.presumed(mark.len() + 1);

@@ -205,7 +205,7 @@ impl<'s> Finder<'s> {
             false => Vec::new(),
         };
         let lexed = lexer::lex_without(text, &preprocessed::silent(text, &system));
-        let groups = Groups::new(text, &lexed.lines, language, &source.absent);
+        let groups = Groups::new(text, &lexed.lines, language, &source.undefined);
         let records = directives::records(text, &lexed);
         let brace_macros = match preprocessed {
             true => HashSet::new(),

@@ -8,7 +8,7 @@ use memchr::memmem;
 use super::conditionals::{hides_braces, word};
 use super::conditions::{DEFINE, is_part};
 use super::cursor::unspliced;
-use super::file::{File, IsAbsent};
+use super::file::{File, IsUndefined};
 use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind, lex};
 use super::{calls, directives, is_word, text_of};
 use crate::find::Hidden;
@@ -87,12 +87,12 @@ pub fn hidden_in_macros(text: &[u8]) -> Vec<Hidden> {
 
 /// The names of those macros and what they hide.
 #[must_use]
-pub fn names_that_hide(file: &File, is_absent: IsAbsent<'_>) -> Vec<(String, Hidden)> {
+pub fn names_that_hide(file: &File, is_undefined: IsUndefined<'_>) -> Vec<(String, Hidden)> {
     if !file.may_speak() || !contains(file.text(), DEFINE) {
         return Vec::new();
     }
     let found = hiding_macros(file.text(), file.lexed()).collect();
-    compiled(file, found, |(_, hidden)| hidden.offset, is_absent)
+    compiled(file, found, |(_, hidden)| hidden.offset, is_undefined)
 }
 
 fn hiding_macros<'t>(
@@ -109,15 +109,19 @@ fn hiding_macros<'t>(
 
 /// What the code of an included file keeps from everyone who does not read it.
 #[must_use]
-pub fn hidden_in_header(file: &File, is_absent: IsAbsent<'_>) -> Option<Hidden> {
+pub fn hidden_in_header(file: &File, is_undefined: IsUndefined<'_>) -> Option<Hidden> {
     if !file.may_speak() {
         return None;
     }
-    first_compiled(file, hidden_in_code(file), is_absent)
+    first_compiled(file, hidden_in_code(file), is_undefined)
 }
 
-fn first_compiled(file: &File, found: Vec<Hidden>, is_absent: IsAbsent<'_>) -> Option<Hidden> {
-    let compiled = compiled(file, found, |hidden| hidden.offset, is_absent);
+fn first_compiled(
+    file: &File,
+    found: Vec<Hidden>,
+    is_undefined: IsUndefined<'_>,
+) -> Option<Hidden> {
+    let compiled = compiled(file, found, |hidden| hidden.offset, is_undefined);
     compiled.into_iter().next()
 }
 
@@ -126,10 +130,10 @@ fn compiled<T>(
     file: &File,
     mut found: Vec<T>,
     offset: impl Fn(&T) -> usize,
-    is_absent: IsAbsent<'_>,
+    is_undefined: IsUndefined<'_>,
 ) -> Vec<T> {
     if !found.is_empty() {
-        let dead = file.dead(found.iter().map(&offset), is_absent);
+        let dead = file.dead(found.iter().map(&offset), is_undefined);
         found.retain(|found| !dead.holds(offset(found)));
     }
     found
@@ -149,7 +153,11 @@ pub struct Mentions {
 
 /// Where a file names the macros that a table has.
 #[must_use]
-pub fn mentions<T>(file: &File, macros: &BTreeMap<String, T>, is_absent: IsAbsent<'_>) -> Mentions {
+pub fn mentions<T>(
+    file: &File,
+    macros: &BTreeMap<String, T>,
+    is_undefined: IsUndefined<'_>,
+) -> Mentions {
     let text = file.text();
     if !contains(text, PASTES) && !macros.keys().any(|name| contains(text, name.as_bytes())) {
         return Mentions::default();
@@ -172,7 +180,7 @@ pub fn mentions<T>(file: &File, macros: &BTreeMap<String, T>, is_absent: IsAbsen
     }
     let definitions = aliases.iter().map(|(line, _)| line.range.start);
     let offsets = in_code.iter().map(|token| token.start());
-    let dead = file.dead(offsets.chain(definitions), is_absent);
+    let dead = file.dead(offsets.chain(definitions), is_undefined);
     let mut in_code = in_code.iter().filter(|token| !dead.holds(token.start()));
     let aliases = aliases
         .iter()
@@ -195,7 +203,7 @@ fn is_definition(text: &[u8], line: &PreprocessorLine) -> bool {
 /// The macro of an included file that hides a brace: constructs that it stands in
 /// can't be seen to end.
 #[must_use]
-pub fn hidden_brace(file: &File, is_absent: IsAbsent<'_>) -> Option<Hidden> {
+pub fn hidden_brace(file: &File, is_undefined: IsUndefined<'_>) -> Option<Hidden> {
     let text = file.text();
     if !may_hide_braces(text) {
         return None;
@@ -207,7 +215,7 @@ pub fn hidden_brace(file: &File, is_absent: IsAbsent<'_>) -> Option<Hidden> {
             reason: format!("the macro {name} hides a brace"),
         })
     });
-    first_compiled(file, hiding.collect(), is_absent)
+    first_compiled(file, hiding.collect(), is_undefined)
 }
 
 fn hidden_in_macro(text: &[u8], line: &PreprocessorLine) -> Option<String> {
@@ -383,8 +391,8 @@ mod tests {
 
     #[test]
     fn headers_with_something_to_measure_are_found() {
-        let is_absent = |name: &str| name == "ABSENT";
-        let hidden = |text: &str| hidden_in_header(&file(text), &is_absent).is_some();
+        let is_undefined = |name: &str| name == "ABSENT";
+        let hidden = |text: &str| hidden_in_header(&file(text), &is_undefined).is_some();
         assert!(hidden("#pragma omp parallel for\nfor (;;) ;\n"));
         assert!(hidden("void f(void) { omp_set_lock(&l); }\n"));
         assert!(!hidden("#pragma omp threadprivate(x)\n"));
@@ -394,7 +402,7 @@ mod tests {
         let lock = "void f(void) { omp_set_lock(&l); }\n#endif\n";
         assert!(hidden(&format!("#ifdef OTHER\n{lock}")));
         assert!(!hidden(&format!("#ifdef ABSENT\n{lock}")));
-        let brace = |text: &str| hidden_brace(&file(text), &is_absent).is_some();
+        let brace = |text: &str| hidden_brace(&file(text), &is_undefined).is_some();
         assert!(!brace("#ifdef ABSENT\n#define BEGIN {\n#endif\n"));
         assert!(brace("#define BEGIN {\n"));
         assert!(!brace("#define F(x) do { \\\n x; } while (0)\nint comp;\n"));

@@ -233,7 +233,7 @@ mod tests {
             text.as_bytes(),
             &lines,
             Language::Fortran,
-            &crate::source::Absent::new(),
+            &crate::source::UndefinedMacros::new(),
         );
         let conditions = Conditions::new(text.as_bytes(), &lines, &groups);
         let at = text.find('@').unwrap();

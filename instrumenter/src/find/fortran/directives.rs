@@ -6,7 +6,7 @@ use super::logical::Logical;
 use super::physical::Sentinel;
 use super::words::words;
 use crate::openmp::directives::DIRECTIVES;
-use crate::openmp::parse::{Word, parse};
+use crate::openmp::parse::{DirectiveToken, parse};
 use crate::openmp::pomp::POMP_DIRECTIVES;
 use crate::openmp::{Directive, Language};
 use crate::source::Form;
@@ -19,7 +19,7 @@ pub(super) struct DirectiveLines {
     /// Behind its last newline.
     pub(super) after: usize,
     pub(super) sentinel: Sentinel,
-    pub(super) words: Vec<Word>,
+    pub(super) words: Vec<DirectiveToken>,
     pub(super) meaning: Meaning,
     /// Why it can't be used where it stands, if so.
     pub(super) unusable: Option<&'static str>,
@@ -71,12 +71,12 @@ fn unusable(text: &[u8], line: &Logical) -> Option<&'static str> {
     ends_file.then_some("the file ends with it")
 }
 
-fn meaning(words: &[Word], sentinel: Sentinel) -> Meaning {
+fn meaning(words: &[DirectiveToken], sentinel: Sentinel) -> Meaning {
     let table = match sentinel {
         Sentinel::Omp => DIRECTIVES,
         Sentinel::Pomp => POMP_DIRECTIVES,
     };
-    let is_end = |word: &Word| word.text.eq_ignore_ascii_case("end");
+    let is_end = |word: &DirectiveToken| word.text.eq_ignore_ascii_case("end");
     let own_row = parse(words, table, Language::Fortran);
     match (own_row, words.split_first()) {
         (Ok(directive), _) => Meaning::Begin(directive),

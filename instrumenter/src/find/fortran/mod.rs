@@ -169,7 +169,7 @@ impl<'s> Finder<'s> {
             })
             .collect();
         let groups = match source.layout.preprocessed_by_compiler {
-            true => Groups::new(text, &preprocessor, Language::Fortran, &source.absent),
+            true => Groups::new(text, &preprocessor, Language::Fortran, &source.undefined),
             // Whoever reads the text next ignores them.
             false => Groups::default(),
         };

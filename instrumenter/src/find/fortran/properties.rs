@@ -91,7 +91,7 @@ fn check(text: Vec<u8>, layout: Layout) -> Result<(), TestCaseError> {
         language: Language::Fortran,
         text,
         layout,
-        absent: crate::source::Absent::new(),
+        undefined: crate::source::UndefinedMacros::new(),
     };
     let found = FortranFrontEnd.find(&source);
     let text = &source.text;

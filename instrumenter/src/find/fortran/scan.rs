@@ -80,7 +80,7 @@ fn expand(source: &Source, read: &Reader<'_>, depth: &mut usize, out: &mut Vec<u
             text: content,
             language: source.language,
             layout: source.layout,
-            absent: source.absent.clone(),
+            undefined: source.undefined.clone(),
         };
         *depth += 1;
         expand(&included, read, depth, out);

@@ -18,7 +18,7 @@ fn find(text: &str, layout: Layout) -> Found {
         language: Language::Fortran,
         text: text.as_bytes().to_vec(),
         layout,
-        absent: crate::source::Absent::new(),
+        undefined: crate::source::UndefinedMacros::new(),
     })
 }
 

@@ -10,7 +10,7 @@ use super::tokens::TokenKind;
 use crate::openmp::Language;
 use crate::openmp::clauses::{CLAUSES, OF_WHOLE};
 use crate::openmp::directives::DIRECTIVES;
-use crate::openmp::parse::Word;
+use crate::openmp::parse::DirectiveToken;
 use crate::openmp::pomp::POMP_DIRECTIVES;
 use crate::source::Form;
 
@@ -30,7 +30,7 @@ static KEYWORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
 });
 
 /// The words of a directive's logical line.
-pub(super) fn words(line: &Logical, form: Form) -> Vec<Word> {
+pub(super) fn words(line: &Logical, form: Form) -> Vec<DirectiveToken> {
     let mut words = Vec::new();
     let mut depth = 0i32;
     let mut at = 0;
@@ -51,7 +51,7 @@ pub(super) fn words(line: &Logical, form: Form) -> Vec<Word> {
 
 /// Appends what begins with a token that is no keyword, and says how many tokens
 /// that are: the name of a common block in its slashes is one word.
-fn other(line: &Logical, at: usize, words: &mut Vec<Word>) -> usize {
+fn other(line: &Logical, at: usize, words: &mut Vec<DirectiveToken>) -> usize {
     let text = |index: usize| line.tokens.get(index).map(|token| line.text(token));
     let begins_item = at > 0 && matches!(text(at - 1), Some(b"(" | b"," | b":"));
     let slashes = text(at) == Some(b"/") && text(at + 2) == Some(b"/");
@@ -70,7 +70,7 @@ fn other(line: &Logical, at: usize, words: &mut Vec<Word>) -> usize {
         .flat_map(|token| line.text(token))
         .copied()
         .collect();
-    words.push(Word {
+    words.push(DirectiveToken {
         text: String::from_utf8_lossy(&text).into_owned(),
         range: line.source(&tokens[0]).start..line.source(&tokens[taken - 1]).end,
     });
@@ -79,7 +79,7 @@ fn other(line: &Logical, at: usize, words: &mut Vec<Word>) -> usize {
 
 /// Appends the keywords that begin with a token, and says how many tokens they
 /// are made of: as many as possible, since blanks mean nothing in fixed form.
-fn keywords(line: &Logical, at: usize, form: Form, words: &mut Vec<Word>) -> usize {
+fn keywords(line: &Logical, at: usize, form: Form, words: &mut Vec<DirectiveToken>) -> usize {
     // The bytes of the tokens so far, each with its place in the glued line.
     let mut bytes: Vec<(u8, usize)> = Vec::new();
     let most = match form {
@@ -108,10 +108,10 @@ fn keywords(line: &Logical, at: usize, form: Form, words: &mut Vec<Word>) -> usi
     taken
 }
 
-fn piece_of(line: &Logical, bytes: &[(u8, usize)]) -> Word {
+fn piece_of(line: &Logical, bytes: &[(u8, usize)]) -> DirectiveToken {
     let text: Vec<u8> = bytes.iter().map(|(byte, _)| *byte).collect();
     let place = |byte: Option<&(u8, usize)>| byte.map_or(0, |(_, at)| line.glued.source(*at));
-    Word {
+    DirectiveToken {
         text: String::from_utf8_lossy(&text).into_owned(),
         range: place(bytes.first())..place(bytes.last()) + 1,
     }

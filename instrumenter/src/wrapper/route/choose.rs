@@ -4,7 +4,7 @@
 //! Headers are looked up as the compiler would, in the directories that the
 //! command names. The system's own are not looked at: nothing is measured in
 //! them. Conditionals are evaluated only around what is found, and only as far as
-//! macros are known to be absent: more may be read than is included, which costs time
+//! macros are known to be undefined: more may be read than is included, which costs time
 //! and no more.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -12,17 +12,17 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::find::Hidden;
-use crate::find::c::file::{File, IsAbsent};
+use crate::find::c::file::{File, IsUndefined};
 use crate::find::c::scan::{self, Include};
 use crate::names;
 use crate::openmp::Language;
-use crate::source::Absent;
+use crate::source::UndefinedMacros;
 use crate::wrapper::command::classify::{Argument, CommandLine, Role};
 use crate::wrapper::command::flags::Meaning;
 use crate::wrapper::compilers::Compiler;
-use crate::wrapper::route::absent::Macros;
 use crate::wrapper::route::fortran_text;
 use crate::wrapper::route::headers::environment_directories;
+use crate::wrapper::route::undefined_macros::Macros;
 use crate::wrapper::unit::Unit;
 
 /// More headers than this are not worth the time: preprocessing is cheaper.
@@ -72,7 +72,7 @@ pub(crate) fn reason(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Op
         return Some(Reason::expansion("a macro names an included file"));
     }
     let macros = Macros::new(compiler, line, headers);
-    let is_absent = |name: &str| macros.is_absent(name);
+    let is_undefined = |name: &str| macros.is_undefined(name);
     // Braces are of no interest to a source without constructs.
     let has_constructs = unit.text != unit.original;
     let mut hiding = BTreeMap::new();
@@ -80,26 +80,30 @@ pub(crate) fn reason(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Op
     for (number, (path, file)) in headers.files.iter().enumerate() {
         let placed = |hidden: Hidden| hidden.in_file(&path.to_string_lossy(), file.text());
         if number > 0 {
-            let brace = || scan::hidden_brace(file, &is_absent).map(placed);
+            let brace = || scan::hidden_brace(file, &is_undefined).map(placed);
             if let Some(why) = has_constructs.then(brace).flatten() {
                 return Some(Reason::expansion(why));
             }
-            let why = || scan::hidden_in_header(file, &is_absent).map(placed);
+            let why = || scan::hidden_in_header(file, &is_undefined).map(placed);
             in_header = in_header.or_else(why);
         }
-        let names = scan::names_that_hide(file, &is_absent).into_iter();
+        let names = scan::names_that_hide(file, &is_undefined).into_iter();
         hiding.extend(names.map(|(name, hidden)| (name, placed(hidden))));
     }
-    let by_macro = used(line, headers, hiding, &is_absent).map(Reason::expansion);
+    let by_macro = used(line, headers, hiding, &is_undefined).map(Reason::expansion);
     by_macro.or(in_header.map(|why| Reason {
         needs: Needs::Includes,
         why,
     }))
 }
 
-/// The macros that decide conditionals in a source and are known to be absent.
-pub(crate) fn absent(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Absent {
-    Macros::new(compiler, line, unit.headers(line)).absent_in(&unit.original)
+/// The macros that decide conditionals in a source and are known to be undefined.
+pub(crate) fn undefined_macros(
+    compiler: &Compiler,
+    line: &CommandLine,
+    unit: &Unit,
+) -> UndefinedMacros {
+    Macros::new(compiler, line, unit.headers(line)).undefined_in(&unit.original)
 }
 
 /// Why one of the macros that hide something matters: code names it, or a macro that
@@ -108,14 +112,14 @@ fn used(
     line: &CommandLine,
     headers: &Headers,
     mut hiding: BTreeMap<String, String>,
-    is_absent: IsAbsent<'_>,
+    is_undefined: IsUndefined<'_>,
 ) -> Option<String> {
     let first = hiding.values().next()?.clone();
     let mut known = 0;
     while known < hiding.len() {
         known = hiding.len();
         for file in headers.files() {
-            let found = scan::mentions(file, &hiding, is_absent);
+            let found = scan::mentions(file, &hiding, is_undefined);
             if let Some(name) = found.in_code {
                 return hiding.remove(&name);
             }

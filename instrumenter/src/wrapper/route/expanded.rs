@@ -167,7 +167,7 @@ fn made_of(
             preprocessed_by_compiler: false,
             ..unit.layout
         },
-        absent: NEVER_DEFINED.iter().map(|name| (*name).into()).collect(),
+        undefined: NEVER_DEFINED.iter().map(|name| (*name).into()).collect(),
     };
     let Ok(made) = instrumented(how, &source, line, unit.index, false) else {
         return Shown::Failed(DEFECT);

@@ -94,7 +94,7 @@ fn source(unit: &Unit, text: &[u8]) -> Source {
         language: Language::Fortran,
         text: text.to_owned(),
         layout: unit.layout,
-        absent: crate::source::Absent::new(),
+        undefined: crate::source::UndefinedMacros::new(),
     }
 }
 

@@ -64,7 +64,7 @@ impl Ledger {
             let from = first[node.region];
             let of_node = entries.iter_mut().skip(from);
             for entry in of_node.take_while(|entry| entry.region == node.region) {
-                entry.add(&Place { here, node, walls }, profile.run.pair_cost_ps);
+                entry.add(&WeighedNode { here, node, walls }, profile.run.pair_cost_ps);
             }
         }
         entries.retain(|entry| entry.amount.lost > 0);
@@ -139,15 +139,15 @@ fn entry(region: usize, cost: &'static Cost) -> Entry {
 }
 
 /// A node, with what its threads weigh.
-struct Place<'a, 'p> {
+struct WeighedNode<'a, 'p> {
     here: usize,
     node: &'a TreeNode<'p>,
     walls: &'a Walls,
 }
 
 impl Entry {
-    fn add(&mut self, place: &Place<'_, '_>, pair_cost_ps: u64) {
-        let Place { here, node, walls } = *place;
+    fn add(&mut self, place: &WeighedNode<'_, '_>, pair_cost_ps: u64) {
+        let WeighedNode { here, node, walls } = *place;
         let is_team = node.kind.is_parallel();
         let scope = if is_team { Some(here) } else { node.scope };
         let mut here = Amount::default();

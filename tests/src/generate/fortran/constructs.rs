@@ -1,6 +1,6 @@
 //! Statements that begin with a directive.
 
-use super::super::Place;
+use super::super::Allowed;
 use super::Fortran;
 use super::lines::{Line, code, directive};
 
@@ -18,8 +18,8 @@ fn around(begin: impl Into<String>, lines: Vec<Line>, end: impl Into<String>) ->
 
 impl Fortran {
     /// A construct that may stand here.
-    pub(super) fn construct(&mut self, place: Place) -> Vec<Line> {
-        let inner = Place {
+    pub(super) fn construct(&mut self, place: Allowed) -> Vec<Line> {
+        let inner = Allowed {
             depth: place.depth - 1,
             ..place
         };
@@ -39,7 +39,7 @@ impl Fortran {
     }
 
     /// A directive that stands alone.
-    pub(super) fn alone(&mut self, place: Place) -> Vec<Line> {
+    pub(super) fn alone(&mut self, place: Allowed) -> Vec<Line> {
         let words = match self.below(6) {
             0 | 1 if place.shared => "barrier",
             2 if place.free => "taskwait",
@@ -51,7 +51,7 @@ impl Fortran {
     }
 
     /// Nothing is cancelled, but the compiler does not know.
-    fn cancel(&mut self, place: Place) -> Vec<Line> {
+    fn cancel(&mut self, place: Allowed) -> Vec<Line> {
         match place.cancel {
             None => Vec::new(),
             Some(kind) if self.once_in(3) => vec![directive(format!("cancel {kind} if(no)"))],
@@ -65,9 +65,9 @@ impl Fortran {
     }
 
     /// A `parallel` construct, combined or not.
-    pub(super) fn team(&mut self, place: Place) -> Vec<Line> {
+    pub(super) fn team(&mut self, place: Allowed) -> Vec<Line> {
         let parallel = place.parallel + 1;
-        let inside = Place {
+        let inside = Allowed {
             parallel,
             shared: true,
             cancel: None,
@@ -103,7 +103,7 @@ impl Fortran {
             }
             _ => {
                 let cancel = self.once_in(3).then_some("parallel");
-                let text = self.block(Place { cancel, ..inside });
+                let text = self.block(Allowed { cancel, ..inside });
                 let none = match self.once_in(3) {
                     true => self.default_none(&text),
                     false => String::new(),
@@ -113,7 +113,7 @@ impl Fortran {
         }
     }
 
-    fn workshare(&mut self, place: Place) -> Vec<Line> {
+    fn workshare(&mut self, place: Allowed) -> Vec<Line> {
         let nowait = self.one_of(&["", "", " nowait"]);
         match self.below(9) {
             0..3 => self.loop_of("do", "", place),
@@ -162,7 +162,7 @@ impl Fortran {
     }
 
     /// A worksharing loop with clauses that fit together.
-    fn loop_of(&mut self, name: &str, clauses: &str, place: Place) -> Vec<Line> {
+    fn loop_of(&mut self, name: &str, clauses: &str, place: Allowed) -> Vec<Line> {
         let (i, k) = (self.index(), self.number());
         let n = 1 + self.below(7);
         let mut words = format!("{name}{clauses}");
@@ -202,7 +202,7 @@ impl Fortran {
             cancel = Some("do");
         }
         words += self.one_of(&["", " schedule(dynamic, 2)", " schedule(guided)"]);
-        body.extend(self.statement(Place {
+        body.extend(self.statement(Allowed {
             cancel,
             ..place.apart()
         }));
@@ -270,7 +270,7 @@ impl Fortran {
         all
     }
 
-    fn sections(&mut self, place: Place) -> Vec<Line> {
+    fn sections(&mut self, place: Allowed) -> Vec<Line> {
         let mut lines = Vec::new();
         for number in 0..1 + self.below(3) {
             if number > 0 || self.once_in(2) {
@@ -287,9 +287,9 @@ impl Fortran {
         lines
     }
 
-    fn critical(&mut self, place: Place) -> Vec<Line> {
+    fn critical(&mut self, place: Allowed) -> Vec<Line> {
         let name = self.one_of(&["", " (name)", " (other)"]);
-        let inside = Place {
+        let inside = Allowed {
             free: false,
             ..place.apart()
         };
@@ -315,7 +315,7 @@ impl Fortran {
         }
     }
 
-    fn task(&mut self, place: Place) -> Vec<Line> {
+    fn task(&mut self, place: Allowed) -> Vec<Line> {
         let clause = self.one_of(&[
             "",
             "",
@@ -340,7 +340,7 @@ impl Fortran {
         lines
     }
 
-    fn group_of_tasks(&mut self, place: Place) -> Vec<Line> {
+    fn group_of_tasks(&mut self, place: Allowed) -> Vec<Line> {
         if !self.once_in(3) {
             let text = self.statement(place.apart());
             return around("taskgroup", text, "end taskgroup");

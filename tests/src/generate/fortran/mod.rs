@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 pub use lines::Layout;
 
 use super::words::Writer;
-use super::{Dialect, Place};
+use super::{Allowed, Dialect};
 use lines::{Line, code, directive};
 
 /// What is written so far.
@@ -46,7 +46,7 @@ pub fn program(seed: u64, layout: Layout) -> String {
         label: 10,
         preprocessed: layout.preprocessed,
     };
-    let serial = Place {
+    let serial = Allowed {
         depth: 4,
         parallel: 0,
         shared: false,

@@ -1,16 +1,16 @@
 //! Statements without directives of their own.
 
-use super::super::Place;
+use super::super::Allowed;
 use super::Fortran;
 use super::lines::{Line, code, conditional, directive, labelled, preprocessor};
 
 impl Fortran {
     /// Statements that may stand wherever an executable one may.
-    pub(super) fn statement(&mut self, place: Place) -> Vec<Line> {
+    pub(super) fn statement(&mut self, place: Allowed) -> Vec<Line> {
         if place.depth == 0 {
             return self.tick();
         }
-        let inner = Place {
+        let inner = Allowed {
             depth: place.depth - 1,
             ..place
         };
@@ -52,7 +52,7 @@ impl Fortran {
     }
 
     /// Several statements; only here directives may stand alone.
-    pub(super) fn block(&mut self, place: Place) -> Vec<Line> {
+    pub(super) fn block(&mut self, place: Allowed) -> Vec<Line> {
         let mut lines = Vec::new();
         for _ in 0..1 + self.below(3) {
             if self.once_in(4) {
@@ -92,7 +92,7 @@ impl Fortran {
         }
     }
 
-    fn repeat(&mut self, place: Place) -> Vec<Line> {
+    fn repeat(&mut self, place: Allowed) -> Vec<Line> {
         let i = self.index();
         // A cancelled construct is not the loop's.
         let text = self.statement(place);
@@ -119,7 +119,7 @@ impl Fortran {
     }
 
     /// Text that the preprocessor chooses, if there is one.
-    fn chosen(&mut self, place: Place) -> Vec<Line> {
+    fn chosen(&mut self, place: Allowed) -> Vec<Line> {
         let (one, other) = (self.statement(place), self.tick());
         if !self.preprocessed {
             return one;
@@ -139,9 +139,9 @@ impl Fortran {
     }
 
     /// The call of a subroutine whose constructs bind to the caller's team.
-    fn call(&mut self, place: Place) -> Vec<Line> {
+    fn call(&mut self, place: Allowed) -> Vec<Line> {
         let name = format!("s{}", self.number());
-        let inside = Place {
+        let inside = Allowed {
             cancel: None,
             ..place
         };

@@ -5,7 +5,7 @@
 //! a system header. Names that may be the compiler's own are not asked for ([`deciding`]),
 //! and the text of every file is searched that the source may include, system headers
 //! among them. If a file is not found, a compiler other than the system's may know
-//! better: nothing is known to be absent then. For the system's it has to stand in a
+//! better: nothing is known to be undefined then. For the system's it has to stand in a
 //! branch that is not compiled.
 
 use std::cell::{OnceCell, RefCell};
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 use crate::find::c::conditions::{deciding, definitions};
 use crate::find::c::file::File;
-use crate::source::Absent;
+use crate::source::UndefinedMacros;
 use crate::wrapper::command::classify::CommandLine;
 use crate::wrapper::compilers::Compiler;
 use crate::wrapper::route::choose::Headers;
@@ -54,7 +54,7 @@ pub(crate) struct Macros<'a> {
     /// None if they can't all be read.
     system: OnceCell<Option<SystemHeaders>>,
     /// Those that were asked for; while one is looked up it counts as defined.
-    absent: RefCell<HashMap<String, bool>>,
+    undefined: RefCell<HashMap<String, bool>>,
 }
 
 impl<'a> Macros<'a> {
@@ -70,38 +70,42 @@ impl<'a> Macros<'a> {
             words,
             defined: OnceCell::new(),
             system: OnceCell::new(),
-            absent: RefCell::default(),
+            undefined: RefCell::default(),
         }
     }
 
-    /// Those that decide conditionals of a text and are absent.
-    pub(crate) fn absent_in(&self, text: &[u8]) -> Absent {
-        let mut absent = deciding(text);
-        absent.retain(|name| self.is_absent(name));
-        absent
+    /// Those that decide conditionals of a text and are undefined.
+    pub(crate) fn undefined_in(&self, text: &[u8]) -> UndefinedMacros {
+        let mut undefined = deciding(text);
+        undefined.retain(|name| self.is_undefined(name));
+        undefined
     }
 
-    /// Whether a macro that decides a conditional is absent.
-    pub(crate) fn is_absent(&self, name: &str) -> bool {
-        if let Some(absent) = self.absent.borrow().get(name) {
-            return *absent;
+    /// Whether a macro that decides a conditional is undefined.
+    pub(crate) fn is_undefined(&self, name: &str) -> bool {
+        if let Some(undefined) = self.undefined.borrow().get(name) {
+            return *undefined;
         }
-        let set = |absent| self.absent.borrow_mut().insert(name.to_owned(), absent);
+        let set = |undefined| {
+            self.undefined
+                .borrow_mut()
+                .insert(name.to_owned(), undefined)
+        };
         set(false);
-        let absent = self.knowable
+        let undefined = self.knowable
             && !self.words.iter().any(|word| word.contains(name))
             && !self.users_define(name)
             && self.system().is_some_and(|system| !system.define(name));
-        set(absent);
-        absent
+        set(undefined);
+        undefined
     }
 
-    /// Whether one of the user's files defines a macro, but in branches that need absent
+    /// Whether one of the user's files defines a macro, but in branches that need undefined
     /// ones.
     fn users_define(&self, name: &str) -> bool {
         let defined = self.defined.get_or_init(|| self.definitions());
-        let is_absent = |name: &str| self.is_absent(name);
-        let compiled = |(file, at): &(&File, usize)| file.compiles(*at, &is_absent);
+        let is_undefined = |name: &str| self.is_undefined(name);
+        let compiled = |(file, at): &(&File, usize)| file.compiles(*at, &is_undefined);
         let places = defined.get(name.as_bytes());
         places.is_some_and(|places| places.iter().any(compiled))
     }
