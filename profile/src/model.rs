@@ -156,7 +156,20 @@ impl Run {
     pub fn measuring_ps(&self, row: &Row, kind: RegionKind) -> u128 {
         let timed = u128::from(row.pairs(kind)) * u128::from(self.pair_cost_ps);
         let passed = u128::from(row.passed_pairs(kind)) * u128::from(self.passed_pair_cost_ps);
-        timed + passed
+        timed.max(Self::measured_ps(row)) + passed
+    }
+
+    /// What timing a row's instances was measured to take, in picoseconds; 0 where it was not.
+    fn measured_ps(row: &Row) -> u128 {
+        row.estimate()
+            .map_or(0, |estimate| u128::from(estimate.cost_ns) * 1000)
+    }
+
+    /// How much of that threads waited for each other, and did not spend on events.
+    #[must_use]
+    pub fn measuring_wait_ps(&self, row: &Row, kind: RegionKind) -> u128 {
+        let timed = u128::from(row.pairs(kind)) * u128::from(self.pair_cost_ps);
+        Self::measured_ps(row).saturating_sub(timed)
     }
 
     /// What a reader should know, as sentences: the notes, and what is special about a

@@ -244,6 +244,7 @@ impl RegionKind {
             Self::Atomic
                 | Self::Critical
                 | Self::Flush
+                | Self::Lock
                 | Self::Master
                 | Self::Ordered
                 | Self::Taskyield

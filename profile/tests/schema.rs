@@ -140,6 +140,7 @@ fn full() -> Profile {
     *row = row.clone().with_estimate(Some(Estimate {
         timed: 1,
         error_ns: 2,
+        cost_ns: 3,
     }));
     profile.distributions = vec![Distribution {
         region: 0,

@@ -283,7 +283,7 @@ fn what_measuring_costs_is_followed_by_what_costs_less() {
     };
     let estimate = Some(Estimate {
         timed: 9_000_000,
-        error_ns: 0,
+        ..Estimate::default()
     });
     assert!(advice(Kind::Atomic, None).starts_with("All executions were timed"));
     let not_built = |group: &str| {

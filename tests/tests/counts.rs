@@ -27,6 +27,32 @@ fn of_newer_constructs() {
     }
 }
 
+/// What is passed over is counted, too, and what happens in it keeps its place.
+#[test]
+fn of_what_is_timed_by_sample() {
+    let bin = romp_bin_dir().unwrap();
+    let fixture = Fixture::read("counts/hot_constructs.c").unwrap();
+    for compiler in ["gcc", "clang"] {
+        let found = Compiler::find(compiler).unwrap();
+        let program = build(&fixture, &found, "gnu11", Build::Instrumented(&bin)).unwrap();
+        for (threads, budget) in [("1", "5%"), ("2", "5%"), ("4", "5%"), ("2", "none")] {
+            let environment = [("OMP_NUM_THREADS", threads), ("ROMP_BUDGET", budget)];
+            let ran = run(&fixture, &program, &environment).unwrap();
+            let profile = ran.profile().unwrap();
+            let case = format!("{compiler}, {threads} threads, {budget}");
+            // How fast the machine is decides which of them are sampled.
+            let notes = profile.run.notes.iter();
+            let notes: Vec<_> = notes
+                .filter(|note| !note.contains("(ROMP_BUDGET; "))
+                .collect();
+            assert_eq!(notes, Vec::<&String>::new(), "{case}");
+            assert_eq!(visits(&profile), printed(&ran.stdout()), "{case}");
+            let contradictions = invariants::contradictions(&profile);
+            assert_eq!(contradictions, Vec::<String>::new(), "{case}");
+        }
+    }
+}
+
 #[test]
 fn in_fortran() {
     all_counts_are_right("every_construct.f90", "gfortran", "gnu");

@@ -236,7 +236,7 @@ fn look(member: &'static Frame, fork: &'static Frame, node: &'static Node) {
     if let Some(last) = Last::of(arrivals)
         && let Some(waits) = node.waits()
     {
-        waits.add_late(last.member, last.after_others, last.after_first);
+        waits.add_late(last.member, 1, [last.after_others, last.after_first]);
     }
 }
 

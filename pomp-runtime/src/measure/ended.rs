@@ -27,6 +27,10 @@ impl Thread {
     #[inline(always)]
     pub(super) fn end_part(&'static self, frame: &'static Frame, at: u64) {
         let Some(root) = frame.node() else { return };
+        if frame.is_counted() {
+            frame.end_counted_member();
+            return self.watch_for_the_next_team();
+        }
         let is_passing = self.is_passing(frame);
         let phase = if is_passing {
             PseudoRegion::Main
@@ -37,6 +41,9 @@ impl Thread {
             let measured = pause::without(0, at);
             root.span(PseudoRegion::Exit).add(measured.wrapping_neg());
             root.span(PseudoRegion::Ibarr).add(0);
+            if frame.weight.get() != 0 {
+                self.add_member_to_sample(frame, root, at);
+            }
             if counters::are_on() {
                 self.stop_counters(frame, root);
             }
@@ -93,6 +100,22 @@ impl Thread {
         }
     }
 
+    /// A team begins of which this thread is told, so its next event need not look whether the
+    /// old one is gone: the record of that is written by the thread that forked it, and to
+    /// read it from another processor takes longer than all else that a begin does.
+    #[inline(always)]
+    pub(crate) fn begins_in_a_team(&self) {
+        let serves_anew = self.top().is_some_and(|top| {
+            top.role() == Role::Ended && top.below().is_some_and(|below| below.role() == Role::Base)
+        });
+        let was_passed = self.passed_member.has_ended() || self.passed_member.is_in();
+        self.passed_member.leave();
+        if (serves_anew || was_passed) && !self.sampler.is_passing() {
+            self.sampler.forget_place();
+            self.looks_no_more();
+        }
+    }
+
     /// Leaves a team that is gone.
     pub(super) fn leave_old_team(&'static self) {
         if let Some(top) = self.top().filter(|top| top.is_stale()) {
@@ -138,7 +161,8 @@ impl Frame {
         if let Some(last) = latest.last
             && let Some(waits) = self.above().and_then(Frame::node).and_then(|n| n.waits())
         {
-            waits.add_late(last.member, last.after_others, last.after_first);
+            let times = team.weight.get().max(1);
+            waits.add_late(last.member, times, [last.after_others, last.after_first]);
         }
         latest.release
     }

@@ -1,7 +1,7 @@
 //! A frame of a thread's stack: one instance of a region that is open, with the role that
 //! it has there.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
@@ -123,6 +123,10 @@ pub(crate) struct Frame {
     pub(super) member_of: SharedRef<Team>,
     /// Of a function or a task's execution: where the machine's stack was.
     pub(super) stack: SharedU64,
+    /// Of a member frame: for how many instances this one stands, as `Team::weight`; and
+    /// whether it was passed over, and is here for what happens in it.
+    pub(super) weight: SharedU64,
+    pub(super) is_counted: AtomicBool,
     /// Of a member frame: how many loops were traced in it.
     pub(super) loops: SharedU64,
     /// Of a team or a task that is traced: its label.
@@ -266,6 +270,48 @@ impl Frame {
         self.node.set(Some(node));
         self.role.store(role as u8, Ordering::Relaxed);
         self.start.set(start);
+    }
+
+    /// Of a member whose whole part is one construct, which begins now: it has since the
+    /// member did, so that nobody has to ask for the time again.
+    #[inline(always)]
+    pub(super) fn begin_of_work(&self) -> Option<u64> {
+        (self.within() == PseudoRegion::Enter as u8).then(|| self.start())
+    }
+
+    /// The same of its end: the time of that, if the member ends now.
+    #[inline(always)]
+    pub(super) fn end_of_work(&self) -> Option<u64> {
+        (self.within() == MAIN && !self.is_counted()).then(|| self.phase_start.get())
+    }
+
+    /// Of a member frame: whether the member is passed over.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.is_counted.load(Ordering::Relaxed)
+    }
+
+    /// A member's part that is passed over goes on from now on the stack.
+    pub(super) fn begin_counted_member(&self, root: &'static Node, team: &'static Team, at: u64) {
+        self.begin(Role::Member, root, at);
+        self.loops.set(0);
+        self.slot.set(None);
+        self.barriers.set(0);
+        self.instance.set(team.instance());
+        self.member_of.set(Some(team));
+        self.weight.set(0);
+        self.is_counted.store(true, Ordering::Relaxed);
+        self.set_within(PseudoRegion::Body as u8);
+    }
+
+    /// Of a fork frame: whether the members of its team are passed over.
+    pub(crate) fn has_passed_team(&self) -> bool {
+        self.team.get().is_some_and(Team::is_passed)
+    }
+
+    /// It ends.
+    pub(super) fn end_counted_member(&self) {
+        self.set_role(Role::Ended);
+        self.set_within(MAIN);
     }
 
     /// Starts a phase; the one before must have ended.

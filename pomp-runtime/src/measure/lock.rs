@@ -40,6 +40,8 @@ impl LockCall {
 pub(crate) struct Unset {
     set: LockCall,
     got: Got,
+    /// For how many instances it stands, if only some are timed.
+    weight: u64,
 }
 
 impl Unset {
@@ -60,6 +62,8 @@ pub(crate) struct Held {
     node: SharedRef<Node>,
     start: SharedU64,
     acquired: SharedU64,
+    /// For how many instances this one stands, if only some are timed.
+    weight: SharedU64,
     next: SharedRef<Held>,
 }
 
@@ -155,13 +159,16 @@ impl Thread {
         if let Some(held) = self.held(address) {
             held.change_depth(|depth| depth.saturating_add(1));
             self.trace_call(Op::LockNested, call, address, at);
-            return self.add_instance(call.node, at.wrapping_sub(call.start));
+            return self.add_call(call, at);
         }
         self.trace_call(Op::LockSet, call, address, at);
         if let Some(held) = self.held(0).or_else(|| self.new_held()) {
             held.node.set(Some(call.node));
             held.start.set(call.start);
             held.acquired.set(at);
+            if let Some(sample) = call.node.sample() {
+                held.weight.set(self.weigh(call.node, sample));
+            }
             held.depth.store(1, Ordering::Relaxed);
             held.address.store(address, Ordering::Release);
         }
@@ -177,14 +184,22 @@ impl Thread {
         call.node
             .span(PseudoRegion::Enter)
             .add(at.wrapping_sub(call.start));
+        self.add_call(call, at);
+    }
+
+    /// An instance that ends with the call.
+    fn add_call(&'static self, call: LockCall, at: u64) {
         self.add_instance(call.node, at.wrapping_sub(call.start));
+        if let Some(sample) = call.node.sample() {
+            sample.timed_besides();
+        }
     }
 
     /// A call that neither sets nor unsets has returned.
     pub(crate) fn lock_called(&'static self, call: LockCall, at: u64) {
         let call = call.without_pauses(at);
         self.trace_call(Op::LockCalled, call, 0, at);
-        self.add_instance(call.node, at.wrapping_sub(call.start));
+        self.add_call(call, at);
     }
 
     /// The lock is about to be unset: the hold ends, unless it nests deeper.
@@ -214,19 +229,35 @@ impl Thread {
         };
         held.address.store(0, Ordering::Relaxed);
         self.let_go(got, at);
-        Some(Unset { set: call, got })
+        Some(Unset {
+            set: call,
+            got,
+            weight: held.weight.get(),
+        })
     }
 
     /// The unset call, which began at `start`, has returned.
     #[inline(always)]
     pub(crate) fn lock_released(&'static self, unset: Unset, start: u64, at: u64) {
-        let Unset { set, got } = unset;
+        let Unset { set, got, weight } = unset;
         let set = set.without_pauses(at);
         self.trace_call(Op::LockFree, set, got.guard, at);
         set.node
             .span(PseudoRegion::Exit)
             .add(at.wrapping_sub(start));
-        self.add_instance(set.node, at.wrapping_sub(set.start));
+        match set.node.sample() {
+            None => self.add_instance(set.node, at.wrapping_sub(set.start)),
+            Some(sample) => {
+                sample.weight.set(weight);
+                sample.part(
+                    PseudoRegion::Enter as u8,
+                    got.acquired.wrapping_sub(got.asked),
+                );
+                sample.part(PseudoRegion::Body as u8, start.wrapping_sub(got.acquired));
+                sample.part(PseudoRegion::Exit as u8, at.wrapping_sub(start));
+                self.close_sampled(set.node, set.start, at);
+            }
+        }
         self.account(got);
     }
 
@@ -246,6 +277,7 @@ impl Thread {
     /// From now on this thread holds no lock that is known.
     pub(super) fn forget_locks(&self) {
         self.awaited.set(0);
+        self.passed_lock.forget();
         for held in self.held_locks() {
             held.address.store(0, Ordering::Relaxed);
         }

@@ -44,6 +44,8 @@ pub(crate) mod omp;
 pub(crate) mod open_frames;
 pub(crate) mod own_file;
 pub(crate) mod passed;
+pub(crate) mod passed_locks;
+pub(crate) mod passed_members;
 mod passing;
 pub(crate) mod pause;
 pub(crate) mod quiesce;

@@ -6,7 +6,7 @@
 //! look first, which forgets the place. Stores are few, since an atomic update waits for
 //! those in front of it.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
 use profile::event::{Action, Event};
 use profile::region_kind::{PseudoRegion, RegionKind};
@@ -18,6 +18,7 @@ use super::shared::{SharedRef, SharedU64};
 use super::thread::{self, Thread};
 use super::{attention, coarse_clock, pause, state};
 use crate::measure::calls::tree::{Node, pseudo_region};
+use crate::measure::calls::waits::{NodeWaits, SEVERAL};
 
 /// Constructs that a thread can pass over by turns.
 const ENTRIES: usize = 64;
@@ -46,6 +47,8 @@ pub(super) struct Entry {
     left: AtomicU32,
     armed: AtomicU32,
     node: SharedRef<Node>,
+    /// Of calls that set locks: the address of the lock, or [`SEVERAL`].
+    guard: AtomicUsize,
 }
 
 impl Entry {
@@ -56,6 +59,7 @@ impl Entry {
             left: AtomicU32::new(0),
             armed: AtomicU32::new(0),
             node: SharedRef::none(),
+            guard: AtomicUsize::new(0),
         }
     }
 
@@ -71,6 +75,9 @@ impl Entry {
 
     /// Passes over the next so many.
     pub(super) fn arm(&self, number: u32) {
+        let waits = self.node.get().and_then(Node::known_waits);
+        let guard = waits.map_or(0, NodeWaits::address);
+        self.guard.store(guard, Ordering::Relaxed);
         self.left.store(number, Ordering::Relaxed);
         self.armed.store(number, Ordering::Relaxed);
     }
@@ -107,7 +114,9 @@ impl Entry {
 pub(crate) fn parts(node: &Node) -> &'static [PseudoRegion] {
     use PseudoRegion::{Body, Enter, Exit, Main};
     match node.region().map(|region| region.kind) {
-        Some(RegionKind::Critical | RegionKind::Ordered) => &[Main, Enter, Body, Exit],
+        Some(RegionKind::Critical | RegionKind::Ordered | RegionKind::Lock) => {
+            &[Main, Enter, Body, Exit]
+        }
         _ => &[Main],
     }
 }
@@ -163,6 +172,26 @@ impl Sampler {
     pub(crate) fn pending(&self) -> impl Iterator<Item = (&'static Node, u64)> {
         let entries = self.entries.iter();
         entries.filter_map(|entry| Some((entry.node.get()?, entry.passed())))
+    }
+
+    /// Passes over a call that sets the lock at this address, if that is to be. Gives its
+    /// node. A lock of which the node does not know is set by one that is timed.
+    #[inline(always)]
+    pub(super) fn passed_guarded(
+        &self,
+        region: &'static Region,
+        address: usize,
+    ) -> Option<&'static Node> {
+        let place = self.place.get();
+        let entry = self.entry(region, place);
+        let left = entry.left.load(Ordering::Relaxed);
+        let is_its_own = entry.region.is(region) && entry.place.get() == place;
+        let guard = entry.guard.load(Ordering::Relaxed);
+        if left == 0 || !is_its_own || guard != address && guard != SEVERAL {
+            return None;
+        }
+        entry.left.store(left - 1, Ordering::Relaxed);
+        entry.node.get()
     }
 
     /// Whether an instance is passed over at the moment.
@@ -333,7 +362,7 @@ impl Thread {
         let Some(parent) = top.node() else {
             return false;
         };
-        if !sees_all || self.is_busy() || attention::is_needed() {
+        if !sees_all || self.is_busy() || attention::is_needed() || self.passed_member.is_in() {
             return false;
         }
         sampler.place.set(place_of(parent, top.within()));

@@ -148,6 +148,8 @@ impl Thread {
     pub(super) fn catch_up(&'static self) -> bool {
         if self.sampler.is_passing() {
             self.put_on_stack();
+        } else if self.passed_member.is_in() {
+            self.put_member_on_stack(false);
         } else {
             self.leave_old_team();
         }

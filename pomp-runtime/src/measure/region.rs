@@ -43,6 +43,8 @@ pub(crate) struct Region {
     part: SharedRef<Region>,
     /// Whether a member of a team was told to wait at its end.
     tells_barrier: AtomicBool,
+    /// Of a parallel region: whether anything else happened in a member's part.
+    holds_others: AtomicBool,
 }
 
 impl Region {
@@ -60,6 +62,17 @@ impl Region {
     #[inline(always)]
     pub(crate) fn hides_barrier(&self) -> bool {
         self.kind.is_parallel() && !self.tells_barrier.load(Ordering::Relaxed)
+    }
+
+    /// Of a parallel region: whether anything else happened in a member's part.
+    #[inline(always)]
+    pub(super) fn holds_others(&self) -> bool {
+        self.holds_others.load(Ordering::Relaxed)
+    }
+
+    /// Something happens in a member's part.
+    pub(super) fn hold_others(&self) {
+        self.holds_others.store(true, Ordering::Relaxed);
     }
 
     /// A thread waits at the end of this construct, and says so.
@@ -216,6 +229,7 @@ fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'sta
         occupants: Occupants::none(),
         part: SharedRef::none(),
         tells_barrier: AtomicBool::new(false),
+        holds_others: AtomicBool::new(false),
     })
 }
 

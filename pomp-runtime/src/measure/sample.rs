@@ -24,6 +24,14 @@ pub(crate) fn leave_out_timing() {
     LEAVES_OUT_TIMING.store(true, Ordering::Relaxed);
 }
 
+/// What timing adds to a part of an instance, in ticks.
+fn timing() -> f64 {
+    match LEAVES_OUT_TIMING.load(Ordering::Relaxed) {
+        true => within_measured_time(u128::from(cost_of_pair())) as f64,
+        false => 0.0,
+    }
+}
+
 /// A sum of floating-point numbers, written by one thread.
 #[derive(Debug, Default)]
 pub(super) struct Sum(SharedU64);
@@ -64,6 +72,8 @@ pub(crate) struct Sample {
     weights: Sum,
     squared_weights: Sum,
     weighted: [Sum; PARTS],
+    /// Ticks of long parts of members that were passed over.
+    long: SharedU64,
 }
 
 const PARTS: usize = PseudoRegion::ALL.len();
@@ -101,6 +111,33 @@ impl Sample {
         }
     }
 
+    /// An instance was timed that stands for no other.
+    pub(super) fn timed_besides(&self) {
+        self.timed.add(1);
+    }
+
+    /// A member that was passed over took long.
+    pub(super) fn add_long(&self, ticks: u64) {
+        self.long.add(ticks);
+    }
+
+    /// What members that were passed over took in parts that were long.
+    pub(crate) fn long(&self) -> u64 {
+        self.long.get()
+    }
+
+    /// What so many instances took in one of their parts.
+    pub(crate) fn part_of_passed(&self, part: PseudoRegion, passed: u64) -> u64 {
+        let weights = self.weights.get().max(1.0);
+        let mean = self.weighted[part as usize].get() / weights - timing();
+        (mean.max(0.0) * passed as f64) as u64
+    }
+
+    /// By how much that may be wrong.
+    pub(crate) fn error_of_passed(&self, passed: u64) -> u64 {
+        ((self.half_interval() + timing() * TIMING_ERROR) * passed as f64) as u64
+    }
+
     /// So many instances were passed over.
     pub(super) fn add_passed(&self, number: u64) {
         self.passed.add(number);
@@ -123,10 +160,7 @@ impl Sample {
         if weights < 1.0 {
             return Passed::default();
         }
-        let timing = match LEAVES_OUT_TIMING.load(Ordering::Relaxed) {
-            true => within_measured_time(u128::from(cost_of_pair())) as f64,
-            false => 0.0,
-        };
+        let timing = timing();
         let timed_parts = match parts(node).len() {
             1 => 1,
             several => several - 1,

@@ -36,6 +36,9 @@ use crate::measure::calls::tree::Node;
 const MANY: u64 = 4096;
 /// It is not where an instance takes this many times what timing it does.
 const LONG: u64 = 32;
+/// What it takes longer if the members of a team tell when they begin and end, in pairs of
+/// events: cache lines go from one processor to another meanwhile.
+const TEAM: u64 = 24;
 /// So many instances are timed one after the other before any is passed over. They show how
 /// much times differ, which a few instances that stand for many cannot.
 const TIMED_FIRST: f64 = 1024.0;
@@ -68,10 +71,35 @@ pub(crate) fn consider(node: &'static Node) {
     if !is_on() || node.is_special() || !node.is_leaf() {
         return;
     }
+    let seq = node.span(PseudoRegion::Seq);
+    if seq.count.get() >= MANY {
+        consider_teams(node, seq.ticks.get() / seq.count.get());
+    }
     let main = node.span(PseudoRegion::Main);
     if main.count.get() >= MANY {
         consider_hot(node, main.count.get(), main.ticks.get());
     }
+}
+
+/// Requests for chunks are told of at the member's frame, so it has to be there.
+fn consider_teams(fork: &'static Node, ticks: u64) {
+    let schedule = fork
+        .region()
+        .and_then(|region| region.descriptor.schedule.as_deref());
+    let asks_for_chunks = schedule.is_some_and(|schedule| !schedule.starts_with("static"));
+    if !asks_for_chunks && ticks < LONG / 2 * TEAM * cost_of_pair() {
+        fork.passes_over_teams();
+    }
+}
+
+/// How many teams of a region are passed over behind one that was timed, if so many were, and
+/// teams come at this interval.
+pub(super) fn teams_to_pass_over(timed: u64, interval: u64) -> u64 {
+    if (timed as f64) < TIMED_FIRST || interval == 0 {
+        return 0;
+    }
+    let spacing = TEAM * cost_of_pair() * WHOLE as u64 / BUDGET.load(Ordering::Relaxed).max(1);
+    (spacing / interval).min(MOST)
 }
 
 #[cold]
@@ -102,24 +130,26 @@ impl Thread {
         now: &dyn Fn() -> u64,
     ) {
         let Some(sample) = node.sample() else { return };
+        sample.weight.set(self.weigh(node, sample));
+        self.open_timed(frame, Role::Sampled, node, phase, now);
+    }
+
+    /// For how many instances one stands that is timed now: itself, and those that were
+    /// passed over before it.
+    pub(super) fn weigh(&'static self, node: &'static Node, sample: &'static Sample) -> u64 {
         let entry = self.sampler.entry_of(node);
         if let Some(entry) = entry.filter(|entry| entry.is_of(node)) {
             entry.settle();
         }
-        sample.weight.set(sample.passed.get() + 1);
+        let weight = sample.passed.get() + 1;
         sample.passed.set(0);
-        self.open_timed(frame, Role::Sampled, node, phase, now);
+        weight
     }
 
-    /// An instance ends that was timed.
+    /// An instance ends that was timed from `start` on.
     #[inline(never)]
-    pub(super) fn close_sampled(
-        &'static self,
-        frame: &'static Frame,
-        node: &'static Node,
-        at: u64,
-    ) {
-        let ticks = at.wrapping_sub(frame.start());
+    pub(super) fn close_sampled(&'static self, node: &'static Node, start: u64, at: u64) {
+        let ticks = at.wrapping_sub(start);
         node.span(PseudoRegion::Main).add(ticks);
         node.instances.add(ticks);
         let Some(sample) = node.sample() else { return };
@@ -128,7 +158,7 @@ impl Thread {
         sample.last.set(at);
         let weight = sample.weight.get().max(1);
         if weight > 1 {
-            sample.between.add(frame.start().saturating_sub(before));
+            sample.between.add(start.saturating_sub(before));
         }
         if sample.drawn.get() >= TIMED_FIRST {
             self.arm(node, at.wrapping_sub(before) / weight);

@@ -99,7 +99,10 @@ impl Thread {
             Action::SwitchPhase(phase) => self.switch_phase(region, phase, now()),
             Action::Close => self.close(region, now()),
             Action::OpenWork => match self.combined_member(region) {
-                Some(frame) => self.switch_phase_of(frame, PseudoRegion::Body, now()),
+                Some(frame) => {
+                    let at = frame.begin_of_work().unwrap_or_else(now);
+                    self.switch_phase_of(frame, PseudoRegion::Body, at);
+                }
                 None => self.open(region, PseudoRegion::Body, now),
             },
             Action::CloseWork => self.close_work(region, now()),
@@ -218,6 +221,7 @@ impl Thread {
         match frame.role() {
             Role::Untimed => return Self::switch_phase_untimed(frame, phase),
             Role::Counted => return frame.set_within(phase as u8),
+            Role::Member if frame.is_counted() => return frame.set_within(phase as u8),
             _ => {}
         }
         if let Some(node) = frame.node() {
@@ -251,7 +255,7 @@ impl Thread {
             Role::Sampled => {
                 if let Some(node) = frame.node() {
                     frame.end_phase(node, at);
-                    self.close_sampled(frame, node, at);
+                    self.close_sampled(node, frame.start(), at);
                 }
                 return self.drop_frame(frame);
             }

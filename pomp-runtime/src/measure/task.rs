@@ -29,6 +29,9 @@ impl Thread {
         if let Some(below) = self.below_returned_tasks(execution, stack) {
             self.close_above(below, now());
         }
+        if self.passed_member.has_ended() {
+            self.put_member_on_stack(true);
+        }
         self.begin_task_behind_end();
         if self.paused().is_some() {
             self.open_in_passing(execution, PseudoRegion::Main);

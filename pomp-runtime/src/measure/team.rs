@@ -6,7 +6,7 @@
 //! member's call paths hang below a root of its own, (fork node, number), so
 //! that members never share what they write.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
@@ -44,6 +44,10 @@ pub(crate) struct Team {
     label: SharedU64,
     /// The initial thread that it descends from.
     initial: SharedU64,
+    /// For how many instances this one stands; 0 if none of the region is passed over.
+    pub(super) weight: SharedU64,
+    /// Whether its members are passed over.
+    is_passed: AtomicBool,
     /// The id of the instance: the number of this record in the upper bits, and
     /// how often it was used.
     instance: SharedU64,
@@ -67,6 +71,8 @@ impl Thread {
         team.thread.set(Some(self));
         team.initial.set(self.initial.get());
         team.forker.set(None);
+        team.weight.set(0);
+        team.set_passed(false);
         frame.team_size.store(0, Ordering::Relaxed);
         let at = self.time_of_begin(now);
         self.team_opens(frame, region, at);
@@ -100,9 +106,7 @@ impl Thread {
         };
         if team.thread.is(self) {
             if let Some(fork_frame) = team.frame.get() {
-                let size = size();
-                fork_frame.team_size.store(size, Ordering::Relaxed);
-                self.team_has(fork_frame, size);
+                self.has_size(fork_frame, size());
             }
         } else {
             self.leave_stale_frames(|| self.time_of_begin(&now));
@@ -135,6 +139,8 @@ impl Thread {
         frame.barriers.set(fork);
         frame.instance.set(team.instance.get());
         frame.member_of.set(Some(team));
+        frame.weight.set(team.weight.get());
+        frame.is_counted.store(false, Ordering::Relaxed);
         if root.region().is_some_and(Region::is_combined) {
             let since_fork = pause::between(fork, at);
             frame.start_phase(PseudoRegion::Enter, at.wrapping_sub(since_fork));
@@ -148,6 +154,20 @@ impl Thread {
         if self.is_told() && top.role() == Role::Base {
             self.tell_awake();
         }
+    }
+
+    /// The size of the team that this thread has forked is known.
+    #[inline(always)]
+    pub(super) fn has_size(&'static self, fork: &'static Frame, size: u32) {
+        fork.team_size.store(size, Ordering::Relaxed);
+        self.team_has(fork, size);
+    }
+
+    /// This thread leaves a team, now.
+    #[inline(always)]
+    pub(crate) fn end_member_now(&'static self, region: &'static Region, now: impl Fn() -> u64) {
+        let work = self.combined_member(region).and_then(Frame::end_of_work);
+        self.end_member(region, work.unwrap_or_else(now));
     }
 
     /// This thread leaves a team.
@@ -208,7 +228,8 @@ impl Thread {
     }
 
     pub(super) fn close_member(&'static self, frame: &'static Frame, at: u64) {
-        if let Some(root) = frame.node().filter(|_| !self.is_passing(frame)) {
+        let is_recorded = !self.is_passing(frame) && !frame.is_counted();
+        if let Some(root) = frame.node().filter(|_| is_recorded) {
             self.trace_end(root, at);
             frame.end_phase(root, at);
             // The join will be added when the run ends.
@@ -229,13 +250,23 @@ impl Thread {
             self.trace_join(node, frame.team_size(), at);
             frame.end_phase(node, at);
             self.log.add(node, at.wrapping_sub(frame.start()));
-            let hides_barrier = node.region().is_some_and(Region::hides_barrier);
-            let release = if hides_barrier { frame.release(at) } else { 0 };
-            node.add_join(frame.team_size(), at, release);
+            self.passed_member.leave();
+            if frame.has_passed_team() {
+                node.add_passed_join(frame.team_size(), at, at.wrapping_sub(frame.start()));
+            } else {
+                let hides_barrier = node.region().is_some_and(Region::hides_barrier);
+                let release = if hides_barrier { frame.release(at) } else { 0 };
+                node.add_join(frame.team_size(), at, release);
+                if let (Some(teams), Some(team)) = (node.passed_teams.get(), frame.team.get()) {
+                    let times = [frame.start(), at];
+                    self.has_timed_team(teams, team.weight.get(), times);
+                }
+            }
         }
         if let Some(team) = frame.team.get() {
             // Brings back its cache line, which the members have read, before the next fork.
             team.fork.set(0);
+            team.set_passed(false);
             if let Some(forker) = team.forker.get() {
                 forker.close(team);
             }
@@ -291,6 +322,32 @@ pub(crate) fn stale_since(frame: &Frame) -> Option<u64> {
 }
 
 impl Team {
+    pub(super) fn set_passed(&self, is_passed: bool) {
+        self.is_passed.store(is_passed, Ordering::Relaxed);
+    }
+
+    /// Whether its members are passed over.
+    #[inline(always)]
+    pub(super) fn is_passed(&self) -> bool {
+        self.is_passed.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn is_forked_by(&self, thread: &'static Thread) -> bool {
+        self.thread.is(thread)
+    }
+
+    pub(super) fn initial(&self) -> u64 {
+        self.initial.get()
+    }
+
+    pub(super) fn instance(&self) -> u64 {
+        self.instance.get()
+    }
+
+    pub(super) fn fork_time(&self) -> u64 {
+        self.fork.get()
+    }
+
     /// Its members look for it there.
     pub(super) fn announce(&self, forker: &'static Forker) {
         self.forker.set(Some(forker));

@@ -17,6 +17,8 @@ use super::lock::Held;
 use super::lock_history::Holds;
 use super::mutex::lock;
 use super::passed::Sampler;
+use super::passed_locks::PassedLock;
+use super::passed_members::PassedMember;
 use super::region::Region;
 use super::shared::{SharedRef, SharedU64, leak};
 use super::{clock, errno, omp, pause, state};
@@ -47,6 +49,8 @@ pub(crate) struct Thread {
     pub(crate) trace: Stream,
     pub(super) holds: Holds,
     pub(crate) sampler: Sampler,
+    pub(crate) passed_lock: PassedLock,
+    pub(super) passed_member: PassedMember,
     /// The thread that was made before.
     before: SharedRef<Thread>,
     pub(super) held: SharedRef<Held>,
@@ -250,6 +254,8 @@ impl Thread {
             trace: Stream::new(),
             holds: Holds::new(),
             sampler: Sampler::new(),
+            passed_lock: PassedLock::none(),
+            passed_member: PassedMember::none(),
             before: SharedRef::none(),
             held: SharedRef::none(),
             counters: Files::none(),
@@ -344,11 +350,12 @@ impl Thread {
     /// Whether it has forked a team, or is in one, of which it is no member yet.
     #[inline(always)]
     pub(crate) fn is_between_teams(&self) -> bool {
-        self.top().is_some_and(|top| match top.role() {
+        let is_between = |top: &Frame| match top.role() {
             Role::Fork | Role::Ended => true,
             Role::Base => top.node().is_none() && omp::omp_get_level() > 0,
             _ => false,
-        })
+        };
+        !self.passed_member.is_in() && self.top().is_some_and(is_between)
     }
 
     #[inline(always)]

@@ -40,7 +40,7 @@ impl Block {
 }
 
 /// The teams of one size that a fork node had.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Teams {
     pub(super) size: u32,
     instances: u64,
@@ -49,6 +49,8 @@ pub(super) struct Teams {
     /// Where the barrier is hidden: sum of the times at which the last member's
     /// part ended, wrapping.
     ends: u64,
+    /// Those whose members were passed over, and their ticks from fork to join.
+    passed: Total,
 }
 
 /// Everything that was recorded, and what must be added to it.
@@ -75,12 +77,14 @@ pub(crate) struct Snapshot {
     pub(super) throttled: Vec<&'static Node>,
     /// Those of which only some instances were timed, and how many came behind the last one.
     pub(super) samples: Map<usize, u64>,
+    /// Per member root: by how many ticks teams took longer of which the member told.
+    costs: Map<usize, u64>,
     /// The entries into recursions that go on at a node above, in the order of nodes.
     pub(super) recursions: Vec<usize>,
     /// Per node: what its open frames and locks add.
     additions: Map<usize, Totals>,
-    /// Per fork node: size and time of joins that were still to come.
-    joins: Map<usize, Vec<(u32, u64)>>,
+    /// Per fork node: the teams whose joins were still to come.
+    joins: Map<usize, Vec<Teams>>,
     /// Frames that were open when measurement ended.
     pub(super) open: u64,
     /// Locks that were held.
@@ -128,6 +132,7 @@ impl Snapshot {
         }
         snapshot.settle_samples();
         snapshot.settle_exits();
+        snapshot.settle_passed_members();
         snapshot.settle_recursion();
         snapshot
     }
@@ -158,7 +163,8 @@ impl Snapshot {
         if node.teams.get().is_some() {
             self.forks.push(index);
         }
-        if let Some(sample) = node.sample() {
+        if matches!(node.place(), Origin::Member(_)) {
+        } else if let Some(sample) = node.sample() {
             self.samples.insert(index, sample.passed());
         } else if node.recursion().is_some() {
             self.recursions.push(index);
@@ -228,14 +234,13 @@ impl Snapshot {
             instances: team.instances.get(),
             joins: team.joins.get(),
             ends: team.ends.get(),
+            passed: Total {
+                count: team.passed.count.get(),
+                ticks: team.passed.ticks.get(),
+            },
         });
         let to_come = self.joins.get(&index).into_iter().flatten();
-        done.chain(to_come.map(|(size, at)| Teams {
-            size: *size,
-            instances: 1,
-            joins: *at,
-            ends: *at,
-        }))
+        done.chain(to_come.copied())
     }
 
     /// What the counters counted in a node; nothing if there are none.
@@ -265,7 +270,7 @@ impl Snapshot {
 
     /// `measured` is the time without all pauses, of which the joins are.
     fn close_frame(&mut self, frame: &'static Frame, at: u64, measured: u64) {
-        if frame.role() == Role::Untimed {
+        if frame.role() == Role::Untimed || frame.role() == Role::Member && frame.is_counted() {
             return;
         }
         let Some(additions) = self.additions(frame.node()) else {
@@ -285,7 +290,7 @@ impl Snapshot {
                 }
             }
             Role::Fork => {
-                self.join_later(frame, measured);
+                self.join_later(frame, ticks, measured);
                 self.add_instance(frame.node(), ticks);
             }
             Role::Member => additions[EXIT].add(measured.wrapping_neg()),
@@ -296,10 +301,18 @@ impl Snapshot {
     pub(super) fn estimate(&self, index: usize, scale: Scale) -> Option<Estimate> {
         let rest = *self.samples.get(&index)?;
         let sample = self.nodes[index].sample()?;
+        if let Origin::Member(_) = self.nodes[index].place() {
+            return Some(Estimate {
+                timed: self.totals(index)[EXIT].count - rest,
+                error_ns: scale.to_ns(sample.error_of_passed(rest)),
+                cost_ns: scale.to_ns(self.costs.get(&index).copied().unwrap_or(0)),
+            });
+        }
         let count = self.totals(index)[PseudoRegion::Main as usize].count;
         (sample.timed() < count).then(|| Estimate {
             timed: sample.timed(),
             error_ns: scale.to_ns(sample.of_passed(self.nodes[index], rest).error),
+            cost_ns: 0,
         })
     }
 
@@ -353,19 +366,31 @@ impl Snapshot {
         }
     }
 
-    fn join_later(&mut self, frame: &'static Frame, at: u64) {
-        let fork = frame.node().and_then(|node| self.find(node));
-        if let Some(fork) = fork.filter(|_| frame.team_size() > 0) {
-            self.joins
-                .entry(fork)
-                .or_default()
-                .push((frame.team_size(), at));
+    fn join_later(&mut self, frame: &'static Frame, ticks: u64, at: u64) {
+        let size = frame.team_size();
+        let Some(fork) = frame.node().and_then(|node| self.find(node)) else {
+            return;
+        };
+        let mut teams = Teams {
+            size,
+            ..Teams::default()
+        };
+        if frame.has_passed_team() {
+            teams.passed = Total { count: 1, ticks };
+        } else {
+            (teams.instances, teams.joins, teams.ends) = (1, at, at);
+        }
+        if size > 0 {
+            self.joins.entry(fork).or_default().push(teams);
         }
     }
 
     fn close_locks(&mut self, thread: &'static Thread, at: u64) {
         if thread.is_paused() {
             return;
+        }
+        if thread.passed_lock.is_held() {
+            self.held += 1;
         }
         for (node, start, acquired) in thread.held_locks().filter_map(|held| held.holding()) {
             self.held += 1;
@@ -431,6 +456,56 @@ impl Snapshot {
         }
     }
 
+    /// What members did in teams of which they were passed over. How long these teams lasted is
+    /// known; what members did in them is estimated, and what is left is divided as it was where
+    /// members told of it.
+    fn settle_passed_members(&mut self) {
+        use PseudoRegion::{Body, Enter};
+        for index in self.members.clone() {
+            let node = self.nodes[index];
+            let Some(sample) = node.sample().filter(|sample| sample.passed() > 0) else {
+                continue;
+            };
+            let (Origin::Member(number), Some(fork)) =
+                (node.place(), node.parent().and_then(|fork| self.find(fork)))
+            else {
+                continue;
+            };
+            let (mut instances, mut ticks) = (0, 0);
+            for team in self.teams(fork).filter(|team| team.size > number) {
+                instances += team.passed.count;
+                ticks += team.passed.ticks;
+            }
+            let passed = sample.passed();
+            let known = passed.min(instances);
+            let whole = part_of(ticks, known, instances).saturating_sub(sample.long());
+            let parts = [Enter, Body].map(|part| sample.part_of_passed(part, known));
+            let most = whole.min(parts[0] + parts[1]);
+            let parts = parts.map(|ticks| part_of(ticks, most, parts[0] + parts[1]));
+            let left = whole - parts[0] - parts[1];
+            let timed = self.totals(index);
+            let waited = part_of(
+                left,
+                timed[IBARR].ticks,
+                timed[IBARR].ticks + timed[EXIT].ticks,
+            );
+            let waits = u64::from(timed[IBARR].count > 0) * passed;
+            let additions = self.additions.entry(index).or_default();
+            let mut add = |part: usize, count, ticks| additions[part].join(Total { count, ticks });
+            add(Enter as usize, passed, parts[0]);
+            add(Body as usize, passed, parts[1]);
+            add(IBARR, waits, waited);
+            add(EXIT, passed, left - waited);
+            self.samples.insert(index, passed);
+            // Both were measured in one run, with all that threads wait for.
+            if let Some(teams) = self.nodes[fork].passed_teams.get() {
+                let longer = teams.timed_ticks().saturating_sub(ticks / instances.max(1));
+                self.costs
+                    .insert(index, longer.saturating_mul(timed[EXIT].count));
+            }
+        }
+    }
+
     fn settle_member(&mut self, fork: usize, number: u32, roots: &[usize]) {
         let (mut instances, mut joins, mut latest) = (0, 0_u64, 0_u64);
         for team in self.teams(fork).filter(|team| team.size > number) {
@@ -465,6 +540,13 @@ impl Snapshot {
             add(EXIT, count, ended.ticks, joins);
         }
     }
+}
+
+/// So many of `all` of something; all of it if that is nothing.
+fn part_of(something: u64, part: u64, all: u64) -> u64 {
+    let of_all = u128::from(something) * u128::from(part);
+    let result = of_all.checked_div(u128::from(all));
+    result.map_or(something, |part| u64::try_from(part).unwrap_or(u64::MAX))
 }
 
 /// Clocks of different processors can differ by a tick or two.

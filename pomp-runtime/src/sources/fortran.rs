@@ -102,7 +102,7 @@ probes! {
     "implicit_barrier_leave" => |literal| {
         event_at(literal, leave);
     },
-    "parallel_end" => |literal| { event_at(literal, |thread, region| thread.end_member(region, now())); },
+    "parallel_end" => |literal| { event_at(literal, |thread, region| thread.end_member_now(region, now)); },
     "parallel_join" => |literal| { event_at(literal, |thread, region| thread.join(region, now())); },
 }
 

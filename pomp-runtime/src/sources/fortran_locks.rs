@@ -15,12 +15,12 @@ use super::fortran::pompf;
 use super::literal::Literal;
 use super::locks::{begin, begin_wait, called, is_set_at_once, release, released, tried};
 use super::routine::Routine;
-use crate::measure::fortran_omp as omp;
+use crate::measure::{fortran_omp as omp, passed_locks};
 
 /// Defines the routines of one kind of lock.
 macro_rules! routines {
     (called: { $($called:literal => $called_omp:ident($($hint:ident)?),)+ },
-     set: $set:literal => $set_omp:ident,
+     set: $set:literal => $set_omp:ident $(, passed over by $passes_over:path)?;
      unset: $unset:literal => $unset_omp:ident,
      test: $test:ident => $test_omp:ident($name:literal),) => {
         $(pompf! {
@@ -45,6 +45,10 @@ macro_rules! routines {
                 // SAFETY: as above.
                 unsafe {
                     let literal = Literal::new(text, length);
+                    $(if let Some(thread) = $passes_over(|| literal.known_region(), lock.addr()) {
+                        omp::$set_omp(lock);
+                        return thread.has_set_passed_lock();
+                    })?
                     let find = move |thread: &_| literal.region(thread);
                     if !is_set_at_once(find, lock, || omp::$test_omp(lock)) {
                         let call = begin_wait(find, lock);
@@ -61,7 +65,10 @@ macro_rules! routines {
                 // SAFETY: as above.
                 unsafe {
                     let literal = Literal::new(text, length);
-                    let set = release(move |thread| literal.region(thread), lock);
+                    let set = match passed_locks::is_passed_over(lock.addr()) {
+                        true => None,
+                        false => release(move |thread| literal.region(thread), lock),
+                    };
                     omp::$unset_omp(lock);
                     released(set);
                 }
@@ -91,7 +98,7 @@ routines! {
         "init_lock_with_hint" => omp_init_lock_with_hint_(hint),
         "destroy_lock" => omp_destroy_lock_(),
     },
-    set: "set_lock" => omp_set_lock_,
+    set: "set_lock" => omp_set_lock_, passed over by passed_locks::passes_over;
     unset: "unset_lock" => omp_unset_lock_,
     test: romp_fortran_test_lock => omp_test_lock_("omp_test_lock"),
 }
@@ -102,7 +109,7 @@ routines! {
         "init_nest_lock_with_hint" => omp_init_nest_lock_with_hint_(hint),
         "destroy_nest_lock" => omp_destroy_nest_lock_(),
     },
-    set: "set_nest_lock" => omp_set_nest_lock_,
+    set: "set_nest_lock" => omp_set_nest_lock_;
     unset: "unset_nest_lock" => omp_unset_nest_lock_,
     test: romp_fortran_test_nest_lock => omp_test_nest_lock_("omp_test_nest_lock"),
 }

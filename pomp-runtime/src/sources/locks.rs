@@ -12,7 +12,7 @@ use crate::measure::collector::waits::are_only_contended;
 use crate::measure::lock::{LockCall, Unset};
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
-use crate::measure::{collector, omp, state};
+use crate::measure::{collector, omp, passed_locks, state};
 
 /// The call begins, at the region that `find` finds.
 #[inline(always)]
@@ -103,7 +103,7 @@ pub(super) fn tried(call: Option<LockCall>, lock: *mut c_void, acquired: bool) {
 /// Defines the routines of one kind of lock.
 macro_rules! routines {
     (called: { $($called:ident => $called_omp:ident($($hint:ident)?),)+ },
-     set: $set:ident => $set_omp:ident,
+     set: $set:ident => $set_omp:ident $(, passed over by $passes_over:path)?;
      unset: $unset:ident => $unset_omp:ident,
      test: $test:ident => $test_omp:ident,) => {
         $(
@@ -132,6 +132,12 @@ macro_rules! routines {
         unsafe extern "C-unwind" fn $set(descriptor: *const OmpRegDescr, lock: *mut c_void) {
             // SAFETY: as the caller promises.
             unsafe {
+                $(if let Some(thread) =
+                    $passes_over(|| descriptor.as_ref()?.known_region(), lock.addr())
+                {
+                    omp::$set_omp(lock);
+                    return thread.has_set_passed_lock();
+                })?
                 let find = move |_| region_of(descriptor.as_ref()?);
                 if !is_set_at_once(find, lock, || omp::$test_omp(lock)) {
                     let call = begin_wait(find, lock);
@@ -149,7 +155,10 @@ macro_rules! routines {
         unsafe extern "C-unwind" fn $unset(descriptor: *const OmpRegDescr, lock: *mut c_void) {
             // SAFETY: as the caller promises.
             unsafe {
-                let set = release(move |_| region_of(descriptor.as_ref()?), lock);
+                let set = match passed_locks::is_passed_over(lock.addr()) {
+                    true => None,
+                    false => release(move |_| region_of(descriptor.as_ref()?), lock),
+                };
                 omp::$unset_omp(lock);
                 released(set);
             }
@@ -178,7 +187,7 @@ routines! {
         POMP_Init_lock_with_hint_at => omp_init_lock_with_hint(hint),
         POMP_Destroy_lock_at => omp_destroy_lock(),
     },
-    set: POMP_Set_lock_at => omp_set_lock,
+    set: POMP_Set_lock_at => omp_set_lock, passed over by passed_locks::passes_over;
     unset: POMP_Unset_lock_at => omp_unset_lock,
     test: POMP_Test_lock_at => omp_test_lock,
 }
@@ -189,7 +198,7 @@ routines! {
         POMP_Init_nest_lock_with_hint_at => omp_init_nest_lock_with_hint(hint),
         POMP_Destroy_nest_lock_at => omp_destroy_nest_lock(),
     },
-    set: POMP_Set_nest_lock_at => omp_set_nest_lock,
+    set: POMP_Set_nest_lock_at => omp_set_nest_lock;
     unset: POMP_Unset_nest_lock_at => omp_unset_nest_lock,
     test: POMP_Test_nest_lock_at => omp_test_nest_lock,
 }

@@ -14,13 +14,14 @@ use super::boundary::{caught, event, event_of};
 use super::descriptor::{OmpRegDescr, RompRegion, region_of, register_table};
 use crate::measure::clock::now;
 use crate::measure::passed::{is_passed_over, is_passed_over_at_once, may_be_passed_over};
+use crate::measure::passed_members::Told;
 use crate::measure::region::Region;
 use crate::measure::team::Team;
 use crate::measure::team_lookup::TeamPath;
 use crate::measure::thread::Thread;
-use crate::measure::{omp, pause, state};
+use crate::measure::{omp, passed_members, pause, state, thread};
 use crate::run::life_cycle;
-use profile::event::Event;
+use profile::event::{Action as EventAction, Event};
 
 /// Defines the functions that report one event of the descriptor's region.
 macro_rules! probes {
@@ -45,7 +46,10 @@ macro_rules! probes {
             }
             // SAFETY: as the caller promises.
             unsafe {
-                if !const { may_be_passed_over(EVENT) } {
+                if const { is_work(EVENT) }
+                    && passed_members::is_passed_over(|| descriptor.as_ref()?.known_region())
+                {
+                } else if !const { may_be_passed_over(EVENT) } {
                     event(descriptor, |thread, region| report(EVENT, thread, region));
                 } else if !is_passed_over_at_once(EVENT, || descriptor.as_ref()?.known_region())
                     && !state::is_off()
@@ -55,6 +59,14 @@ macro_rules! probes {
             }
         }
     )+};
+}
+
+/// Whether an event begins or ends what can be the whole work of a parallel region.
+const fn is_work(event: Event) -> bool {
+    matches!(
+        event.action(),
+        EventAction::OpenWork | EventAction::CloseWork
+    )
 }
 
 #[inline(always)]
@@ -213,10 +225,13 @@ unsafe extern "C-unwind" fn POMP_Register_table(
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn POMP_Parallel_fork_team(descriptor: *const OmpRegDescr) -> *mut c_void {
     // SAFETY: as the caller promises.
-    let team = unsafe { event(descriptor, |thread, region| thread.fork(region, now)) };
-    team.flatten().map_or(std::ptr::null_mut(), |team| {
-        std::ptr::from_ref(team).cast_mut().cast()
-    })
+    let told = unsafe {
+        event(descriptor, |thread, region| {
+            thread.fork_for_handle(region, now)
+        })
+    };
+    told.flatten()
+        .map_or(std::ptr::null_mut(), Told::into_handle)
 }
 
 /// A member of a team starts. Without a handle it is in no team of ours.
@@ -229,10 +244,22 @@ unsafe extern "C-unwind" fn POMP_Parallel_begin_team(
     descriptor: *const OmpRegDescr,
     team: *const c_void,
 ) {
-    // SAFETY: as the caller promises; teams are never freed.
+    if let Some(thread) = thread::current() {
+        thread.begins_in_a_team();
+    }
+    // SAFETY: as the caller promises.
     unsafe {
-        let team: Option<&'static Team> = team.cast::<Team>().as_ref();
-        event(descriptor, |thread, _| begin(thread, team));
+        let told = Told::of_handle(team);
+        if let Some(Told::PassedOver(fork)) = told {
+            if !passed_members::begins(fork) {
+                event(descriptor, |thread, _| thread.begins_another_part(fork));
+            }
+        } else {
+            event(descriptor, |thread, _| match told {
+                Some(Told::Team(team)) => begin(thread, Some(team)),
+                _ => begin(thread, None),
+            });
+        }
     }
 }
 
@@ -298,9 +325,11 @@ fn unsigned(number: c_int) -> u32 {
 unsafe extern "C-unwind" fn POMP_Parallel_end(descriptor: *const OmpRegDescr) {
     // SAFETY: as the caller promises.
     unsafe {
-        event(descriptor, |thread, region| {
-            thread.end_member(region, now())
-        })
+        if !passed_members::ends(|| descriptor.as_ref()?.known_region()) {
+            event(descriptor, |thread, region| {
+                thread.end_member_now(region, now)
+            });
+        }
     };
 }
 

@@ -36,6 +36,8 @@ pub struct Dilation {
     pub pairs: u64,
     /// Those that were counted, and not timed.
     pub passed_pairs: u64,
+    /// How long threads waited for each other because of them, as far as that was measured.
+    pub waited_ns: u64,
     /// Their cost; percent of the program's thread time.
     pub cost: Share,
     /// By region, the most costly first.
@@ -83,6 +85,7 @@ struct Sum {
     pairs: u64,
     passed: u64,
     cost_ps: u128,
+    waited_ps: u128,
     time: u64,
 }
 
@@ -105,6 +108,7 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -
             sum.pairs += row.row.pairs(node.kind);
             sum.passed += row.row.passed_pairs(node.kind);
             sum.cost_ps += run.measuring_ps(row.row, node.kind);
+            sum.waited_ps += run.measuring_wait_ps(row.row, node.kind);
             // A repeated region's time is part of the outer one's.
             if !node.repeats {
                 sum.time += match node.kind.is_parallel() {
@@ -132,6 +136,7 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -
         pairs: all.pairs + sum.pairs,
         passed: all.passed + sum.passed,
         cost_ps: all.cost_ps + sum.cost_ps,
+        waited_ps: all.waited_ps + sum.waited_ps,
         time: 0,
     });
     Some(Dilation {
@@ -139,6 +144,7 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -
         passed_pair_cost_ps: run.passed_pair_cost_ps,
         pairs: all.pairs,
         passed_pairs: all.passed,
+        waited_ns: u64::try_from(all.waited_ps / 1000).unwrap_or(u64::MAX),
         cost: all.cost(thread_time_ns),
         regions,
     })

@@ -45,6 +45,15 @@ pub struct Estimate {
     /// Half of the interval around the time of `main` that holds the true one in 95 % of
     /// all cases, in nanoseconds.
     pub error_ns: u64,
+    /// What it took longer to execute those that were timed, in nanoseconds, where that was
+    /// measured.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cost_ns: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// How a row is saved.
@@ -157,7 +166,7 @@ impl Row {
     fn timed(&self) -> Estimate {
         self.estimate().unwrap_or(Estimate {
             timed: self.main.count,
-            error_ns: 0,
+            ..Estimate::default()
         })
     }
 
@@ -276,6 +285,7 @@ impl std::ops::AddAssign<&Row> for Row {
             self.rest_mut().estimate = Some(Estimate {
                 timed: mine.timed.saturating_add(more.timed),
                 error_ns: (error + 0.5) as u64,
+                cost_ns: mine.cost_ns.saturating_add(more.cost_ns),
             });
         }
         if !other.chunk_requests().is_zero() {
@@ -355,7 +365,11 @@ mod tests {
     #[test]
     fn an_estimate_goes_into_the_sum_with_what_is_exact() {
         let row = |count, estimate: Option<(u64, u64)>| {
-            let estimate = estimate.map(|(timed, error_ns)| Estimate { timed, error_ns });
+            let estimate = estimate.map(|(timed, error_ns)| Estimate {
+                timed,
+                error_ns,
+                cost_ns: timed,
+            });
             let span = Span { count, ns: 100 };
             Row::of(0)
                 .with(PseudoRegion::Main, span)
@@ -367,6 +381,7 @@ mod tests {
         let expected = Estimate {
             timed: 37,
             error_ns: 50,
+            cost_ns: 30,
         };
         assert_eq!(sum.estimate(), Some(expected));
         assert_eq!(sum.pairs(RegionKind::Atomic), 37);

@@ -242,6 +242,7 @@ fn dilation(report: &Report<'_>) -> Value {
         "pairs": dilation.pairs,
         "passed_pair_cost_ps": dilation.passed_pair_cost_ps,
         "passed_pairs": dilation.passed_pairs,
+        "waited_ns": dilation.waited_ns,
         "cost": share(dilation.cost),
         "regions": list(&dilation.regions, |row| json!({
             "region": row.region,

@@ -115,6 +115,10 @@ impl Json {
             self.number(estimate.timed);
             self.text(",\"error_ns\":");
             self.number(estimate.error_ns);
+            if estimate.cost_ns != 0 {
+                self.text(",\"cost_ns\":");
+                self.number(estimate.cost_ns);
+            }
             self.text("}");
         }
         self.span(",\"chunk_requests\":{\"count\":", row.chunk_requests());
@@ -162,7 +166,13 @@ mod tests {
         let estimate = Estimate {
             timed: 1,
             error_ns: 5,
+            cost_ns: 0,
         };
+        let costly = Estimate {
+            cost_ns: 9,
+            ..estimate
+        };
+        rows.push(row.clone().with_estimate(Some(costly)));
         rows.push(row.clone().with_estimate(Some(estimate)));
         rows.push(row);
         rows.push(Row::of(7).with_estimate(Some(estimate)));

@@ -5,6 +5,7 @@ pub(crate) mod distribution;
 pub(crate) mod hash;
 mod index;
 pub(crate) mod log;
+pub(crate) mod team_sizes;
 pub(crate) mod totals;
 pub(crate) mod tree;
 pub(crate) mod waits;

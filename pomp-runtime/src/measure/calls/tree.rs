@@ -19,10 +19,11 @@ use profile::region_kind::PseudoRegion;
 
 use super::distribution::Instances;
 use super::index::{Index, Key};
+use super::team_sizes::TeamSize;
 use super::waits::NodeWaits;
 use crate::measure::counters;
 use crate::measure::memory;
-use crate::measure::pause;
+use crate::measure::passed_members::PassedTeams;
 use crate::measure::region::Region;
 use crate::measure::sample::Sample;
 use crate::measure::shared::{SharedRef, SharedU64, leak, leak_slice};
@@ -98,6 +99,8 @@ pub(crate) struct Node {
     pub(crate) last_join: SharedU64,
     /// What only some nodes have.
     pub(crate) waits: SharedRef<NodeWaits>,
+    /// Of a fork node, if members of its teams may be passed over.
+    pub(crate) passed_teams: SharedRef<PassedTeams>,
     /// If only some of its instances are timed.
     sample: SharedRef<Sample>,
     /// What was counted in its instances, if anything is.
@@ -107,19 +110,6 @@ pub(crate) struct Node {
     spans: [Span; PseudoRegion::COUNT],
     /// Of `main`; of a fork node `seq`.
     pub(crate) instances: Instances,
-}
-
-/// The teams of one size that a fork node had.
-#[derive(Debug, Default)]
-pub(crate) struct TeamSize {
-    pub(crate) size: AtomicU32,
-    pub(crate) instances: SharedU64,
-    /// Sum of the join times, wrapping.
-    pub(crate) joins: SharedU64,
-    /// Where the barrier at the end has no events of its own: sum of the times
-    /// at which the last member's part ended, wrapping.
-    pub(crate) ends: SharedU64,
-    pub(crate) next: SharedRef<TeamSize>,
 }
 
 impl Node {
@@ -180,6 +170,11 @@ impl Node {
         self.is_special.store(true, Ordering::Relaxed);
     }
 
+    /// As `set_sample`, of a member root.
+    pub(crate) fn set_sample_of_member(&self, sample: &'static Sample) {
+        self.sample.set(Some(sample));
+    }
+
     pub(crate) fn sample(&self) -> Option<&'static Sample> {
         self.sample.get()
     }
@@ -227,39 +222,6 @@ impl Node {
         if let Some(span) = self.spans.get(usize::from(pseudo_region)) {
             span.add(ticks);
         }
-    }
-
-    /// A fork node's team of this size was joined, whose last member's part had
-    /// ended at that time if it matters.
-    pub(crate) fn add_join(&self, size: u32, at: u64, latest_end: u64) {
-        self.last_join.set(at);
-        if size == 0 {
-            return;
-        }
-        let record = self.team_size(size);
-        if let Some(record) = record {
-            record.instances.add(1);
-            record.joins.add(pause::without(0, at));
-            record.ends.add(pause::without(0, latest_end));
-        }
-    }
-
-    fn team_size(&self, size: u32) -> Option<&'static TeamSize> {
-        let first = self.teams.get();
-        let mut at = first;
-        while let Some(record) = at {
-            if record.size.load(Ordering::Relaxed) == size {
-                return at;
-            }
-            at = record.next.get();
-        }
-        let record = leak(TeamSize {
-            size: AtomicU32::new(size),
-            ..TeamSize::default()
-        })?;
-        record.next.set(first);
-        self.teams.set(Some(record));
-        Some(record)
     }
 }
 
@@ -353,6 +315,9 @@ impl CallTree {
             Some(node) => node,
             None => self.add(|node| {
                 node.become_child(parent, region, within);
+                if let (Origin::Member(_), Some(around)) = (parent.place(), parent.region()) {
+                    around.hold_others();
+                }
                 insert_in_ring(last, node);
                 self.index.add(node);
             })?,
@@ -367,6 +332,24 @@ impl CallTree {
         match self.last_root.get() {
             Some(node) if node.is_member(fork, number) => Some(node),
             last => self.find_member_root(fork, number, last),
+        }
+    }
+
+    /// As `member_root`, if it is found at once.
+    #[inline(always)]
+    pub(crate) fn known_member_root(
+        &self,
+        fork: &'static Node,
+        number: u32,
+    ) -> Option<&'static Node> {
+        match self.last_root.get() {
+            Some(node) if node.is_member(fork, number) => Some(node),
+            last => {
+                let mut ring = Ring { at: last, last }.take(SHORT_SEARCH);
+                let node = ring.find(|node| node.is_member(fork, number))?;
+                self.last_root.set(Some(node));
+                Some(node)
+            }
         }
     }
 

@@ -74,8 +74,9 @@ impl Node {
 }
 
 impl NodeWaits {
-    /// Member `number` came last.
-    pub(crate) fn add_late(&self, number: u32, after_others: u64, after_first: u64) {
+    /// Member `number` came last, so many times, by so many ticks after the others and after
+    /// the first.
+    pub(crate) fn add_late(&self, number: u32, times: u64, after: [u64; 2]) {
         let mut link = &self.late;
         for _ in 0..number as usize / MEMBERS {
             let Some(members) = made(link) else { return };
@@ -83,9 +84,10 @@ impl NodeWaits {
         }
         if let Some(late) = made(link).and_then(|late| late.members.get(number as usize % MEMBERS))
         {
-            late.times.add(1);
-            late.after_others.add(after_others);
-            late.after_first.add(after_first);
+            let [others, first] = after.map(|ticks| ticks.saturating_mul(times));
+            late.times.add(times);
+            late.after_others.add(others);
+            late.after_first.add(first);
         }
     }
 

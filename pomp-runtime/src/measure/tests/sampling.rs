@@ -3,6 +3,7 @@
 use profile::model::Row;
 
 use super::*;
+use crate::measure::passed_members::Told;
 use crate::measure::sampling;
 use Event::*;
 
@@ -159,6 +160,225 @@ fn what_is_passed_over_outside_is_told_apart_inside() {
     assert_eq!(inside[0].rows[0].main.count, 10_000);
     let outside = row(&profile, "atomic").main.count - 10_000;
     assert_eq!(outside, MANY as u64);
+}
+
+/// Sets and unsets a lock as the routines do. The time behind it, if it took so many ticks.
+fn lock(t: &'static Thread, region: &'static Region, lock: usize, at: u64, held: u64) -> u64 {
+    match t.passes_over_lock(region, lock) {
+        true => t.has_set_passed_lock(),
+        false => drop(t.enter(|t| t.lock_got(region, lock, || at))),
+    }
+    if !t.unsets_passed_lock(lock) {
+        t.enter(|t| {
+            let unset = t.lock_release(lock, at + held).unwrap();
+            t.lock_released(unset, at + held, at + held);
+        });
+    }
+    at + held + 10
+}
+
+#[test]
+fn locks_are_counted_exactly_and_timed_by_sample() {
+    const LOCK: usize = 0x1000;
+    let t = sampled_thread();
+    let (set, other) = (region("lock", 1), region("lock", 2));
+    let mut at = 10;
+    let mut truth = 0;
+    for number in 0..MANY as u64 {
+        let held = 1 + number % 7;
+        truth += held;
+        at = lock(t, set, LOCK, at, held);
+        if number % 3 == 0 {
+            // Two locks at once: one of them at most is passed over.
+            t.passes_over_lock(other, LOCK + 8);
+            at = lock(t, set, LOCK, at, 1);
+            truth += 1;
+            t.unsets_passed_lock(LOCK + 8);
+        }
+    }
+    let profile = profile_at(at, &[t], &[set, other]);
+    let row = row(&profile, "lock");
+    let all = MANY as u64 + (MANY as u64).div_ceil(3);
+    for part in [
+        PseudoRegion::Main,
+        PseudoRegion::Enter,
+        PseudoRegion::Body,
+        PseudoRegion::Exit,
+    ] {
+        assert_eq!(row.span(part).count, all, "{part:?}");
+    }
+    let estimate = row.estimate().unwrap();
+    assert!(estimate.timed < all / 4, "{estimate:?}");
+    assert!(
+        row.main.ns.abs_diff(truth) <= 3 * estimate.error_ns,
+        "{} {truth} {estimate:?}",
+        row.main.ns
+    );
+    assert_eq!(row.span(PseudoRegion::Body).ns, row.main.ns);
+    assert_eq!(profile.run.notes.len(), 1, "{:?}", profile.run.notes);
+}
+
+/// A lock that a call site sets for the first time is set by a call that is timed, so that
+/// the site is known to set several.
+#[test]
+fn another_lock_of_a_call_site_is_noticed() {
+    let t = sampled_thread();
+    let set = region("lock", 1);
+    let at = (0..MANY).fold(10, |at, _| lock(t, set, 0x1000, at, 1));
+    assert!(t.passes_over_lock(set, 0x1000) || lock(t, set, 0x1000, at, 1) > 0);
+    t.unsets_passed_lock(0x1000);
+    assert!(!t.passes_over_lock(set, 0x2000));
+}
+
+#[test]
+fn a_lock_that_is_held_at_the_end_is_said_though_it_was_passed_over() {
+    let t = sampled_thread();
+    let set = region("lock", 1);
+    let mut at = 10;
+    let mut sets = 0;
+    while !t.passes_over_lock(set, 0x1000) {
+        at = lock(t, set, 0x1000, at, 1);
+        sets += 1;
+    }
+    let profile = profile_at(at, &[t], &[set]);
+    let row = row(&profile, "lock");
+    assert_eq!(row.main.count, sets + 1);
+    assert!(
+        profile
+            .run
+            .notes
+            .contains(&"locks still held when this was written: 1".to_owned())
+    );
+}
+
+/// A team of two, of a loop as whole region, whose members work for so long. The time behind
+/// the join.
+fn team(
+    [a, b]: [&'static Thread; 2],
+    region: &'static Region,
+    at: u64,
+    work: [u64; 2],
+    inside: impl Fn(&'static Thread),
+) -> u64 {
+    let told = a.enter(|a| a.fork_for_handle(region, || at));
+    let told = told.flatten().unwrap();
+    let join = at + 10 + work[0].max(work[1]);
+    for ((t, number), work) in [(a, 0), (b, 1)].into_iter().zip(work) {
+        t.begins_in_a_team();
+        let is_passed = match told {
+            Told::Team(team) => t.enter(|t| t.begins(team, number, 2, at + 2)).is_none(),
+            Told::PassedOver(fork) => t.begins_part(fork, number, || 2),
+        };
+        assert_eq!(is_passed, matches!(told, Told::PassedOver(_)));
+        let reports = |event, at| {
+            if !t.does_part_of(region) {
+                t.enter(|t| t.on(event, region, at));
+            }
+        };
+        reports(LoopEnter, at + 2);
+        inside(t);
+        reports(LoopExit, at + 2 + work);
+        match t.does_part_of(region) {
+            true => t.ends_part(),
+            false => {
+                t.enter(|t| t.end_member(region, at + 2 + work));
+            }
+        }
+    }
+    a.enter(|a| a.join(region, join));
+    join + 5
+}
+
+fn two_sampled_threads() -> [&'static Thread; 2] {
+    let a = sampled_thread();
+    [a, Thread::for_test()]
+}
+
+#[test]
+fn small_teams_are_timed_whole_and_their_members_by_sample() {
+    let threads = two_sampled_threads();
+    let region = region("parallelfor", 1);
+    let mut at = 10;
+    let mut worked = [0, 0];
+    for number in 0..MANY as u64 {
+        let work = [20 + number % 7, 40 - number % 5];
+        worked = [worked[0] + work[0], worked[1] + work[1]];
+        at = team(threads, region, at, work, |_| ());
+    }
+    let profile = profile_at(at, &threads, &[region]);
+    let rows = &profile.nodes[0].rows;
+    let many = MANY as u64;
+    let whole = at - 10 - 5 * many;
+    assert_eq!((rows[0].seq().count, rows[0].seq().ns), (many, whole));
+    for (member, row) in rows[1..].iter().enumerate() {
+        use PseudoRegion::{Body, Enter, Exit, Ibarr};
+        for part in [Enter, Body, Ibarr, Exit] {
+            assert_eq!(row.span(part).count, many, "{part:?}");
+        }
+        assert!(row.main.ns.abs_diff(whole) < 10, "{} {whole}", row.main.ns);
+        let estimate = row.estimate().unwrap();
+        assert!(estimate.timed < many / 4, "{estimate:?}");
+        let off = row.body.ns.abs_diff(worked[member]);
+        assert!(off <= 3 * estimate.error_ns, "{off} {estimate:?}");
+    }
+    assert_eq!(profile.run.notes.len(), 1, "{:?}", profile.run.notes);
+    assert!(profile.run.notes[0].contains("estimates"));
+}
+
+/// As where the profile is written while the program runs.
+#[test]
+fn a_team_that_is_passed_over_may_be_open() {
+    let [a, b] = two_sampled_threads();
+    let region = region("parallelfor", 1);
+    let mut at = 10;
+    let mut teams = 1;
+    let fork = loop {
+        match a.enter(|a| a.fork_for_handle(region, || at)).flatten() {
+            Some(Told::PassedOver(fork)) => break fork,
+            _ => a.enter(|a| a.join(region, at)),
+        };
+        at = team([a, b], region, at, [20, 30], |_| ());
+        teams += 2;
+    };
+    assert!(a.begins_part(fork, 0, || 2) && b.begins_part(fork, 1, || 2));
+    let profile = profile_at(at + 40, &[a, b], &[region]);
+    let rows = &profile.nodes[0].rows;
+    assert_eq!(rows[0].seq().count, teams);
+    for row in &rows[1..] {
+        assert!(row.exit().ns > 0, "{row:?}");
+    }
+    let notes = &profile.run.notes;
+    assert!(
+        !notes.iter().any(|note| note.contains("shutdown")),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn what_happens_in_a_team_that_is_passed_over_keeps_its_call_path() {
+    let threads = two_sampled_threads();
+    let (region, user) = (region("parallelfor", 1), region("userRegion", 2));
+    let mut at = 10;
+    for number in 0..MANY as u64 {
+        at = team(threads, region, at, [20, 30], |t| {
+            if number == MANY as u64 / 2 {
+                event(t, UserBegin, user, 0);
+                event(t, UserEnd, user, 0);
+            }
+        });
+    }
+    let profile = profile_at(at, &threads, &[region, user]);
+    let marked = lines(&profile);
+    for member in 0..2 {
+        let line = format!("userRegion@2 in body/parallelfor@1 0->{member}: main 1x0");
+        assert!(marked.contains(&line), "{marked:?}");
+    }
+    for row in &profile.nodes[0].rows[1..] {
+        assert_eq!(row.body.count, MANY as u64);
+        let timed = row.estimate().unwrap().timed;
+        assert!(timed >= MANY as u64 / 2, "{timed}");
+    }
+    assert_eq!(profile.run.notes.len(), 1, "{:?}", profile.run.notes);
 }
 
 #[test]

@@ -117,7 +117,7 @@ fn a_member_may_run_on_another_thread_each_time() {
 }
 
 #[test]
-fn combined_regions_start_their_body_at_the_loop() {
+fn combined_regions_start_their_body_as_their_members_begin() {
     // The order of our instrumenter, and that of OPARI.
     for ours in [true, false] {
         let [t0] = threads();
@@ -138,7 +138,7 @@ fn combined_regions_start_their_body_at_the_loop() {
             lines(&profile_at(20, &[t0], &[parallel])),
             [
                 "parallelfor@1 0: seq 1x15",
-                "parallelfor@1 0->0: main 1x15 enter 1x5 body 1x5 ibarr 1x3 exit 1x2",
+                "parallelfor@1 0->0: main 1x15 enter 1x2 body 1x8 ibarr 1x3 exit 1x2",
             ]
         );
     }

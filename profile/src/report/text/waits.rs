@@ -230,10 +230,11 @@ fn dilation(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
     banner("Romp Cost of Measurement", out)?;
     writeln!(
         out,
-        "{} of events at {} each{}: {} of thread time ({}), at least.",
+        "{} of events at {} each{}{}: {} of thread time ({}), at least.",
         count(dilation.pairs, "pair"),
         time(dilation.pair_cost_ps / 1000),
         not_timed(dilation),
+        waiting(dilation),
         time(dilation.cost.ns),
         percent(dilation.cost.percent)
     )?;
@@ -253,6 +254,17 @@ fn dilation(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// How long threads waited for events of others.
+fn waiting(dilation: &Dilation) -> String {
+    match dilation.waited_ns {
+        0 => String::new(),
+        waited => format!(
+            ", and {} that threads waited for those of others",
+            time(waited)
+        ),
+    }
 }
 
 /// What pairs of events cost that were counted only.

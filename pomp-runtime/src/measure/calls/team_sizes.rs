@@ -1,0 +1,65 @@
+//! The teams that a fork node had, by size.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::tree::{Node, Span};
+use crate::measure::pause;
+use crate::measure::shared::{SharedRef, SharedU64, leak};
+
+/// The teams of one size that a fork node had.
+#[derive(Debug, Default)]
+pub(crate) struct TeamSize {
+    pub(crate) size: AtomicU32,
+    pub(crate) instances: SharedU64,
+    /// Sum of the join times, wrapping.
+    pub(crate) joins: SharedU64,
+    /// Where the barrier at the end has no events of its own: sum of the times
+    /// at which the last member's part ended, wrapping.
+    pub(crate) ends: SharedU64,
+    /// Those whose members were passed over, and their ticks from fork to join.
+    pub(crate) passed: Span,
+    pub(crate) next: SharedRef<TeamSize>,
+}
+
+impl Node {
+    /// A fork node's team of this size was joined, whose last member's part had
+    /// ended at that time if it matters.
+    pub(crate) fn add_join(&self, size: u32, at: u64, latest_end: u64) {
+        self.last_join.set(at);
+        if size == 0 {
+            return;
+        }
+        let record = self.team_size(size);
+        if let Some(record) = record {
+            record.instances.add(1);
+            record.joins.add(pause::without(0, at));
+            record.ends.add(pause::without(0, latest_end));
+        }
+    }
+
+    /// As `add_join`, of a team whose members were passed over, which lasted so many ticks.
+    pub(crate) fn add_passed_join(&self, size: u32, at: u64, ticks: u64) {
+        self.last_join.set(at);
+        if let Some(record) = self.team_size(size).filter(|_| size != 0) {
+            record.passed.add(ticks);
+        }
+    }
+
+    fn team_size(&self, size: u32) -> Option<&'static TeamSize> {
+        let first = self.teams.get();
+        let mut at = first;
+        while let Some(record) = at {
+            if record.size.load(Ordering::Relaxed) == size {
+                return at;
+            }
+            at = record.next.get();
+        }
+        let record = leak(TeamSize {
+            size: AtomicU32::new(size),
+            ..TeamSize::default()
+        })?;
+        record.next.set(first);
+        self.teams.set(Some(record));
+        Some(record)
+    }
+}

@@ -1,0 +1,127 @@
+//! Locks that are set and unset without being timed: counted, and no more.
+//!
+//! They need not nest with regions, so an instance that is passed over stands beside the
+//! stack, as one that is timed does. A thread has one at a time. What lasts for two steps of
+//! the [`coarse_clock`] is recorded with its own time: the wait, and the time that it is held.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use profile::region_kind::PseudoRegion;
+
+use super::clock::now;
+use super::coarse_clock;
+use super::region::Region;
+use super::shared::{SharedRef, SharedU64};
+use super::state;
+use super::thread::{self, Thread};
+use crate::measure::calls::tree::Node;
+
+/// The lock that a thread holds whose setting was passed over.
+#[derive(Debug)]
+pub(crate) struct PassedLock {
+    /// Its address; 0 if there is none.
+    address: AtomicUsize,
+    node: SharedRef<Node>,
+    /// The mark of the coarse clock when the thread asked for it, and then when it got it.
+    mark: SharedU64,
+}
+
+impl PassedLock {
+    pub(super) const fn none() -> Self {
+        Self {
+            address: AtomicUsize::new(0),
+            node: SharedRef::none(),
+            mark: SharedU64::new(0),
+        }
+    }
+
+    /// Whether there is one.
+    pub(crate) fn is_held(&self) -> bool {
+        self.address.load(Ordering::Relaxed) != 0
+    }
+
+    /// From now on it is not known.
+    pub(super) fn forget(&self) {
+        self.address.store(0, Ordering::Relaxed);
+    }
+}
+
+/// A lock is about to be set at the region that `find` gives. Gives this thread if that is
+/// counted already: then no more is to be done than to set it, and to say so.
+#[inline(always)]
+pub(crate) fn passes_over(
+    find: impl FnOnce() -> Option<&'static Region>,
+    address: usize,
+) -> Option<&'static Thread> {
+    if !state::is_quick() {
+        return None;
+    }
+    let thread = thread::current()?;
+    thread.passes_over_lock(find()?, address).then_some(thread)
+}
+
+/// A lock is about to be unset. Whether there is no more to do than that.
+#[inline(always)]
+pub(crate) fn is_passed_over(address: usize) -> bool {
+    thread::current().is_some_and(|thread| thread.unsets_passed_lock(address))
+}
+
+impl Thread {
+    #[inline(always)]
+    pub(super) fn passes_over_lock(&'static self, region: &'static Region, address: usize) -> bool {
+        let held = &self.passed_lock;
+        let is_free = held.address.load(Ordering::Relaxed) == 0;
+        if !is_free || self.sampler.is_passing() || !self.knows_place() {
+            return false;
+        }
+        let Some(node) = self.sampler.passed_guarded(region, address) else {
+            return false;
+        };
+        held.node.set(Some(node));
+        held.mark.set(coarse_clock::mark());
+        held.address.store(address, Ordering::Release);
+        true
+    }
+
+    /// It is set.
+    #[inline(always)]
+    pub(crate) fn has_set_passed_lock(&'static self) {
+        if self.passed_lock.mark.get() != coarse_clock::mark() {
+            self.adds_long_part(PseudoRegion::Enter);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn unsets_passed_lock(&'static self, address: usize) -> bool {
+        let held = &self.passed_lock;
+        if held.address.load(Ordering::Relaxed) != address {
+            return false;
+        }
+        if held.mark.get() != coarse_clock::mark() {
+            self.adds_long_part(PseudoRegion::Body);
+        }
+        held.forget();
+        true
+    }
+
+    /// A part of the instance ends: records it if it was long. Its count is in that of all
+    /// instances that are passed over.
+    #[cold]
+    #[inline(never)]
+    fn adds_long_part(&'static self, part: PseudoRegion) {
+        let held = &self.passed_lock;
+        let mark = coarse_clock::mark();
+        let steps = [held.mark.get(), mark].map(coarse_clock::steps_of);
+        held.mark.set(mark);
+        if self.is_paused() {
+            return;
+        }
+        if let (Some(node), Some(ticks)) = (
+            held.node.get(),
+            coarse_clock::elapsed(steps[0], steps[1], now()),
+        ) {
+            node.span(PseudoRegion::Main).ticks.add(ticks);
+            node.span(part).ticks.add(ticks);
+        }
+    }
+}
