@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use jsonschema::Validator;
 use profile::model::{
     Arrivals, Bucket, Code, Contention, ContentionSite, Distribution, Estimate, GuardKind, Holder,
-    Profile, Scheduling, Serial, VERSION,
+    Profile, Run, Runtime, Scheduling, Serial, VERSION,
 };
 use profile::region_kind::{KINDS, KindRow, PseudoRegion};
 use proptest::prelude::*;
@@ -84,26 +84,11 @@ fn saved() -> Vec<Value> {
 fn full() -> Profile {
     let fixture = saved().remove(0);
     let mut profile: Profile = serde_json::from_value(fixture).unwrap();
-    profile.ranks = vec![profile.run.clone()];
-    profile.ranks[0].rank = Some(3);
-    profile.threads[0].rank = Some(3);
-    (profile.run.pair_cost_ps, profile.run.passed_pair_cost_ps) = (20_500, 5_500);
-    profile.run.incremental = true;
-    profile.run.counters = vec!["cycles".to_owned()];
-    profile.run.formulas = vec!["a=cycles/2".to_owned()];
-    profile.run.processors = 2;
-    profile.run.runtimes = vec![profile::model::Runtime {
-        path: "libgomp.so.1".to_owned(),
-        threads: 2,
-    }];
-    profile.run.not_visible = vec!["flush".to_owned()];
-    profile.run.parallel_ns = Some(7);
-    profile.run.rank = Some(0);
+    fill_run(&mut profile.run);
     profile.ranks = vec![profile.run.clone()];
     for thread in &mut profile.threads {
         thread.rank = Some(0);
     }
-    profile.run.notes = vec!["a note".to_owned()];
     for (region, row) in profile.regions.iter_mut().zip(KINDS.iter().cycle()) {
         region.name = Some("a".to_owned());
         region.function = Some("f".to_owned());
@@ -119,7 +104,31 @@ fn full() -> Profile {
         });
         region.kind = row.kind;
     }
-    profile.run.scheduling = Some(Scheduling {
+    let row = &mut profile.nodes[0].rows[0];
+    *row = row.clone().with_estimate(Some(Estimate {
+        timed: 1,
+        error_ns: 2,
+        cost_ns: 3,
+    }));
+    fill_lists(&mut profile);
+    profile
+}
+
+fn fill_run(run: &mut Run) {
+    (run.pair_cost_ps, run.passed_pair_cost_ps) = (20_500, 5_500);
+    run.incremental = true;
+    run.counters = vec!["cycles".to_owned()];
+    run.formulas = vec!["a=cycles/2".to_owned()];
+    run.processors = 2;
+    run.runtimes = vec![Runtime {
+        path: "libgomp.so.1".to_owned(),
+        threads: 2,
+    }];
+    run.not_visible = vec!["flush".to_owned()];
+    run.parallel_ns = Some(7);
+    run.rank = Some(0);
+    run.notes = vec!["a note".to_owned()];
+    run.scheduling = Some(Scheduling {
         threads: 2,
         run_ns: 9,
         ready_ns: 8,
@@ -129,19 +138,17 @@ fn full() -> Profile {
         processors: 1,
     });
     let settings = [("OMP_SCHEDULE".to_owned(), "guided".to_owned())];
-    profile.run.settings = settings.into_iter().collect();
+    run.settings = settings.into_iter().collect();
+}
+
+/// Fills what stands beside the tree.
+fn fill_lists(profile: &mut Profile) {
     profile.serial = vec![Serial {
         after: Some(0),
         before: Some(0),
         count: 1,
         ns: 3,
     }];
-    let row = &mut profile.nodes[0].rows[0];
-    *row = row.clone().with_estimate(Some(Estimate {
-        timed: 1,
-        error_ns: 2,
-        cost_ns: 3,
-    }));
     profile.distributions = vec![Distribution {
         region: 0,
         thread: Some(0),
@@ -181,7 +188,6 @@ fn full() -> Profile {
             }],
         }],
     }];
-    profile
 }
 
 #[test]

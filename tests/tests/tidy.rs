@@ -1,15 +1,21 @@
 //! The house in order: what review would otherwise have to look for in every change.
-//! How long files and functions are, that each module says what it is, and that the
-//! modules of a crate don't form circles.
+//! How long files and functions are, that each module says what it is, that modules don't
+//! form circles, what a part of the code must not know, and that documents name what is there.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
+#[path = "tidy/borders.rs"]
+mod borders;
 #[path = "tidy/circles.rs"]
 mod circles;
+#[path = "tidy/documents.rs"]
+mod documents;
+#[path = "tidy/paths.rs"]
+mod paths;
 #[path = "tidy/sources.rs"]
 mod sources;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sources::{Function, Source, sources};
 
@@ -21,21 +27,8 @@ const LONGEST_FUNCTION: usize = 80;
 
 /// Functions that were longer when the limit was set, with their lines then: they may only
 /// become shorter, and leave this list with the limit.
-const LONGER_FUNCTIONS: &[(&str, &str, usize)] = &[
-    ("instrumenter/src/cli/run/constructs.rs", "find_calls", 116),
-    ("instrumenter/src/cli/trace/dump.rs", "describe", 103),
-    (
-        "instrumenter/src/plan/split.rs",
-        "clauses_go_where_the_specification_sends_them",
-        93,
-    ),
-    (
-        "pomp-runtime/src/measure/tests/constructs.rs",
-        "each_construct_has_its_pseudo_regions",
-        81,
-    ),
-    ("profile/tests/schema.rs", "full", 101),
-];
+const LONGER_FUNCTIONS: &[(&str, &str, usize)] =
+    &[("instrumenter/src/cli/run/constructs.rs", "find_calls", 116)];
 
 #[test]
 fn files_and_functions_are_short() {
@@ -86,11 +79,51 @@ fn every_module_says_what_it_is() {
     );
 }
 
+/// Folders whose modules used each other in circles when that was first looked at. The
+/// modules of a crate itself never do; a folder leaves this list with its last circle.
+const FOLDERS_WITH_CIRCLES: &[&str] = &[
+    "instrumenter/wrapper",
+    "instrumenter/wrapper/route",
+    "pomp-runtime/measure",
+    "pomp-runtime/measure/calls",
+    "pomp-runtime/measure/collector",
+    "pomp-runtime/measure/trace",
+    "pomp-runtime/run",
+    "pomp-runtime/sources",
+    "pomp-runtime/sources/gomp",
+    "profile/analysis",
+];
+
 #[test]
 fn modules_form_no_circles() {
-    let found = circles::circles(sources()).into_iter();
-    let wrong: Vec<String> = found
-        .map(|(krate, circle)| format!("{krate}: {}", circle.in_words()))
-        .collect();
+    let sources: Vec<Source> = sources().collect();
+    let mut allowed: BTreeSet<&str> = FOLDERS_WITH_CIRCLES.iter().copied().collect();
+    let mut wrong = Vec::new();
+    for (folder, circle) in circles::circles(&sources) {
+        allowed.remove(folder.as_str());
+        if !FOLDERS_WITH_CIRCLES.contains(&folder.as_str()) {
+            wrong.push(format!("{folder}: {}", circle.in_words()));
+        }
+    }
+    let gone = allowed.into_iter();
+    wrong.extend(gone.map(|folder| format!("{folder} has no circle: take it off the list")));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_module_knows_what_it_must_not() {
+    let sources: Vec<Source> = sources().collect();
+    let wrong = borders::crossings(&sources);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn documents_name_what_is_there() {
+    let wrong = [
+        documents::broken_links(),
+        documents::lost_places(),
+        documents::unknown_columns(),
+    ]
+    .concat();
+    assert!(wrong.is_empty(), "not there:\n{}", wrong.join("\n"));
 }

@@ -1,5 +1,5 @@
-//! What the syntax tree says. tree-sitter sees only what the lexer lets it see;
-//! what it says is told in byte offsets of the source.
+//! The syntax tree. tree-sitter sees only the parts of the source that the lexer lets it see;
+//! its answers are byte offsets of the source.
 
 use std::cell::{Cell, OnceCell};
 use std::ops::{ControlFlow, Range};

@@ -1,7 +1,7 @@
 //! What the words of a clause say: its keywords, modifiers, list items and expressions.
 
 use super::Language;
-use super::parse::{Clause, DirectiveToken, joined};
+use super::parse::{Clause, DirectiveToken, colons_at_depth_0, joined};
 
 impl Clause {
     /// The clause as one line of text.
@@ -166,23 +166,6 @@ fn linear_list(words: &[DirectiveToken], colon: usize) -> &[DirectiveToken] {
         }
         list => list,
     }
-}
-
-/// Indices of the first and the last colon outside all brackets; `::` is none.
-pub(super) fn colons_at_depth_0(words: &[DirectiveToken]) -> Option<(usize, usize)> {
-    let mut depth = 0i32;
-    let mut found = None;
-    for (index, word) in words.iter().enumerate() {
-        match word.text.as_str() {
-            "(" | "[" | "{" => depth += 1,
-            ")" | "]" | "}" => depth -= 1,
-            ":" if depth == 0 => {
-                found = Some((found.map_or(index, |(first, _)| first), index));
-            }
-            _ => {}
-        }
-    }
-    found
 }
 
 pub(super) fn split_at_commas(words: &[DirectiveToken]) -> impl Iterator<Item = &[DirectiveToken]> {

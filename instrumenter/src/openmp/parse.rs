@@ -5,7 +5,6 @@
 use std::ops::Range;
 
 use super::Language;
-use super::clause::colons_at_depth_0;
 use super::clauses::{self, ClauseRow};
 use super::directives::{Association, DIRECTIVES, DirectiveRow, Leaf};
 
@@ -369,6 +368,23 @@ pub fn joined(words: &[DirectiveToken]) -> String {
         end = Some(word.range.end);
     }
     text
+}
+
+/// Indices of the first and the last colon outside all brackets; `::` is none.
+pub(super) fn colons_at_depth_0(words: &[DirectiveToken]) -> Option<(usize, usize)> {
+    let mut depth = 0i32;
+    let mut found = None;
+    for (index, word) in words.iter().enumerate() {
+        match word.text.as_str() {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth -= 1,
+            ":" if depth == 0 => {
+                found = Some((found.map_or(index, |(first, _)| first), index));
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 #[cfg(test)]

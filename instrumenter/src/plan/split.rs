@@ -374,98 +374,94 @@ mod tests {
             .collect())
     }
 
+    /// Combined directives, each with the parts that it is split into.
+    const SPLIT: &[(&str, &[&str])] = &[
+        (
+            "parallel for num_threads(2) schedule(static, 4) private(a) reduction(+: s)",
+            &[
+                "parallel num_threads(2) shared()",
+                "for schedule(static, 4) private(a) reduction(+: s)",
+            ],
+        ),
+        (
+            "parallel for default(none) shared(v) lastprivate(x) firstprivate(x, y)",
+            &[
+                "parallel default(none) shared(v) shared(x,y)",
+                "for lastprivate(x) firstprivate(x, y)",
+            ],
+        ),
+        (
+            "parallel for simd if(parallel: c) if(simd: d) collapse(2) safelen(4)",
+            &[
+                "parallel if(parallel: c) shared()",
+                "for simd if(simd: d) collapse(2) safelen(4)",
+            ],
+        ),
+        (
+            "parallel for num_threads(strict: f(), 2) order(concurrent)",
+            &[
+                "parallel num_threads(strict: f(), 2) shared()",
+                "for order(concurrent)",
+            ],
+        ),
+        (
+            "parallel masked taskloop simd filter(1) grainsize(3) num_threads(2) simdlen(2)",
+            &[
+                "parallel num_threads(2) shared()",
+                "masked filter(1)",
+                "taskloop simd grainsize(3) simdlen(2)",
+            ],
+        ),
+        (
+            "parallel for schedule(dynamic, (a)*(b) + CHUNK(n == 2 ? sizeof(x) : 1))",
+            &[
+                "parallel shared()",
+                "for schedule(dynamic, (a)*(b) + CHUNK(n == 2 ? sizeof(x) : 1))",
+            ],
+        ),
+        (
+            "parallel for default(none) shared(n) firstprivate(c) schedule(dynamic, c + n * N)",
+            &[
+                "parallel default(none) shared(n) shared(c)",
+                "for firstprivate(c) schedule(dynamic, c + n * N)",
+            ],
+        ),
+        (
+            "masked taskloop default(none) shared(n) firstprivate(x)",
+            &[
+                "masked shared()",
+                "taskloop default(none) shared(n) firstprivate(x)",
+            ],
+        ),
+        (
+            "parallel for, if(c), num_threads(2), schedule(static), private(a)",
+            &[
+                "parallel , if(c), num_threads(2) shared()",
+                "for schedule(static) private(a)",
+            ],
+        ),
+        (
+            "masked taskloop, grainsize(3), filter(1), nogroup",
+            &[
+                "masked , filter(1) shared()",
+                "taskloop grainsize(3) nogroup",
+            ],
+        ),
+        (
+            "parallel for, schedule(static)",
+            &["parallel shared()", "for schedule(static)"],
+        ),
+        (
+            "parallel for allocate(a: x) firstprivate(x)",
+            &["parallel shared()", "for allocate(a: x) firstprivate(x)"],
+        ),
+    ];
+
     #[test]
     fn clauses_go_where_the_specification_sends_them() {
-        for (text, expected) in [
-            (
-                "parallel for num_threads(2) schedule(static, 4) private(a) reduction(+: s)",
-                vec![
-                    "parallel num_threads(2) shared()",
-                    "for schedule(static, 4) private(a) reduction(+: s)",
-                ],
-            ),
-            (
-                "parallel for default(none) shared(v) lastprivate(x) firstprivate(x, y)",
-                vec![
-                    "parallel default(none) shared(v) shared(x,y)",
-                    "for lastprivate(x) firstprivate(x, y)",
-                ],
-            ),
-            (
-                "parallel for simd if(parallel: c) if(simd: d) collapse(2) safelen(4)",
-                vec![
-                    "parallel if(parallel: c) shared()",
-                    "for simd if(simd: d) collapse(2) safelen(4)",
-                ],
-            ),
-            (
-                "parallel for num_threads(strict: f(), 2) order(concurrent)",
-                vec![
-                    "parallel num_threads(strict: f(), 2) shared()",
-                    "for order(concurrent)",
-                ],
-            ),
-            (
-                "parallel masked taskloop simd filter(1) grainsize(3) num_threads(2) simdlen(2)",
-                vec![
-                    "parallel num_threads(2) shared()",
-                    "masked filter(1)",
-                    "taskloop simd grainsize(3) simdlen(2)",
-                ],
-            ),
-            (
-                "parallel for schedule(dynamic, (a)*(b) + CHUNK(n == 2 ? sizeof(x) : 1))",
-                vec![
-                    "parallel shared()",
-                    "for schedule(dynamic, (a)*(b) + CHUNK(n == 2 ? sizeof(x) : 1))",
-                ],
-            ),
-            (
-                "parallel for default(none) shared(n) firstprivate(c) schedule(dynamic, c + n * N)",
-                vec![
-                    "parallel default(none) shared(n) shared(c)",
-                    "for firstprivate(c) schedule(dynamic, c + n * N)",
-                ],
-            ),
-            (
-                "masked taskloop default(none) shared(n) firstprivate(x)",
-                vec![
-                    "masked shared()",
-                    "taskloop default(none) shared(n) firstprivate(x)",
-                ],
-            ),
-            (
-                "parallel for, if(c), num_threads(2), schedule(static), private(a)",
-                vec![
-                    "parallel , if(c), num_threads(2) shared()",
-                    "for schedule(static) private(a)",
-                ],
-            ),
-            (
-                "masked taskloop, grainsize(3), filter(1), nogroup",
-                vec![
-                    "masked , filter(1) shared()",
-                    "taskloop grainsize(3) nogroup",
-                ],
-            ),
-            (
-                "parallel for, schedule(static)",
-                vec!["parallel shared()", "for schedule(static)"],
-            ),
-            (
-                "parallel for allocate(a: x) firstprivate(x)",
-                vec!["parallel shared()", "for allocate(a: x) firstprivate(x)"],
-            ),
-        ] {
-            assert_eq!(
-                parts(text).as_deref(),
-                Ok(expected
-                    .iter()
-                    .map(|s| s.to_string())
-                    .collect::<Vec<_>>()
-                    .as_slice()),
-                "{text}"
-            );
+        for (text, expected) in SPLIT {
+            let expected: Vec<String> = expected.iter().map(|part| (*part).to_owned()).collect();
+            assert_eq!(parts(text), Ok(expected), "{text}");
         }
     }
 

@@ -1,10 +1,9 @@
-//! Which modules of a crate use each other in circles. A module is a file or a folder
-//! directly below `src`; tests of a module may use anything.
+//! Which modules use each other in circles, of those that stand side by side in one
+//! folder. Tests of a module may use anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use syn::visit::{self, Visit};
-
+use super::paths::{files_for_tests, module, paths};
 use super::sources::Source;
 
 /// Modules of which each uses each other, perhaps by way of a third.
@@ -27,163 +26,53 @@ impl Circle {
     }
 }
 
-/// Who uses whom in a crate, each with one file that does.
+/// Who uses whom in a folder, each with one file that does.
 type Uses = BTreeMap<(String, String), String>;
 
-/// The circles of all crates, each with its crate.
-pub(super) fn circles(sources: impl Iterator<Item = Source>) -> Vec<(String, Circle)> {
-    let mut crates: BTreeMap<String, Uses> = BTreeMap::new();
-    let mut tests = BTreeSet::new();
-    let sources: Vec<Source> = sources.collect();
-    for source in &sources {
-        tests.extend(modules_of_tests(source));
-    }
-    for source in &sources {
-        let is_test = |tests: &BTreeSet<String>| {
-            let mut folders = tests.iter();
-            folders.any(|test| {
-                source.path == format!("{test}.rs") || source.path.starts_with(&format!("{test}/"))
-            })
-        };
+/// The circles of all folders, each with its folder.
+pub(super) fn circles(sources: &[Source]) -> Vec<(String, Circle)> {
+    let for_tests = files_for_tests(sources);
+    let modules: BTreeSet<(&str, Vec<String>)> = sources
+        .iter()
+        .filter_map(|source| source.path.split_once("/src/"))
+        .map(|(krate, inner)| (krate, module(inner)))
+        .collect();
+    let mut folders: BTreeMap<String, Uses> = BTreeMap::new();
+    for source in sources
+        .iter()
+        .filter(|source| !for_tests.contains(&source.path))
+    {
         let Some((krate, inner)) = source.path.split_once("/src/") else {
             continue;
         };
-        if is_test(&tests) {
-            continue;
-        }
-        let module = module(inner);
-        let mut paths = Paths {
-            module: module.clone(),
-            used: BTreeSet::new(),
-        };
-        paths.visit_file(&source.syntax);
-        let Some(own) = module.first() else {
-            continue;
-        };
-        let uses = crates.entry(krate.to_owned()).or_default();
-        for used in paths.used.into_iter().filter(|used| used != own) {
-            let file = source.path.clone();
-            uses.entry((own.clone(), used)).or_insert(file);
+        let user = module(inner);
+        for path in paths(source) {
+            let mut names = path.split("::").map(str::to_owned);
+            if names.next().as_deref() != Some("crate") {
+                continue;
+            }
+            let used: Vec<String> = names.collect();
+            let shared = user.iter().zip(&used).take_while(|(a, b)| a == b).count();
+            let (Some(from), Some(to)) = (user.get(shared), used.get(shared)) else {
+                continue;
+            };
+            if !modules.contains(&(krate, used[..=shared].to_vec())) {
+                continue;
+            }
+            let folder = [&[krate.to_owned()], &user[..shared]].concat().join("/");
+            let uses = folders.entry(folder).or_default();
+            uses.entry((from.clone(), to.clone()))
+                .or_insert(source.path.clone());
         }
     }
-    let of_crate = |(krate, uses): (String, Uses)| {
+    let of_folder = |(folder, uses): (String, Uses)| {
         let found = circles_of(&uses);
-        found.into_iter().map(move |circle| (krate.clone(), circle))
+        found
+            .into_iter()
+            .map(move |circle| (folder.clone(), circle))
     };
-    crates.into_iter().flat_map(of_crate).collect()
+    folders.into_iter().flat_map(of_folder).collect()
 }
-
-/// The path of a file's module: `a/b/mod.rs` and `a/b.rs` are a::b.
-fn module(inner: &str) -> Vec<String> {
-    let stem = inner.trim_end_matches(".rs").trim_end_matches("/mod");
-    let is_root = ["lib", "main", "mod"].contains(&stem) || stem.starts_with("bin/");
-    match is_root {
-        true => Vec::new(),
-        false => stem.split('/').map(str::to_owned).collect(),
-    }
-}
-
-fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
-    let is = |attribute: &syn::Attribute| match &attribute.meta {
-        syn::Meta::List(list) => {
-            attribute.path().is_ident("cfg") && list.tokens.to_string().starts_with("test")
-        }
-        _ => false,
-    };
-    attributes.iter().any(is)
-}
-
-/// The paths, without `.rs`, of the modules that a file declares for tests only.
-fn modules_of_tests(source: &Source) -> Vec<String> {
-    let stem = source.path.trim_end_matches(".rs");
-    let is_folder = ["/mod", "/lib", "/main"]
-        .iter()
-        .any(|name| stem.ends_with(name));
-    let folder = match is_folder {
-        true => stem.rsplit_once('/').map_or("", |(folder, _)| folder),
-        false => stem,
-    };
-    let declared = source.syntax.items.iter().filter_map(|item| match item {
-        syn::Item::Mod(item) if item.content.is_none() && is_for_tests(&item.attrs) => {
-            Some(format!("{folder}/{}", item.ident))
-        }
-        _ => None,
-    });
-    declared.collect()
-}
-
-/// The modules of the crate that paths in a file name.
-struct Paths {
-    module: Vec<String>,
-    used: BTreeSet<String>,
-}
-
-impl Paths {
-    /// Notes the module that a path begins with, if it is one of the crate.
-    fn path(&mut self, names: &[String]) {
-        let mut at = self.module.len();
-        let mut rest = names;
-        match names.first().map(String::as_str) {
-            Some("crate") => (at, rest) = (0, &names[1..]),
-            Some("super") => {
-                while rest.first().is_some_and(|name| name == "super") && at > 0 {
-                    (at, rest) = (at - 1, &rest[1..]);
-                }
-            }
-            _ => return,
-        }
-        if let Some(first) = rest.first().filter(|_| at == 0) {
-            self.used.insert(first.clone());
-        }
-    }
-
-    fn tree(&mut self, tree: &syn::UseTree, before: &mut Vec<String>) {
-        match tree {
-            syn::UseTree::Path(path) => {
-                before.push(path.ident.to_string());
-                self.tree(&path.tree, before);
-                before.pop();
-            }
-            syn::UseTree::Group(group) => {
-                for tree in &group.items {
-                    self.tree(tree, before);
-                }
-            }
-            syn::UseTree::Name(name) => {
-                self.path(&[&before[..], &[name.ident.to_string()]].concat())
-            }
-            syn::UseTree::Rename(name) => {
-                self.path(&[&before[..], &[name.ident.to_string()]].concat())
-            }
-            syn::UseTree::Glob(_) => self.path(before),
-        }
-    }
-}
-
-impl<'ast> Visit<'ast> for Paths {
-    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
-        if is_for_tests(&item.attrs) {
-            return;
-        }
-        self.module.push(item.ident.to_string());
-        visit::visit_item_mod(self, item);
-        self.module.pop();
-    }
-
-    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
-        self.tree(&item.tree, &mut Vec::new());
-    }
-
-    fn visit_path(&mut self, path: &'ast syn::Path) {
-        let names = path
-            .segments
-            .iter()
-            .map(|segment| segment.ident.to_string());
-        self.path(&names.collect::<Vec<_>>());
-        visit::visit_path(self, path);
-    }
-}
-
 /// The modules that a module reaches.
 fn reached<'u>(from: &'u str, uses: &'u Uses) -> BTreeSet<&'u str> {
     let mut found = BTreeSet::new();

@@ -25,31 +25,34 @@ pub(super) struct Function {
     pub(super) lines: usize,
 }
 
-fn root() -> &'static Path {
+pub(super) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// All files of Rust that git knows or would add.
-pub(super) fn sources() -> impl Iterator<Item = Source> {
+/// All files of this form that git knows or would add.
+pub(super) fn files(form: &str) -> BTreeSet<String> {
     let list = Command::new("git")
         .args([
             "ls-files",
             "--cached",
             "--others",
             "--exclude-standard",
-            "*.rs",
+            form,
         ])
         .current_dir(root())
         .output()
         .unwrap();
     assert!(list.status.success(), "{list:?}");
     let list = String::from_utf8(list.stdout).unwrap();
-    let paths: BTreeSet<String> = list.lines().map(str::to_owned).collect();
-    // Fixtures are data, also where they are Rust.
-    let ours = paths
-        .into_iter()
-        .filter(|path| !path.starts_with("fixtures/"));
-    ours.filter(|path| root().join(path).exists()).map(source)
+    let there = list.lines().filter(|path| root().join(path).exists());
+    there.map(str::to_owned).collect()
+}
+
+/// All files of Rust, but fixtures: they are data, also where they are Rust.
+pub(super) fn sources() -> impl Iterator<Item = Source> {
+    let ours = files("*.rs").into_iter();
+    ours.filter(|path| !path.starts_with("fixtures/"))
+        .map(source)
 }
 
 fn source(path: String) -> Source {

@@ -8,7 +8,7 @@ use trace::export::depends_on;
 use trace::layout::label_parts;
 use trace::read::{ReadError, Trace};
 use trace::record::Op;
-use trace::replay::{Event, Instance, Listener, Open, Role, path, replay_merged};
+use trace::replay::{Event, Instance, Listener, LoopInstance, Open, Role, path, replay_merged};
 
 use super::{Failure, failure, print};
 
@@ -65,9 +65,10 @@ impl Listener for Dump<'_> {
         if self.failed.is_some() {
             return;
         }
-        let (name, region, facts) = self.describe(open, event);
+        let name = name(open, event);
+        let facts = facts(self.trace, open, event);
         let thread = self.trace.thread(path(open));
-        let region = region.map(|region| {
+        let region = region(open, event).map(|region| {
             let known = self.trace.region(region);
             known.map_or_else(|| "?".to_owned(), trace::stats::name)
         });
@@ -107,113 +108,128 @@ impl Listener for Dump<'_> {
     }
 }
 
-/// The name of an event, the number of its region, and what else is known.
-type Described = (&'static str, Option<u32>, Map<String, Value>);
+/// What is known of an event besides its name and region.
+type Facts = Map<String, Value>;
 
-impl Dump<'_> {
-    fn describe(&self, open: &[Open], event: &Event) -> Described {
-        let top = open.last();
-        let region = top
-            .filter(|top| top.role != Role::Base)
-            .map(|top| top.region);
-        let mut facts = Map::new();
-        let mut fact = |name: &str, value: Value| {
-            facts.insert(name.to_owned(), value);
-        };
-        let part = |part| json!(format!("{part:?}").to_lowercase());
-        let name = match event {
-            Event::Begin { .. } => {
-                if let Some(top) = top {
-                    fact("part", part(top.phase));
-                    if top.label != 0 {
-                        fact("label", label(top.label));
-                    }
-                }
-                match top.map(|top| top.role) {
-                    Some(Role::Fork) => "fork",
-                    Some(Role::Member) => "begin",
-                    _ => "enter",
-                }
-            }
-            Event::Known => "open",
-            Event::SwitchPhase(phase) => {
-                fact("part", part(*phase));
-                "turn"
-            }
-            Event::End { is_cut, size, .. } => {
-                if *is_cut {
-                    fact("cut", json!(true));
-                }
-                if top.is_some_and(Open::is_task)
-                    && let Some(around) = task_around(open)
-                {
-                    fact("resumes", label(around));
-                }
-                match top.map(|top| top.role) {
-                    Some(Role::Fork) => {
-                        fact("size", json!(size));
-                        "join"
-                    }
-                    Some(Role::Member) => "end",
-                    _ => "exit",
-                }
-            }
-            Event::Create(task) => {
-                fact("task", label(*task));
-                let depends = top.map(|top| depends_on(self.trace, top.region));
-                if let Some(depends) = depends.filter(|depends| !depends.is_empty()) {
-                    fact("depend", json!(depends));
-                }
-                "create"
-            }
-            Event::Executes(task) => {
-                fact("task", label(*task));
-                if let Some(around) = task_around(open) {
-                    fact("suspends", label(around));
-                }
-                "executes"
-            }
-            Event::Loop(instance) => {
-                fact("instance", loop_instance(instance.instance));
-                fact("schedule", json!(instance.how.kind.name()));
-                fact("team", json!(instance.how.team));
-                fact("lower", json!(instance.outermost.lower));
-                fact("upper", json!(instance.outermost.upper));
-                fact("step", json!(instance.outermost.step));
-                let inner = instance.inner.iter().flatten();
-                let inner: Vec<Value> = inner
-                    .map(|inner| json!([inner.lower, inner.upper, inner.step]))
-                    .collect();
-                if !inner.is_empty() {
-                    fact("inner", Value::Array(inner));
-                }
-                fact("iterations", json!(instance.count));
-                fact("chunk", json!(instance.chunk));
-                "loop"
-            }
-            Event::Chunk(chunk) => {
-                fact("instance", loop_instance(chunk.instance));
-                fact("first", json!(chunk.first));
-                fact("iterations", json!(chunk.length));
-                fact("from", json!(self.trace.ns(chunk.start)));
-                "chunk"
-            }
-            Event::Missing(events) => {
-                fact("events", json!(events));
-                "missing"
-            }
-            Event::Lock(lock) => {
-                if lock.start != 0 {
-                    fact("from", json!(self.trace.ns(lock.start)));
-                }
-                if lock.address != 0 {
-                    fact("address", json!(format!("{:#x}", lock.address)));
-                }
-                return (lock_name(lock.op), Some(lock.region), facts);
-            }
-        };
-        (name, region, facts)
+/// The name of an event.
+fn name(open: &[Open], event: &Event) -> &'static str {
+    let role = open.last().map(|top| top.role);
+    match event {
+        Event::Begin { .. } => match role {
+            Some(Role::Fork) => "fork",
+            Some(Role::Member) => "begin",
+            _ => "enter",
+        },
+        Event::Known => "open",
+        Event::SwitchPhase(_) => "turn",
+        Event::End { .. } => match role {
+            Some(Role::Fork) => "join",
+            Some(Role::Member) => "end",
+            _ => "exit",
+        },
+        Event::Create(_) => "create",
+        Event::Executes(_) => "executes",
+        Event::Loop(_) => "loop",
+        Event::Chunk(_) => "chunk",
+        Event::Missing(_) => "missing",
+        Event::Lock(lock) => lock_name(lock.op),
     }
+}
+
+/// The number of an event's region.
+fn region(open: &[Open], event: &Event) -> Option<u32> {
+    if let Event::Lock(lock) = event {
+        return Some(lock.region);
+    }
+    let top = open.last().filter(|top| top.role != Role::Base);
+    top.map(|top| top.region)
+}
+
+fn facts(trace: &Trace, open: &[Open], event: &Event) -> Facts {
+    let top = open.last();
+    let mut facts = Facts::new();
+    let mut fact = |name: &str, value: Value| {
+        facts.insert(name.to_owned(), value);
+    };
+    let part = |part| json!(format!("{part:?}").to_lowercase());
+    match event {
+        Event::Begin { .. } => {
+            if let Some(top) = top {
+                fact("part", part(top.phase));
+                if top.label != 0 {
+                    fact("label", label(top.label));
+                }
+            }
+        }
+        Event::Known => {}
+        Event::SwitchPhase(phase) => fact("part", part(*phase)),
+        Event::End { is_cut, size, .. } => {
+            if *is_cut {
+                fact("cut", json!(true));
+            }
+            if top.is_some_and(Open::is_task)
+                && let Some(around) = task_around(open)
+            {
+                fact("resumes", label(around));
+            }
+            if top.is_some_and(|top| top.role == Role::Fork) {
+                fact("size", json!(size));
+            }
+        }
+        Event::Create(task) => {
+            fact("task", label(*task));
+            let depends = top.map(|top| depends_on(trace, top.region));
+            if let Some(depends) = depends.filter(|depends| !depends.is_empty()) {
+                fact("depend", json!(depends));
+            }
+        }
+        Event::Executes(task) => {
+            fact("task", label(*task));
+            if let Some(around) = task_around(open) {
+                fact("suspends", label(around));
+            }
+        }
+        Event::Loop(instance) => return loop_facts(instance),
+        Event::Chunk(chunk) => {
+            fact("instance", loop_instance(chunk.instance));
+            fact("first", json!(chunk.first));
+            fact("iterations", json!(chunk.length));
+            fact("from", json!(trace.ns(chunk.start)));
+        }
+        Event::Missing(events) => fact("events", json!(events)),
+        Event::Lock(lock) => {
+            if lock.start != 0 {
+                fact("from", json!(trace.ns(lock.start)));
+            }
+            if lock.address != 0 {
+                fact("address", json!(format!("{:#x}", lock.address)));
+            }
+        }
+    }
+    facts
+}
+
+fn loop_facts(instance: &LoopInstance) -> Facts {
+    let mut facts = Facts::new();
+    let mut fact = |name: &str, value: Value| {
+        facts.insert(name.to_owned(), value);
+    };
+    fact("instance", loop_instance(instance.instance));
+    fact("schedule", json!(instance.how.kind.name()));
+    fact("team", json!(instance.how.team));
+    fact("lower", json!(instance.outermost.lower));
+    fact("upper", json!(instance.outermost.upper));
+    fact("step", json!(instance.outermost.step));
+    let inner = instance.inner.iter().flatten();
+    let inner: Vec<Value> = inner
+        .map(|inner| json!([inner.lower, inner.upper, inner.step]))
+        .collect();
+    if !inner.is_empty() {
+        fact("inner", Value::Array(inner));
+    }
+    fact("iterations", json!(instance.count));
+    fact("chunk", json!(instance.chunk));
+    facts
 }
 
 /// The label of the task's execution around the innermost region.

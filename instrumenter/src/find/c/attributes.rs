@@ -12,8 +12,8 @@
 
 use std::ops::Range;
 
-use super::directives::{RawDirective, words};
 use super::lexer::{Token, TokenKind};
+use super::raw_directive::{RawDirective, words};
 use super::text_of;
 use crate::find::{InSequence, Placement};
 use crate::openmp::directives::DIRECTIVES;

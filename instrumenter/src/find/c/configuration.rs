@@ -7,10 +7,10 @@ use std::rc::Rc;
 
 use super::brackets::Brackets;
 use super::conditionals::{Configuration, visible};
-use super::directives::RawDirective;
 use super::items::{Around, Items};
 use super::lexer::{Token, TokenKind};
 use super::matcher::{Known, Matched, Matcher};
+use super::raw_directive::RawDirective;
 use super::tree::PartTree;
 use super::{Finder, classes, text_of};
 use crate::find::{Function, Placement};

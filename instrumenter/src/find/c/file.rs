@@ -1,5 +1,5 @@
-//! A file that is looked at and not rewritten: lexed at most once, and known without
-//! the branches that are not compiled.
+//! A file that is scanned and not rewritten. It is lexed at most once, and branches that are not
+//! compiled are left out.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::conditionals::{Group, Groups};
 use super::conditions::deciding;
 use super::lexer::{Lexed, lex};
-use super::scan;
+use super::mentions;
 use crate::openmp::Language;
 use crate::source::UndefinedMacros;
 
@@ -54,7 +54,7 @@ impl File {
 
     /// Whether it may speak of OpenMP; if not, the lexer has nothing to find.
     pub(super) fn may_speak(&self) -> bool {
-        let asked = || scan::may_speak(&self.text);
+        let asked = || mentions::may_speak(&self.text);
         *self.may_speak.get_or_init(asked)
     }
 

@@ -4,7 +4,6 @@ use super::conditionals::{Groups, word};
 use super::cursor::unspliced_bytes;
 use super::lexer::{PreprocessorLine, TokenKind};
 use super::preprocessed::keeps_macros;
-use crate::find::fortran::marks::plain_name;
 use crate::find::lines::LineMap;
 use crate::names;
 
@@ -89,6 +88,11 @@ fn unquoted(literal: &[u8]) -> Option<String> {
 
 fn octal(digits: [u8; 3]) -> Option<u8> {
     u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 8).ok()
+}
+
+/// Flang puts the current directory in front of names that are relative.
+pub(in crate::find) fn plain_name(name: &str) -> &str {
+    name.strip_prefix("./").unwrap_or(name)
 }
 
 #[cfg(test)]

@@ -25,7 +25,9 @@ pub(in crate::find) mod line_directives;
 mod loops;
 mod macros;
 mod matcher;
+mod mentions;
 pub(crate) mod preprocessed;
+mod raw_directive;
 pub mod scan;
 mod sections;
 mod tree;
@@ -44,10 +46,10 @@ use crate::openmp::{Association, Directive, Language, Leaf};
 use crate::source::{LineIndex, Source};
 use conditionals::{Configuration, Groups, TOO_DEEP};
 use configuration::View;
-use directives::RawDirective;
 use lexer::{Lexed, Token};
 use loops::Loops;
 use macros::Macros;
+use raw_directive::RawDirective;
 
 /// The front end for C and C++; the source says which of them.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::scan::mentions_openmp;
+use super::mentions::mentions_openmp;
 
 /// Why nothing is inserted in a system header.
 pub(in crate::find) const SYSTEM_HEADER: &str = "it stands in a system header";

@@ -1,15 +1,16 @@
-//! A look at a file for what only the preprocessor shows: directives and calls
-//! that its macros make, braces that they hide, and which files it includes.
+//! Scans a file for things that only the preprocessor shows: directives and calls that its
+//! macros make, braces that macros hide, and the files that it includes.
 
 use std::collections::BTreeMap;
 
 use memchr::memmem;
 
 use super::conditionals::{hides_braces, word};
-use super::conditions::{DEFINE, is_part};
+use super::conditions::DEFINE;
 use super::cursor::unspliced;
 use super::file::{File, IsUndefined};
 use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind, lex};
+use super::mentions::{contains, may_speak};
 use super::{calls, directives, is_word, text_of};
 use crate::find::Hidden;
 use crate::names;
@@ -307,24 +308,6 @@ pub(super) fn macros(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         }
         &text[begin..end]
     })
-}
-
-/// Whether a text may have directives, calls of OpenMP's routines, or macros that make
-/// them.
-pub(super) fn may_speak(text: &[u8]) -> bool {
-    mentions_openmp(text) || contains(text, b"_Pragma")
-}
-
-/// Whether a word begins with `omp` or `pomp`.
-pub(super) fn mentions_openmp(text: &[u8]) -> bool {
-    memmem::find_iter(text, b"omp").any(|at| {
-        let before = text[..at].strip_suffix(b"p").unwrap_or(&text[..at]);
-        !before.last().is_some_and(|byte| is_part(*byte))
-    })
-}
-
-pub(super) fn contains(text: &[u8], part: &[u8]) -> bool {
-    memmem::find(text, part).is_some()
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Where a construct begins and ends: the tree's answer and the tokens' answer,
-//! and what to make of both.
+//! Where a construct begins and ends: compares the answer of the syntax tree with that of the
+//! tokens, and decides.
 
 use std::ops::Range;
 

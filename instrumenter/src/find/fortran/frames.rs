@@ -1,4 +1,4 @@
-//! What is open while the token-level matcher runs.
+//! The stack of the token-level matcher: constructs and program units that are open.
 
 use std::collections::HashMap;
 

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::glue::Glued;
-use super::physical::{Kind, Physical, Sentinel, is_blank};
+use super::physical::{Kind, Physical, Sentinel, is_blank, text_end};
 use super::tokens::{Token, tokenize};
 use crate::source::Form;
 
@@ -182,21 +182,4 @@ impl Builder<'_> {
         }
         glued.push(self.text, content.start..end);
     }
-}
-
-/// Where the comment of a line begins, or its end; `quote` is the string that
-/// the text stands in, before and after.
-pub(super) fn text_end(text: &[u8], quote: &mut Option<u8>) -> usize {
-    for (at, byte) in text.iter().enumerate() {
-        match *quote {
-            Some(open) if open == *byte => *quote = None,
-            Some(_) => {}
-            None => match byte {
-                b'\'' | b'"' => *quote = Some(*byte),
-                b'!' => return at,
-                _ => {}
-            },
-        }
-    }
-    text.len()
 }

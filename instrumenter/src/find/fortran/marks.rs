@@ -8,6 +8,7 @@
 //! Quotes in names stand as they are. Flang reads both forms.
 
 use super::scan;
+use crate::find::c::line_directives::plain_name;
 use crate::names;
 
 /// Flang's text with the line markers of everyone else; any other text as it is.
@@ -27,11 +28,6 @@ pub fn as_usual(text: Vec<u8>) -> Vec<u8> {
         scan::marker(&file, mark.line, &mut made);
     }
     made
-}
-
-/// Flang puts the current directory in front of names that are relative.
-pub(in crate::find) fn plain_name(name: &str) -> &str {
-    name.strip_prefix("./").unwrap_or(name)
 }
 
 struct Mark {

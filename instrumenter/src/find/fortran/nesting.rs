@@ -1,5 +1,5 @@
-//! What statements do to the nesting: constructs, loops that end at labels,
-//! program units.
+//! How statements change the nesting of constructs, of loops that end at labels, and of program
+//! units.
 
 use super::classify::{Compound, StatementKind};
 use super::frames::{Construct, Frame, Key, OpenUnit, Wants};

@@ -4,7 +4,6 @@
 use std::ops::Range;
 
 use super::card::Card;
-use super::logical::text_end;
 use crate::source::{Form, Layout};
 
 /// The sentinels of directives that are read.
@@ -287,4 +286,21 @@ pub(super) fn sentinel(text: &[u8], line: &Physical) -> Option<Range<usize>> {
 /// What counts as a blank within a line.
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)
+}
+
+/// Where the comment of a line begins, or its end; `quote` is the string that
+/// the text stands in, before and after.
+pub(super) fn text_end(text: &[u8], quote: &mut Option<u8>) -> usize {
+    for (at, byte) in text.iter().enumerate() {
+        match *quote {
+            Some(open) if open == *byte => *quote = None,
+            Some(_) => {}
+            None => match byte {
+                b'\'' | b'"' => *quote = Some(*byte),
+                b'!' => return at,
+                _ => {}
+            },
+        }
+    }
+    text.len()
 }

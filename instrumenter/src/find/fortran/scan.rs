@@ -1,5 +1,5 @@
-//! A look at a Fortran text for what does not stand in it: files that it
-//! includes, and directives and calls that its macros make.
+//! Scans a Fortran text for things that are not in it: files that it includes, and directives
+//! and calls that its macros make.
 
 use std::ops::Range;
 
