@@ -57,6 +57,7 @@ pub mod memory;
 pub mod project;
 pub mod random;
 pub mod refused;
+pub mod retries;
 pub mod run;
 pub mod shares;
 #[path = "../../profile/tests/sums/mod.rs"]

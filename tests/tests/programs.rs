@@ -22,7 +22,7 @@ use tests::fixture::Fixture;
 use tests::run::{Build, Program, Ran, build, run};
 use tests::shares::{Expected, Fault, Rows, ratio};
 use tests::toolchain::{Compiler, romp_bin_dir};
-use tests::{Outcome, invariants};
+use tests::{Outcome, invariants, retries};
 
 const MS: u64 = 1_000_000;
 
@@ -34,9 +34,8 @@ const fn about(share: f64) -> Expected {
 /// A share of waiting where there must be next to none.
 const NONE: Expected = about(0.0);
 
-/// Runs of one program before a wrong share counts. Sleeping threads that wake
-/// up late because of other work on the machine shift shares in one run; a fault
-/// of the measurement does so in every run. Facts are never tried again.
+/// Measurements of one program before a wrong share counts: sleeping threads wake up late
+/// where the machine has other work.
 const ATTEMPTS: usize = 3;
 
 /// Held for writing by a measured run and for reading by builds: no compiler of
@@ -54,29 +53,23 @@ struct Measured<'a> {
 /// print, and hands the measured run to a check.
 fn each_compiler(name: &str, check: impl Fn(&Measured) -> Result<(), Fault>) {
     for compiler in ["gcc", "clang"] {
-        let checked = attempts(name, compiler, &check);
+        let checked = checked(name, compiler, &check);
         checked.unwrap_or_else(|message| panic!("{name} with {compiler}: {message}"));
     }
 }
 
 /// What a check gives for a measured run of a program built with a compiler.
-fn attempts<T>(
+fn checked<T>(
     name: &str,
     compiler: &str,
     check: impl Fn(&Measured) -> Result<T, Fault>,
 ) -> Outcome<T> {
     let fixture = Fixture::read(&format!("programs/{name}.c"))?;
     let (program, printed) = build_both(&fixture, compiler)?;
-    let mut wrong_shares = Vec::new();
-    for _ in 0..ATTEMPTS {
+    retries::measured(&format!("{name} with {compiler}"), ATTEMPTS, || {
         let measured = measure(&fixture, &program, &printed)?;
-        match check(&measured) {
-            Ok(checked) => return Ok(checked),
-            Err(Fault::Fact(message)) => return Err(message),
-            Err(Fault::Share(message)) => wrong_shares.push(message),
-        }
-    }
-    Err(wrong_shares.join("; again: "))
+        check(&measured)
+    })
 }
 
 /// Builds both; gives the measured program and what the plain one printed.
@@ -392,9 +385,9 @@ fn frequent_atomic() {
 #[test]
 fn quicksort() {
     for compiler in ["gcc", "clang"] {
-        let global = attempts("quicksort_global_stack", compiler, global_stack);
+        let global = checked("quicksort_global_stack", compiler, global_stack);
         let local = global.and_then(|entries| {
-            attempts("quicksort_local_stacks", compiler, |measured| {
+            checked("quicksort_local_stacks", compiler, |measured| {
                 local_stacks(measured, entries)
             })
         });

@@ -6,6 +6,8 @@ use std::process::Command;
 
 use serde_json::Value;
 use tests::fixture::fixtures;
+use tests::retries;
+use tests::shares::Fault;
 use tests::toolchain::romp_bin_dir;
 
 /// Runs before a wrong share counts: another program may take the processors meanwhile.
@@ -91,8 +93,7 @@ fn parts_add_up_in_programs() {
 #[test]
 fn work_that_grows_with_the_threads_is_found() {
     let (folder, mut scaling) = scaled("inflated.c", &[]);
-    let mut found = Vec::new();
-    for _ in 0..ATTEMPTS {
+    let grown = retries::measured("inflated", ATTEMPTS, || {
         must_add_up(&scaling);
         let places = scaling["places"].as_array().unwrap();
         let mut regions = places.iter();
@@ -101,10 +102,10 @@ fn work_that_grows_with_the_threads_is_found() {
         let ratio = work(1) / work(0);
         // Eight iterations of 20 ms, then of 40 ms, by the clock of the thread's processor.
         if (ratio - 2.0).abs() < 0.3 {
-            return;
+            return Ok(());
         }
-        found.push(ratio);
         scaling = again(&folder, &[]);
-    }
-    panic!("the work grew {found:?} times");
+        Err(Fault::Share(format!("the work grew {ratio} times")))
+    });
+    grown.unwrap();
 }
