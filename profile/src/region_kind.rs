@@ -213,6 +213,18 @@ impl RegionKind {
             .map(|row| row.kind)
     }
 
+    /// The kind that a `regionType` names; for one that this version does not know the
+    /// nearest kind: what matters is whether it starts teams.
+    #[must_use]
+    pub fn nearest(region_type: &str) -> Self {
+        Self::from_region_type(region_type).unwrap_or_else(|| {
+            match region_type.starts_with("parallel") {
+                true => Self::Parallel,
+                false => Self::User,
+            }
+        })
+    }
+
     /// The row of this kind.
     #[must_use]
     pub fn row(self) -> &'static KindRow {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use profile::descriptor::Descriptor;
 use profile::model::Profile;
-use profile::region_kind::PseudoRegion;
+use profile::region_kind::{PseudoRegion, RegionKind};
 
 use crate::read::{ReadError, Trace, printable};
 use crate::record::Op;
@@ -210,7 +210,7 @@ impl Stats {
             let is_member = spans[PseudoRegion::Main as usize] == Span::default()
                 && trace
                     .region(*region)
-                    .is_some_and(|region| region.region_type.starts_with("parallel"));
+                    .is_some_and(|region| RegionKind::nearest(&region.region_type).is_parallel());
             let joins = joins.get(&(fork, *region)).filter(|_| is_member);
             let exit = &mut spans[PseudoRegion::Exit as usize];
             if let Some(joins) = joins {

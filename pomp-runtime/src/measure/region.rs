@@ -215,9 +215,7 @@ pub(crate) fn register(descriptor: Descriptor) -> Option<&'static Region> {
 }
 
 fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'static Region> {
-    let kind = descriptor
-        .kind()
-        .unwrap_or_else(|| nearest_kind(&descriptor.region_type));
+    let kind = RegionKind::nearest(&descriptor.region_type);
     leak(Region {
         off: disabled().contain(group::of(kind)) || !is_wanted(&descriptor),
         descriptor,
@@ -271,16 +269,6 @@ fn is_wanted(descriptor: &Descriptor) -> bool {
         Filter::parse(&list.to_string_lossy())
     });
     !functions::is_outlined(symbol) && filter.wants(&[name, symbol])
-}
-
-/// The kind under which a construct is measured that this version does not
-/// know: what matters is whether it starts teams.
-fn nearest_kind(region_type: &str) -> RegionKind {
-    if region_type.starts_with("parallel") {
-        RegionKind::Parallel
-    } else {
-        RegionKind::User
-    }
 }
 
 /// All regions so far.
