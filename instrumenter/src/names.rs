@@ -1,7 +1,7 @@
-//! Names of files as text. A name is bytes, and everything that we compose is text, so a
-//! byte that is part of no character stands as a character of its own: one of the last
-//! that are for private use. These themselves are taken apart into bytes, so that every
-//! name has one text, and every text that was made of a name leads back to it.
+//! File names as text. A file name is bytes, and the code here composes text. A byte that
+//! belongs to no character becomes a character of its own, one of the last private-use
+//! characters. A name that contains such a character is taken apart into bytes, so that every
+//! name has exactly one text and every such text leads back to its name.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;

@@ -1,6 +1,6 @@
-//! What to try where time is lost in a construct. Each text completes a sentence that
-//! has named the place; those that depend on the construct and the category alone stand
-//! in the rows of [`region_kind`](crate::region_kind).
+//! Advice: what a user can try where a construct loses time. Each text completes a sentence
+//! that has named the place. Advice that depends on nothing but the construct and the category
+//! is in the rows of [`region_kind`](crate::region_kind).
 
 use crate::overheads::Category;
 use crate::region_kind::{RegionKind, SMALLER_CHUNKS};

@@ -1,5 +1,5 @@
-//! Which columns a construct has in a region profile, by the set that its row in
-//! [`region_kind`](crate::region_kind) names, and what each column means.
+//! The columns of region profiles: which set of columns a construct has (its row in
+//! [`region_kind`](crate::region_kind) names it), and what each column means.
 //!
 //! The names and the choice are ompP's. In the flat profile a column stands
 //! once; in a call-path profile some are split into an inclusive part and an
@@ -7,8 +7,8 @@
 //! know, `ORDERED` has the columns of `CRITICAL` (both are waits in front of a
 //! body), and `SCOPE` and `TASKGROUP` those of `SINGLE` (a body, then a wait).
 //!
-//! A thread that waits may execute tasks. That is no waiting: `taskT` shows it,
-//! and `exitBarT` and `waitT` are what is left.
+//! A thread that waits may execute tasks. The time of these tasks is in `taskT`, and not in
+//! `exitBarT` or `waitT`.
 
 use crate::counters;
 use crate::model::{Row, Span};

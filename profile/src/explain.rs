@@ -1,5 +1,5 @@
-//! What a name in a report means: columns, overheads, properties and terms,
-//! each from the table that defines it.
+//! `romp report --explain`: the meaning of each name in a report. Columns, overheads,
+//! properties and terms are explained from the tables that define them.
 
 use crate::columns::{self, Quantity};
 use crate::counters::COUNTERS;

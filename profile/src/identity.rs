@@ -1,11 +1,11 @@
-//! Which regions of several profiles are the same construct of the source.
+//! The identity of regions: which regions of several profiles are the same construct of the
+//! source.
 //!
-//! A region is known by its file, function, kind, name and directive, and by
-//! its number among the regions that agree in all of these, in source order. So
-//! edits elsewhere in the file do not matter. Regions at one place are one: a
-//! construct in a header belongs to every translation unit that includes it.
-//! Within one build a region whose directive is not known (it was instrumented
-//! by OPARI) is known by its place.
+//! A region is identified by its file, function, kind, name and directive, and by its number
+//! among the regions that agree in all of these, in source order. So edits elsewhere in the
+//! file do not matter. Regions at the same place are one region: a construct in a header
+//! belongs to every translation unit that includes the header. A region whose directive is
+//! unknown (OPARI instrumented it) is identified by its place, within one build.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,6 +1,5 @@
-//! Reading a saved profile back, with messages that say what to do when a
-//! file is none of ours. A profile that this returns can be analysed: every
-//! index in it has been checked.
+//! Reads a saved profile. If the file is not a profile of Romp, the message says what to do.
+//! Every index in a profile that was read has been checked, so that it can be analysed.
 
 use std::collections::HashSet;
 use std::fs;

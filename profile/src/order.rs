@@ -1,8 +1,8 @@
-//! Sorting, with code that stands once for all that is sorted.
+//! Sorting with little code.
 //!
-//! `slice::sort_by_key` makes several kilobytes of code for each type and key, and the
-//! measurement library, which sorts some dozens of short lists for its report, is
-//! linked with every program. These are for such lists; they are stable as well.
+//! `slice::sort_by_key` makes several kilobytes of code for each type and key. The measurement
+//! library is linked with every program, and sorts some dozens of short lists for its report.
+//! The functions here share their code among all types. They are stable, too.
 
 use std::cmp::Ordering;
 

@@ -1,17 +1,15 @@
-//! Which time counts as which overhead: what the rows of
-//! [`region_kind`](crate::region_kind) say.
+//! Which time counts as which overhead, as the rows of [`region_kind`](crate::region_kind)
+//! say.
 //!
-//! The categories and the choice are ompP's, but that of the constructs which
-//! ompP does not know: `ORDERED` is treated as `CRITICAL`, since waiting for
-//! one's turn is synchronisation, as is waiting at the end of a `TASKGROUP`; a
-//! `SCOPE` is work of all threads, so that waiting at its end is imbalance.
+//! The categories are ompP's, and so is the category of each construct that ompP knows. Of the
+//! others, `ORDERED` is treated as `CRITICAL`: waiting for one's turn is synchronisation, and
+//! so is waiting at the end of a `TASKGROUP`. A `SCOPE` is work of all threads, so waiting at
+//! its end is imbalance. Creating tasks, and waiting for them at a `taskwait`, are overheads
+//! that ompP does not have.
 //!
-//! Creating tasks and waiting for them at a `taskwait` cost time that is no work: ompP
-//! knows neither.
-//!
-//! Tasks that are executed while waiting count nowhere. ompP takes their time
-//! from the category of the wait around them; here the quantities are without
-//! it, so that columns and overheads agree.
+//! The time of tasks that a thread executes while it waits is in no overhead. ompP subtracts it
+//! from the category of the wait around them. Here the quantities do not contain it, so that
+//! columns and overheads agree.
 
 pub use crate::region_kind::{BARRIER, Category, Charge, Cost};
 use crate::region_kind::{KINDS, RegionKind};

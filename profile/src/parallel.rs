@@ -1,4 +1,4 @@
-//! Much work shared out among threads, while a user waits for a program's end.
+//! Shares out work among threads, where a user waits for the end of a program.
 
 use std::num::NonZero;
 

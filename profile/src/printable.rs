@@ -1,5 +1,5 @@
-//! Names that come from the program, as they can be shown: on a terminal, in a
-//! report, in a spreadsheet. The one place where that is decided.
+//! Makes names that come from the program safe to show: on a terminal, in a report, in a
+//! spreadsheet. All outputs use this module.
 //!
 //! A source names its files itself (`#line`), and a program its regions. So a name
 //! may hold anything: commands to a terminal, ends of lines, marks that turn the

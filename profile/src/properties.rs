@@ -1,5 +1,5 @@
-//! ompP's performance properties, as one table: what each says of a region,
-//! which time makes it severe, and when it holds.
+//! ompP's performance properties, as one table: the meaning of each, the time from which its
+//! severity is computed, and the condition under which it holds.
 //!
 //! Names (with ompP's spelling), constructs, times and conditions are ompP's.
 //! `InsufficienWorkInParallelLoop` is named there and never raised; here it

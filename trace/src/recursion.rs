@@ -1,11 +1,11 @@
-//! What a region deep in a recursion takes twice.
+//! Removes time that recursion counts twice.
 //!
-//! The profile records an instance deep in a recursion at the node of the one around it
-//! that is of the same region. What stands between them on the call path, and that one,
-//! hold its time already: it is taken out of each of them, once. The way up is that of
-//! nodes: above a region that is itself deep in a recursion it goes on above the one whose
-//! node that has. Which one that is, shows when it ends; so times are handed up as the
-//! regions around end.
+//! The profile records an instance deep in a recursion at the node of the enclosing instance of
+//! the same region. That node, and the nodes between the two on the call path, already contain
+//! its time, so it is subtracted from each of them once. The path upwards follows the nodes:
+//! from a region that is itself deep in a recursion it goes to the enclosing instance whose
+//! node the region uses. That instance is known only when the region ends, so times are passed
+//! upwards as the enclosing regions end.
 
 use std::collections::BTreeMap;
 

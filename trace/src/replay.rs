@@ -1,8 +1,8 @@
-//! Records as what they mean: regions that open and close on one thread.
+//! Replays the records of a thread as regions that open and close.
 //!
-//! A reader gets each event with the regions that are open around it. After
-//! events that are missing, the page says what is open; what was left meanwhile
-//! ends where they began to be missing.
+//! A reader gets each event together with the regions that are open around it. If events are
+//! missing, the page after the gap says which regions are open. A region that was left within
+//! the gap ends at the beginning of the gap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,4 +1,4 @@
-//! Schedules of loops, and what the specification says of them.
+//! Schedules of loops, and the chunks that the OpenMP specification defines for them.
 
 /// The kind of a schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
-//! A trace as it can be drawn: for each thread what it did when. Of a trace of any size
-//! there are as many bins as a screen can show; of a small one every slice besides.
-//! Takes memory for the bins and for a bounded number of slices.
+//! The timeline of a trace: what each thread did at which time, ready to be drawn. It has as
+//! many bins as a screen can show, however large the trace is, and every slice of a small
+//! trace. Memory is bounded: the bins, and a fixed number of slices.
 //!
 //! ```text
 //! length of the facts, the facts as JSON

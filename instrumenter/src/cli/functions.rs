@@ -1,6 +1,5 @@
-//! Where the functions in a profile stand in the source: what the debug
-//! information of the program and its libraries says, if they are still there
-//! and the same.
+//! Finds the functions of a profile in the source, by the debug information of the program and
+//! its libraries, if these files still exist and have not changed.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Where the page goes, and who shows it.
+//! Writes the page to a file, and opens it in a browser.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

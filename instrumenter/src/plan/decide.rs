@@ -1,4 +1,4 @@
-//! What is done with a construct, and why not more.
+//! Decides what is done with a construct: instrumented, passed through or left alone, and why.
 
 use std::collections::HashSet;
 

@@ -1,6 +1,6 @@
-//! Whether events need more than to be recorded: somebody wants to be notified of each, or
-//! the program has paused measurement. It is one flag, so that in all other runs an event
-//! reads nothing else.
+//! One flag that says whether events need more than to be recorded: a collector wants to be
+//! notified of each, or the program has paused measurement. In all other runs an event reads
+//! this flag and nothing else.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,4 @@
-//! What the C++ runtime, if the program has it, knows of symbols.
+//! Asks the C++ runtime, if the program has one, for the names of symbols.
 
 use std::ffi::{CStr, CString, c_char, c_int};
 

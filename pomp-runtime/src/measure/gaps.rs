@@ -1,9 +1,9 @@
-//! The serial part, by what it lies between: how long the initial thread worked alone
-//! from the join of one region to the fork of the next.
+//! The gaps between parallel regions: how long the initial thread worked alone between the join
+//! of one region and the fork of the next.
 //!
-//! Kept as long as there is one initial thread, which alone writes here, and nothing
-//! is told if measurement was paused: then it is not known what lay between. The places
-//! are fixed in number, so that nothing is allocated; what finds none goes without.
+//! Gaps are recorded as long as there is one initial thread, and only this thread writes here.
+//! If measurement was paused there are none: what happened in between is not known. The number
+//! of pairs of regions is fixed, so that nothing is allocated; further pairs are not recorded.
 
 use super::region::Region;
 use super::shared::{SharedRef, SharedU64};

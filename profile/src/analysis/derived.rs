@@ -1,5 +1,5 @@
-//! What formulas make of the counters of each region and thread: the user's
-//! (`ROMP_EVAL`, as ompP's evaluators), and some that go without saying.
+//! Values computed from the counters of each region and thread: by the user's formulas
+//! (`ROMP_EVAL`, like ompP's evaluators), and by a few formulas that are always applied.
 
 use super::tables::Table;
 use crate::columns::Quantity;

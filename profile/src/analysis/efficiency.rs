@@ -7,14 +7,12 @@
 //! efficiency   = load balance x the rest
 //! ```
 //!
-//! Useful is what is no overhead of [`crate::overheads`] and not untold, that is,
-//! of which it is not known whether it was (see [`super::estimate`]). So load
-//! balance tells what an even spread of work would win, and the rest what is lost
-//! although the busiest thread is never idle for lack of it: waiting in turns,
-//! contention, the runtime, serial parts. Where teams change their size the second
-//! quotient can exceed one; then it is one, and load balance is the whole. Where
-//! more threads follow each other than were at work at once, load is balanced as
-//! far as one can tell.
+//! Useful time is thread time that is neither an overhead of [`crate::overheads`] nor unknown
+//! (see [`super::estimate`]). Load balance says what an even distribution of the work would
+//! win. The rest says what is lost even though the busiest thread always has work: waiting
+//! for one's turn, contention, the runtime, serial parts. If teams change their size, the
+//! second quotient can exceed one. It is then taken as one, and load balance is the whole. If
+//! more threads follow each other than ever worked at once, the load is taken as balanced.
 //!
 //! - Of a **parallel region**: the members of its teams, from fork to join, but
 //!   not while they are those that have forked a nested team.

@@ -1,6 +1,6 @@
-//! What a measured run means: the read-only model that every report writer
-//! gets. One subject a file; all times are nanoseconds and all percentages are
-//! computed, so that a writer only has to lay them out.
+//! The analyses of a measured run. Their results are read-only, and every report writer gets
+//! the same ones. Each file has one subject. Times are nanoseconds, and percentages are
+//! computed here: a writer only lays them out.
 
 mod call_graph;
 mod causes;

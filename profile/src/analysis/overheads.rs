@@ -1,5 +1,5 @@
-//! The overhead analysis: what parallel regions lose, and to what. Which time
-//! is which overhead is told by [`crate::overheads`].
+//! The overhead analysis: how much time parallel regions lose, by category. The table in
+//! [`crate::overheads`] says which time belongs to which category.
 //!
 //! - The *total* of a parallel region is the thread time that its teams had:
 //!   fork to join, summed over the members, without the time for which a member
@@ -11,7 +11,7 @@
 //!   were at work at once.
 //! - The parallel coverage is the wall time during which any initial thread had a
 //!   team; the rest of the duration is serial.
-//! - What threads did is *untold* where it was not measured (see
+//! - Time is *untold* if nothing measured what the thread did in it (see
 //!   [`super::estimate`]).
 //!
 //! These add up:

@@ -1,7 +1,6 @@
-//! What each call path's threads did there themselves, by what they did it in:
-//! the time of a node less what was called, with waiting told from work. The
-//! parts of all call paths and of the program itself add up to the thread time
-//! of teams and serial parts.
+//! The exclusive time of each call path: the time of a node without that of the nodes below
+//! it, divided into work and waiting. The parts of all call paths and of the program itself
+//! add up to the thread time of teams and serial parts.
 
 use super::call_graph::CallGraph;
 use super::tree::{Tree, TreeNode};

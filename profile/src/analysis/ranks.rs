@@ -1,5 +1,5 @@
-//! What each rank of a merged profile contributed: its own overhead analysis in
-//! one line, so that a slow or idle rank shows.
+//! The ranks of a merged profile: one line with the overhead analysis of each, so that a slow
+//! or idle rank can be seen.
 
 use super::tree::Tree;
 use super::{OverheadRow, Share, overheads, wall};

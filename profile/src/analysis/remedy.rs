@@ -1,5 +1,5 @@
-//! What explains a wait, before a table's advice is given: tasks that ran out,
-//! or work that is too short to be what threads waited for.
+//! Explanations of a wait that come before the advice of the table: there were no more tasks,
+//! or the work was too short to be the reason for the wait.
 
 use super::tables::Table;
 use crate::columns::Quantity;

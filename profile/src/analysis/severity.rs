@@ -1,11 +1,11 @@
-//! What each thread's time was on each call path: every nanosecond of the
-//! program's thread time stands once, in one of [`PARTS`]. EXPERT's three trees
-//! (metric, call path, location) are sums of this.
+//! The time of each thread on each call path, divided by metric: every nanosecond of the
+//! program's thread time belongs to exactly one of [`PARTS`]. EXPERT's three trees (metric,
+//! call path, location) are sums of these times.
 //!
-//! The time of a thread on a call path is its own there, without what was called.
-//! What is lost of it is told by [`crate::overheads`], so that the sums are those of
-//! [`super::overheads`]; the rest is work. What measuring took is part of that rest, since the measurement of a
-//! wait ends with the wait.
+//! The time of a thread on a call path is exclusive. The table in [`crate::overheads`] says
+//! which part of it is lost, so the sums equal those of [`super::overheads`]. The rest is
+//! work. The rest also contains the time that measuring took, since the measurement of a wait
+//! ends with the wait.
 //!
 //! ```text
 //! thread time = parts of all call paths + parts of the program itself

@@ -1,6 +1,5 @@
-//! Where the time went, in words: one line for the terminal, and a few lines
-//! on top of the text report. What is said to be the reason is taken from
-//! [`super::causes`].
+//! The summary in words: one line for the terminal, and a few lines on top of the text
+//! report. The reasons that it names are those of [`super::causes`].
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! The region profiles: per region (flat) or per call path, one row per thread
-//! and a sum. Which columns there are is told by [`crate::columns`].
+//! The region profiles: per region (flat) or per call path, with one row per thread and a
+//! sum. [`crate::columns`] defines the columns.
 //!
 //! In the flat profile counts are counts of all executions, while a time that
 //! contains recursive executions by the same thread is taken from the

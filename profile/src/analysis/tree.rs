@@ -1,4 +1,4 @@
-//! The call-path tree with what follows from its shape: children, team scopes,
+//! The call-path tree, with the facts that follow from its shape: children, team scopes,
 //! recursion, and how long each thread was busy below each node.
 //!
 //! A *scope* is the nearest parallel region above a node: the threads that
@@ -11,8 +11,9 @@
 //! and join besides (it evaluates clauses, or the construct is measured from
 //! outside) belongs to the outer scope too.
 //!
-//! Nodes that point nowhere are left out, and the rows of a node from one that does: this also runs at the end
-//! of a measured program, where a wrong profile must do no harm.
+//! Nodes whose parent or region does not exist are left out, and so are rows whose thread does
+//! not exist. This code also runs at the end of a measured program, where a wrong profile must
+//! do no harm.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

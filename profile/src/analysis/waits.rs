@@ -1,5 +1,6 @@
-//! How the times of a region are spread, who comes last to barriers, and who
-//! keeps whom out of what: from [`crate::model`]'s lists of the same names.
+//! Distributions, late arrivals and contention: how the times of a region's instances are
+//! distributed, which thread comes last to a barrier, and which thread holds what others wait
+//! for. They are made from the lists of the same names in [`crate::model`].
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! What was found, beside its limit, in words.
+//! A value that was found, and its limit, in words.
 
 use crate::runs::left_out;
 use crate::units::{Factor, Percent};

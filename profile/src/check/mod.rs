@@ -1,8 +1,8 @@
-//! Holds a profile against thresholds, alone or beside a baseline: what a test
-//! of a program's performance is made of.
+//! `romp check`: compares a profile with thresholds, alone or beside a baseline. Tests of a
+//! program's performance use it.
 //!
-//! A profile in which no parallel region ran violates: thresholds that hold
-//! because nothing was measured say nothing.
+//! A profile in which no parallel region ran is a violation: thresholds that hold because
+//! nothing was measured say nothing.
 //!
 //! Several runs of one program are judged by their medians, so that one run beside which the
 //! machine was busy changes nothing.

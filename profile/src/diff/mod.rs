@@ -1,5 +1,5 @@
-//! What a change of the program, or of how it is run, did to its times: two
-//! profiles compared, region by region and overhead by overhead.
+//! `romp diff`: compares two profiles, region by region and overhead by overhead. It shows
+//! what a change of the program, or of the way it is run, did to its times.
 //!
 //! Regions are matched by [`crate::identity`]. A region's times are thread
 //! times: execution with all that is below, and what was lost in it by

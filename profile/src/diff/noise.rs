@@ -1,6 +1,6 @@
-//! Which changes say something.
+//! Which changes are larger than noise.
 //!
-//! A change is noise unless it passes all of these:
+//! A change is noise unless it passes all of these tests:
 //! - It is as large as the *tolerance*: percent of the larger time. Runs of one program
 //!   differ by some percent on a machine that does nothing else; how far is not known from
 //!   one run, so that the tolerance is 10 % if a side has one, 3 % if two, else 1 %. With one

@@ -1,4 +1,4 @@
-//! What a comparison comes to, in one sentence.
+//! The result of a comparison in one sentence.
 
 use super::{CauseChange, Change, Diff, Noise, Status, Subject};
 use crate::analysis::words::{count, percent, time};

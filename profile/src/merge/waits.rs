@@ -1,5 +1,5 @@
-//! What stands beside the tree, of several profiles: distributions, arrivals,
-//! contention.
+//! Merges the lists that stand beside the tree in several profiles: distributions, arrivals
+//! and contention.
 //!
 //! A critical section or atomic that several processes have is one thing to
 //! look at in the source, so it is one here too, though no process keeps

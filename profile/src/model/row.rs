@@ -1,4 +1,5 @@
-//! What one thread did at one node: almost all of a profile, and so kept small.
+//! A row: the counts and times of one thread at one node. Rows are almost all of a profile, so
+//! they are kept small.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,9 @@
-//! What a profile holds beyond sums: how the times of a region's instances are
-//! spread, who came last to barriers, and who kept whom out of what.
+//! The lists of a profile that are more than sums: distributions of the times of a region's
+//! instances, late arrivals at barriers, and contention.
 //!
-//! All of it is optional: older profiles have none, and a library may leave a
-//! list empty where it measures nothing of the kind. Nothing here repeats what
-//! the rows hold, so means and totals come from there.
+//! Each list is optional: older profiles have none, and a library leaves a list empty if it
+//! does not measure this. The lists repeat nothing of the rows: means and totals come from the
+//! rows.
 
 use serde::{Deserialize, Serialize};
 

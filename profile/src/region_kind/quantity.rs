@@ -1,4 +1,5 @@
-//! What can be read off the record of a construct, and the columns that show it.
+//! The quantities of a construct: the values that its rows give, and the columns that show
+//! them.
 
 /// A quantity that can be read off a row: nanoseconds or a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

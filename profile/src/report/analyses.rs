@@ -1,7 +1,6 @@
-//! What the analyses found, as JSON for other programs: what the text report
-//! says, with every number as it is. Times are integer nanoseconds, shares are
-//! percent, efficiencies are from 0 to 1. Regions and threads are named by
-//! their place in the lists of the same name.
+//! The results of the analyses as JSON, for other programs: the same as in the text report,
+//! with numbers that are not rounded. Times are integer nanoseconds, shares are percent, and
+//! efficiencies are from 0 to 1. An index refers to the list of regions or of threads.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Where text is written to be read: a file, or a terminal, whose width it fits.
+//! The destination of text: a file, or a terminal, to whose width the text is fitted.
 
 use std::io::{self, Write};
 

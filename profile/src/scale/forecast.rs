@@ -1,11 +1,12 @@
-//! What twice as many threads would bring, by a model that is stated and tried.
+//! A forecast: the elapsed time with twice as many threads, by a model that the output states
+//! and tries.
 //!
-//! The elapsed time of each place is taken as `a / threads + b`: a part that all threads
-//! share, and one that more threads do not shorten. Both follow from two numbers of threads.
-//! That is Amdahl's law for each place by itself; it also fits memory whose bandwidth is
-//! used up, and waiting that grows with each thread. It does not know of limits that were
-//! not reached yet. Time that was not run for lack of a processor is left out. With a third number of threads the model is tried: what it would have
-//! said of the most threads from the two before.
+//! The model of each place is `a / threads + b`: a part that all threads share, and a part that
+//! more threads do not shorten. Runs with two numbers of threads give both. This is Amdahl's
+//! law for each place by itself. It also fits memory whose bandwidth is used up, and waiting
+//! that grows with each thread. It knows no limit that was not reached yet. Time in which a
+//! thread had no processor is left out. If there is a third number of threads, the model is
+//! tried: it forecasts the run with most threads from the two runs before.
 
 use serde::Serialize;
 

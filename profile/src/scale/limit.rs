@@ -1,4 +1,5 @@
-//! Which places limit, and what may be the reason, as far as several runs tell.
+//! The places that limit scaling, and the likely reason for each, as far as several runs show
+//! it.
 
 use std::collections::BTreeSet;
 

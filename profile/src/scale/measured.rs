@@ -1,4 +1,4 @@
-//! One run, reduced to what scaling is about.
+//! One run, reduced to the times that scaling needs.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! What some neighbouring iterations cost: their sum, and a sample of single executions,
-//! whose median one interruption by the operating system does not change.
+//! A cell: the cost of some neighbouring iterations. It holds their sum and a sample of single
+//! executions; one interruption by the operating system does not change the sample's median.
 
 /// Executions that are kept as a sample.
 const KEPT: usize = 8;

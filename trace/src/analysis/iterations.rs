@@ -1,9 +1,9 @@
-//! What the iterations of a loop cost, by their numbers, over all its instances.
+//! The cost of each iteration of a loop, over all instances of the loop.
 //!
-//! A chunk's time is shared out evenly among its iterations: with chunks of one
-//! iteration the costs are exact. What an iteration costs is the median over the loop's
-//! instances: what the operating system did once makes no iteration heavy. Memory is bounded, whatever the loops are: an
-//! iteration space that is too large for it is told in cells of several iterations.
+//! The time of a chunk is divided evenly among its iterations, so that costs are exact for
+//! chunks of one iteration. The cost of an iteration is the median over the loop's instances:
+//! one interruption by the operating system makes no iteration heavy. Memory is bounded: a
+//! large iteration space is divided into cells of several iterations.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,6 @@
-//! What only a trace can tell: which iterations are expensive, when iterations and tasks
-//! really ran, who came last to a barrier, who held what others waited for.
+//! Analyses that need a trace: which iterations are expensive, when iterations and tasks really
+//! ran, which thread came last to a barrier, and which thread held a lock that others waited
+//! for.
 
 mod cell;
 pub mod iterations;

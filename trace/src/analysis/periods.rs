@@ -1,10 +1,10 @@
-//! When iteration sets and tasks really ran: their periods.
+//! The periods of iteration sets and tasks: the times in which they really ran.
 //!
-//! A set, the iterations of a chunk, begins when it is given to a thread and ends at
-//! the next one's begin or with the loop. Between, the iterations of a loop in it or a
-//! task that the thread executes meanwhile interrupt it, and it goes on when those
-//! end. So a set of a flat loop has one period, one of a loop around others has one
-//! in front of, between and behind those. Tasks likewise.
+//! A set is the iterations of a chunk. It begins when the thread gets the chunk, and ends when
+//! the thread gets the next one, or with the loop. An inner loop, or a task that the thread
+//! executes meanwhile, interrupts the set until it ends. So a set of a flat loop has one
+//! period, and a set of an outer loop has one in front of, between and behind the inner loops.
+//! The periods of tasks are defined in the same way.
 
 use crate::read::{ReadError, Trace};
 use crate::replay::{Event, Instance, Listener, Open, path, replay_closed};

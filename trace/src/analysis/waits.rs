@@ -1,5 +1,5 @@
-//! Who kept the others waiting: the last at each barrier, and who held a critical
-//! name or a lock meanwhile.
+//! Which thread the others waited for: the last one at each barrier, and the holder of a
+//! critical section or lock.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 

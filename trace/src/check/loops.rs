@@ -1,5 +1,5 @@
-//! Loops: every iteration is in one chunk, and where the specification says something of
-//! the chunks they are as it says.
+//! Checks of loops: every iteration is in exactly one chunk, and the chunks follow the
+//! schedule where the OpenMP specification defines them.
 //!
 //! Events come in the order of time, and a loop is forgotten as soon as its whole team
 //! has met it and its iterations are there: memory does not grow with the trace.

@@ -1,8 +1,8 @@
-//! What must be true of every trace.
+//! Checks that hold for every trace.
 //!
-//! On one thread regions nest, so that no two overlap; times do not run
-//! backwards; every region is closed; labels are given once. Of each loop whose
-//! chunks were traced by a whole team, every iteration is in one chunk (`loops`).
+//! The regions of a thread nest and do not overlap. Times do not run backwards. Every region is
+//! closed. Each label is given once. If a whole team traced the chunks of a loop, every
+//! iteration of the loop is in exactly one chunk (`loops`).
 
 mod loops;
 

@@ -1,4 +1,5 @@
-//! Where a trace was made, and what its streams are called, in all formats.
+//! The names of a trace's streams, and of the machine and program that made it, as all formats
+//! use them.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a reader is told: the regions that are open, and what happens in them.
+//! The events that a reader gets, and the regions that are open around them.
 
 use profile::region_kind::PseudoRegion;
 

@@ -1,5 +1,4 @@
-//! What OPARI2's options have done with tasks that a measurement library may not
-//! understand.
+//! OPARI2's options for tasks that a measurement library may not understand.
 
 use clap::ValueEnum;
 

@@ -1,4 +1,5 @@
-//! What a build leaves: the library in the link, and files that name what the user named.
+//! The end of a build: links the library, and puts the user's names into the files that the
+//! compiler wrote.
 
 pub(crate) mod coverage;
 pub(crate) mod database;

@@ -1,11 +1,10 @@
-//! Whether a source has something to measure that only the preprocessor shows:
-//! made by macros, or standing in headers of the user's.
+//! Chooses the route of a source: whether it has constructs that only the preprocessor shows,
+//! because macros make them or because they are in the user's headers.
 //!
-//! Headers are looked up as the compiler would, in the directories that the
-//! command names. The system's own are not looked at: nothing is measured in
-//! them. Conditionals are evaluated only around what is found, and only as far as
-//! macros are known to be undefined: more may be read than is included, which costs time
-//! and no more.
+//! Headers are found as the compiler finds them, in the directories that the command names.
+//! System headers are not read: nothing in them is measured. Conditionals are evaluated only
+//! around the constructs that were found, and only with macros that are known to be undefined.
+//! So more files may be read than the compiler includes. That costs time, and nothing else.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt;

@@ -1,12 +1,11 @@
-//! Macros that are known not to be defined: what only they would have compiled needs
-//! no look, least of all a preprocessor's.
+//! Macros that are known to be undefined. Branches that need such a macro are not compiled, so
+//! they need neither a scan nor the preprocessor.
 //!
-//! A macro can come from the command, from the compiler, from the user's files or from
-//! a system header. Names that may be the compiler's own are not asked for ([`deciding`]),
-//! and the text of every file is searched that the source may include, system headers
-//! among them. If a file is not found, a compiler other than the system's may know
-//! better: nothing is known to be undefined then. For the system's it has to stand in a
-//! branch that is not compiled.
+//! A macro can come from the command, from the compiler, from the user's files or from a system
+//! header. Names that may be the compiler's own are never looked up ([`deciding`]). The others
+//! are searched for in every file that the source may include, system headers too. If a file is
+//! not found, another compiler than the system's may still find it, so no macro is known to be
+//! undefined. With the system's compiler such a file is in a branch that is not compiled.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;

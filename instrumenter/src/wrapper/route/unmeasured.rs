@@ -1,6 +1,5 @@
-//! What is said of sources that don't show all that there is to measure, where the
-//! text that would show it can't be had. A build goes on without it, but for
-//! `ROMP_STRICT`.
+//! Warnings about sources of which a part is not measured, because the preprocessed text that
+//! would show this part can't be made. The build goes on, unless `ROMP_STRICT` is set.
 
 use crate::wrapper::command::classify::CommandLine;
 use crate::wrapper::compilers::Compiler;

@@ -1,5 +1,5 @@
-//! How the times of instances are spread: the shortest, the longest, and how
-//! many there were by powers of two.
+//! The distribution of the times of a region's instances: the shortest, the longest, and a
+//! histogram by powers of two.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

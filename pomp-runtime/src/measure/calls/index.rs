@@ -1,6 +1,5 @@
-//! Where the nodes of a call tree are, by what they are: a find costs a few
-//! comparisons however many siblings there are, and what is not there is known not
-//! to be.
+//! An index of the nodes of a call tree: finding a node, or that there is none, takes a few
+//! comparisons, however many siblings it has.
 //!
 //! For the owner of the tree alone. It grows with the tree, as memory that is
 //! never given back.

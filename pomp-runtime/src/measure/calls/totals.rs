@@ -1,4 +1,4 @@
-//! What nodes held: count and ticks of each pseudo-region.
+//! The totals of a node: count and ticks of each pseudo-region.
 
 use profile::region_kind::PseudoRegion;
 

@@ -1,6 +1,6 @@
-//! What some nodes hold beside their spans: of a barrier, who came last to it;
-//! of a critical section or a call that sets a lock, who had it meanwhile. Made
-//! when it is needed for the first time, and written by the node's thread.
+//! What some nodes hold beside their spans: the node of a barrier holds which threads came last
+//! to it; the node of a critical section, or of a call that sets a lock, holds which threads had
+//! it meanwhile. It is made when it is first needed, and only the node's thread writes it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,5 +1,5 @@
-//! What of a large run is worth a reader's time: the regions that would win most, and of
-//! many threads those that are unlike the others.
+//! Chooses what the text report shows of a large run: the regions with most to win, and the
+//! threads that differ from the others.
 
 use std::cmp::Reverse;
 

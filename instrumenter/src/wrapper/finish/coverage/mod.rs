@@ -1,8 +1,8 @@
-//! Coverage (`--coverage`): lines of ours are none of the user's. With it, what is added
-//! is of a file of its own, and this takes that line out of the notes (`*.gcno`) which the
-//! compiler writes beside an object, so that gcov shows the user's files and lines alone.
-//! In functions of the user's our line is known by its number: Clang counts no line behind
-//! one of another file, or takes it for the user's.
+//! Coverage (`--coverage`): gcov must show the user's files and lines, and nothing else. With
+//! this flag the added code belongs to a file of its own. This module removes that file from the
+//! notes (`*.gcno`) that the compiler writes beside an object. In the user's functions the added
+//! lines have a number that no line of the user has: Clang does not count lines behind a line of
+//! another file, or counts them as the user's.
 
 mod notes;
 
