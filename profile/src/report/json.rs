@@ -172,8 +172,7 @@ mod tests {
             cost_ns: 9,
             ..estimate
         };
-        rows.push(row.clone().with_estimate(Some(costly)));
-        rows.push(row.clone().with_estimate(Some(estimate)));
+        rows.extend([costly, estimate].map(|it| row.clone().with_estimate(Some(it))));
         rows.push(row);
         rows.push(Row::of(7).with_estimate(Some(estimate)));
         let requests = Span { count: 61, ns: 7 };
