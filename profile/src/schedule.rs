@@ -11,14 +11,13 @@ pub(crate) struct Schedule<'a> {
 
 impl<'a> Schedule<'a> {
     pub(crate) fn of(argument: &'a str) -> Self {
-        let after_modifier = argument.rsplit(':').next().unwrap_or_default();
-        match after_modifier.split_once(',') {
+        match without_modifiers(argument).split_once(',') {
             Some((kind, chunk)) => Self {
                 kind: kind.trim(),
                 chunk: Some(chunk.trim()),
             },
             None => Self {
-                kind: after_modifier.trim(),
+                kind: without_modifiers(argument).trim(),
                 chunk: None,
             },
         }
@@ -26,6 +25,19 @@ impl<'a> Schedule<'a> {
 
     pub(crate) fn is(&self, kind: &str) -> bool {
         self.kind.eq_ignore_ascii_case(kind)
+    }
+}
+
+/// What follows the modifiers. A chunk size, too, may have colons: `dynamic, Grid::rows`.
+fn without_modifiers(argument: &str) -> &str {
+    let is_modifier = |word: &str| {
+        const MODIFIERS: &[&str] = &["monotonic", "nonmonotonic", "simd"];
+        let mut all = MODIFIERS.iter();
+        all.any(|modifier| word.trim().eq_ignore_ascii_case(modifier))
+    };
+    match argument.split_once(':') {
+        Some((modifiers, rest)) if modifiers.split(',').all(is_modifier) => rest,
+        _ => argument,
     }
 }
 
@@ -38,6 +50,9 @@ mod tests {
         for (argument, kind, chunk) in [
             ("dynamic", "dynamic", None),
             (" monotonic: GUIDED , 2*n ", "GUIDED", Some("2*n")),
+            ("simd, nonmonotonic:static", "static", None),
+            ("dynamic, Grid::rows", "dynamic", Some("Grid::rows")),
+            ("simd: guided, wide ? 8 : 2", "guided", Some("wide ? 8 : 2")),
             ("", "", None),
         ] {
             assert_eq!(Schedule::of(argument), Schedule { kind, chunk });

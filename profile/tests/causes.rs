@@ -6,67 +6,19 @@
 
 mod by_hand;
 mod generated;
+mod team;
 
 use by_hand::{SECOND, node, row, run};
 use generated::profiles;
-use profile::analysis::{Cause, CauseKind, Report};
-use profile::model::{
-    Contention, ContentionSite, GuardKind, Holder, Node, Profile, Row, Scheduling, Serial, Span,
-};
+use profile::analysis::{CauseKind, Report};
+use profile::model::{Contention, ContentionSite, GuardKind, Holder, Profile, Row, Serial, Span};
 use profile::overheads::Category;
 use profile::region_kind::{PseudoRegion, RegionKind};
 use proptest::prelude::*;
+use team::{THREADS, causes, found, loop_of, team, times};
 
 use PseudoRegion::{Body, Enter, Exit, Ibarr, Main, Seq};
 use RegionKind as Kind;
-
-const THREADS: &[&[u32]] = &[&[0], &[0, 0], &[0, 1]];
-
-/// The causes, without the serial part that all of these runs have.
-fn causes(profile: &Profile) -> Vec<Cause> {
-    let mut list = Report::new(profile).causes.list;
-    list.retain(|cause| cause.kind != CauseKind::SerialPart);
-    list
-}
-
-/// Kind, first region and seconds to win, of each cause.
-fn found(profile: &Profile) -> Vec<(CauseKind, Option<usize>, u64)> {
-    let list = causes(profile);
-    let told = list.iter().map(|cause| {
-        let seconds = (cause.likely.ns + SECOND / 2) / SECOND;
-        (cause.kind, cause.place.regions.first().copied(), seconds)
-    });
-    told.collect()
-}
-
-/// A parallel region of 80 s with constructs in it.
-fn team(kinds: &[Kind], nodes: Vec<Node>) -> Profile {
-    let mut all = vec![Kind::Parallel];
-    all.extend(kinds);
-    let mut profile = run(&all, THREADS);
-    for (line, region) in (10..).zip(&mut profile.regions) {
-        region.begin = [line, line];
-    }
-    let member = |thread| row(thread, &[(Main, 80), (Body, 80)]);
-    let rows = vec![row(0, &[(Seq, 80)]), member(1), member(2)];
-    profile.nodes = vec![node(None, 0, Body, rows)];
-    profile.nodes.extend(nodes);
-    profile
-}
-
-/// A construct in the region; what each thread worked and waited.
-fn loop_of(region: usize, times: [[u64; 2]; 2]) -> Node {
-    let rows = [1, 2].into_iter().zip(times);
-    let rows = rows.map(|(thread, [work, wait])| {
-        row(thread, &[(Main, work + wait), (Body, work), (Ibarr, wait)])
-    });
-    node(Some(0), region, Body, rows.collect())
-}
-
-fn times(thread: usize, part: PseudoRegion, count: u64, seconds: u64) -> Row {
-    let ns = seconds * SECOND;
-    Row::of(thread).with(part, Span { count, ns })
-}
 
 #[test]
 fn uneven_work_wins_its_mean_wait() {
@@ -184,39 +136,6 @@ fn the_wait_for_a_single_other_update_is_hidden_without_measurement() {
 }
 
 #[test]
-fn small_teams_within_others_are_too_many_threads() {
-    let with = |processors: u32| {
-        let mut profile = run(
-            &[Kind::Parallel, Kind::Parallel],
-            &[&[0], &[0, 0], &[0, 0, 0], &[0, 0, 1]],
-        );
-        let inner = |thread| {
-            times(thread, Main, 1_000_000, 80).with(
-                Enter,
-                Span {
-                    count: 1_000_000,
-                    ns: 70 * SECOND,
-                },
-            )
-        };
-        let outer = row(1, &[(Main, 80), (Body, 80)]);
-        let seq = Span {
-            count: 1_000_000,
-            ns: 80 * SECOND,
-        };
-        let nested = vec![Row::of(1).with(Seq, seq), inner(2), inner(3)];
-        profile.nodes = vec![
-            node(None, 0, Body, vec![row(0, &[(Seq, 80)]), outer]),
-            node(Some(0), 1, Body, nested),
-        ];
-        profile.run.processors = processors;
-        found(&profile).first().map(|it| (it.0, it.1))
-    };
-    assert_eq!(with(1), Some((CauseKind::Oversubscription, Some(1))));
-    assert_eq!(with(2), Some((CauseKind::SmallRegions, Some(1))));
-}
-
-#[test]
 fn stretches_that_are_too_short_for_a_team_are_no_serial_part() {
     let with = |count: u64| {
         let mut profile = team(&[], Vec::new());
@@ -256,23 +175,6 @@ fn what_handing_out_single_iterations_takes_is_said_to_be_unknown() {
     assert!(
         larger.contains("negligible") && !larger.contains("hands out"),
         "{larger}"
-    );
-}
-
-#[test]
-fn a_short_wait_is_doubted_where_threads_had_no_processor_for_as_long() {
-    // 2 of 100 s to win, 4 s lost.
-    let uneven = || team(&[Kind::Loop], vec![loop_of(1, [[42, 0], [38, 4]])]);
-    assert_eq!(
-        found(&busy(uneven(), 3, 2)),
-        [(CauseKind::Imbalance, Some(1), 2)]
-    );
-    assert_eq!(found(&busy(uneven(), 4, 2)), []);
-    // 10 to win.
-    let much = || team(&[Kind::Loop], vec![loop_of(1, [[50, 0], [30, 20]])]);
-    assert_eq!(
-        found(&busy(much(), 4, 2)),
-        [(CauseKind::Imbalance, Some(1), 10)]
     );
 }
 
@@ -374,6 +276,45 @@ fn a_flush_in_a_loop_is_a_wait_for_another_thread() {
     };
     assert_eq!(looks(10_000_000_000), [(CauseKind::Spinning, Some(1), 30)]);
     assert_eq!(looks(100_000_000), []);
+}
+
+#[test]
+fn an_atomic_read_in_a_loop_of_nothing_else_is_one_as_well() {
+    let reads = |count, directive: &str| {
+        let nodes = vec![node(Some(0), 1, Body, vec![times(2, Main, count, 1)])];
+        let mut profile = team(&[Kind::Atomic], nodes);
+        profile.regions[1].directive = Some(directive.to_owned());
+        found(&profile)
+    };
+    let spinning = [(CauseKind::Spinning, Some(1), 30)];
+    assert_eq!(reads(10_000_000_000, "omp atomic read"), spinning);
+    assert_eq!(reads(10_000_000_000, "OMP ATOMIC SEQ_CST, READ"), spinning);
+    assert_eq!(reads(10_000_000_000, "omp atomic update"), []);
+    // 27 ns from one to the next are more than a look.
+    assert_eq!(reads(3_000_000_000, "omp atomic read"), []);
+}
+
+#[test]
+fn a_thread_with_all_the_work_explains_a_wait_that_is_a_little_longer() {
+    let with = |work: [u64; 2]| {
+        let [first, second] = work;
+        let loops = loop_of(1, [[first, 0], [second, 80 - second]]);
+        found(&team(&[Kind::Loop], vec![loops]))
+    };
+    assert_eq!(with([78, 0]), [(CauseKind::Imbalance, Some(1), 40)]);
+    assert_eq!(with([20, 0]), [(CauseKind::LateThreads, Some(1), 40)]);
+}
+
+#[test]
+fn a_short_loop_waits_for_the_uneven_one_without_a_barrier_before_it() {
+    let before = [1, 2].into_iter().zip([60, 20]);
+    let before = before.map(|(thread, ns)| row(thread, &[(Main, ns), (Body, ns)]));
+    let nodes = vec![
+        node(Some(0), 1, Body, before.collect()),
+        loop_of(2, [[1, 0], [1, 40]]),
+    ];
+    let profile = team(&[Kind::Loop, Kind::Loop], nodes);
+    assert_eq!(found(&profile), [(CauseKind::Imbalance, Some(1), 20)]);
 }
 
 #[test]
@@ -493,53 +434,6 @@ fn the_serial_part_says_what_it_lies_between() {
     assert!(cause.place.words.ends_with("after the PARALLEL at a.c:10"));
 }
 
-/// What the kernel says of two threads that had no processor for so many seconds of 160.
-fn busy(mut profile: Profile, ready: u64, processors: u32) -> Profile {
-    profile.run.processors = processors;
-    profile.run.scheduling = Some(Scheduling {
-        threads: 2,
-        run_ns: (160 - ready) * SECOND,
-        ready_ns: ready * SECOND,
-        most_ready_ns: ready * SECOND,
-        first_run_ns: 100 * SECOND,
-        first_ready_ns: 0,
-        processors,
-    });
-    profile
-}
-
-#[test]
-fn a_busy_machine_is_said_first_and_takes_the_waits_that_it_explains() {
-    let uneven = || team(&[Kind::Loop], vec![loop_of(1, [[60, 0], [20, 40]])]);
-    let turns = || team(&[Kind::Loop], vec![loop_of(1, [[40, 40], [40, 40]])]);
-    // Half of 80 s useful time was none, and the other half is 10 s.
-    let kinds = |profile: &Profile| -> Vec<CauseKind> {
-        found(profile).into_iter().map(|(kind, ..)| kind).collect()
-    };
-    assert_eq!(kinds(&busy(turns(), 80, 2)), [CauseKind::NoProcessor]);
-    assert_eq!(kinds(&busy(turns(), 0, 2)), [CauseKind::Imbalance]);
-    let both = kinds(&busy(uneven(), 80, 2));
-    assert_eq!(both, [CauseKind::NoProcessor, CauseKind::Imbalance]);
-    assert_eq!(kinds(&busy(turns(), 80, 1)), [CauseKind::Oversubscription]);
-    let mut bound = busy(turns(), 80, 1);
-    bound.run.settings = [("OMP_PLACES".to_owned(), "{0}".to_owned())].into();
-    assert_eq!(kinds(&bound), [CauseKind::Affinity]);
-}
-
-#[test]
-fn processors_that_were_busy_bound_what_can_be_won() {
-    let won = |system: u64| -> u64 {
-        let profile = team(&[Kind::Loop], vec![loop_of(1, [[60, 0], [20, 40]])]);
-        let mut profile = busy(profile, 60, 1);
-        profile.run.system_ns = system * SECOND;
-        let waits = found(&profile).into_iter();
-        let waits = waits.filter(|it| it.0 == CauseKind::Imbalance);
-        waits.map(|it| it.2).sum()
-    };
-    // One processor ran for all of the 100 s; what of that was spent on yielding is to win.
-    assert_eq!((won(0), won(15)), (0, 15));
-}
-
 #[test]
 fn what_is_little_everywhere_is_said_to_be_spread() {
     let few = |number: usize| {
@@ -563,6 +457,10 @@ proptest! {
             prop_assert!(cause.likely.ns <= cause.upper.ns, "{cause:?}");
             prop_assert!(cause.upper.ns <= profile.run.duration_ns, "{cause:?}");
             prop_assert!(!cause.what.is_empty() && !cause.place.words.is_empty());
+        }
+        for kind in [CauseKind::Oversubscription, CauseKind::SmallRegions, CauseKind::SerialPart] {
+            let its = report.causes.list.iter().filter(|cause| cause.kind == kind);
+            prop_assert!(its.count() <= 1, "{kind:?} stands twice");
         }
         let wins: Vec<u64> = report.causes.list.iter().map(|cause| cause.likely.ns).collect();
         prop_assert!(wins.is_sorted_by(|a, b| a >= b));

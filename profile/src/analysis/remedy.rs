@@ -8,6 +8,10 @@ use crate::overheads::Category;
 /// Part of a wait that something must have to explain it.
 pub(super) const EXPLAINS: f64 = 0.5;
 
+/// Part of a wait from which on work explains it: a thread that has all of it may be a little
+/// late as well.
+const ALMOST: f64 = 0.9;
+
 /// The quantities that are waits in which tasks can be executed.
 const WAITS: [Quantity; 2] = [Quantity::BarrierTime, Quantity::WaitTime];
 /// The quantities that are work in front of a barrier.
@@ -44,5 +48,6 @@ pub(super) fn too_little_work(table: &Table, category: Category, lost: Quantity)
     let waited = table.column(Quantity::BarrierTime).map(sum)?;
     let work = work_column(table).map(sum)? + table.column(Quantity::TaskTime).map_or(0, sum);
     let others = (table.threads.len() as u64).saturating_sub(1);
-    (work.saturating_mul(others) < waited).then_some(work)
+    let explained = work.saturating_mul(others) as f64;
+    (explained < ALMOST * waited as f64).then_some(work)
 }

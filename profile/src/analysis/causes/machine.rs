@@ -36,26 +36,41 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     doubt_short_waits(facts, &scheduling, &mut causes.list);
     let without = part(scheduling.ready_ns, scheduling.run_ns);
     let kind = kind(facts, &scheduling);
+    let mut list = causes.list.clone();
     let mut amount = useful_without(facts, kind, &scheduling);
-    amount += serial_without(facts, &scheduling, &mut causes.list);
+    amount += serial_without(facts, &scheduling, &mut list);
+    amount += by_chance(facts, kind, &scheduling, &mut list);
     if facts.share(amount.upper) < BUSY {
         return;
     }
-    amount += by_chance(facts, kind, &scheduling, &mut causes.list);
+    if kind == Kind::NoProcessor {
+        amount += within_others(facts, &scheduling, &mut list);
+    }
+    causes.list = list;
     amount.lost = scheduling.ready_ns;
     if kind == Kind::Oversubscription {
         // Larger teams would share the same processors.
         causes.list.retain(|cause| cause.kind != Kind::SmallTeams);
     }
     let processors = processors(facts, kind, &scheduling);
-    let cause = facts.cause_of(kind, Place::everywhere(), amount).showing(&[
+    let evidence = [
         ("ran_percent", (100.0 * (1.0 - without)).round() as u64),
         ("ready_ns", scheduling.ready_ns),
         ("processors", processors),
         ("threads", facts.overheads.threads),
-    ]);
+    ];
+    // Teams of too many threads are known by what they cost, too. That is one cause.
+    let mut known = causes.list.iter_mut();
+    if let Some(teams) = known.find(|it| it.kind == kind) {
+        teams.add(facts, amount);
+        teams.evidence.extend_from_slice(&evidence);
+        return;
+    }
+    let cause = facts.cause_of(kind, Place::everywhere(), amount);
     let (what, remedy) = words(facts, kind, without, processors);
-    causes.list.push(cause.saying(what, remedy));
+    causes
+        .list
+        .push(cause.showing(&evidence).saying(what, remedy));
 }
 
 /// A short wait may be one for a thread that had no processor, if threads were ready without
@@ -106,14 +121,19 @@ fn scheduling(facts: &Facts<'_, '_>) -> Option<Scheduling> {
 /// processors the runtimes let a waiting thread sleep or yield. Only with
 /// `OMP_WAIT_POLICY=active` it spins.
 fn spun(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> u64 {
-    let policy = facts.profile.run.settings.get("OMP_WAIT_POLICY");
-    if !policy.is_some_and(|policy| policy.trim().eq_ignore_ascii_case("active")) {
+    if !waits_actively(facts) {
         return 0;
     }
     let awake = scheduling.run_ns.saturating_add(scheduling.ready_ns) as f64;
     let computing = useful(facts) + facts.overheads.serial.ns as f64;
     let ran = 1.0 - part(scheduling.ready_ns, scheduling.run_ns);
     ((awake - computing).max(0.0) * ran) as u64
+}
+
+/// Whether the user has chosen that threads spin while they wait.
+fn waits_actively(facts: &Facts<'_, '_>) -> bool {
+    let policy = facts.profile.run.settings.get("OMP_WAIT_POLICY");
+    policy.is_some_and(|policy| policy.trim().eq_ignore_ascii_case("active"))
 }
 
 /// The part of the time that a thread was ready in which it did not run.
@@ -152,12 +172,16 @@ fn kind(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> Kind {
     }
 }
 
+/// How many times as long as that threads may have been ready: other programs run now and
+/// then. Threads that wait by yielding are all ready, all the time.
+const AND_OTHERS: f64 = 1.25;
+
 /// Whether the program's own threads can have kept each other from running for so long: while
 /// all of them are ready, `threads - processors` of them have no processor.
 fn can_block_each_other(scheduling: &Scheduling, threads: u64, processors: u64) -> bool {
     let without = threads.saturating_sub(processors);
-    let most = u128::from(scheduling.run_ns) * u128::from(without) / u128::from(processors.max(1));
-    u128::from(scheduling.ready_ns) <= most
+    let most = scheduling.run_ns as f64 * without as f64 / processors.max(1) as f64;
+    scheduling.ready_ns as f64 <= AND_OTHERS * most
 }
 
 fn processors(facts: &Facts<'_, '_>, kind: Kind, scheduling: &Scheduling) -> u64 {
@@ -218,6 +242,21 @@ fn serial_without(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [
     }
 }
 
+/// What else takes long does so as well for want of a processor: who holds a lock has none for
+/// the same part of its time, and who starts a team.
+fn within_others(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [Cause]) -> Amount {
+    let part = part(scheduling.ready_ns, scheduling.run_ns);
+    let mut amount = Amount::default();
+    let others = causes.iter_mut().filter(|it| it.kind != Kind::SerialPart);
+    for cause in others {
+        let likely = part * cause.likely.ns as f64;
+        amount.likely += likely;
+        amount.upper += likely;
+        cause.likely = facts.elapsed(cause.likely.ns as f64 - likely);
+    }
+    amount
+}
+
 /// Takes over the waits that come of it, as many as it explains: for each thread that has
 /// no processor, all others may wait. Where threads share processors in turns, none of
 /// them is late for it: what differs in sum has a reason of its own.
@@ -267,22 +306,10 @@ fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (S
     let processors = count(processors, "processor");
     let ready = scheduling(facts).map_or(0, |it| it.ready_ns);
     match kind {
-        Kind::Oversubscription => {
-            let nested = facts.efficiency.levels.len() > 1;
-            (
-                format!("{threads} shared {processors}, and had one {had} of the time"),
-                match nested {
-                    true => NESTED.to_owned(),
-                    false => format!(
-                        "Use no more threads than processors: {}.",
-                        match facts.profile.run.settings.contains_key("OMP_NUM_THREADS") {
-                            true => "lower OMP_NUM_THREADS",
-                            false => "set OMP_NUM_THREADS or num_threads",
-                        }
-                    ),
-                },
-            )
-        }
+        Kind::Oversubscription => (
+            format!("{threads} shared {processors}, and had one {had} of the time"),
+            fewer_threads(facts),
+        ),
         Kind::Affinity => (
             format!("{threads} were bound to {processors}, and had one {had} of the time"),
             "Give each thread a place of its own: see OMP_PLACES and OMP_PROC_BIND.".to_owned(),
@@ -297,5 +324,30 @@ fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (S
              of times below with care."
                 .to_owned(),
         ),
+    }
+}
+
+/// How the run gets no more threads than there are processors.
+fn fewer_threads(facts: &Facts<'_, '_>) -> String {
+    let settings = &facts.profile.run.settings;
+    let asked = settings.get("OMP_NUM_THREADS");
+    let number: Option<u64> = asked.and_then(|list| list.split(',').next()?.trim().parse().ok());
+    let fewer = match number {
+        _ if facts.efficiency.levels.len() > 1 => NESTED.to_owned(),
+        Some(number) if number < facts.overheads.threads => format!(
+            "Use no more threads than processors: OMP_NUM_THREADS is {number}, but the program \
+             asks for more with num_threads or omp_set_num_threads."
+        ),
+        Some(_) => "Use no more threads than processors: lower OMP_NUM_THREADS.".to_owned(),
+        None => {
+            "Use no more threads than processors: set OMP_NUM_THREADS or num_threads.".to_owned()
+        }
+    };
+    match waits_actively(facts) {
+        true => format!(
+            "{fewer} If it must have more, set OMP_WAIT_POLICY=passive: threads that wait keep \
+             processors from those that have work."
+        ),
+        false => fewer,
     }
 }

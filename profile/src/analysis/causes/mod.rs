@@ -232,6 +232,14 @@ impl Cause {
         self
     }
 
+    /// Adds what is to win for the same reason. What both lost may be the same time.
+    fn add(&mut self, facts: &Facts<'_, '_>, amount: Amount) {
+        let lost = self.lost.ns.max(amount.lost);
+        self.lost = Share::of(lost, facts.overheads.thread_time_ns);
+        self.likely = facts.elapsed(self.likely.ns as f64 + amount.likely);
+        self.upper = facts.elapsed(self.upper.ns as f64 + amount.upper.max(amount.likely));
+    }
+
     /// Whether the machine is to blame, not the program.
     fn is_of_machine(&self) -> bool {
         matches!(self.kind, Kind::NoProcessor | Kind::Oversubscription)
@@ -260,7 +268,7 @@ const DETECTORS: &[Detector] = &[
     small_loops::constructs,
     handing_out::chunks,
     pairs::evened_out,
-    spinning::flushes,
+    spinning::looks,
     contention::queues,
     waits::waits,
     serial::serial_part,

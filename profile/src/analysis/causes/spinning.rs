@@ -1,5 +1,6 @@
 //! A thread that looks again and again whether another one has gone on: a loop over
-//! `flush`, mostly with an `atomic read`. Each look is short; the wait is all of them.
+//! `flush`, mostly with an `atomic read`, or over an `atomic read` alone. Each look is short;
+//! the wait is all of them.
 
 use std::collections::BTreeMap;
 
@@ -8,6 +9,7 @@ use super::{Cause, Facts, Kind, queued};
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::count;
 use crate::columns::{Measures, Quantity};
+use crate::model::Region;
 use crate::overheads::Category;
 use crate::region_kind::RegionKind;
 
@@ -18,30 +20,47 @@ const TIGHT: f64 = 2000.0;
 /// What a look takes at least, in nanoseconds: a fence is about 20 cycles.
 const LOOK: f64 = 6.0;
 
-/// The looks of all `flush` constructs of one block.
+/// The looks of all constructs of a sort in one block.
 #[derive(Default)]
 struct Spin {
     looks: u64,
     /// By thread, in nanoseconds; estimated.
     spun: BTreeMap<usize, u64>,
-    /// The loss, without the time in the `flush` constructs.
+    /// The loss, without the time in the constructs.
     amount: Amount,
-    /// The `flush` constructs, in the order of the call tree.
+    /// The constructs, in the order of the call tree.
     regions: Vec<usize>,
 }
 
+/// The part of a thread's time in a block that `atomic read` alone must take to be a wait.
+/// Work may read a shared value in each iteration, too.
+const MOSTLY_READS: f64 = 0.3;
+
 /// One cause for each block in which threads spin.
-pub(super) fn flushes(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
+pub(super) fn looks(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let flushes = ledger.take(|entry| entry.is_of(&[RegionKind::Flush]));
-    let spins = spins(facts, &flushes);
-    let spins = spins.into_values().filter(|spin| spin.looks >= MANY);
-    spins
+    let of_flushes = spins(facts, &flushes, 0.0).into_values();
+    let mut causes: Vec<Cause> = of_flushes
         .map(|spin| cause(facts, ledger, spin, &flushes))
-        .collect()
+        .collect();
+    let is_read = |entry: &&Entry| reads_atomically(&facts.profile.regions[entry.region]);
+    let reads: Vec<Entry> = ledger.open().filter(is_read).cloned().collect();
+    for spin in spins(facts, &reads, MOSTLY_READS).into_values() {
+        let taken = ledger.take(|entry| spin.regions.contains(&entry.region));
+        causes.push(cause(facts, ledger, spin, &taken));
+    }
+    causes
 }
 
-fn cause(facts: &Facts<'_, '_>, ledger: &mut Ledger, spin: Spin, flushes: &[Entry]) -> Cause {
-    let its = flushes
+/// Whether a region is an `atomic` construct that only reads.
+fn reads_atomically(region: &Region) -> bool {
+    let directive = region.directive.as_deref().unwrap_or_default();
+    let mut words = directive.split(|c: char| !c.is_alphanumeric() && c != '_');
+    region.kind == RegionKind::Atomic && words.any(|word| word.eq_ignore_ascii_case("read"))
+}
+
+fn cause(facts: &Facts<'_, '_>, ledger: &mut Ledger, spin: Spin, looks: &[Entry]) -> Cause {
+    let its = looks
         .iter()
         .filter(|entry| spin.regions.contains(&entry.region));
     let mut taken: Vec<Entry> = its.cloned().collect();
@@ -66,13 +85,14 @@ fn cause(facts: &Facts<'_, '_>, ledger: &mut Ledger, spin: Spin, flushes: &[Entr
     )
 }
 
-/// By region of the block how long threads spun in it.
-fn spins(facts: &Facts<'_, '_>, flushes: &[Entry]) -> BTreeMap<usize, Spin> {
+/// By region of the block how long threads spun in it, where they did so for the least part of
+/// their time there.
+fn spins(facts: &Facts<'_, '_>, looks: &[Entry], least: f64) -> BTreeMap<usize, Spin> {
     let nodes = &facts.tree.nodes;
     let mut spins: BTreeMap<usize, Spin> = BTreeMap::new();
     let mut own: BTreeMap<(usize, usize), u64> = BTreeMap::new();
-    let is_flush = |region| flushes.iter().any(|entry| entry.region == region);
-    for node in nodes.iter().filter(|node| is_flush(node.region)) {
+    let is_look = |region| looks.iter().any(|entry| entry.region == region);
+    for node in nodes.iter().filter(|node| is_look(node.region)) {
         let Some(parent) = node.parent else { continue };
         let block = &nodes[parent];
         for row in node.rows().filter(|row| row.row.main.count >= MANY) {
@@ -81,6 +101,10 @@ fn spins(facts: &Facts<'_, '_>, flushes: &[Entry]) -> BTreeMap<usize, Spin> {
                 .entry((parent, thread))
                 .or_insert_with(|| own_time(block, thread));
             let looks = row.row.main.count;
+            let between = time_between_looks(facts, node, &row).min(*own);
+            if (between as f64) < least * *own as f64 {
+                continue;
+            }
             let spin = spins.entry(block.region).or_default();
             spin.looks += looks;
             if !spin.regions.contains(&node.region) {
@@ -89,7 +113,6 @@ fn spins(facts: &Facts<'_, '_>, flushes: &[Entry]) -> BTreeMap<usize, Spin> {
             if *own as f64 > TIGHT * looks as f64 {
                 continue;
             }
-            let between = time_between_looks(facts, node, &row).min(*own);
             *own -= between;
             *spin.spun.entry(thread).or_default() += row.row.main.ns + between;
             let likely = facts.walls.weight(node.scope, thread) * between as f64;
@@ -100,6 +123,7 @@ fn spins(facts: &Facts<'_, '_>, flushes: &[Entry]) -> BTreeMap<usize, Spin> {
             };
         }
     }
+    spins.retain(|_, spin| spin.looks >= MANY);
     spins
 }
 

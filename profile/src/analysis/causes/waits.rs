@@ -47,6 +47,10 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
         let what = "threads waited for tasks that others executed";
         return Some(cause.saying(what, TOO_FEW_TASKS));
     }
+    // A loop without a barrier before this one explains more than how little this one does.
+    if let Some(other) = sibling(facts, entry) {
+        return Some(of_sibling(facts, taken, entry, other));
+    }
     if let Some(work) = too_little_work(table, entry.category, entry.cost.quantity) {
         let what = format!(
             "all threads' work there was only {}, which does not explain the wait",
@@ -60,8 +64,7 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
                 .saying(what, TOO_LITTLE_WORK),
         );
     }
-    let explained = sibling(facts, entry).map(|other| of_sibling(facts, taken, entry, other));
-    Some(explained.unwrap_or_else(|| own(facts, taken, entry)))
+    Some(own(facts, taken, entry))
 }
 
 /// What the wait is in itself.

@@ -1,0 +1,159 @@
+//! What the machine did to a run, on small runs whose win is worked out by hand: threads
+//! without a processor, and more threads than processors.
+
+#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
+
+mod by_hand;
+mod team;
+
+use by_hand::{SECOND, node, row, run};
+use profile::analysis::CauseKind;
+use profile::model::{Profile, Row, Scheduling, Span};
+use profile::region_kind::{PseudoRegion, RegionKind};
+use team::{causes, found, loop_of, team, times};
+
+use PseudoRegion::{Body, Enter, Main, Seq};
+use RegionKind as Kind;
+
+#[test]
+fn small_teams_within_others_are_too_many_threads() {
+    let nested = |processors: u32| {
+        let mut profile = run(
+            &[Kind::Parallel, Kind::Parallel],
+            &[&[0], &[0, 0], &[0, 0, 0], &[0, 0, 1]],
+        );
+        let inner = |thread| {
+            times(thread, Main, 1_000_000, 80).with(
+                Enter,
+                Span {
+                    count: 1_000_000,
+                    ns: 70 * SECOND,
+                },
+            )
+        };
+        let outer = row(1, &[(Main, 80), (Body, 80)]);
+        let seq = Span {
+            count: 1_000_000,
+            ns: 80 * SECOND,
+        };
+        let nested = vec![Row::of(1).with(Seq, seq), inner(2), inner(3)];
+        profile.nodes = vec![
+            node(None, 0, Body, vec![row(0, &[(Seq, 80)]), outer]),
+            node(Some(0), 1, Body, nested),
+        ];
+        profile.run.processors = processors;
+        profile
+    };
+    let first = |profile: &Profile| found(profile).first().map(|it| (it.0, it.1));
+    let crowded = Some((CauseKind::Oversubscription, Some(1)));
+    assert_eq!(first(&nested(1)), crowded);
+    assert_eq!(first(&nested(2)), Some((CauseKind::SmallRegions, Some(1))));
+    // What the kernel says of them is the same cause.
+    let without_processor = busy(nested(1), 40, 1);
+    assert_eq!(first(&without_processor), crowded);
+    assert_eq!(found(&without_processor).len(), 1);
+}
+
+/// What the kernel says of two threads that had no processor for so many seconds of 160.
+fn busy(mut profile: Profile, ready: u64, processors: u32) -> Profile {
+    profile.run.processors = processors;
+    profile.run.scheduling = Some(Scheduling {
+        threads: 2,
+        run_ns: (160 - ready) * SECOND,
+        ready_ns: ready * SECOND,
+        most_ready_ns: ready * SECOND,
+        first_run_ns: 100 * SECOND,
+        first_ready_ns: 0,
+        processors,
+    });
+    profile
+}
+
+#[test]
+fn a_busy_machine_is_said_first_and_takes_the_waits_that_it_explains() {
+    let uneven = || team(&[Kind::Loop], vec![loop_of(1, [[60, 0], [20, 40]])]);
+    let turns = || team(&[Kind::Loop], vec![loop_of(1, [[40, 40], [40, 40]])]);
+    // Half of 80 s useful time was none, and the other half is 10 s.
+    let kinds = |profile: &Profile| -> Vec<CauseKind> {
+        found(profile).into_iter().map(|(kind, ..)| kind).collect()
+    };
+    assert_eq!(kinds(&busy(turns(), 80, 2)), [CauseKind::NoProcessor]);
+    assert_eq!(kinds(&busy(turns(), 0, 2)), [CauseKind::Imbalance]);
+    let both = kinds(&busy(uneven(), 80, 2));
+    assert_eq!(both, [CauseKind::NoProcessor, CauseKind::Imbalance]);
+    assert_eq!(kinds(&busy(turns(), 80, 1)), [CauseKind::Oversubscription]);
+    // Two threads that wait by yielding are always ready, and others run now and then.
+    assert_eq!(kinds(&busy(turns(), 84, 1)), [CauseKind::Oversubscription]);
+    assert_eq!(kinds(&busy(turns(), 110, 1)), [CauseKind::NoProcessor]);
+    let mut bound = busy(turns(), 80, 1);
+    bound.run.settings = [("OMP_PLACES".to_owned(), "{0}".to_owned())].into();
+    assert_eq!(kinds(&bound), [CauseKind::Affinity]);
+}
+
+#[test]
+fn who_asks_for_too_many_threads_is_named() {
+    let remedy = |name: &str, value: &str| {
+        let turns = team(&[Kind::Loop], vec![loop_of(1, [[40, 40], [40, 40]])]);
+        let mut profile = busy(turns, 80, 1);
+        profile.run.settings = [(name.to_owned(), value.to_owned())].into();
+        causes(&profile).remove(0).remedy
+    };
+    assert!(remedy("OMP_NUM_THREADS", "2,1").contains("lower OMP_NUM_THREADS"));
+    assert!(remedy("OMP_NUM_THREADS", "1").contains("the program asks for more"));
+    assert!(remedy("OMP_WAIT_POLICY", " ACTIVE").contains("OMP_WAIT_POLICY=passive"));
+    assert!(!remedy("OMP_WAIT_POLICY", "passive").contains("WAIT_POLICY"));
+}
+
+#[test]
+fn processors_that_were_busy_bound_what_can_be_won() {
+    let won = |system: u64| -> u64 {
+        let profile = team(&[Kind::Loop], vec![loop_of(1, [[60, 0], [20, 40]])]);
+        let mut profile = busy(profile, 60, 1);
+        profile.run.system_ns = system * SECOND;
+        let waits = found(&profile).into_iter();
+        let waits = waits.filter(|it| it.0 == CauseKind::Imbalance);
+        waits.map(|it| it.2).sum()
+    };
+    // One processor ran for all of the 100 s; what of that was spent on yielding is to win.
+    assert_eq!((won(0), won(15)), (0, 15));
+}
+
+#[test]
+fn a_short_wait_is_doubted_where_threads_had_no_processor_for_as_long() {
+    // 2 of 100 s to win, 4 s lost.
+    let uneven = || team(&[Kind::Loop], vec![loop_of(1, [[42, 0], [38, 4]])]);
+    assert_eq!(
+        found(&busy(uneven(), 3, 2)),
+        [(CauseKind::Imbalance, Some(1), 2)]
+    );
+    assert_eq!(found(&busy(uneven(), 4, 2)), []);
+    // 10 to win.
+    let much = || team(&[Kind::Loop], vec![loop_of(1, [[50, 0], [30, 20]])]);
+    assert_eq!(
+        found(&busy(much(), 4, 2)),
+        [(CauseKind::Imbalance, Some(1), 10)]
+    );
+}
+
+#[test]
+fn threads_without_a_processor_are_late_however_little_they_work() {
+    let short = || team(&[Kind::Loop], vec![loop_of(1, [[2, 78], [2, 78]])]);
+    let kinds = |processors| -> Vec<CauseKind> {
+        let found = found(&busy(short(), 79, processors));
+        found.into_iter().map(|(kind, ..)| kind).collect()
+    };
+    assert_eq!(kinds(1), [CauseKind::Oversubscription]);
+    assert_eq!(kinds(2), [CauseKind::NoProcessor]);
+}
+
+#[test]
+fn a_holder_without_a_processor_keeps_others_waiting() {
+    let queue = node(Some(0), 1, Body, vec![row(1, &[(Main, 60), (Enter, 60)])]);
+    let profile = team(&[Kind::Critical], vec![queue]);
+    let quiet = [(CauseKind::Critical, Some(1), 30)];
+    assert_eq!(found(&profile), quiet);
+    // Threads had a processor half of the time.
+    let found = found(&busy(profile, 80, 2));
+    assert_eq!(found[0].0, CauseKind::NoProcessor);
+    assert_eq!(found[1..], [(CauseKind::Critical, Some(1), 15)]);
+}

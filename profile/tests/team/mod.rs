@@ -1,0 +1,58 @@
+//! A parallel region of 80 s in a run of 100 s with two threads, and what is found in it.
+
+use profile::analysis::{Cause, CauseKind, Report};
+use profile::model::{Node, Profile, Row, Span};
+use profile::region_kind::{PseudoRegion, RegionKind};
+
+use PseudoRegion::{Body, Ibarr, Main, Seq};
+use RegionKind as Kind;
+
+use crate::by_hand::{SECOND, node, row, run};
+
+pub(crate) const THREADS: &[&[u32]] = &[&[0], &[0, 0], &[0, 1]];
+
+/// The causes, without the serial part that all of these runs have.
+pub(crate) fn causes(profile: &Profile) -> Vec<Cause> {
+    let mut list = Report::new(profile).causes.list;
+    list.retain(|cause| cause.kind != CauseKind::SerialPart);
+    list
+}
+
+/// Kind, first region and seconds to win, of each cause.
+pub(crate) fn found(profile: &Profile) -> Vec<(CauseKind, Option<usize>, u64)> {
+    let list = causes(profile);
+    let told = list.iter().map(|cause| {
+        let seconds = (cause.likely.ns + SECOND / 2) / SECOND;
+        (cause.kind, cause.place.regions.first().copied(), seconds)
+    });
+    told.collect()
+}
+
+/// A parallel region of 80 s with constructs in it.
+pub(crate) fn team(kinds: &[Kind], nodes: Vec<Node>) -> Profile {
+    let mut all = vec![Kind::Parallel];
+    all.extend(kinds);
+    let mut profile = run(&all, THREADS);
+    for (line, region) in (10..).zip(&mut profile.regions) {
+        region.begin = [line, line];
+    }
+    let member = |thread| row(thread, &[(Main, 80), (Body, 80)]);
+    let rows = vec![row(0, &[(Seq, 80)]), member(1), member(2)];
+    profile.nodes = vec![node(None, 0, Body, rows)];
+    profile.nodes.extend(nodes);
+    profile
+}
+
+/// A construct in the region; what each thread worked and waited.
+pub(crate) fn loop_of(region: usize, times: [[u64; 2]; 2]) -> Node {
+    let rows = [1, 2].into_iter().zip(times);
+    let rows = rows.map(|(thread, [work, wait])| {
+        row(thread, &[(Main, work + wait), (Body, work), (Ibarr, wait)])
+    });
+    node(Some(0), region, Body, rows.collect())
+}
+
+pub(crate) fn times(thread: usize, part: PseudoRegion, count: u64, seconds: u64) -> Row {
+    let ns = seconds * SECOND;
+    Row::of(thread).with(part, Span { count, ns })
+}
