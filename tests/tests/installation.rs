@@ -98,9 +98,11 @@ fn the_archive_shows_the_interface_and_nothing_else() {
     assert_eq!(
         weak,
         [
+            "GOMP_atomic_start",
             "_Exit",
             "__cyg_profile_func_enter",
             "__cyg_profile_func_exit",
+            "__kmpc_reduce_nowait",
             "_exit",
             "daemon",
             "execl",

@@ -403,6 +403,36 @@ fn a_collector_finds_the_interface_however_the_program_was_linked() {
     }
 }
 
+/// Bit 2 is work, bit 7 a reduction.
+#[test]
+fn reductions_are_a_state_of_their_own() {
+    for compiler in ["gcc", "clang"] {
+        let folder = Folder::new();
+        folder.run(
+            Command::new(bin().join("rompcc"))
+                .env("ROMP_CC", Compiler::find(compiler).unwrap().name)
+                .args(["-fopenmp", "-o", "program"])
+                .arg(fixture("reductions.c"))
+                .arg("-latomic"),
+        );
+        let expected = "9900 100 100\nworking 4, combining 80\n";
+        assert_eq!(folder.run(&mut folder.program()), expected, "{compiler}");
+    }
+}
+
+/// Where the runtime is linked statically its own functions are taken.
+#[test]
+fn reductions_are_right_where_the_runtime_is_linked_statically() {
+    let folder = Folder::new();
+    folder.run(
+        Command::new(bin().join("rompcc"))
+            .args(["-fopenmp", "-static", "-o", "program"])
+            .arg(fixture("reductions.c")),
+    );
+    let printed = folder.run(&mut folder.program());
+    assert!(printed.starts_with("9900 100 100\n"), "{printed}");
+}
+
 /// A collector finds the interface in a program that knows nothing of it, whether
 /// the library is in the program or shared.
 #[test]

@@ -7,11 +7,11 @@
 //! statically the linker takes its functions instead, and no request is timed.
 
 use std::cell::Cell;
-use std::ffi::{CStr, c_int, c_void};
-use std::sync::atomic::AtomicPtr;
+use std::ffi::{c_int, c_void};
 
 use super::boundary::thread_event;
-use crate::measure::{clock, dynamic, state};
+use super::weak::of_runtime;
+use crate::measure::{clock, state};
 
 /// One request of so many is timed. It is a prime, so that in loops of one length it is not
 /// the same request each time.
@@ -46,50 +46,26 @@ fn timed<R>(request: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Defines a request: the runtime's name, ours, the arguments, the result, and the result that
-/// says that no chunk is left.
-macro_rules! request {
-    ($name:ident $ours:ident($($argument:ident: $type:ty),+) -> $result:ty, $none:expr) => {
-        /// # Safety
-        /// As the runtime asks of its own function, which is called with the same arguments.
-        #[unsafe(no_mangle)]
-        unsafe extern "C-unwind" fn $ours($($argument: $type),+) -> $result {
-            static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-            const NAME: &CStr =
-                match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                    Ok(name) => name,
-                    Err(_) => c"",
-                };
-            type Request = unsafe extern "C-unwind" fn($($type),+) -> $result;
-            // SAFETY: null is the `None` of a function pointer, and a function of this name
-            // has this type.
-            let next: Option<Request> = unsafe { std::mem::transmute(dynamic::next(&NEXT, NAME)) };
-            // The loop has begun in the same runtime, so that there is one.
-            let Some(next) = next else {
-                return $none;
-            };
-            match is_timed() {
-                // SAFETY: as the caller promises.
-                true => timed(|| unsafe { next($($argument),+) }),
-                // SAFETY: as the caller promises.
-                false => unsafe { next($($argument),+) },
-            }
-        }
-        super::weak::define_weakly! { stringify!($name) => stringify!($ours) }
-    };
+/// Makes a request, timed if it is its turn.
+#[inline(always)]
+fn counted<R>(request: impl FnOnce() -> R) -> R {
+    match is_timed() {
+        true => timed(request),
+        false => request(),
+    }
 }
 
 /// Defines requests of GCC's runtime: its name, and ours.
 macro_rules! gomp {
     ($($name:ident => $ours:ident,)+) => {$(
-        request! { $name $ours(from: *mut c_void, to: *mut c_void) -> bool, false }
+        of_runtime! { $name $ours(from: *mut c_void, to: *mut c_void) -> bool, false, counted }
     )+};
 }
 
 /// Defines requests of LLVM's runtime: its name, and ours.
 macro_rules! kmpc {
     ($($name:ident => $ours:ident,)+) => {$(
-        request! {
+        of_runtime! {
             $name $ours(
                 source: *mut c_void,
                 thread: c_int,
@@ -97,7 +73,7 @@ macro_rules! kmpc {
                 from: *mut c_void,
                 to: *mut c_void,
                 step: *mut c_void
-            ) -> c_int, 0
+            ) -> c_int, 0, counted
         }
     )+};
 }

@@ -25,6 +25,8 @@ pub mod ompt;
 mod opari1;
 mod pomp;
 mod pomp2;
+#[cfg(not(test))]
+mod reductions;
 mod routine;
 mod spelling;
 #[cfg(not(test))]

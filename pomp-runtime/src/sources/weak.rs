@@ -24,6 +24,42 @@ macro_rules! define_weakly {
     ($($name:expr => $target:expr),+ $(,)?) => {};
 }
 
+/// Defines a function of an OpenMP runtime, weakly, which calls the runtime's own, once, with
+/// the same arguments: its name, ours, the arguments and the result; the result where there is
+/// no runtime, which is never, since whoever calls is in a construct of it; and the function
+/// that is given the call to make.
+macro_rules! of_runtime {
+    (
+        $name:ident $ours:ident($($argument:ident: $type:ty),*) -> $result:ty,
+        $none:expr, $around:expr
+    ) => {
+        /// # Safety
+        /// As the runtime asks of its own function, which is called with the same arguments.
+        #[unsafe(no_mangle)]
+        unsafe extern "C-unwind" fn $ours($($argument: $type),*) -> $result {
+            use std::ffi::{CStr, c_void};
+            use std::sync::atomic::AtomicPtr;
+            static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+            const NAME: &CStr =
+                match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                    Ok(name) => name,
+                    Err(_) => c"",
+                };
+            type Function = unsafe extern "C-unwind" fn($($type),*) -> $result;
+            let next = $crate::measure::dynamic::next(&NEXT, NAME);
+            // SAFETY: null is the `None` of a function pointer, and a function of this name
+            // has this type.
+            let next: Option<Function> = unsafe { std::mem::transmute(next) };
+            match next {
+                // SAFETY: as the caller promises.
+                Some(next) => $around(|| unsafe { next($($argument),*) }),
+                None => $none,
+            }
+        }
+        $crate::sources::weak::define_weakly! { stringify!($name) => stringify!($ours) }
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 macro_rules! jump {
     () => {
@@ -41,3 +77,4 @@ macro_rules! jump {
 pub(super) use define_weakly;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) use jump;
+pub(super) use of_runtime;

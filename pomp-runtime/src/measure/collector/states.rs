@@ -4,8 +4,9 @@
 //! All of this may be asked for in a signal handler: it only reads what an event
 //! stores word by word, in an order in which every moment makes sense.
 //!
-//! The state of a reduction is never given: it lies between the last statement
-//! that a source-level instrumenter can see of a construct and its barrier.
+//! A reduction lies between the last statement of a construct that a source-level
+//! instrumenter can see and its barrier: its state is given where the compiler asks the
+//! runtime for it.
 
 use profile::region_kind::{PseudoRegion, Whose};
 
@@ -24,6 +25,7 @@ pub(crate) enum State {
     Barrier = 4,
     Idle = 5,
     Serial = 6,
+    Reduction = 7,
     LockWait = 8,
     CriticalWait = 9,
     OrderedWait = 10,
@@ -51,6 +53,7 @@ pub(super) fn state(thread: Option<&'static Thread>) -> (State, Option<u64>) {
     let waits = waits(thread, top);
     match team_of(top) {
         _ if waits.is_some() => waits.unwrap_or((State::Work, None)),
+        Some(_) if thread.waits.is_reducing(top) => (State::Reduction, None),
         Some(_) => (in_team(top), None),
         None if thread.is_worker() => (State::Idle, None),
         None => (State::Serial, None),

@@ -12,6 +12,7 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 use super::events::{Activity, Event};
 use super::session::{is_listening, number, tell};
 use crate::measure::frame::Frame;
+use crate::measure::region::Region;
 use crate::measure::shared::SharedU64;
 use crate::measure::thread::{self, Thread};
 
@@ -53,6 +54,9 @@ pub(crate) struct WaitCounts {
     counts: [SharedU64; 6],
     /// Address of the frame that could wait and does not; 0 if there is none.
     passing: SharedU64,
+    /// The construct that combines its parts of a reduction, by its begin, and the phase
+    /// that it is in meanwhile; 0 if none did.
+    reducing: [SharedU64; 2],
     /// 1 while the end of idleness is told.
     is_waking: SharedU64,
     /// The session in which the thread was told to be idle; 0 if in none.
@@ -64,6 +68,7 @@ impl WaitCounts {
         Self {
             counts: [const { SharedU64::new(0) }; 6],
             passing: SharedU64::new(0),
+            reducing: [const { SharedU64::new(0) }; 2],
             is_waking: SharedU64::new(0),
             was_idle: SharedU64::new(0),
         }
@@ -77,6 +82,12 @@ impl WaitCounts {
     /// Whether a frame could wait and does not.
     pub(super) fn is_passing(&self, frame: &Frame) -> bool {
         self.passing.get() == address(frame)
+    }
+
+    /// Whether a construct combines its parts of a reduction.
+    pub(super) fn is_reducing(&self, frame: &Frame) -> bool {
+        let [start, phase] = &self.reducing;
+        frame.start() == start.get() && frame.phase() as u64 == phase.get()
     }
 
     /// Whether the end of idleness is being told.
@@ -189,6 +200,17 @@ impl Thread {
         if is_listening() {
             self.waits.counts[Kind::Lock as usize].add(1);
             tell(Event::BeginLockWait);
+        }
+    }
+
+    /// The construct on top begins to combine its parts of a reduction, if it has one.
+    pub(crate) fn begin_reduction(&self) {
+        let reduces = |region: &Region| region.descriptor.other.contains_key("hasReduction");
+        let top = self.top();
+        if let Some(top) = top.filter(|top| top.region().is_some_and(reduces)) {
+            let [start, phase] = &self.waits.reducing;
+            phase.set(top.phase() as u64);
+            start.set(top.start());
         }
     }
 
