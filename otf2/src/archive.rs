@@ -21,6 +21,16 @@ const LOCATIONS: u8 = 4;
 const GROUP: u8 = 5;
 /// `OTF2_COLLECTIVE_OP_BARRIER`
 const BARRIER: u8 = 0;
+/// `OTF2_METRIC_TYPE_OTHER`, `OTF2_METRIC_ACCUMULATED_START`, `OTF2_TYPE_UINT64`,
+/// `OTF2_BASE_DECIMAL`: a counter.
+const OTHER: u8 = 0;
+const ACCUMULATED: u8 = 0;
+const UINT64: u8 = 4;
+const DECIMAL: u8 = 1;
+/// `OTF2_METRIC_SYNCHRONOUS`: values come with events, not with all of them.
+const SYNCHRONOUS: u8 = 1;
+/// `OTF2_RECORDER_KIND_CPU`
+const CPU: u8 = 2;
 /// Bytes of a buffer, before it is written out.
 const EVENT_CHUNK: u64 = 1 << 20;
 const DEFINITION_CHUNK: u64 = 4 << 20;
@@ -159,6 +169,7 @@ impl<'l> Archive<'l> {
             )?;
         }
         self.teams(out, threads, &all)?;
+        self.counters(out, empty, &all.counters)?;
         self.is_open = false;
         call!(library, close(archive))
     }
@@ -204,6 +215,36 @@ impl<'l> Archive<'l> {
             call!(library, comm(out, number, name, number + 1, parent, 0))?;
         }
         Ok(())
+    }
+
+    /// The counters: one metric of each thread that has them all.
+    fn counters(&self, out: Handle, empty: u32, names: &[u32]) -> Result<(), Error> {
+        let library = self.library;
+        let members: Vec<u32> = (0..).take(names.len()).collect();
+        for (number, name) in members.iter().zip(names) {
+            call!(
+                library,
+                metric_member(
+                    out,
+                    *number,
+                    *name,
+                    empty,
+                    OTHER,
+                    ACCUMULATED,
+                    UINT64,
+                    DECIMAL,
+                    0,
+                    empty
+                )
+            )?;
+        }
+        let Some(count) = u8::try_from(members.len()).ok().filter(|count| *count > 0) else {
+            return Ok(());
+        };
+        call!(
+            library,
+            metric_class(out, 0, count, members.as_ptr(), SYNCHRONOUS, CPU)
+        )
     }
 
     /// Readers want a file of definitions for each location, if only an empty one.
@@ -306,6 +347,28 @@ impl Events<'_> {
         /// It has executed a task to its end.
         task_complete(team: u32, thread: u32, number: u32) = team, thread, number
     );
+
+    /// How far the counters of the thread have counted at the event that follows.
+    ///
+    /// # Errors
+    /// If the library refuses.
+    pub fn counters(&mut self, at: u64, values: &[u64]) -> Result<(), Error> {
+        let at = self.next(at);
+        let kinds = vec![UINT64; values.len()];
+        let count = u8::try_from(values.len()).unwrap_or(u8::MAX);
+        call!(
+            self.library,
+            metric(
+                self.writer,
+                null_mut(),
+                at,
+                0,
+                count,
+                kinds.as_ptr(),
+                values.as_ptr()
+            )
+        )
+    }
 
     /// Ends the events of the location: how many they were.
     ///

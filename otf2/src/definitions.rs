@@ -95,6 +95,8 @@ pub struct Definitions {
     pub teams: Vec<Team>,
     /// Where it ran.
     pub place: Host,
+    /// Numbers of the strings that name the counters, in their order.
+    pub counters: Vec<u32>,
 }
 
 /// Strings, each with a number.

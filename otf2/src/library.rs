@@ -89,6 +89,9 @@ functions! {
     region = c"OTF2_GlobalDefWriter_WriteRegion": fn(Handle, u32, u32, u32, u32, u8, u8, u32, u32, u32, u32) -> c_int;
     group = c"OTF2_GlobalDefWriter_WriteGroup": fn(Handle, u32, u32, u8, u8, u32, u32, *const u64) -> c_int;
     comm = c"OTF2_GlobalDefWriter_WriteComm": fn(Handle, u32, u32, u32, u32, u32) -> c_int;
+    metric_member = c"OTF2_GlobalDefWriter_WriteMetricMember": fn(Handle, u32, u32, u32, u8, u8, u8, u8, i64, u32) -> c_int;
+    metric_class = c"OTF2_GlobalDefWriter_WriteMetricClass": fn(Handle, u32, u8, *const u32, u8, u8) -> c_int;
+    metric = c"OTF2_EvtWriter_Metric": fn(Handle, Handle, u64, u32, u8, *const u8, *const u64) -> c_int;
     enter = c"OTF2_EvtWriter_Enter": fn(Handle, Handle, u64, u32) -> c_int;
     leave = c"OTF2_EvtWriter_Leave": fn(Handle, Handle, u64, u32) -> c_int;
     fork = c"OTF2_EvtWriter_ThreadFork": fn(Handle, Handle, u64, u8, u32) -> c_int;

@@ -5,8 +5,12 @@
 
 mod programs;
 
+use std::collections::BTreeMap;
+
 use profile::model::Profile;
 use programs::{Program, Run, compilers};
+use trace::read::Trace;
+use trace::replay::{Event, Listener, Open, replay};
 
 /// Page faults of each thread in the region at a line.
 fn faults(profile: &Profile, line: u32) -> Vec<u64> {
@@ -88,6 +92,78 @@ fn a_recursion_counts_each_event_once() {
                 (pages..pages + 60).contains(counted),
                 "{compiler} {outer:?} {inner:?}"
             );
+        }
+    }
+}
+
+/// What one counter counted in the regions of a trace, by their lines and in order.
+struct Traced<'a> {
+    trace: &'a Trace,
+    counter: u32,
+    now: u64,
+    begun: Vec<u64>,
+    counted: BTreeMap<u32, Vec<u64>>,
+}
+
+impl Listener for Traced<'_> {
+    fn event(&mut self, _: u64, open: &[Open], event: &Event) {
+        match event {
+            Event::Counter { counter, value } if *counter == self.counter => self.now = *value,
+            Event::Begin { .. } => self.begun.push(self.now),
+            Event::End { .. } => {
+                let top = open.last().and_then(|top| self.trace.region(top.region));
+                let more = self.now - self.begun.pop().unwrap();
+                let line = top.unwrap().begin.first;
+                self.counted.entry(line).or_default().push(more);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The sum over all instances of a thread is what the profile says of it.
+#[test]
+fn a_trace_has_the_counters_of_each_event() {
+    for compiler in compilers() {
+        let program = Program::build(compiler, "counters.c", &[]);
+        let environment = [
+            ("ROMP_COUNTERS", "task-clock,page-faults"),
+            ("ROMP_TRACE", "on"),
+        ];
+        let run = program.run(&[], &environment);
+        let profile = run.profile();
+        if profile.run.counters.is_empty() {
+            assert!(run.stderr().contains("the kernel refuses task-clock"));
+            continue;
+        }
+        let path = program.directory.path().join("program.0.romp.trace");
+        let trace = Trace::open(&path).unwrap();
+        let names: Vec<&str> = trace.counters().collect();
+        assert_eq!(names, profile.run.counters);
+        let counter = names
+            .iter()
+            .position(|name| *name == "page-faults")
+            .unwrap();
+        let mut sums = BTreeMap::<u32, Vec<u64>>::new();
+        for stream in trace.streams() {
+            let mut traced = Traced {
+                trace: &trace,
+                counter: u32::try_from(counter).unwrap(),
+                now: 0,
+                begun: Vec::new(),
+                counted: BTreeMap::new(),
+            };
+            replay(&trace, stream, &mut traced).unwrap();
+            for (line, counted) in traced.counted {
+                sums.entry(line).or_default().push(counted.iter().sum());
+            }
+        }
+        for line in [2, 3] {
+            let mut expected = faults(profile, line);
+            expected.sort_unstable();
+            let found = sums.get_mut(&line).unwrap();
+            found.sort_unstable();
+            assert_eq!(*found, expected, "{compiler}, line {line}");
         }
     }
 }

@@ -13,6 +13,7 @@ use tests::fixture::Fixture;
 use tests::run::{Build, build, run};
 use tests::toolchain::{Compiler, romp_bin_dir};
 use trace::read::Trace;
+use trace::replay::{Event, Listener, Open, replay};
 use trace::stats::stats;
 
 /// Runs a fixture with its chunks in the trace; gives the trace and an export of it.
@@ -33,6 +34,66 @@ fn exported(fixture: &str, format: &str, check: impl Fn(&Trace, &Path)) {
         .status();
     assert!(status.unwrap().success());
     check(&Trace::open(&path).unwrap(), &output);
+}
+
+/// How often a counter is told of.
+#[derive(Default)]
+struct Told(usize);
+
+impl Listener for Told {
+    fn event(&mut self, _: u64, _: &[Open], event: &Event) {
+        self.0 += usize::from(matches!(event, Event::Counter { .. }));
+    }
+}
+
+/// Every value of every counter is in every export that has a place for it.
+#[test]
+fn counters_are_exported() {
+    let bin = romp_bin_dir().unwrap();
+    let fixture = Fixture::read("c/nested_constructs.c").unwrap();
+    let compiler = Compiler::find("gcc").unwrap();
+    let std = fixture.header.standards.last().unwrap();
+    let program = build(&fixture, &compiler, std, Build::Instrumented(&bin)).unwrap();
+    let settings = [("ROMP_TRACE", "on"), ("ROMP_COUNTERS", "task-clock")];
+    let ran = run(&fixture, &program, &settings).unwrap();
+    let path = ran.profiles[0].with_extension("trace");
+    let trace = Trace::open(&path).unwrap();
+    if trace.counters().count() == 0 {
+        assert!(ran.stderr().contains("the kernel refuses task-clock"));
+        return;
+    }
+    let mut told = Told::default();
+    for stream in trace.streams() {
+        replay(&trace, stream, &mut told).unwrap();
+    }
+    assert!(told.0 > 10);
+    let exported = |format: &str| {
+        let output = path.with_extension(format);
+        let status = Command::new(bin.join("romp"))
+            .args(["trace", "export", "--format", format])
+            .arg(&path)
+            .arg("--output")
+            .arg(&output)
+            .status();
+        assert!(status.unwrap().success());
+        output
+    };
+    let chrome = std::fs::read_to_string(exported("chrome")).unwrap();
+    let events: Value = serde_json::from_str(&chrome).unwrap();
+    let events = events["traceEvents"].as_array().unwrap();
+    let named = events.iter().filter(|event| event["name"] == "task-clock");
+    assert_eq!(named.count(), told.0);
+    let paraver = exported("paraver");
+    let names = std::fs::read_to_string(paraver.with_extension("pcf")).unwrap();
+    assert!(names.contains("60000100    task-clock"), "{names}");
+    let records = std::fs::read_to_string(paraver.with_extension("prv")).unwrap();
+    assert_eq!(records.matches(":60000100:").count(), told.0);
+    let archive = exported("otf2").join("traces.otf2");
+    let printed = Command::new("otf2-print").arg(archive).output().unwrap();
+    assert!(printed.stderr.is_empty(), "{printed:?}");
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    let metrics = printed.lines().filter(|line| line.starts_with("METRIC "));
+    assert_eq!(metrics.count(), told.0);
 }
 
 /// How often regions are entered, by kind and place as exports name them.

@@ -67,10 +67,13 @@ pub enum Op {
     /// In front of `Loop`, for each inner loop of those that are collapsed: first
     /// value, bound, step, number of iterations.
     Level = 22,
+    /// In front of a begin or an end: how far a counter of this thread has counted. Its
+    /// number, in the order of the fact `counters`, stands in the region's bits.
+    Counter = 23,
 }
 
 impl Op {
-    const ALL: [Self; 22] = [
+    const ALL: [Self; 23] = [
         Self::Time,
         Self::Enter,
         Self::SwitchPhase,
@@ -93,6 +96,7 @@ impl Op {
         Self::NearChunk,
         Self::LastChunk,
         Self::Level,
+        Self::Counter,
     ];
 
     /// How many words follow the head.
@@ -109,7 +113,8 @@ impl Op {
             | Self::LockNested
             | Self::LockUnset
             | Self::LockFree
-            | Self::LastChunk => 1,
+            | Self::LastChunk
+            | Self::Counter => 1,
             Self::Task | Self::LockSet | Self::Chunk => 2,
             Self::Begin => 3,
             Self::Level => 4,

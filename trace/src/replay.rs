@@ -261,6 +261,10 @@ impl Replay {
             Op::Chunk => self.chunk(time, first, Some(second), listener),
             Op::NearChunk => self.near_chunk(time, record, listener),
             Op::LastChunk => self.chunk(time, first, None, listener),
+            Op::Counter => {
+                let (counter, value) = (record.region, first);
+                listener.event(time, &self.open, &Event::Counter { counter, value });
+            }
             Op::Time => {}
         }
     }

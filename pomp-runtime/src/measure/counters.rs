@@ -7,7 +7,7 @@
 //! is before the clock is read, that at its end after.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use profile::counters::{Counter, MOST, parse};
@@ -32,15 +32,15 @@ pub(super) struct Counting {
     inner: Values,
 }
 
-/// Whether there are counters.
-static ON: AtomicBool = AtomicBool::new(false);
+/// How many counters there are.
+static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
 /// What is counted: names and events, in order.
 static CHOSEN: Mutex<Vec<(String, Counter)>> = Mutex::new(Vec::new());
 
 #[inline(always)]
 pub(crate) fn are_on() -> bool {
-    ON.load(Ordering::Relaxed)
+    number() != 0
 }
 
 fn chosen() -> MutexGuard<'static, Vec<(String, Counter)>> {
@@ -48,8 +48,9 @@ fn chosen() -> MutexGuard<'static, Vec<(String, Counter)>> {
 }
 
 /// How many counters this run has.
+#[inline(always)]
 pub(crate) fn number() -> usize {
-    chosen().len()
+    NUMBER.load(Ordering::Relaxed)
 }
 
 /// The names of the counters of this run.
@@ -100,7 +101,7 @@ pub(crate) fn choose(list: &str) {
             explained(&error)
         ));
     }
-    ON.store(!accepted.is_empty(), Ordering::Relaxed);
+    NUMBER.store(accepted.len(), Ordering::Relaxed);
     *chosen() = accepted;
 }
 
@@ -312,14 +313,30 @@ impl Thread {
         });
     }
 
-    /// A region ends: its node gets what was counted.
+    /// A region that is traced begins, whose values have started.
+    #[inline(always)]
+    pub(super) fn trace_counters_at_begin(&'static self, frame: &Frame, at: u64) {
+        if are_on() {
+            let values = frame.counters.get().map(|counting| &counting.start);
+            if let Some(values) = values.filter(|values| values[0].get() != u64::MAX) {
+                self.trace_counters(std::array::from_fn(|at| values[at].get()), at);
+            }
+        }
+    }
+
+    /// A region ends: its node gets what was counted, and the trace how far that has come.
     ///
     /// Deep in a recursion that is the node of an instance around this one. What
     /// stands between the two, and that instance, have it already, and leave it
     /// out: so a node has what its outermost instances have, as it is of times.
     #[cold]
     #[inline(never)]
-    pub(super) fn stop_counters(&'static self, frame: &'static Frame, node: &'static Node) {
+    pub(super) fn stop_counters(
+        &'static self,
+        frame: &'static Frame,
+        node: &'static Node,
+        at: u64,
+    ) {
         super::errno::keep(|| {
             let place = node.counters.get().or_else(|| new_values(&node.counters));
             let (Some(values), Some(counting), Some(place)) =
@@ -327,6 +344,7 @@ impl Thread {
             else {
                 return;
             };
+            self.trace_counters(values, at);
             // Scaled values may run backwards.
             let all = from(values, |at| counting.start[at].get());
             let own = from(all, |at| counting.inner[at].get());

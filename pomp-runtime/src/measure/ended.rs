@@ -35,6 +35,9 @@ impl Thread {
         let phase = if is_passing {
             PseudoRegion::Main
         } else {
+            if counters::are_on() {
+                self.stop_counters(frame, root, at);
+            }
             self.trace_phase_switch(root, PseudoRegion::Ibarr, at);
             frame.end_phase(root, at);
             // The release and the join will be added when the run ends.
@@ -43,9 +46,6 @@ impl Thread {
             root.span(PseudoRegion::Ibarr).add(0);
             if frame.weight.get() != 0 {
                 self.add_member_to_sample(frame, root, at);
-            }
-            if counters::are_on() {
-                self.stop_counters(frame, root);
             }
             PseudoRegion::Ibarr
         };

@@ -273,12 +273,12 @@ impl Thread {
     #[inline(always)]
     fn close_construct(&'static self, frame: &'static Frame, at: u64) {
         if let Some(node) = frame.node() {
+            if counters::are_on() {
+                self.stop_counters(frame, node, at);
+            }
             self.trace_exit(frame, node, at);
             frame.end_phase(node, at);
             self.add_instance(node, at.wrapping_sub(frame.start()));
-            if counters::are_on() {
-                self.stop_counters(frame, node);
-            }
         }
         if let Some(below) = frame.below() {
             self.set_top(below);

@@ -230,14 +230,14 @@ impl Thread {
     pub(super) fn close_member(&'static self, frame: &'static Frame, at: u64) {
         let is_recorded = !self.is_passing(frame) && !frame.is_counted();
         if let Some(root) = frame.node().filter(|_| is_recorded) {
+            if counters::are_on() {
+                self.stop_counters(frame, root, at);
+            }
             self.trace_end(root, at);
             frame.end_phase(root, at);
             // The join will be added when the run ends.
             let measured = pause::without(0, at);
             root.span(PseudoRegion::Exit).add(measured.wrapping_neg());
-            if counters::are_on() {
-                self.stop_counters(frame, root);
-            }
         }
         if let Some(below) = frame.below() {
             self.set_top(below);

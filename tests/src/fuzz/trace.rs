@@ -341,7 +341,7 @@ fn change_records(words: &mut Vec<u64>, random: &mut Random) {
             words.splice(to..to, moved);
         }
         3 => {
-            let op = 1 + random.below(Op::Level as u64 + 1);
+            let op = 1 + random.below(Op::Counter as u64 + 1);
             words[part.start] = words[part.start] & !0x1f | op;
         }
         4 => {

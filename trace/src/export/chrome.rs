@@ -191,6 +191,15 @@ impl Listener for Chrome<'_> {
             }
             Event::Create(task) => self.flow("s", time, ("task", *task)),
             Event::Executes(task) if *task != 0 => self.flow("f", time, ("task", *task)),
+            Event::Counter { counter, value } => {
+                let name = self.trace.counters().nth(*counter as usize);
+                let (name, stream) = (json!(name.unwrap_or("?")), self.stream);
+                self.object(
+                    "C",
+                    time,
+                    format_args!(",\"name\":{name},\"id\":{stream},\"args\":{{\"value\":{value}}}"),
+                );
+            }
             Event::Chunk(chunk) => {
                 let last = chunk.last();
                 let (first, length) = (chunk.first, chunk.length);

@@ -18,6 +18,9 @@ const REGION: u32 = 60_000_001;
 /// Of the events at the ends of chunks: the value is the number of the chunk's first
 /// iteration plus one.
 const CHUNK: u32 = 60_000_002;
+/// Of the first counter; the value is how much it has counted since the event of its type
+/// before.
+const COUNTER: u32 = 60_000_100;
 
 /// States: Paraver's own numbers, with the colour of each.
 const STATES: &[(u32, &str, &str)] = &[
@@ -91,6 +94,8 @@ struct Lane<'a> {
     since: u64,
     state: u32,
     is_done: bool,
+    /// How far each counter had counted.
+    counted: Vec<u64>,
 }
 
 impl<'a> Lane<'a> {
@@ -101,6 +106,7 @@ impl<'a> Lane<'a> {
             since: 0,
             state: 0,
             is_done: false,
+            counted: vec![0; trace.counters().count()],
         };
         (lane, Steps::new(trace, stream))
     }
@@ -174,6 +180,12 @@ impl Listener for Lane<'_> {
                 self.event_line(REGION, region.map_or(0, |open| u64::from(open.region) + 1));
             }
             Event::Chunk(chunk) => self.event_line(CHUNK, chunk.first.saturating_add(1)),
+            Event::Counter { counter, value } => {
+                if let Some(before) = self.counted.get_mut(*counter as usize) {
+                    let more = value.saturating_sub(std::mem::replace(before, *value));
+                    self.event_line(COUNTER + counter, more);
+                }
+            }
             _ => {}
         }
     }
@@ -208,7 +220,11 @@ pub fn paraver_names(trace: &Trace, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "\nEVENT_TYPE\n0    {CHUNK}    End of a chunk (its first iteration, plus one)"
-    )
+    )?;
+    for (number, name) in (COUNTER..).zip(trace.counters()) {
+        writeln!(out, "\nEVENT_TYPE\n7    {number}    {name}")?;
+    }
+    Ok(())
 }
 
 /// Writes the names of the machine, the process and the threads (`.row`).

@@ -218,6 +218,12 @@ impl Trace {
         self.torn
     }
 
+    /// The names of the counters that it has, by number.
+    pub fn counters(&self) -> impl Iterator<Item = &str> {
+        let names = self.facts().get("counters").map(String::as_str);
+        names.unwrap_or_default().split_terminator(',')
+    }
+
     /// Facts about the run.
     #[must_use]
     pub fn facts(&self) -> &BTreeMap<String, String> {

@@ -126,6 +126,13 @@ pub enum Event {
     Chunk(Chunk),
     /// A lock was set, refused or otherwise called for.
     Lock(LockEvent),
+    /// How far a counter of the thread has counted at the begin or the end that follows.
+    Counter {
+        /// Its number among those of the trace.
+        counter: u32,
+        /// Its value.
+        value: u64,
+    },
     /// Events are missing here, so many.
     Missing(u64),
 }

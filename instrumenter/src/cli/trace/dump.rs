@@ -131,6 +131,7 @@ fn name(open: &[Open], event: &Event) -> &'static str {
         Event::Executes(_) => "executes",
         Event::Loop(_) => "loop",
         Event::Chunk(_) => "chunk",
+        Event::Counter { .. } => "counter",
         Event::Missing(_) => "missing",
         Event::Lock(lock) => lock_name(lock.op),
     }
@@ -195,6 +196,10 @@ fn facts(trace: &Trace, open: &[Open], event: &Event) -> Facts {
             fact("first", json!(chunk.first));
             fact("iterations", json!(chunk.length));
             fact("from", json!(trace.ns(chunk.start)));
+        }
+        Event::Counter { counter, value } => {
+            let name = trace.counters().nth(*counter as usize);
+            fact(name.unwrap_or("?"), json!(value));
         }
         Event::Missing(events) => fact("events", json!(events)),
         Event::Lock(lock) => {

@@ -1,6 +1,7 @@
 //! What is written to the trace at each event. It is written when its time is known and
 //! before the frames change, so that a new page begins with the frames as they were.
 
+use profile::counters::MOST;
 use profile::region_kind::PseudoRegion;
 use trace::record::{NO_REGION, Op, RECURSIVE, TRUNCATED, head, near_chunk};
 use trace::schedule::How;
@@ -8,6 +9,7 @@ use trace::schedule::How;
 use super::paths;
 use crate::measure::calls::tree::{Node, Origin};
 use crate::measure::chunks::Chunk;
+use crate::measure::counters;
 use crate::measure::frame::{Frame, Role};
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
@@ -77,6 +79,17 @@ impl Thread {
         self.write_record(head(Op::LastChunk, 0, NO_REGION), at, [length]);
     }
 
+    /// How far the counters of this thread have counted at the event that comes next.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn trace_counters(&'static self, values: [u64; MOST], at: u64) {
+        if self.trace.is_on() {
+            for (counter, value) in (0..).zip(values).take(counters::number()) {
+                self.write_record(head(Op::Counter, 0, counter), at, [value]);
+            }
+        }
+    }
+
     /// A construct is entered, or a task starts to be executed.
     #[inline(always)]
     pub(crate) fn trace_enter(
@@ -89,6 +102,7 @@ impl Thread {
         if !self.trace.is_on() {
             return;
         }
+        self.trace_counters_at_begin(frame, at);
         let is_task = |region: &Region| region.kind.is_task_execution();
         if node.region().is_some_and(is_task) {
             let label = self.trace.label();
@@ -157,6 +171,7 @@ impl Thread {
         if !self.trace.is_on() {
             return;
         }
+        self.trace_counters_at_begin(frame, at);
         frame.label.set(label);
         let phase = match root.region().is_some_and(Region::is_combined) {
             true => PseudoRegion::Enter,

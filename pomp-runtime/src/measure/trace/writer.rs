@@ -24,7 +24,7 @@ use super::{ON, paths};
 use crate::measure::mutex::lock;
 use crate::measure::own_file::OwnFile;
 use crate::measure::thread::Thread;
-use crate::measure::{clock, errno, facts, message, region, rights};
+use crate::measure::{clock, counters, errno, facts, message, region, rights};
 
 /// Fewest slots of a file, whatever the limit: header, definitions, and pages.
 const FEWEST_SLOTS: u64 = 8;
@@ -339,6 +339,10 @@ impl Writer {
             fact("romp", env!("CARGO_PKG_VERSION")),
         ];
         facts.extend(rank.map(|rank| fact("rank", &rank.to_string())));
+        let counters = counters::names();
+        if !counters.is_empty() {
+            facts.push(fact("counters", &counters.join(",")));
+        }
         facts
     }
 

@@ -60,6 +60,7 @@ fn archive(trace: &Trace, library: &Library, folder: &Path) -> Result<(), Failur
             own: ranks.get(&stream).copied().unwrap_or_default(),
             team: 0,
             tasks: Vec::new(),
+            counted: vec![0; trace.counters().count()],
             failed: Ok(()),
         };
         replay_closed(trace, stream, &mut lane).map_err(failure)?;
@@ -73,6 +74,8 @@ fn archive(trace: &Trace, library: &Library, folder: &Path) -> Result<(), Failur
     let place = place(trace);
     let [machine, node, process] =
         [place.machine, place.node, place.process].map(|name| regions.strings.number(&name));
+    let counters = trace.counters().map(|name| regions.strings.number(name));
+    let counters = counters.collect();
     let place = Host {
         machine,
         node,
@@ -87,6 +90,7 @@ fn archive(trace: &Trace, library: &Library, folder: &Path) -> Result<(), Failur
             locations,
             teams: teams.all,
             place,
+            counters,
         })
         .map_err(failure)
 }
@@ -196,6 +200,8 @@ struct Lane<'a, 'e> {
     team: u32,
     /// The tasks that are being executed, by the labels of their creation.
     tasks: Vec<u64>,
+    /// How far the counters have counted.
+    counted: Vec<u64>,
     failed: Result<(), Error>,
 }
 
@@ -313,6 +319,17 @@ impl Lane<'_, '_> {
         (self.team, thread, u32::try_from(number).unwrap_or(u32::MAX))
     }
 
+    /// The values of all counters are told one after the other, and written together.
+    fn count(&mut self, at: u64, counter: usize, value: u64) {
+        let is_last = counter + 1 == self.counted.len();
+        if let Some(counted) = self.counted.get_mut(counter) {
+            *counted = value;
+        }
+        if is_last && self.failed.is_ok() {
+            self.failed = self.events.counters(at, &self.counted);
+        }
+    }
+
     /// A call of a lock routine, which is known when it has ended.
     fn lock(&mut self, at: u64, lock: &LockEvent) {
         if lock.start != 0 {
@@ -347,6 +364,7 @@ impl Listener for Lane<'_, '_> {
                 self.then(|events| events.task_switch(at, team, thread, number));
             }
             Event::Lock(lock) => self.lock(at, lock),
+            Event::Counter { counter, value } => self.count(at, *counter as usize, *value),
             Event::Loop(_) | Event::Chunk(_) | Event::Missing(_) => {}
         }
     }
