@@ -76,6 +76,34 @@ fn said(trace: &Path, arguments: &[&str]) -> String {
     String::from_utf8(said.stdout).unwrap()
 }
 
+/// Depth, tasks created and tasks executed of each node.
+#[test]
+fn tasks_stand_below_what_made_them() {
+    for compiler in ["gcc", "clang"] {
+        let (_folder, printed, trace) = traced("task_tree.c", compiler);
+        assert_eq!(printed, "23\n");
+        let nodes = said(&trace, &["tasks", "--format", "json"]);
+        let nodes: Vec<Value> = nodes
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let counts: Vec<_> = nodes
+            .iter()
+            .map(|node| {
+                let number = |name: &str| node[name].as_u64().unwrap();
+                (number("depth"), number("created"), number("executed"))
+            })
+            .collect();
+        let expected = [(0, 3, 3), (1, 6, 6), (0, 2, 2), (1, 4, 4), (2, 8, 8)];
+        assert_eq!(counts, expected, "{compiler}");
+        let text = said(&trace, &["tasks"]);
+        assert!(
+            text.contains("  task ") && text.lines().count() == 6,
+            "{text}"
+        );
+    }
+}
+
 #[test]
 fn sets_and_tasks_have_the_periods_that_the_source_gives_them() {
     for compiler in ["gcc", "clang"] {

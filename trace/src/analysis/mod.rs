@@ -1,10 +1,11 @@
 //! Analyses that need a trace: which iterations are expensive, when iterations and tasks really
-//! ran, which thread came last to a barrier, and which thread held a lock that others waited
-//! for.
+//! ran, which tasks made which, which thread came last to a barrier, and which thread held a
+//! lock that others waited for.
 
 mod cell;
 pub mod iterations;
 pub mod periods;
+pub mod tasks;
 pub mod times;
 pub mod waits;
 

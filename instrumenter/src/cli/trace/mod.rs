@@ -8,6 +8,7 @@ mod order;
 mod periods;
 mod progress;
 mod stats;
+mod tasks;
 mod waits;
 
 use std::path::PathBuf;
@@ -51,6 +52,8 @@ enum Command {
     Loops(Of<loops::Arguments>),
     /// When the iterations of each chunk, and each task, really ran
     Periods(Of<periods::Arguments>),
+    /// Which tasks made which: how many there were, and how long they ran
+    Tasks(Of<tasks::Arguments>),
     /// Who came last to each barrier, and who held what others waited for
     Waits(Of<Nothing>),
 }
@@ -75,6 +78,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Stats(of) => stats::run(&opened(of)?, &of.how),
         Command::Loops(of) => loops::run(&opened(of)?, &of.how),
         Command::Periods(of) => periods::run(&opened(of)?, &of.how),
+        Command::Tasks(of) => tasks::run(&opened(of)?, &of.how),
         Command::Waits(of) => waits::run(&opened(of)?),
     }
 }
