@@ -25,15 +25,20 @@ fn exported(fixture: &str, format: &str, check: impl Fn(&Trace, &Path)) {
     let program = build(&fixture, &compiler, std, Build::Chunked(&bin)).unwrap();
     let ran = run(&fixture, &program, &[("ROMP_TRACE", "on")]).unwrap();
     let path = ran.profiles[0].with_extension("trace");
-    let output: PathBuf = path.with_extension("exported");
-    let status = Command::new(bin.join("romp"))
+    check(&Trace::open(&path).unwrap(), &export(&path, format));
+}
+
+/// Exports a trace to a file or folder beside it.
+fn export(path: &Path, format: &str) -> PathBuf {
+    let output = path.with_extension(format);
+    let status = Command::new(romp_bin_dir().unwrap().join("romp"))
         .args(["trace", "export", "--format", format])
-        .arg(&path)
+        .arg(path)
         .arg("--output")
         .arg(&output)
         .status();
     assert!(status.unwrap().success());
-    check(&Trace::open(&path).unwrap(), &output);
+    output
 }
 
 /// How often a counter is told of.
@@ -67,28 +72,17 @@ fn counters_are_exported() {
         replay(&trace, stream, &mut told).unwrap();
     }
     assert!(told.0 > 10);
-    let exported = |format: &str| {
-        let output = path.with_extension(format);
-        let status = Command::new(bin.join("romp"))
-            .args(["trace", "export", "--format", format])
-            .arg(&path)
-            .arg("--output")
-            .arg(&output)
-            .status();
-        assert!(status.unwrap().success());
-        output
-    };
-    let chrome = std::fs::read_to_string(exported("chrome")).unwrap();
+    let chrome = std::fs::read_to_string(export(&path, "chrome")).unwrap();
     let events: Value = serde_json::from_str(&chrome).unwrap();
     let events = events["traceEvents"].as_array().unwrap();
     let named = events.iter().filter(|event| event["name"] == "task-clock");
     assert_eq!(named.count(), told.0);
-    let paraver = exported("paraver");
+    let paraver = export(&path, "paraver");
     let names = std::fs::read_to_string(paraver.with_extension("pcf")).unwrap();
     assert!(names.contains("60000100    task-clock"), "{names}");
     let records = std::fs::read_to_string(paraver.with_extension("prv")).unwrap();
     assert_eq!(records.matches(":60000100:").count(), told.0);
-    let archive = exported("otf2").join("traces.otf2");
+    let archive = export(&path, "otf2").join("traces.otf2");
     let printed = Command::new("otf2-print").arg(archive).output().unwrap();
     assert!(printed.stderr.is_empty(), "{printed:?}");
     let printed = String::from_utf8(printed.stdout).unwrap();
