@@ -12,7 +12,6 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 use super::events::{Activity, Event};
 use super::session::{is_listening, number, tell};
 use crate::measure::frame::Frame;
-use crate::measure::region::Region;
 use crate::measure::shared::SharedU64;
 use crate::measure::thread::{self, Thread};
 
@@ -205,9 +204,11 @@ impl Thread {
 
     /// The construct on top begins to combine its parts of a reduction, if it has one.
     pub(crate) fn begin_reduction(&self) {
-        let reduces = |region: &Region| region.descriptor.other.contains_key("hasReduction");
-        let top = self.top();
-        if let Some(top) = top.filter(|top| top.region().is_some_and(reduces)) {
+        let top = self.top().filter(|top| {
+            let region = top.region();
+            region.is_some_and(|region| region.descriptor.other.contains_key("hasReduction"))
+        });
+        if let Some(top) = top {
             let [start, phase] = &self.waits.reducing;
             phase.set(top.phase() as u64);
             start.set(top.start());
