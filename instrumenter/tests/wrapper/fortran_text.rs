@@ -113,6 +113,30 @@ fn flang_preprocesses_too() {
     assert!(regions.contains(&"barrier inc/deep.inc:2".to_owned()));
 }
 
+/// It takes each of the directives that this one is split into, with the clause.
+#[test]
+fn flang_is_asked_about_the_source() {
+    let text = |clause: &str| {
+        format!(
+            "subroutine f(n)\n  integer :: n\n!$omp parallel masked {clause}\n  n = 1\n\
+             !$omp end parallel masked\nend subroutine\n"
+        )
+    };
+    let refused = text("if(parallel: n > 1)");
+    let project = Project::new(&[("a.f90", &refused), ("b.f90", &text("if(n > 1)"))]);
+    let run = |call: Invocation| call.env("ROMP_FC", fake("flang")).run();
+    let refused = run(rompfc(&project, "-fopenmp -c a.f90"));
+    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
+    assert_eq!(
+        refused.stderr,
+        "error: Unmatched directive name modifier PARALLEL on the IF clause\n"
+    );
+    assert!(!project.directory().join("a.o").exists());
+    let accepted = run(rompfc(&project, "-fopenmp -c b.f90").env("ROMP_STRICT", "1"));
+    assert_eq!((accepted.code, accepted.stderr.as_str()), (Some(0), ""));
+    assert!(project.is_measured("b.o"));
+}
+
 /// Flang marks lines in a way of its own.
 #[test]
 fn flang_s_own_preprocessor_is_understood() {

@@ -15,6 +15,7 @@ pub(super) const FLANG: Family = Family {
     whole_statements: true,
     shows_file: false,
     pipe: None,
+    check: Some("-fsyntax-only"),
     ..gfortran::GFORTRAN
 };
 

@@ -22,6 +22,7 @@ pub(super) const GCC: Family = Family {
     shows_file: true,
     places_includes: None,
     pipe: PIPE,
+    check: None,
 };
 
 pub(crate) static FLAGS: FlagTable = FlagTable::new(ROWS, None);

@@ -74,6 +74,9 @@ pub(crate) struct Family {
     pub(crate) places_includes: Option<&'static str>,
     /// What has an assembler of its own read its text while it is written.
     pub(crate) pipe: Option<&'static str>,
+    /// What has it only check a source, if it refuses clauses of a combined directive that it
+    /// takes on each of the directives that this one is split into.
+    pub(crate) check: Option<&'static str>,
 }
 
 /// All that are known, and those that are not.
