@@ -137,6 +137,29 @@ fn flang_is_asked_about_the_source() {
     assert!(project.is_measured("b.o"));
 }
 
+/// It takes a branch that is not compiled for lines in front of a `__LINE__` before it: text
+/// of ours must not stand there.
+#[test]
+fn flang_s_line_macro_is_what_it_is_without_us() {
+    let text = |line: &str| {
+        format!(
+            "program p\n  print *, {line}\n#ifdef NEVER\n!$omp parallel\n!$omp end parallel\n\
+             #endif\n!$omp parallel\n!$omp end parallel\nend program\n"
+        )
+    };
+    let project = Project::new(&[("a.F90", &text("__LINE__")), ("b.F90", &text("2"))]);
+    let preprocesses = |file: &str| {
+        let call = rompfc(&project, &format!("-fopenmp -c {file}"));
+        let call = call.env("ROMP_FC", fake("flang")).env("ROMP_VERBOSE", "1");
+        let run = call.env("ROMP_STRICT", "1").run();
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        run.stderr.contains(" -E ")
+    };
+    assert!(preprocesses("a.F90"));
+    assert_eq!(regions(&project, "a.o"), ["parallel a.F90:7"]);
+    assert!(!preprocesses("b.F90"));
+}
+
 /// Flang marks lines in a way of its own.
 #[test]
 fn flang_s_own_preprocessor_is_understood() {

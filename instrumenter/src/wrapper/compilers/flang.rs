@@ -16,6 +16,7 @@ pub(super) const FLANG: Family = Family {
     shows_file: false,
     pipe: None,
     check: Some("-fsyntax-only"),
+    moves_line_macro: true,
     ..gfortran::GFORTRAN
 };
 

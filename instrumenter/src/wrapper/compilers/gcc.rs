@@ -23,6 +23,7 @@ pub(super) const GCC: Family = Family {
     places_includes: None,
     pipe: PIPE,
     check: None,
+    moves_line_macro: false,
 };
 
 pub(crate) static FLAGS: FlagTable = FlagTable::new(ROWS, None);

@@ -61,7 +61,9 @@ impl Reason {
 /// What the preprocessor would show.
 pub(crate) fn reason(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Option<Reason> {
     if unit.language == Language::Fortran {
-        return fortran_text::hidden(line, unit).map(Reason::expansion);
+        let why = fortran_text::hidden(line, unit);
+        let moved = || fortran_text::moved_line(compiler, unit);
+        return why.or_else(moved).map(Reason::expansion);
     }
     let headers = unit.headers(line);
     if headers.too_many {
