@@ -61,9 +61,7 @@ impl Reason {
 /// What the preprocessor would show.
 pub(crate) fn reason(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Option<Reason> {
     if unit.language == Language::Fortran {
-        let why = fortran_text::hidden(line, unit);
-        let moved = || fortran_text::moved_line(compiler, unit);
-        return why.or_else(moved).map(Reason::expansion);
+        return fortran_text::hidden(line, unit).map(Reason::expansion);
     }
     let headers = unit.headers(line);
     if headers.too_many {
