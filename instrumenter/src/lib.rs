@@ -37,6 +37,7 @@ use memchr::memmem;
 use api::Api;
 use diagnostic::{Diagnostic, Severity};
 use edit::Applied;
+use find::Reading;
 use find::lines::LineMap;
 use openmp::Language;
 use plan::{Decision, Plan};
@@ -123,7 +124,14 @@ impl Instrumented {
 #[must_use]
 pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     let front_end = find::front_end(source.language);
-    let mut found = front_end.find(source);
+    instrument_read(&*front_end.read(source), source, options)
+}
+
+/// Instruments a source that was read.
+#[must_use]
+pub fn instrument_read(reading: &dyn Reading, source: &Source, options: &Options) -> Instrumented {
+    let front_end = find::front_end(source.language);
+    let mut found = reading.find();
     if options.explicit_interfaces && source.language == Language::Fortran {
         found.declaring.push(0..source.text.len() + 1);
     }
@@ -131,7 +139,7 @@ pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     let nesting = nest::nest(&found);
     // Only our own library knows of chunks.
     let chunks = options.chunks && options.api == Api::Pomp;
-    let loops = chunks.then(|| front_end.loops(source));
+    let loops = chunks.then(|| reading.loops());
     let is_tool = memmem::find(&source.text, b"ompt_start_tool").is_some();
     let plan = plan::plan(&found, &nesting, options, loops.as_deref(), is_tool);
     let around = Surroundings {

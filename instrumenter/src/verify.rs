@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use memchr::memmem;
 
-use crate::find::front_end;
+use crate::find::{Reading, front_end};
 use crate::openmp::{Event, Language};
 use crate::plan::{Fragment, Plan};
 use crate::{Instrumented, Source};
@@ -40,25 +40,40 @@ pub enum Defect {
 /// # Errors
 /// The first defect.
 pub fn verify(source: &Source, result: &Instrumented) -> Result<(), Defect> {
+    verify_read(&*front_end(source.language).read(source), source, result)
+}
+
+/// Checks the result of a source that was read already.
+///
+/// # Errors
+/// The first defect.
+pub fn verify_read(
+    reading: &dyn Reading,
+    source: &Source,
+    result: &Instrumented,
+) -> Result<(), Defect> {
     if result.applied.strip_back() != source.text {
         return Err(Defect::StripBack);
     }
-    // Where the grammar does not know the input, its errors say nothing.
-    let front_end = front_end(source.language);
     let output = Source {
         text: result.text().to_vec(),
         ..source.clone()
     };
     same_tokens(source, &output, result)?;
-    if let Some(at) = front_end.disagreement(source) {
+    if let Some(at) = reading.disagreement() {
         return Err(Defect::Extent(at));
     }
     paired_events(&result.plan)?;
     let output = as_grammars_know(output, result);
-    if front_end.syntax_errors(source) == 0 && front_end.syntax_errors(&output) > 0 {
-        return Err(Defect::Syntax);
+    if result.applied.edits.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    // Where the grammar does not know the input, its errors say nothing.
+    let has_errors = front_end(source.language).read(&output).has_errors();
+    match has_errors == Some(true) && reading.has_errors() == Some(false) {
+        true => Err(Defect::Syntax),
+        false => Ok(()),
+    }
 }
 
 /// What we spell in a way that a grammar does not know, and what it takes for the same.

@@ -120,6 +120,7 @@ mod tests {
             phase_start: 0,
             label: 0,
             path: None,
+            thread: None,
             chunk: None,
         }
     }

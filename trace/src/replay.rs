@@ -178,7 +178,7 @@ impl Replay {
                     let open = opened(&record);
                     // A base has nothing below it: another one is an event.
                     if open.role != Role::Base || self.context.is_empty() {
-                        return self.context.push(open);
+                        return self.context.push(within(&self.context, open));
                     }
                 }
                 self.settle(listener);
@@ -218,7 +218,7 @@ impl Replay {
             self.close(self.time, (true, false), 0, listener);
         }
         for open in &context[kept..] {
-            self.open.push(*open);
+            self.open.push(within(&self.open, *open));
             if open.role != Role::Base {
                 listener.event(open.start, &self.open, &Event::Known);
             }
@@ -293,7 +293,7 @@ impl Replay {
         let phase = record.pseudo_region();
         let fork = (role == Role::Member).then_some(record.operands[2]);
         let waits_since_fork = phase == PseudoRegion::Enter;
-        self.open.push(Open {
+        let open = Open {
             role,
             region: record.region,
             start: time,
@@ -301,8 +301,10 @@ impl Replay {
             phase_start: fork.filter(|_| waits_since_fork).unwrap_or(time),
             label,
             path: fork.map(|_| record.operands[1] as u32),
+            thread: None,
             chunk: None,
-        });
+        };
+        self.open.push(within(&self.open, open));
         listener.event(time, &self.open, &Event::Begin { fork });
     }
 
@@ -370,6 +372,10 @@ impl Replay {
         match self.open.first_mut() {
             Some(first) if first.role == Role::Base => *first = base,
             _ => self.open.insert(0, base),
+        }
+        let on_it = |(place, open): &(usize, &mut Open)| *place == 0 || open.path.is_none();
+        for (_, open) in self.open.iter_mut().enumerate().take_while(on_it) {
+            open.thread = base.path;
         }
     }
 
@@ -482,6 +488,7 @@ fn opened(record: &Record) -> Open {
         path: path
             .checked_sub(1)
             .and_then(|path| u32::try_from(path).ok()),
+        thread: None,
         chunk: None,
     }
 }
@@ -511,10 +518,18 @@ fn is_same(open: &Open, now: &Open) -> bool {
             && open.path == now.path
 }
 
+/// What is opened within others: the thread is theirs if it has none of its own.
+fn within(around: &[Open], open: Open) -> Open {
+    Open {
+        thread: open.path.or_else(|| path(around)),
+        ..open
+    }
+}
+
 /// The path of the thread at an event.
 #[must_use]
 pub fn path(open: &[Open]) -> Option<u32> {
-    open.iter().rev().find_map(|open| open.path)
+    open.last()?.thread
 }
 
 /// Whether a region number names one.

@@ -9,9 +9,10 @@ use clap::Args;
 use super::Failure;
 use crate::api::Api;
 use crate::diagnostic::file_error;
+use crate::find::{Reading, front_end};
 use crate::list::{HiddenEntry, hidden};
-use crate::verify::verify;
-use crate::{Instrumented, Options, Source, instrument, names};
+use crate::verify::verify_read;
+use crate::{Instrumented, Options, Source, instrument_read, names};
 
 /// Arguments of `romp instrument`.
 #[derive(Debug, Args)]
@@ -93,7 +94,8 @@ fn one(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
         api: arguments.api,
         ..Options::default()
     };
-    let result = instrument(&source, &options);
+    let reading = front_end(source.language).read(&source);
+    let result = instrument_read(&*reading, &source, &options);
     for warning in &result.warnings {
         eprintln!("{warning}");
     }
@@ -103,7 +105,7 @@ fn one(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
         eprintln!("{file}:{line}: warning: not instrumented: {reason}\n  = help: {help}");
     }
     if arguments.verify {
-        check(&source, &result)?;
+        check(&*reading, &source, &result)?;
     }
     // A dash is standard output also where it is said.
     let output = arguments.output.as_ref();
@@ -114,8 +116,8 @@ fn one(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
     }
 }
 
-fn check(source: &Source, result: &Instrumented) -> Result<(), Failure> {
-    verify(source, result).map_err(|defect| {
+fn check(reading: &dyn Reading, source: &Source, result: &Instrumented) -> Result<(), Failure> {
+    verify_read(reading, source, result).map_err(|defect| {
         let help = "this is a defect of romp; please report it with this file";
         Failure::from(file_error(
             names::shown(&source.name).as_ref(),

@@ -39,27 +39,36 @@ impl Allowance {
 
 /// What a language must answer.
 pub trait FrontEnd {
-    /// Finds everything in a source. Parsing never fails: what is not
-    /// understood comes back with the reason.
-    fn find(&self, source: &Source) -> Found;
+    /// Reads a source.
+    fn read<'s>(&self, source: &'s Source) -> Box<dyn Reading + 's>;
+    /// Finds everything in a source.
+    fn find(&self, source: &Source) -> Found {
+        self.read(source).find()
+    }
     /// The offset at which text can be put in front of everything.
     fn text_begin(&self, text: &[u8]) -> usize;
     /// Whether a preprocessor wrote the text.
     fn is_preprocessed(&self, text: &[u8]) -> bool;
     /// The bytes of every token, of code and of preprocessing lines.
     fn token_ranges(&self, source: &Source) -> Vec<Range<usize>>;
-    /// How many errors a source has for the grammar.
-    fn syntax_errors(&self, source: &Source) -> usize;
-    /// Where a directive stands whose end was told in one way while another
-    /// says something else; none if every way is always asked.
-    fn disagreement(&self, source: &Source) -> Option<usize> {
-        let _ = source;
-        None
-    }
     /// What the macros of a source keep from everyone who does not expand them.
     fn hidden(&self, text: &[u8]) -> Vec<Hidden>;
-    /// The loops of a source.
-    fn loops<'s>(&self, source: &'s Source) -> Box<dyn LoopReader + 's>;
+}
+
+/// One source that is read. What was found out of it for one question, its syntax trees
+/// above all, serves the next one.
+pub trait Reading {
+    /// Finds everything. Parsing never fails: what is not understood comes back with
+    /// the reason.
+    fn find(&self) -> Found;
+    /// Whether it has errors for the grammar, as the most likely branches of its
+    /// conditionals show it; none if that is not found out in time.
+    fn has_errors(&self) -> Option<bool>;
+    /// Where a directive stands whose end was told in one way while another
+    /// says something else.
+    fn disagreement(&self) -> Option<usize>;
+    /// Its loops.
+    fn loops(&self) -> Box<dyn LoopReader + '_>;
 }
 
 /// The front end for a language.

@@ -4,7 +4,7 @@
 use std::cell::{Cell, OnceCell};
 use std::ops::{ControlFlow, Range};
 
-use tree_sitter::{Node, ParseOptions, Parser, Point, Tree};
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point, Tree};
 
 /// Error recovery has no bound by design; past this the tokens decide. These are steps of
 /// the parser, so that the same text always gives the same tree: so many, and so many for
@@ -60,7 +60,7 @@ impl SyntaxTree {
     ) -> Self {
         let shown = Shown::new(text, part, hidden);
         Self {
-            tree: shown.parsed(grammar),
+            tree: shown.parsed(grammar, &|_| false),
             shown,
             is_statement,
             nodes: OnceCell::new(),
@@ -137,16 +137,24 @@ impl SyntaxTree {
             }
         }
     }
+}
 
-    /// The number of nodes in error.
-    pub(in crate::find) fn error_count(&self) -> usize {
-        let count = Cell::new(0);
-        self.walk(|node| {
-            count.set(count.get() + usize::from(node.is_error() || node.is_missing()));
-            node.has_error()
-        });
-        count.get()
-    }
+/// Whether the grammar finds an error in a part of a text without `hidden`, which is read
+/// to the first one; none if that takes too long.
+pub(in crate::find) fn has_errors(
+    text: &[u8],
+    part: Range<usize>,
+    hidden: &[Range<usize>],
+    grammar: &tree_sitter::Language,
+) -> Option<bool> {
+    let found = Cell::new(false);
+    let stop = |state: &ParseState| {
+        found.set(state.has_error());
+        found.get()
+    };
+    let tree = Shown::new(text, part, hidden).parsed(grammar, &stop);
+    let has_errors = tree.map(|tree| tree.root_node().has_error());
+    has_errors.or(found.get().then_some(true))
 }
 
 /// What the parser reads: what is left of a text, in one piece. It could be given the
@@ -191,15 +199,20 @@ impl Shown {
         }
     }
 
-    fn parsed(&self, grammar: &tree_sitter::Language) -> Option<Tree> {
+    /// Its tree, if the parser does not come to something that says to stop.
+    fn parsed(
+        &self,
+        grammar: &tree_sitter::Language,
+        stop: &dyn Fn(&ParseState) -> bool,
+    ) -> Option<Tree> {
         let mut parser = Parser::new();
         parser.set_language(grammar).ok()?;
         let mut left = (STEPS + STEPS_PER_BYTE * self.bytes.len()) / STEPS_TOLD;
-        let mut within_limit = |_: &tree_sitter::ParseState| {
+        let mut within_limit = |state: &ParseState| {
             left = left.saturating_sub(1);
-            match left {
-                0 => ControlFlow::Break(()),
-                _ => ControlFlow::Continue(()),
+            match left == 0 || stop(state) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
             }
         };
         let options = ParseOptions::new().progress_callback(&mut within_limit);

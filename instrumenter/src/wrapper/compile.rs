@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! compile the new texts, messages held back
+//!   accepted; Flang is asked about the source, which it may refuse: that is the end
 //!   accepted, and the messages are those of the source (see diagnostics): done
 //!   accepted: compile the user's source to the side; show what is said of that
 //!   rejected: compile the user's source; rejected, too: that is the end
@@ -87,8 +88,12 @@ impl Job<'_> {
         let versions: Vec<Unit> = units.iter().map(|unit| unit.compiled()).collect();
         let versions: Vec<&Unit> = versions.iter().collect();
         let mut made = self.compile_texts(&command, &versions)?;
-        let of_source =
-            || made.success() && diagnostics::are_of_source(&self.runner, line, units, &made);
+        let refused = made.success() && self.refuses_source(line)?;
+        let of_source = || {
+            made.success()
+                && !refused
+                && diagnostics::are_of_source(&self.runner, line, units, &made)
+        };
         if made.interrupted() || of_source() {
             return Ok(self.accept(&command, &versions, &made));
         }
@@ -116,6 +121,18 @@ impl Job<'_> {
             true => Ok(self.as_they_are(line, units)),
             false => self.not_accepted(line, units, &made),
         }
+    }
+
+    /// Whether the compiler refuses the users' sources, where that is not certain from what
+    /// it makes of the new texts.
+    fn refuses_source(&self, line: &CommandLine) -> Result<bool, u8> {
+        let Some(check) = self.runner.compiler.family.check else {
+            return Ok(false);
+        };
+        let mut checked = line.clone();
+        checked.push(Meaning::StopsBeforeCompiling, vec![check.into()]);
+        let outcome = self.original(&checked, Output::HeldBack)?;
+        Ok(!outcome.success())
     }
 
     /// Compiles the users' sources to a file that nobody needs, for what is said of them.

@@ -113,6 +113,54 @@ fn flang_preprocesses_too() {
     assert!(regions.contains(&"barrier inc/deep.inc:2".to_owned()));
 }
 
+/// It takes each of the directives that this one is split into, with the clause.
+#[test]
+fn flang_is_asked_about_the_source() {
+    let text = |clause: &str| {
+        format!(
+            "subroutine f(n)\n  integer :: n\n!$omp parallel masked {clause}\n  n = 1\n\
+             !$omp end parallel masked\nend subroutine\n"
+        )
+    };
+    let refused = text("if(parallel: n > 1)");
+    let project = Project::new(&[("a.f90", &refused), ("b.f90", &text("if(n > 1)"))]);
+    let run = |call: Invocation| call.env("ROMP_FC", fake("flang")).run();
+    let refused = run(rompfc(&project, "-fopenmp -c a.f90"));
+    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
+    assert_eq!(
+        refused.stderr,
+        "error: Unmatched directive name modifier PARALLEL on the IF clause\n"
+    );
+    assert!(!project.directory().join("a.o").exists());
+    let accepted = run(rompfc(&project, "-fopenmp -c b.f90").env("ROMP_STRICT", "1"));
+    assert_eq!((accepted.code, accepted.stderr.as_str()), (Some(0), ""));
+    assert!(project.is_measured("b.o"));
+}
+
+/// It takes a branch that is not compiled for lines in front of a `__LINE__` before it: text
+/// of ours must not stand there.
+#[test]
+fn flang_s_line_macro_is_what_it_is_without_us() {
+    let text = |line: &str| {
+        format!(
+            "program p\n  print *, {line}\n#ifdef NEVER\n!$omp parallel\n!$omp end parallel\n\
+             #endif\n!$omp parallel\n!$omp end parallel\nend program\n"
+        )
+    };
+    let project = Project::new(&[("a.F90", &text("__LINE__")), ("b.F90", &text("2"))]);
+    let preprocesses = |file: &str| {
+        let call = rompfc(&project, &format!("-fopenmp -c {file}"));
+        let call = call.env("ROMP_FC", fake("flang")).env("ROMP_VERBOSE", "1");
+        let run = call.env("ROMP_STRICT", "1").run();
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        run.stderr
+            .contains("a.F90 is preprocessed: it uses __LINE__")
+    };
+    assert!(preprocesses("a.F90"));
+    assert_eq!(regions(&project, "a.o"), ["parallel a.F90:7"]);
+    assert!(!preprocesses("b.F90"));
+}
+
 /// Flang marks lines in a way of its own.
 #[test]
 fn flang_s_own_preprocessor_is_understood() {

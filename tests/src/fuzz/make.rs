@@ -66,7 +66,7 @@ const FORTRAN: Grammar = &[
 
 /// A source in C or C++.
 pub fn c(random: &mut Random) -> Vec<u8> {
-    if random.once_in(8) {
+    if random.once_in(40) {
         let dialect = *random.one_of(&[Dialect::C, Dialect::Cxx]);
         return generate::program(random.number(), dialect).into_bytes();
     }
@@ -75,7 +75,7 @@ pub fn c(random: &mut Random) -> Vec<u8> {
 
 /// A source in Fortran, in columns that are right in either form.
 pub fn fortran(random: &mut Random) -> Vec<u8> {
-    if random.once_in(8) {
+    if random.once_in(40) {
         let layout = *random.one_of(&Layout::ALL);
         return generate::fortran::program(random.number(), layout).into_bytes();
     }
@@ -93,7 +93,8 @@ struct Maker<'r> {
 
 impl<'r> Maker<'r> {
     fn made(random: &'r mut Random, language: Language, grammar: Grammar) -> Vec<u8> {
-        let left = 4 << random.below(7);
+        let most = if random.once_in(20) { 7 } else { 4 };
+        let left = 4 << random.below(most);
         let mut maker = Maker {
             random,
             language,

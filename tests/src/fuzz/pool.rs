@@ -23,6 +23,32 @@ pub struct Input {
     pub variant: u64,
 }
 
+/// How large an input gets: powers of two, up to which numbers are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Size {
+    /// The number of mutations.
+    mutations: u64,
+    /// The bytes taken of a seed.
+    window: u64,
+    /// How often a part is repeated.
+    repeats: u64,
+}
+
+/// Small inputs fail as well, and are checked many times as fast.
+const SMALL: Size = Size {
+    mutations: 4,
+    window: 9,
+    repeats: 3,
+};
+/// What takes too long, or lies too deep, needs more.
+const LARGE: Size = Size {
+    mutations: 5,
+    window: 12,
+    repeats: 8,
+};
+/// How many there are of the ones for each of the others.
+const SMALL_TO_ONE_LARGE: u64 = 20;
+
 /// Inputs are cut off there.
 const LONGEST: usize = 1 << 17;
 
@@ -75,11 +101,15 @@ impl Pool {
     #[must_use]
     pub fn input(&self, seed: u64, number: u64) -> Input {
         let mut random = Random::new(Random::new(seed).number() ^ number);
-        let mut bytes = self.base(&mut random);
+        let size = match random.once_in(SMALL_TO_ONE_LARGE) {
+            true => LARGE,
+            false => SMALL,
+        };
+        let mut bytes = self.base(size, &mut random);
         // Some stay as they were made.
-        let mutations = random.power(5);
+        let mutations = random.power(size.mutations);
         for _ in 0..mutations {
-            self.mutate(&mut bytes, &mut random);
+            self.mutate(size, &mut bytes, &mut random);
             bytes.truncate(LONGEST);
         }
         Input {
@@ -88,33 +118,33 @@ impl Pool {
         }
     }
 
-    fn base(&self, random: &mut Random) -> Vec<u8> {
+    fn base(&self, size: Size, random: &mut Random) -> Vec<u8> {
         match self.target.make {
             Some(make) if random.once_in(2) => make(random),
-            _ if random.once_in(20) => random.one_of(&self.seeds).clone(),
-            _ => self.window(random),
+            _ if size == LARGE && random.once_in(3) => random.one_of(&self.seeds).clone(),
+            _ => self.window(size, random),
         }
     }
 
-    /// Some lines, or bytes, of a seed: small inputs fail as well and are checked faster.
-    fn window(&self, random: &mut Random) -> Vec<u8> {
+    /// Some lines, or bytes, of a seed.
+    fn window(&self, size: Size, random: &mut Random) -> Vec<u8> {
         let seed = random.one_of(&self.seeds);
         let from = random.index(seed.len());
-        let to = (from + 1 + random.power(12) as usize).min(seed.len());
+        let to = (from + 1 + random.power(size.window) as usize).min(seed.len());
         match random.once_in(4) {
             true => seed[from..to].to_vec(),
             false => seed[line_begin(seed, from)..line_end(seed, to)].to_vec(),
         }
     }
 
-    fn mutate(&self, bytes: &mut Vec<u8>, random: &mut Random) {
+    fn mutate(&self, size: Size, bytes: &mut Vec<u8>, random: &mut Random) {
         let at = random.index(bytes.len() + 1);
         match random.below(12) {
             0 => drop(bytes.drain(part(bytes, random))),
             1 => drop(bytes.drain(lines(bytes, random))),
             2 => {
                 let copy = bytes[lines(bytes, random)].to_vec();
-                let times = 1 + random.power(8) as usize;
+                let times = 1 + random.power(size.repeats) as usize;
                 insert(
                     bytes,
                     at,
@@ -123,7 +153,7 @@ impl Pool {
             }
             3 => {
                 let copy = bytes[part(bytes, random)].to_vec();
-                let times = 1 + random.power(8) as usize;
+                let times = 1 + random.power(size.repeats) as usize;
                 insert(
                     bytes,
                     at,
@@ -139,7 +169,7 @@ impl Pool {
             }
             5 => {
                 let to = line_begin(bytes, at);
-                insert(bytes, to, &self.window(random));
+                insert(bytes, to, &self.window(size, random));
             }
             6 => insert(bytes, at, random.one_of::<Vec<u8>>(&self.words)),
             7 => {

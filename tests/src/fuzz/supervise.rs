@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use super::Target;
 use super::minimise::minimise;
 use super::pool::{Input, Pool};
-use super::worker::Share;
+use super::worker::{Share, processor_time_of};
 
-/// A process is ended that is at one input for so long,
+/// A process is ended that is at one input for so long, in processor time: it may be stopped
+/// while others measure,
 const LONGEST: Duration = Duration::from_secs(120);
 /// or that holds more memory than this, in KiB.
 const LARGEST: u64 = 4 << 20;
@@ -51,7 +52,8 @@ struct Worker {
     share: Share,
     progress: PathBuf,
     at: u64,
-    since: Instant,
+    /// The processor time that it had when it came to that input.
+    since: Duration,
 }
 
 /// Checks all inputs. A failing input is made small and written to the folder of
@@ -132,7 +134,7 @@ fn start(order: &Order, share: Share) -> std::io::Result<Worker> {
         share,
         progress,
         at: share.first,
-        since: Instant::now(),
+        since: Duration::ZERO,
     })
 }
 
@@ -143,9 +145,10 @@ impl Worker {
         let at = std::fs::read(&self.progress).unwrap_or_default();
         let at = at.try_into().map_or(self.at, u64::from_le_bytes);
         if at != self.at {
-            (self.at, self.since) = (at, Instant::now());
+            (self.at, self.since) = (at, processor_time(&self.child));
         }
-        let too_much = self.since.elapsed() > LONGEST || memory(self.child.id()) > LARGEST;
+        let too_much = processor_time(&self.child).saturating_sub(self.since) > LONGEST
+            || memory(self.child.id()) > LARGEST;
         if status.is_none() && too_much {
             self.child.kill()?;
         }
@@ -210,11 +213,10 @@ fn failure_in_a_process(target: &Target, input: &Input, file: &Path) -> Option<S
         .stderr(Stdio::null())
         .spawn()
         .ok()?;
-    let begin = Instant::now();
     let status = loop {
         match child.try_wait().ok()? {
             Some(status) => break status,
-            None if begin.elapsed() > LONGEST || memory(child.id()) > LARGEST => {
+            None if processor_time(&child) > LONGEST || memory(child.id()) > LARGEST => {
                 child.kill().ok()?;
             }
             None => std::thread::sleep(Duration::from_millis(2)),
@@ -227,6 +229,11 @@ fn failure_in_a_process(target: &Target, input: &Input, file: &Path) -> Option<S
         "" => Some(status.to_string()),
         kind => Some(kind.to_owned()),
     }
+}
+
+/// How long a process had a processor.
+fn processor_time(process: &Child) -> Duration {
+    Duration::from_nanos(processor_time_of(&process.id().to_string()))
 }
 
 /// What a process holds, in KiB; 0 if the system doesn't say.

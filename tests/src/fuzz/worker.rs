@@ -83,7 +83,13 @@ fn allowed(bytes: usize) -> u64 {
 /// Nanoseconds that this thread had a processor; 0 if the system doesn't say.
 #[must_use]
 pub fn processor_time() -> u64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    processor_time_of("thread-self")
+}
+
+/// Nanoseconds that the first thread of a process had a processor; 0 if the system doesn't say.
+#[must_use]
+pub fn processor_time_of(process: &str) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{process}/schedstat")).unwrap_or_default();
     let first = text.split(' ').next();
     first.and_then(|word| word.parse().ok()).unwrap_or_default()
 }

@@ -47,6 +47,8 @@ pub struct Open {
     pub label: u64,
     /// Of a base or a member: the number of the thread's path.
     pub path: Option<u32>,
+    /// The path of the thread that it is open on: its own, or that of what is around it.
+    pub thread: Option<u32>,
     /// Of a loop whose iterations are traced.
     pub chunk: Option<OpenChunk>,
 }

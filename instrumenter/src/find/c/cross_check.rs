@@ -8,7 +8,7 @@ use crate::openmp::Association;
 
 impl Finder<'_> {
     /// The first directive whose end the tokens and the tree see differently.
-    pub(super) fn disagreement(&self) -> Option<usize> {
+    pub(super) fn disputed(&self) -> Option<usize> {
         let governs = |index: &usize| {
             let association = self.association(*index);
             matches!(

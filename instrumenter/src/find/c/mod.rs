@@ -37,9 +37,9 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::tree::SyntaxTree;
+use super::tree::has_errors;
 use super::{
-    Allowance, Branch, Extent, Found, FoundDirective, FrontEnd, Hidden, LoopReader, Traits,
+    Allowance, Branch, Extent, Found, FoundDirective, FrontEnd, Hidden, LoopReader, Reading, Traits,
 };
 use crate::openmp::parse::joined;
 use crate::openmp::{Association, Directive, Language, Leaf};
@@ -56,8 +56,8 @@ use raw_directive::RawDirective;
 pub struct CFrontEnd;
 
 impl FrontEnd for CFrontEnd {
-    fn find(&self, source: &Source) -> Found {
-        Finder::new(source).find()
+    fn read<'s>(&self, source: &'s Source) -> Box<dyn Reading + 's> {
+        Box::new(Finder::new(source))
     }
 
     fn text_begin(&self, text: &[u8]) -> usize {
@@ -80,25 +80,27 @@ impl FrontEnd for CFrontEnd {
         ranges.sort_by_key(|range| range.start);
         ranges
     }
+}
 
-    /// As the most likely branches of its conditionals show it.
-    fn syntax_errors(&self, source: &Source) -> usize {
-        let finder = Finder::new(source);
-        let text = &source.text;
-        let configuration = finder
-            .groups
-            .guarded_configuration(text, &finder.lexed.lines);
+impl Reading for Finder<'_> {
+    fn find(&self) -> Found {
+        self.found()
+    }
+
+    fn has_errors(&self) -> Option<bool> {
+        let text = &self.source.text;
+        let configuration = self.groups.guarded_configuration(text, &self.lexed.lines);
         let all = 0..text.len();
-        let hidden = finder.hidden(&configuration, all.clone());
-        SyntaxTree::parse(text, all, &hidden, &finder.grammar, tree::is_statement).error_count()
+        let hidden = self.hidden(&configuration, all.clone());
+        has_errors(text, all, &hidden, &self.grammar)
     }
 
-    fn disagreement(&self, source: &Source) -> Option<usize> {
-        Finder::new(source).disagreement()
+    fn disagreement(&self) -> Option<usize> {
+        self.disputed()
     }
 
-    fn loops<'s>(&self, source: &'s Source) -> Box<dyn LoopReader + 's> {
-        Box::new(Loops::new(source))
+    fn loops(&self) -> Box<dyn LoopReader + '_> {
+        Box::new(Loops::new(self.source))
     }
 }
 
@@ -239,7 +241,7 @@ impl<'s> Finder<'s> {
         }
     }
 
-    fn find(self) -> Found {
+    fn found(&self) -> Found {
         let text = &self.source.text;
         let lines =
             line_directives::line_map(&self.source.name, text, &self.lexed.lines, &self.groups);
@@ -270,7 +272,7 @@ impl<'s> Finder<'s> {
             .into_iter()
             .map(|call| {
                 let view = self.view_at(call.name.start).ok();
-                let function = view.and_then(|view| view.function_at(&self, call.name.start));
+                let function = view.and_then(|view| view.function_at(self, call.name.start));
                 let branches = self.branches(call.name.start);
                 call.found(function, branches)
             })

@@ -100,12 +100,13 @@ impl View {
     ) -> Option<Position> {
         let mut squeezed = Squeezed::new(line, &line.tokens[statement.tokens.clone()], finder.form);
         let this = self.statement_at(statement.range.start)?;
-        match statement.kind {
+        let before = match statement.kind {
             // Nothing may stand between a directive and the loop that it governs.
             StatementKind::Do { .. } if !squeezed.is_while() => None,
             StatementKind::Other if squeezed.eat("elseif(") => self.in_front(self.if_of(this)?),
             _ => self.in_front(this),
-        }
+        };
+        before.filter(|before| !finder.continued.at(before.at))
     }
 
     fn statement_at(&self, start: usize) -> Option<usize> {

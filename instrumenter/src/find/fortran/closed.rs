@@ -17,7 +17,7 @@ type Closed = (Range<usize>, &'static str);
 impl Finder<'_> {
     /// The closed parts of every view that a directive or a call was seen in.
     pub(super) fn closed(&self) -> Vec<Closed> {
-        let mut closed = self.closed.take();
+        let mut closed = self.closed.borrow().clone();
         let system = preprocessed::system_ranges(&self.source.text);
         closed.extend(
             system

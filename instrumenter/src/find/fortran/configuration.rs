@@ -12,7 +12,7 @@ use super::statements::{Statement, statements};
 use super::structure::{Element, Span, Structure, structure};
 use crate::find::c::conditionals::Configuration;
 use crate::find::nested::Nested;
-use crate::find::tree::SyntaxTree;
+use crate::find::tree::{SyntaxTree, has_errors};
 
 /// What is visible, and what it means; the tree is made when it is asked for.
 pub(super) struct View {
@@ -187,12 +187,20 @@ impl View {
         self.tree.get_or_init(|| {
             let text = &finder.source.text;
             let hidden = hidden(text, &self.lines);
-            let grammar = tree_sitter_fortran::LANGUAGE.into();
-            SyntaxTree::parse(text, 0..text.len(), &hidden, &grammar, |kind| {
+            SyntaxTree::parse(text, 0..text.len(), &hidden, &grammar(), |kind| {
                 kind == "do_loop"
             })
         })
     }
+
+    /// Whether the grammar finds an error in its statements.
+    pub(super) fn has_errors(&self, text: &[u8]) -> Option<bool> {
+        has_errors(text, 0..text.len(), &hidden(text, &self.lines), &grammar())
+    }
+}
+
+fn grammar() -> tree_sitter::Language {
+    tree_sitter_fortran::LANGUAGE.into()
 }
 
 /// Everything that is no statement: the grammar knows neither fixed form nor

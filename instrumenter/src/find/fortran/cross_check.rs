@@ -6,7 +6,7 @@ use super::directives::Meaning;
 
 impl Finder<'_> {
     /// The first directive whose loop the tokens and the tree see end differently.
-    pub(super) fn disagreement(&self) -> Option<usize> {
+    pub(super) fn disputed(&self) -> Option<usize> {
         (0..self.records.len())
             .find(|index| self.is_disputed(*index))
             .map(|index| self.records[index].range.start)
@@ -26,8 +26,9 @@ impl Finder<'_> {
         let Some((first, last)) = Self::looped(&view, span, directive) else {
             return false;
         };
-        // Where there is doubt, the construct was left alone.
-        let (doubted, _) = view.doubts(first, last);
+        // Where there is doubt, the construct was left alone. In front of it, too, there may
+        // be loops that have another end for the grammar, and then hold what follows.
+        let (doubted, _) = view.doubts(0, last);
         // What the grammar does not know changes what it takes the rest for.
         let understood = || !view.tree(self).is_in_error(view.statements[first].keyword);
         !doubted && understood() && self.tree_contradicts(&view, span, first, last)

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use super::STRAY;
 use super::logical::Logical;
-use super::physical::Sentinel;
+use super::physical::{Continued, Sentinel};
 use super::words::words;
 use crate::openmp::directives::DIRECTIVES;
 use crate::openmp::parse::{DirectiveToken, parse};
@@ -38,7 +39,13 @@ pub(super) enum Meaning {
 
 impl DirectiveLines {
     /// The record of a directive's logical line.
-    pub(super) fn new(text: &[u8], line: &Logical, sentinel: Sentinel, form: Form) -> Self {
+    pub(super) fn new(
+        text: &[u8],
+        line: &Logical,
+        sentinel: Sentinel,
+        form: Form,
+        continued: &Continued,
+    ) -> Self {
         let words = words(line, form);
         Self {
             range: line.range.clone(),
@@ -49,7 +56,7 @@ impl DirectiveLines {
                 false => meaning(&words, sentinel),
             },
             words,
-            unusable: unusable(text, line),
+            unusable: unusable(text, line, continued),
         }
     }
 
@@ -63,9 +70,12 @@ impl DirectiveLines {
 }
 
 /// Why a directive can't be used where it stands.
-fn unusable(text: &[u8], line: &Logical) -> Option<&'static str> {
+fn unusable(text: &[u8], line: &Logical, continued: &Continued) -> Option<&'static str> {
     if line.broken {
         return Some("preprocessor lines stand inside of it");
+    }
+    if continued.at(line.after) {
+        return Some(STRAY);
     }
     let ends_file = line.after == text.len() && !text.ends_with(b"\n");
     ends_file.then_some("the file ends with it")

@@ -3,13 +3,13 @@
 
 use std::ops::Range;
 
-use super::Finder;
 use super::classify::StatementKind;
 use super::configuration::View;
 use super::directives::{DirectiveLines, Meaning};
 use super::frames::Wants;
 use super::statements::Statement;
 use super::structure::{Element, Span};
+use super::{Finder, STRAY};
 use crate::find::c::conditionals::TOO_DEEP;
 use crate::find::tree::TreeAnswer;
 use crate::find::{Body, Closing, EndDirective, Extent, Position};
@@ -127,6 +127,9 @@ impl Finder<'_> {
         let at = view.after(&self.records, item);
         if at == text.len() && !text.ends_with(b"\n") {
             return Err("the file ends with it".into());
+        }
+        if self.continued.at(at) {
+            return Err(STRAY.into());
         }
         Ok(Position {
             at,

@@ -32,7 +32,7 @@ const DECLARING: &[&str] = &[
     "type",
 ];
 
-impl LoopReader for Finder<'_> {
+impl LoopReader for &Finder<'_> {
     fn nest(&self, begin: usize, levels: usize) -> Result<LoopNest, String> {
         let view = self.view_at(begin)?;
         let start = |item: &Element| match item {

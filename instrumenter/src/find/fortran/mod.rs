@@ -46,7 +46,7 @@ use super::c::lexer::{PreprocessorLine, lex_part};
 use super::c::{line_directives, preprocessed};
 use super::{
     Allowance, Branch, Extent, Found, FoundDirective, FrontEnd, Function, Hidden, LoopReader,
-    Placement, Traits,
+    Placement, Reading, Traits,
 };
 use crate::openmp::Language;
 use crate::openmp::parse::joined;
@@ -56,7 +56,7 @@ use conditions::{ChoiceKey, Conditions};
 use configuration::View;
 use directives::{DirectiveLines, Meaning};
 use logical::{Logical, logical_lines};
-use physical::{Kind, Physical};
+use physical::{Continued, Kind, Physical};
 use statements::{Statement, statements};
 use structure::Element;
 
@@ -71,6 +71,9 @@ const TRAITS: Traits = Traits {
     allocates_as_outside: true,
 };
 
+/// Why nothing can be put where the next line continues what it does not belong to.
+const STRAY: &str = "a line behind it continues something else";
+
 /// Views that are kept: what stands next to each other is seen in the same one.
 const MAX_VIEWS: usize = 8;
 
@@ -79,8 +82,8 @@ const MAX_VIEWS: usize = 8;
 pub struct FortranFrontEnd;
 
 impl FrontEnd for FortranFrontEnd {
-    fn find(&self, source: &Source) -> Found {
-        Finder::new(source).find()
+    fn read<'s>(&self, source: &'s Source) -> Box<dyn Reading + 's> {
+        Box::new(Finder::new(source))
     }
 
     fn text_begin(&self, text: &[u8]) -> usize {
@@ -111,23 +114,25 @@ impl FrontEnd for FortranFrontEnd {
         ranges.sort_by_key(|range| range.start);
         ranges
     }
+}
 
-    /// As the most likely branches of its conditionals show it.
-    fn syntax_errors(&self, source: &Source) -> usize {
-        let finder = Finder::new(source);
-        let configuration = finder
-            .groups
-            .guarded_configuration(&source.text, &finder.preprocessor);
-        let view = View::new(&finder, &configuration, None);
-        view.tree(&finder).error_count()
+impl Reading for Finder<'_> {
+    fn find(&self) -> Found {
+        self.found()
     }
 
-    fn disagreement(&self, source: &Source) -> Option<usize> {
-        Finder::new(source).disagreement()
+    fn has_errors(&self) -> Option<bool> {
+        let text = &self.source.text;
+        let configuration = self.groups.guarded_configuration(text, &self.preprocessor);
+        View::new(self, &configuration, None).has_errors(text)
     }
 
-    fn loops<'s>(&self, source: &'s Source) -> Box<dyn LoopReader + 's> {
-        Box::new(Finder::new(source))
+    fn disagreement(&self) -> Option<usize> {
+        self.disputed()
+    }
+
+    fn loops(&self) -> Box<dyn LoopReader + '_> {
+        Box::new(self)
     }
 }
 
@@ -139,6 +144,7 @@ struct Finder<'s> {
     preprocessor: Vec<PreprocessorLine>,
     groups: Groups,
     conditions: Conditions,
+    continued: Continued,
     records: Vec<DirectiveLines>,
     /// The bytes of lines that the nesting depends on.
     structural: Vec<Range<usize>>,
@@ -175,11 +181,16 @@ impl<'s> Finder<'s> {
         };
         let conditions = Conditions::new(text, &preprocessor, &groups);
         let all = logical_lines(text, lines.iter(), form);
+        let continued = Continued::new(&lines, form);
         let records = all
             .iter()
-            .filter_map(|line| Some(DirectiveLines::new(text, line, line.sentinel?, form)))
+            .filter_map(|line| {
+                let sentinel = line.sentinel?;
+                Some(DirectiveLines::new(text, line, sentinel, form, &continued))
+            })
             .collect();
         Self {
+            continued,
             source,
             form,
             lines,
@@ -202,7 +213,7 @@ impl<'s> Finder<'s> {
         }
     }
 
-    fn find(self) -> Found {
+    fn found(&self) -> Found {
         let text = &self.source.text;
         let lines =
             line_directives::line_map(&self.source.name, text, &self.preprocessor, &self.groups);
@@ -221,8 +232,8 @@ impl<'s> Finder<'s> {
             directives: self.directives(),
             calls: self.calls(),
             closed: self.closed(),
-            device: self.device.take(),
-            declaring: self.declaring.take(),
+            device: self.device.borrow().clone(),
+            declaring: self.declaring.borrow().clone(),
             lines,
             traits: TRAITS,
         }

@@ -1,7 +1,7 @@
 //! Physical lines and what each of them is (Fortran 2018, section 6.3; OpenMP
 //! 5.2, sections 3.1.1 to 3.3.2), in both source forms.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use super::card::Card;
 use crate::source::{Form, Layout};
@@ -84,6 +84,31 @@ pub(super) fn lines(text: &[u8], layout: Layout) -> Vec<Physical> {
         lines.push(line);
     }
     lines
+}
+
+/// Where text that is put in would be continued by the next line: from behind each line to
+/// the next one that is read, if that is known to continue something. Free form says it in
+/// the line in front.
+#[derive(Debug, Default)]
+pub(super) struct Continued(Vec<RangeInclusive<usize>>);
+
+impl Continued {
+    pub(super) fn new(lines: &[Physical], form: Form) -> Self {
+        let mut behind = 0;
+        let mut continued = Vec::new();
+        for line in lines.iter().filter(|line| line.kind.is_read()) {
+            if form == Form::Fixed && line.continues {
+                continued.push(behind..=line.range.start);
+            }
+            behind = line.after;
+        }
+        Self(continued)
+    }
+
+    pub(super) fn at(&self, offset: usize) -> bool {
+        let next = self.0.partition_point(|gap| *gap.end() < offset);
+        self.0.get(next).is_some_and(|gap| gap.contains(&offset))
+    }
 }
 
 /// Past a byte-order mark.

@@ -387,6 +387,10 @@ fn fixed_form() {
                 "!$omp do\n      do 1 0 i = 1, n\n 1 0  continue\n      end",
                 "do 2-4",
             ),
+            (
+                "!$omp parallel\n      x = 1\n!$omp end parallel\n     &x = 2\n!$omp do\n      do i = 1, n\n      end do\nc\n!$omp&nowait\n      end",
+                "parallel: the directive that ends it can't be used: a line behind it continues something else; do: a line behind it continues something else",
+            ),
         ],
     );
 }

@@ -15,6 +15,8 @@ pub(super) const FLANG: Family = Family {
     whole_statements: true,
     shows_file: false,
     pipe: None,
+    check: Some("-fsyntax-only"),
+    moves_line_macro: true,
     ..gfortran::GFORTRAN
 };
 

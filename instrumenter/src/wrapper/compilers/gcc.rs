@@ -22,6 +22,8 @@ pub(super) const GCC: Family = Family {
     shows_file: true,
     places_includes: None,
     pipe: PIPE,
+    check: None,
+    moves_line_macro: false,
 };
 
 pub(crate) static FLAGS: FlagTable = FlagTable::new(ROWS, None);

@@ -74,6 +74,11 @@ pub(crate) struct Family {
     pub(crate) places_includes: Option<&'static str>,
     /// What has an assembler of its own read its text while it is written.
     pub(crate) pipe: Option<&'static str>,
+    /// What has it only check a source, if it refuses clauses of a combined directive that it
+    /// takes on each of the directives that this one is split into.
+    pub(crate) check: Option<&'static str>,
+    /// Takes a branch that is not compiled, behind a `__LINE__`, for lines in front of it.
+    pub(crate) moves_line_macro: bool,
 }
 
 /// All that are known, and those that are not.

@@ -5,11 +5,14 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use memchr::memmem;
+
 use crate::Source;
 use crate::find::fortran::{jumps, scan};
 use crate::names;
 use crate::openmp::Language;
 use crate::wrapper::command::classify::CommandLine;
+use crate::wrapper::compilers::Compiler;
 use crate::wrapper::route::choose::{Search, first_file};
 use crate::wrapper::unit::Unit;
 
@@ -44,6 +47,13 @@ pub(crate) fn hidden(line: &CommandLine, unit: &Unit) -> Option<String> {
     search
         .computed
         .then(|| "a macro names an included file".into())
+}
+
+/// Whether text of ours would change what a source says of its own lines.
+pub(crate) fn moved_line(compiler: &Compiler, unit: &Unit) -> Option<String> {
+    let moves = compiler.family.moves_line_macro && unit.layout.preprocessed_by_compiler;
+    let names_line = || memmem::find(&unit.original, b"__LINE__").is_some();
+    (moves && names_line()).then(|| "it uses __LINE__".into())
 }
 
 /// The next included file that can be read: of an `include` line, or one that

@@ -5,6 +5,7 @@ use crate::wrapper::command::classify::CommandLine;
 use crate::wrapper::compilers::Compiler;
 use crate::wrapper::message;
 use crate::wrapper::route::choose::{self, Reason};
+use crate::wrapper::route::fortran_text;
 use crate::wrapper::settings::Settings;
 use crate::wrapper::unit::Unit;
 
@@ -12,7 +13,10 @@ use crate::wrapper::unit::Unit;
 pub(crate) fn reason(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Option<Reason> {
     match unit.incomplete {
         true => Some(Reason::expansion(UNCLEAR)),
-        false => choose::reason(compiler, line, unit),
+        false => {
+            let moved = || fortran_text::moved_line(compiler, unit).map(Reason::expansion);
+            choose::reason(compiler, line, unit).or_else(moved)
+        }
     }
 }
 
