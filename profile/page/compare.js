@@ -1,146 +1,109 @@
-// This run against others: what changed, and what is within their spread.
+// This run against others, as `romp diff` judges it: nothing is judged here.
 
-import { readCells, section } from "./data.js";
 import { fill, h, table } from "./dom.js";
-import { exact, percentage, time } from "./format.js";
-import { partsBar } from "./heat.js";
+import { counted, exact, percentage, time } from "./format.js";
 import { regionLink } from "./region.js";
-import { sumByMetric } from "./sums.js";
 import { choice, showChoice } from "./explorer.js";
 import { stateOf } from "./state.js";
 
-/** Quantiles of Student's distribution for 95 %, by degrees of freedom from 1. */
-const QUANTILES = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131];
-const LARGE_SAMPLE = 1.96;
-/** A change below this part of the larger time says nothing, whatever the spread. */
-const NOISE = 0.01;
-/** The most regions that are compared at once. */
+/** The most changes that are drawn at once. */
 const MOST_COMPARED = 200;
 
-/**
- * The mean, and how far from it one more run lies in 95 of 100 cases; null if there are
- * too few to tell.
- * @param {number[]} values
- * @returns {{mean: number, spread: number | null}}
- */
-export function spreadOf(values) {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  if (values.length < 3) return { mean, spread: null };
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  const quantile = QUANTILES[values.length - 2] ?? LARGE_SAMPLE;
-  return { mean, spread: quantile * Math.sqrt((squares / (values.length - 1)) * (1 + 1 / values.length)) };
-}
-
-/**
- * Whether a value says nothing new beside others.
- * @param {number} value
- * @param {{mean: number, spread: number | null}} before
- * @returns {boolean}
- */
-export function isNoise(value, { mean, spread }) {
-  return Math.abs(value - mean) <= Math.max(NOISE * Math.max(value, mean), spread ?? 0);
-}
-
-const SUBJECTS = [
-  ["time", "all own time"],
-  ["lost", "time that is no work"],
+const SHOWN = [
+  ["changes", "what changed"],
+  ["all", "also what is noise"],
 ];
+
+/**
+ * @typedef {object} Change see html/comparison.rs
+ * @property {string} what
+ * @property {{index: number | null, words: string, status: string} | null} region
+ * @property {string} [status]
+ * @property {number[]} before the median and its interval, in ns
+ * @property {number[]} after
+ * @property {number} change_ns
+ * @property {number | null} [ratio]
+ * @property {boolean} noise
+ */
 
 /** The view that compares. */
 export class CompareView {
   /** @param {import("./explorer.js").Run} run */
-  constructor({ model, cells }) {
+  constructor({ model }) {
     this.model = model;
-    this.cells = cells;
-    /** @type {import("./data.js").Cells[] | null} */
-    this.others = null;
-    this.choice = choice("d", "Compare", SUBJECTS);
+    this.choice = choice("d", "Regions", SHOWN);
     this.body = h("div", {});
     this.host = h("section", { class: "view", "aria-label": "Comparison" }, h("div", { class: "tools" }, this.choice), this.body);
   }
 
-  async show() {
+  show() {
     showChoice(this.choice);
-    const { model } = this;
-    if (!this.others) {
-      const paths = model.paths.region.length + 2;
-      const read = async (/** @type {number} */ index) => readCells(await section(`other-${index}`), paths, model.metrics.length);
-      this.others = await Promise.all(model.others.map((/** @type {any} */ _, /** @type {number} */ index) => read(index)));
-    }
-    fill(this.body, this.whole(), this.regions());
+    const { verdict, notes, before, program, causes, regions, left_out: left } = this.model.comparison;
+    const names = this.model.others.map((/** @type {any} */ other) => `${other.application} of ${other.start}`).join(", ");
+    const isAll = stateOf("d", "changes") === "all";
+    /** @type {Change[]} */
+    const wanted = regions.filter((/** @type {Change} */ one) => isAll || !one.noise);
+    const listed = wanted.slice(0, MOST_COMPARED);
+    const more = wanted.length - listed.length + (isAll ? left : 0);
+    const quiet = regions.length - regions.filter((/** @type {Change} */ one) => !one.noise).length;
+    fill(this.body,
+      h("p", { class: "verdict" }, `${verdict}.`),
+      h("p", {}, `Before: ${names}. ${before.runs > 1 ? "The median of the runs, and the interval of it." : ""}`),
+      notes.map((/** @type {string} */ note) => h("p", { class: "note" }, `${note}.`)),
+      this.table("The whole program", "What", program, (one) => one.what),
+      causes.length > 0 ? this.table("What there is to win", "Cause", causes, (one) => [one.what, one.status === "both" ? "" : ` (${one.status})`]) : null,
+      isAll || quiet === 0 ? null : h("p", { class: "said" }, `${counted(quiet, "time")} of regions changed no more than noise.`),
+      listed.length > 0 ? this.table("Thread times of regions, largest change first", "Region", listed, (one) => [this.region(one), `, ${one.what}`]) : null,
+      more > 0 ? h("p", { class: "said" }, `${counted(more, "further time")} changed less.`) : null);
+  }
+
+  /** @param {Change} change */
+  region({ region }) {
+    if (!region) return "";
+    const status = region.status === "both" ? "" : ` (${region.status})`;
+    return [region.index === null ? region.words : regionLink(this.model, region.index), status];
   }
 
   /**
-   * A row: before, now, change.
-   * @param {any} name
-   * @param {number} now
-   * @param {number[]} before
-   * @param {number} scale
+   * @param {string} caption
+   * @param {string} title
+   * @param {Change[]} changes
+   * @param {(one: Change) => any} name
    */
-  row(name, now, before, scale) {
-    const is = spreadOf(before);
-    const change = now - is.mean;
-    const quiet = isNoise(now, is) ? "noise" : change < 0 ? "better" : "worse";
-    const spread = is.spread === null ? "" : ` ± ${time(Math.round(is.spread))}`;
-    const relative = is.mean > 0 ? percentage((100 * change) / is.mean) : now > 0 ? "new" : "";
-    const bars = [partsBar([{ value: is.mean, kind: "place-waits" }], scale, ""), partsBar([{ value: now, kind: "place-work" }], scale, "")];
-    return [name, [exact(Math.round(is.mean)), spread], exact(now), h("span", { class: `num ${quiet}`, "data-value": change }, `${change > 0 ? "+" : ""}${time(Math.round(change))}`),
-      h("span", { class: quiet }, quiet === "noise" ? `${relative} (noise)` : relative), h("span", { class: "bar-cell" }, bars)];
-  }
-
-  whole() {
-    const { model } = this;
-    const others = /** @type {import("./data.js").Cells[]} */ (this.others);
-    const now = sumByMetric(this.cells);
-    const before = others.map(sumByMetric);
-    const rows = [this.row("Elapsed time", model.duration_ns, model.others.map((/** @type {any} */ other) => other.duration_ns), model.duration_ns)];
-    const most = Math.max(...now.slice(0, -1), 1);
-    model.metrics.forEach((/** @type {any} */ metric, /** @type {number} */ index) => {
-      const then = before.map((sums) => sums[index]);
-      if (metric.unit === "ns" && (now[index] > 0 || then.some((value) => value > 0))) rows.push(this.row(metric.name, now[index], then, most));
+  table(caption, title, changes, name) {
+    const most = Math.max(...changes.flatMap(({ before, after }) => [before[2], after[2]]), 1);
+    const rows = changes.map((one) => {
+      const quiet = one.noise ? "noise" : one.change_ns < 0 ? "better" : "worse";
+      const sign = one.change_ns > 0 ? "+" : "";
+      const ratio = one.before[0] > 0 ? percentage((100 * one.change_ns) / one.before[0]) : one.after[0] > 0 ? "new" : "";
+      return [name(one), sampleOf(one.before), sampleOf(one.after),
+        h("span", { class: `num ${quiet}`, "data-value": one.change_ns, title: `${one.change_ns} ns` }, `${sign}${time(one.change_ns)}`),
+        h("span", { class: quiet }, one.noise ? `${ratio} (noise)` : ratio),
+        h("span", { class: "bar-cell" }, interval(one.before, most, "place-waits"), interval(one.after, most, "place-work"))];
     });
-    const differ = model.others.some((/** @type {any} */ other) => other.threads_at_once !== model.threads_at_once);
-    const names = model.others.map((/** @type {any} */ other) => `${other.application} of ${other.start}`).join(", ");
-    return [h("p", {}, `Before: ${names}.`), differ ? h("p", { class: "note" }, "The runs had different numbers of threads: thread times are not the same thing.") : null,
-      table("The whole program", ["What", "Before", "Now", "Change", "", "before and now"], rows)];
-  }
-
-  regions() {
-    const { model } = this;
-    const others = /** @type {import("./data.js").Cells[]} */ (this.others);
-    const kind = stateOf("d", "time");
-    const now = timesByRegion(model, this.cells, kind);
-    const before = others.map((cells) => timesByRegion(model, cells, kind));
-    const ran = [...now.keys()].filter((region) => now[region] > 0 || before.some((times) => times[region] > 0));
-    const change = (/** @type {number} */ region) => Math.abs(now[region] - spreadOf(before.map((times) => times[region])).mean);
-    ran.sort((a, b) => change(b) - change(a));
-    const most = Math.max(...now, ...before.flatMap((times) => [...times]), 1);
-    const rows = ran.slice(0, MOST_COMPARED).map((region) => {
-      const name = region === model.regions.kind.length ? "constructs that are not in this run" : regionLink(model, region);
-      return this.row(name, now[region], before.map((times) => times[region]), most);
-    });
-    return [h("h2", {}, "Regions"), table("Own thread time, largest change first", ["Region", "Before", "Now", "Change", "", "before and now"], rows)];
+    return table(caption, [title, "Before", "Now", "Change", "", "before and now"], rows);
   }
 }
 
 /**
- * Own time by region; last what is in no region of this run.
- * @param {any} model
- * @param {import("./data.js").Cells} cells
- * @param {string} kind
- * @returns {Float64Array}
+ * A median, with its interval if it has one.
+ * @param {number[]} sample
  */
-export function timesByRegion(model, cells, kind) {
-  const number = model.regions.kind.length;
-  const sums = new Float64Array(number + 1);
-  const gone = model.paths.region.length + 1;
-  model.metrics.forEach((/** @type {import("./data.js").Metric} */ metric, /** @type {number} */ index) => {
-    if (metric.unit !== "ns" || (kind === "lost" && ["work", "serial", "measuring"].includes(metric.id))) return;
-    const { entry, value } = cells.metrics[index];
-    for (let at = 0; at < entry.length; at++) {
-      const path = cells.path[entry[at]];
-      if (path > 0) sums[path === gone ? number : model.paths.region[path - 1]] += value[at];
-    }
-  });
-  return sums;
+function sampleOf([median, low, high]) {
+  return [exact(median), low === high ? "" : h("span", { class: "interval" }, ` ${time(low)} to ${time(high)}`)];
+}
+
+/**
+ * A bar to the median, and a line over the interval.
+ * @param {number[]} sample
+ * @param {number} most
+ * @param {string} kind
+ */
+function interval([median, low, high], most, kind) {
+  const bar = h("i", { class: kind });
+  bar.style.width = `${(100 * median) / most}%`;
+  const line = h("i", { class: "whisker" });
+  line.style.left = `${(100 * low) / most}%`;
+  line.style.width = `${(100 * (high - low)) / most}%`;
+  return h("span", { class: "parts", "aria-hidden": "true" }, bar, low === high ? null : line);
 }

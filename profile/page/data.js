@@ -121,6 +121,37 @@ export function readCells(bytes, paths, metrics) {
   return { path, thread, metrics: columns };
 }
 
+/** @typedef {{metric: number, path: number, thread: number, value: number}} CellValue */
+
+/**
+ * Cells of values, in any order; those of one place are added.
+ * @param {CellValue[]} values
+ * @param {number} paths with the program
+ * @param {number} metrics
+ * @returns {Cells}
+ */
+export function cellsOf(values, paths, metrics) {
+  values.sort((a, b) => a.path - b.path || a.thread - b.thread);
+  /** @type {{path: number, thread: number, values: Map<number, number>}[]} */
+  const entries = [];
+  for (const { metric, path, thread, value } of values) {
+    let entry = entries[entries.length - 1];
+    if (entry?.path !== path || entry.thread !== thread) {
+      entry = { path, thread, values: new Map() };
+      entries.push(entry);
+    }
+    entry.values.set(metric, (entry.values.get(metric) ?? 0) + value);
+  }
+  const columns = Array.from({ length: metrics }, (_, metric) => {
+    const here = entries.flatMap((entry, index) => (entry.values.has(metric) ? [index] : []));
+    const starts = new Uint32Array(paths + 1);
+    for (const index of here) starts[entries[index].path + 1]++;
+    for (let path = 0; path < paths; path++) starts[path + 1] += starts[path];
+    return { entry: Uint32Array.from(here), value: Float64Array.from(here, (index) => entries[index].values.get(metric) ?? 0), starts };
+  });
+  return { path: Uint32Array.from(entries, (one) => one.path), thread: Uint32Array.from(entries, (one) => one.thread), metrics: columns };
+}
+
 /**
  * Tells of all values of a path.
  * @param {Cells} cells

@@ -51,3 +51,16 @@ export function table(caption, titles, rows) {
     h("tbody", {}, rows.map((row) => h("tr", {}, cells(row)))),
   );
 }
+
+/** The most rows of a list that go on paper. */
+export const MOST_PRINTED = 2000;
+
+/**
+ * Tells when the page is going to be printed, and when it was: what is drawn as far as it
+ * is in sight must be there as a whole meanwhile.
+ * @param {(isPrinted: boolean) => void} tell
+ */
+export function onPrint(tell) {
+  addEventListener("beforeprint", () => tell(true));
+  addEventListener("afterprint", () => tell(false));
+}

@@ -2,6 +2,7 @@
 
 import { h, fill } from "./dom.js";
 import { amount, percentage } from "./format.js";
+import { cellsOfOther } from "./shown.js";
 import { callTree, locationTree, metricTree, placesOf, sumByMetric, sumByPath, sumByThread, valuesOf } from "./sums.js";
 import { change, listOf, listText, stateOf } from "./state.js";
 import { TreeView } from "./tree.js";
@@ -46,6 +47,17 @@ export function showChoice(label) {
   select.value = stateOf(select.name, select.options[0]?.value);
 }
 
+/**
+ * The value in the middle; of two in the middle the mean.
+ * @param {number[]} values
+ * @returns {number}
+ */
+function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  return low + Math.floor((high - low) / 2);
+}
+
 /** The view with the trees. */
 export class Explorer {
   /** @param {Run} run */
@@ -80,14 +92,25 @@ export class Explorer {
       },
     });
     this.said = h("p", { class: "said", role: "status" });
+    /** @type {import("./data.js").Cells[]} */
+    this.others = [];
+    const read = model.others.map((/** @type {any} */ _, /** @type {number} */ other) => cellsOfOther(model, other));
+    if (read.length > 0) {
+      Promise.all(read).then((others) => {
+        this.others = others;
+        this.show();
+      });
+    }
     this.choices = [choice("n", "Numbers", KINDS_OF_NUMBERS), choice("by", "Calls by", CALLS)];
     this.host = this.frame();
   }
 
   frame() {
     const pane = (/** @type {TreeView} */ view) => h("div", { class: "pane" }, h("h2", {}, view.label), view.host);
+    const { others } = this.model;
+    const beside = others.length > 0 ? h("p", { class: "said" }, `Beside each number in grey: before${others.length > 1 ? `, the median of ${others.length} runs` : ""}.`) : null;
     return h("section", { class: "view explorer", "aria-label": "Explorer" },
-      h("div", { class: "tools" }, this.choices, this.find),
+      h("div", { class: "tools" }, this.choices, this.find, beside),
       h("div", { class: "panes" }, pane(this.views.metric), pane(this.views.call), pane(this.views.location)),
       this.said);
   }
@@ -163,7 +186,7 @@ export class Explorer {
   most() {
     const metric = this.index("metric");
     const metrics = placesOf(this.trees.metric, metric, this.openness("metric")(metric));
-    const { exclusive } = valuesOf(this.trees.call, sumByPath(this.cells, metrics, this.model.paths.region.length + 1));
+    const { exclusive } = valuesOf(this.trees.call, sumByPath(this.cells, metrics, this.model.paths.region.length + 2));
     const most = exclusive.reduce((best, value, node) => (value > exclusive[best] ? node : best), 0);
     const isOpen = this.openness("call");
     let shown = most;
@@ -192,22 +215,24 @@ export class Explorer {
       this.open();
     }
     this.choices.forEach(showChoice);
-    const paths = model.paths.region.length + 1;
     const metric = this.index("metric");
     const metrics = placesOf(this.trees.metric, metric, this.openness("metric")(metric));
     const unit = this.unit(metric);
     const call = this.index("call");
     const inCalls = new Set(placesOf(this.trees.call, call, this.openness("call")(call)));
-    const values = {
-      metric: this.totals,
-      call: sumByPath(cells, metrics, paths),
-      location: sumByThread(cells, metrics, inCalls, model.threads.name.length + 1),
-    };
+    // With those that are in no run but another.
+    const sums = (/** @type {import("./data.js").Cells} */ of) => ({
+      metric: sumByMetric(of),
+      call: sumByPath(of, metrics, model.paths.region.length + 2),
+      location: sumByThread(of, metrics, inCalls, model.threads.name.length + 1),
+    });
+    const values = sums(cells);
+    const others = this.others.map(sums);
     const all = this.base(metric);
     const chosen = { metric: all, call: 0, location: 0 };
-    chosen.call = this.draw("metric", values.metric, (node) => this.unit(node), all, (node) => this.base(node));
-    chosen.location = this.draw("call", values.call, () => unit, chosen.call, () => all);
-    this.draw("location", values.location, () => unit, chosen.location, () => all);
+    chosen.call = this.draw("metric", values, others, (node) => this.unit(node), all, (node) => this.base(node));
+    chosen.location = this.draw("call", values, others, () => unit, chosen.call, () => all);
+    this.draw("location", values, others, () => unit, chosen.location, () => all);
     const label = (/** @type {Which} */ which) => this.trees[which].nodes[this.index(which)]?.label;
     fill(this.said, `${label("metric")} in ${label("call")}: ${amount(chosen.location, unit)} of ${amount(all, unit)}`);
   }
@@ -216,7 +241,7 @@ export class Explorer {
   open() {
     const { model, cells } = this;
     const times = model.metrics.flatMap((/** @type {any} */ metric, /** @type {number} */ index) => (metric.unit === "ns" ? [index] : []));
-    const { inclusive } = valuesOf(this.trees.call, sumByPath(cells, times, model.paths.region.length + 1));
+    const { inclusive } = valuesOf(this.trees.call, sumByPath(cells, times, model.paths.region.length + 2));
     const isLarge = (/** @type {number} */ node) => inclusive[node] >= inclusive[0] / 20;
     const open = this.trees.call.nodes.filter((node, index) => isLarge(index) && (node.parent === null || this.by === "path"));
     this.defaults.call = new Set(open.map((node) => node.id));
@@ -246,17 +271,22 @@ export class Explorer {
   /**
    * Draws a tree; returns the value of what is selected there.
    * @param {Which} which
-   * @param {ArrayLike<number>} values
+   * @param {Record<Which, ArrayLike<number>>} values
+   * @param {Record<Which, ArrayLike<number>>[]} others the same of the runs before
    * @param {(node: number) => string} unit
    * @param {number} chosen the value of what is selected to the left
    * @param {(node: number) => number} base
    * @returns {number}
    */
-  draw(which, values, unit, chosen, base) {
+  draw(which, values, others, unit, chosen, base) {
     const tree = this.trees[which];
     const isOpen = this.openness(which);
-    const { exclusive, inclusive } = valuesOf(tree, values);
-    const value = (/** @type {number} */ node) => (isOpen(node) ? exclusive[node] : inclusive[node]);
+    const valueOf = (/** @type {Record<Which, ArrayLike<number>>} */ of) => {
+      const { exclusive, inclusive } = valuesOf(tree, of[which]);
+      return (/** @type {number} */ node) => (isOpen(node) ? exclusive[node] : inclusive[node]);
+    };
+    const value = valueOf(values);
+    const then = others.map(valueOf);
     const numbers = stateOf("n", "abs");
     const peers = (/** @type {number} */ node) => {
       const { parent } = tree.nodes[node];
@@ -271,7 +301,9 @@ export class Explorer {
       const title = `${is}${unit(node) === "ns" ? " ns" : ""}`;
       const text = numbers === "abs" ? amount(is, unit(node)) : percentage((100 * is) / whole(node));
       const most = numbers === "abs" && which !== "metric" ? chosen : whole(node);
-      return { text, value: is, title, part: most > 0 ? is / most : 0 };
+      const was = then.length > 0 ? median(then.map((of) => of(node))) : null;
+      const before = was === null ? null : { text: amount(was, unit(node)), value: was };
+      return { text, value: is, title, part: most > 0 ? is / most : 0, before };
     };
     this.views[which].set({ tree, isOpen, shown, selected });
     return value(selected);

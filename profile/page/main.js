@@ -6,7 +6,8 @@ import { Explorer } from "./explorer.js";
 import { CompareView } from "./compare.js";
 import { RegionView } from "./region.js";
 import { SourceView } from "./source.js";
-import { SelectedSpan } from "./selected.js";
+import { Selected } from "./selected.js";
+import { shownKey, shownRun } from "./shown.js";
 import { ThreadsView } from "./threads.js";
 import { TimelineView } from "./timeline.js";
 import { change, followFragment, onChange, stateOf } from "./state.js";
@@ -16,6 +17,8 @@ import { change, followFragment, onChange, stateOf } from "./state.js";
 /** The view that needs other runs, and that which needs a trace. */
 const COMPARE = "compare";
 const TIMELINE = "timeline";
+/** They always show the whole run. */
+const OF_ALL = new Set([COMPARE, TIMELINE]);
 
 /** Views: name, what it is called, and how it is made. */
 /** @type {[string, string, (run: import("./explorer.js").Run) => View][]} */
@@ -40,9 +43,40 @@ const HELP = [
 
 /** @type {Map<string, View>} */
 const made = new Map();
+/** What the views that were made show. */
+let shown = "";
+
+/**
+ * The view, if it was made and shows what it should.
+ * @param {string} name
+ * @param {any} model
+ * @returns {View | undefined}
+ */
+function viewThere(name, model) {
+  const wanted = shownKey(model);
+  if (shown !== wanted) for (const one of made.keys()) if (!OF_ALL.has(one)) made.delete(one);
+  shown = wanted;
+  return made.get(name);
+}
+
+/**
+ * Makes a view.
+ * @param {string} name
+ * @param {import("./explorer.js").Run} run
+ * @returns {Promise<View | null>} null if meanwhile something else is asked for
+ */
+async function makeView(name, run) {
+  const wanted = shown;
+  const what = OF_ALL.has(name) ? run : await shownRun(run);
+  if (shown !== wanted || stateOf("v") !== name) return null;
+  const make = views.find(([one]) => one === name)?.[2];
+  const view = made.get(name) ?? /** @type {View} */ (make?.(what));
+  made.set(name, view);
+  return view;
+}
 
 /** @param {import("./explorer.js").Run} run */
-function showView(run) {
+async function showView(run) {
   const names = views.map(([name]) => name);
   const wanted = stateOf("v", "overview");
   const name = names.includes(wanted) ? wanted : "overview";
@@ -57,12 +91,8 @@ function showView(run) {
     fill(app);
     return;
   }
-  let view = made.get(name);
-  if (!view) {
-    const make = views.find(([one]) => one === name)?.[2];
-    view = /** @type {View} */ (make?.(run));
-    made.set(name, view);
-  }
+  const view = viewThere(name, run.model) ?? (await makeView(name, run));
+  if (!view) return;
   if (view.host.parentNode !== app) fill(app, view.host);
   view.show();
 }
@@ -120,13 +150,16 @@ async function begin() {
     name === COMPARE ? model.others.length > 0 : name === TIMELINE ? model.sections.includes("timeline") : true;
   views = views.filter(([name]) => isThere(name));
   navigation();
-  const selected = new SelectedSpan({ model, cells });
+  const selected = new Selected({ model, cells });
   document.querySelector("nav")?.after(selected.host);
+  /** @type {Promise<void>} */
+  let isShown = Promise.resolve();
   onChange(() => {
-    showView({ model, cells });
+    isShown = showView({ model, cells });
     selected.show();
   });
   followFragment();
+  await isShown;
   document.body.dataset.ready = "yes";
 }
 

@@ -72,6 +72,15 @@ export class RegionView {
     fill(this.body, isOne ? this.one(region) : this.all());
   }
 
+  /**
+   * A cell about executions: of a span of a trace it is not told which were within it.
+   * @param {any} cell
+   * @returns {any[]}
+   */
+  executions(cell) {
+    return this.model.isPart ? [] : [cell];
+  }
+
   /** POMPROF's summary view: the highest value of each metric over the threads. */
   all() {
     const { model, own } = this;
@@ -90,10 +99,10 @@ export class RegionView {
     const cell = (/** @type {number} */ value, /** @type {string} */ part) =>
       h("span", { class: "bar-cell" }, exact(value), partsBar([{ value, kind: `place-${part}` }], scale, ""));
     const rows = shown.map((region, index) => [
-      regionLink(model, region), exact(own.count[region], ""), exact(own.time[region]), exact(own.lost[region]),
+      regionLink(model, region), ...this.executions(exact(own.count[region], "")), exact(own.time[region]), exact(own.lost[region]),
       ...PLACE_PARTS.map((part) => cell(highest[index][part], part)),
     ]);
-    const titles = ["Region", "Executions", "Own thread time", "Lost there", ...PLACE_PARTS.map((part) => `${PLACE_NAMES[part]}, most of a thread`)];
+    const titles = ["Region", ...this.executions("Executions"), "Own thread time", "Lost there", ...PLACE_PARTS.map((part) => `${PLACE_NAMES[part]}, most of a thread`)];
     const more = regions.length - shown.length;
     return [table("Regions, most thread time of their own first", titles, rows), more > 0 ? h("p", { class: "said" }, `${counted(more, "more region")}: find them by name.`) : null];
   }
@@ -102,7 +111,8 @@ export class RegionView {
   one(region) {
     const { regions } = this.model;
     const where = regions.function[region] === null ? "" : ` in ${regions.function[region]}`;
-    const facts = [regions.directive[region] ? h("pre", { class: "excerpt" }, regions.directive[region]) : null,
+    const facts = [regions.schedule[region] ? h("p", {}, `Schedule: ${regions.schedule[region]}.`) : null,
+      regions.directive[region] ? h("pre", { class: "excerpt" }, regions.directive[region]) : null,
       regions.limits[region] ? h("p", { class: "note" }, regions.limits[region]) : null];
     const sourceLink = regions.first[region] > 0 ? link({ v: "source", f: String(regions.file[region]), line: String(regions.first[region]) }, "source") : null;
     return [
@@ -143,11 +153,11 @@ export class RegionView {
       say: (row, column) => `${name(places[column].thread)}: ${PLACE_NAMES[present[row]]} ${time(places[column][present[row]])} of ${time(placeTime(places[column]))}`,
     });
     const rows = places.map((place) => [
-      name(place.thread), exact(place.count, ""), exact(placeTime(place)), ...present.map((one) => exact(place[one])),
+      name(place.thread), ...this.executions(exact(place.count, "")), exact(placeTime(place)), ...present.map((one) => exact(place[one])),
       partsBar(present.map((one) => ({ value: place[one], kind: `place-${one}` })), most, ""),
     ]);
     const key = h("p", { class: "key" }, present.map((one) => [h("i", { class: `place-${one}` }), PLACE_NAMES[one] + " "]));
-    return [h("h2", {}, "Threads"), strip, key, table("What each thread did in it", ["Thread", "Executions", "Time", ...present.map((one) => PLACE_NAMES[one]), ""], rows)];
+    return [h("h2", {}, "Threads"), strip, key, table("What each thread did in it", ["Thread", ...this.executions("Executions"), "Time", ...present.map((one) => PLACE_NAMES[one]), ""], rows)];
   }
 
   /** @param {number} region */

@@ -1,31 +1,39 @@
-// The span and the threads that the timeline has selected, beside every other view.
+// Above a view: whether it shows a span of the trace or another run, and the way back.
 
 import { fill, h, table } from "./dom.js";
 import { exact, time } from "./format.js";
 import { link, regionLink } from "./region.js";
-import { regionName } from "./sums.js";
 import { CLASSES, loadTimeline, regionsIn, selectedLanes, selectedSpan, timesIn } from "./spans.js";
+import { isSpan } from "./shown.js";
+import { choice, showChoice } from "./explorer.js";
 import { change, stateOf } from "./state.js";
 
 /** The most regions that are listed of a selection. */
 const MOST_SELECTED = 12;
 
-/** What the threads did there: by region, or on a region's page by thread. */
-export class SelectedSpan {
+/** What a view is about. */
+export class Selected {
   /** @param {import("./explorer.js").Run} run */
   constructor({ model }) {
     this.model = model;
     this.asked = 0;
-    this.host = h("section", { class: "selected", "aria-label": "Selected in the timeline", hidden: true });
+    this.run = choice("run", "Run", [["", "this one"], ...model.others.map((/** @type {any} */ other, /** @type {number} */ index) =>
+      [String(index), `before: ${other.application} of ${other.start}`])]);
+    this.span = h("div", {});
+    this.host = h("section", { class: "selected", "aria-label": "What is shown", hidden: true }, this.run, this.span);
   }
 
   async show() {
     const asked = ++this.asked;
     const view = stateOf("v", "overview");
-    const isSelected = stateOf("t1") !== "" || stateOf("ln") !== "";
-    this.host.hidden = !isSelected || view === "timeline" || !this.model.sections.includes("timeline");
-    if (this.host.hidden) {
-      fill(this.host);
+    const isFiltered = !["overview", "timeline", "compare"].includes(view);
+    const hasSpan = isSpan(this.model) && view !== "timeline" && view !== "compare";
+    this.run.hidden = !isFiltered || hasSpan || this.model.others.length === 0;
+    this.span.hidden = !hasSpan;
+    this.host.hidden = this.run.hidden && !hasSpan;
+    showChoice(this.run);
+    if (!hasSpan) {
+      fill(this.span);
       return;
     }
     const { facts, lanes } = await loadTimeline();
@@ -33,11 +41,15 @@ export class SelectedSpan {
     const { from, to } = selectedSpan(facts.duration_ns);
     const selected = selectedLanes(lanes);
     const whose = selected.length === lanes.length ? "all threads" : `threads ${selected.map(({ name }) => name).join(", ")}`;
-    fill(this.host,
-      h("p", {}, h("b", {}, `Selected in the timeline: ${time(to - from)} from ${from} ns to ${to} ns, ${whose}. `),
-        "The rest of this view is about the whole run. ", link({ v: "timeline" }, "timeline"), " ",
+    const estimated = facts.has_slices ? "" : ` Estimated: the time of each ${time(facts.bin_ns)} counts for the region that has most of it.`;
+    const about = isFiltered
+      ? `This view shows that alone, as the trace tells it: executions, counters, and what measuring took are not told.${estimated} `
+      : "The rest of this view is about the whole run. ";
+    fill(this.span,
+      h("p", {}, h("b", {}, `Selected in the timeline: ${time(to - from)} from ${from} ns to ${to} ns, ${whose}. `), about,
+        link({ v: "timeline" }, "timeline"), " ",
         h("button", { onclick: () => change({ t0: "", t1: "", ln: "" }) }, "select all")),
-      this.times(facts, selected, from, to, view === "region" ? Number(stateOf("r", "-1")) : -1));
+      isFiltered ? null : this.times(facts, selected, from, to));
   }
 
   /**
@@ -45,17 +57,11 @@ export class SelectedSpan {
    * @param {import("./spans.js").Lane[]} lanes
    * @param {number} from
    * @param {number} to
-   * @param {number} region the one that is looked at, or -1
    */
-  times(facts, lanes, from, to, region) {
+  times(facts, lanes, from, to) {
     if (!facts.has_slices) {
       const rows = lanes.map((lane) => [lane.name, ...timesIn(lane, facts, from, to).map((ns) => exact(Math.round(ns)))]);
       return table("In the selection, estimated from bins", ["Thread", ...CLASSES], rows);
-    }
-    const here = facts.regions.findIndex((/** @type {any[]} */ [, index]) => index === region);
-    if (region >= 0) {
-      const rows = lanes.map((lane) => [lane.name, ...byClass(regionsIn([lane], from, to), here)]);
-      return table(`${regionName(this.model, region)}, in the selection`, ["Thread", ...CLASSES.slice(1)], rows);
     }
     const all = regionsIn(lanes, from, to).filter((one) => one.region >= 0);
     const regions = [...new Set(all.map((one) => one.region))];

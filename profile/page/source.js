@@ -1,6 +1,6 @@
 // The program's files, with bars in the margin: what each construct and function took.
 
-import { fill, h } from "./dom.js";
+import { MOST_PRINTED, fill, h, onPrint } from "./dom.js";
 import { sectionText } from "./data.js";
 import { time } from "./format.js";
 import { partsBar } from "./heat.js";
@@ -28,10 +28,12 @@ export class SourceView {
     this.inner = h("div", { class: "rows", role: "presentation" });
     this.box = h("div", { class: "source", tabindex: 0, role: "group", "aria-label": "Source", onscroll: () => this.draw() }, this.inner);
     new ResizeObserver(() => this.draw()).observe(this.box);
+    onPrint((isPrinted) => this.draw(isPrinted));
     this.host = h("section", { class: "view", "aria-label": "Source" }, h("div", { class: "tools" }, this.choice), this.note, this.box);
     const time = new Float64Array(this.names.length);
     model.regions.file.forEach((/** @type {number} */ file, /** @type {number} */ region) => { time[file] += this.own.time[region]; });
     const ran = new Set(model.paths.region.map((/** @type {number} */ region) => model.regions.file[region]));
+    ran.delete(-1);
     this.files = [...ran].sort((a, b) => time[b] - time[a]);
     fill(this.choice, this.files.map((file) => h("option", { value: file }, this.names[file])));
   }
@@ -83,9 +85,9 @@ export class SourceView {
     this.draw();
   }
 
-  draw() {
-    const first = Math.max(Math.floor(this.box.scrollTop / LINE_HEIGHT) - 10, 0);
-    const number = Math.ceil(this.box.clientHeight / LINE_HEIGHT) + 20;
+  draw(isPrinted = false) {
+    const first = isPrinted ? 0 : Math.max(Math.floor(this.box.scrollTop / LINE_HEIGHT) - 10, 0);
+    const number = isPrinted ? MOST_PRINTED : Math.ceil(this.box.clientHeight / LINE_HEIGHT) + 20;
     const size = this.numbers?.length ?? this.lines.length;
     const rows = [];
     const most = Math.max(...[...this.regions.values()].flat().map((region) => this.own.time[region]), 1);

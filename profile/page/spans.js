@@ -149,6 +149,27 @@ export function timesIn(lane, facts, from, to) {
 }
 
 /**
+ * What a lane did in a span, piece by piece; of bins, as if each were that of one region.
+ * @param {Lane} lane
+ * @param {any} facts
+ * @param {number} from
+ * @param {number} to
+ * @returns {{region: number, kind: number, time: number}[]} region -1 for none
+ */
+export function timesOf(lane, facts, from, to) {
+  if (facts.has_slices) return regionsIn([lane], from, to);
+  const times = [];
+  const size = facts.bin_ns;
+  for (let bin = Math.floor(from / size); bin < Math.min(Math.ceil(to / size), facts.bins); bin++) {
+    const part = (Math.min((bin + 1) * size, to) - Math.max(bin * size, from)) / size;
+    for (const [index, column] of lane.bins.entries()) {
+      if (column[bin] > 0) times.push({ region: lane.region[bin] - 1, kind: index + 1, time: Math.round(column[bin] * part) });
+    }
+  }
+  return times;
+}
+
+/**
  * Time by region and class in a span, most first; only where there are slices.
  * @param {Lane[]} lanes
  * @param {number} from

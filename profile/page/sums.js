@@ -82,18 +82,30 @@ export function regionName(model, region) {
   if (kind === "FUNCTION" && name !== null) return `${name}()`;
   const file = regions.files[regions.file[region]]?.[1] ?? "";
   const line = regions.first[region];
-  const at = line === 0 ? ` in ${file}` : ` ${file}:${line}`;
+  const at = file === "" ? "" : line === 0 ? ` in ${file}` : ` ${file}:${line}`;
   return `${kind}${name === null ? "" : ` "${name}"`}${at}`;
 }
 
 /**
  * Call paths, as they are, or by region, or by kind of construct. What is summed up are
- * paths, the program first.
+ * paths, the program first; last, where there are other runs, what is in them alone.
  * @param {Model} model
  * @param {string} by `path`, `region` or `kind`
  * @returns {Tree}
  */
 export function callTree(model, by) {
+  const tree = callsOf(model, by);
+  const own = [model.paths.region.length + 1];
+  if (model.others.length > 0) addNode(tree, tree.roots[0], "gone", "constructs that are not in this run", { own });
+  return tree;
+}
+
+/**
+ * @param {Model} model
+ * @param {string} by
+ * @returns {Tree}
+ */
+function callsOf(model, by) {
   const tree = emptyTree();
   const program = model.application || "program";
   const root = addNode(tree, null, "program", program, { own: [0] });

@@ -57,7 +57,7 @@ export class TimelineView {
     });
     const handed = h("i", {});
     handed.style.background = HANDED_OVER;
-    const help = "Drag moves, the wheel zooms, shift and drag goes to a span; keys: arrows, +, -, Home. A click selects a thread. The other views say what it did in the span in sight.";
+    const help = "Drag moves, the wheel zooms, shift and drag goes to a span; keys: arrows, +, -, Home. A click selects a thread. The other views show what it did in the span in sight, and nothing else.";
     this.host = h("section", { class: "view", "aria-label": "Timeline" },
       h("p", { class: "key" }, key, [handed, "handed over "], help), this.said, h("div", { class: "timeline" }, this.names, this.box), this.panel);
     new ResizeObserver(() => this.draw()).observe(this.box);
@@ -190,7 +190,17 @@ export class TimelineView {
     const region = this.facts.regions[Math.floor(what / CLASSES.length) - 1];
     const chunk = lane.chunks.find((one) => one.from <= at && at < one.to);
     const iterations = chunk ? `, iterations ${chunk.first} to ${chunk.first + chunk.length - 1}` : "";
-    fill(this.said, `${row.label}: ${CLASSES[what % CLASSES.length]}${region ? ` in ${region[0]}` : ""}, ${time(lane.to[slice] - lane.from[slice])} from ${lane.from[slice]} ns${iterations}`);
+    fill(this.said, `${row.label}: ${CLASSES[what % CLASSES.length]}${region ? ` in ${region[0]}` : ""}${this.depends(Math.floor(what / CLASSES.length) - 1)}, ${time(lane.to[slice] - lane.from[slice])} from ${lane.from[slice]} ns${iterations}`);
+  }
+
+  /**
+   * On what the tasks of a region depend, by the names in the source.
+   * @param {number} region
+   * @returns {string}
+   */
+  depends(region) {
+    const on = this.facts.regions[region]?.[4] ?? [];
+    return on.length > 0 ? `, depends on ${on.join(", ")}` : "";
   }
 
   draw() {
@@ -342,7 +352,7 @@ export class TimelineView {
     const rows = longest.map(([from, given, to, taken, asked, what]) =>
       [what, this.lanes[from].name, this.lanes[to].name, exact(given), exact(taken), exact(taken - asked)]);
     return table(`${counted(seen.length, "hand-over")} in sight, longest wait first`,
-      ["What", "From", "To", "Given back at, ns", "Got at, ns", "Waited"], rows);
+      ["What", "From", "To", "Given back at", "Got at", "Waited"], rows);
   }
 
   /** What is in sight, in words and numbers. */
@@ -362,7 +372,7 @@ export class TimelineView {
     const regions = facts.has_slices ? regionsIn(lanes, from, to).slice(0, MOST_LISTED) : [];
     const name = (/** @type {number} */ region) => {
       const [text, index] = facts.regions[region] ?? ["no region", null];
-      return index === null ? text : regionLink(this.model, index);
+      return [index === null ? text : regionLink(this.model, index), this.depends(region)];
     };
     fill(this.panel, h("h2", {}, "In sight"),
       table("Threads", ["Thread", ...CLASSES], rows),

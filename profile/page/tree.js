@@ -1,6 +1,6 @@
 // A tree of which only the rows on the screen are drawn.
 
-import { h, fill } from "./dom.js";
+import { MOST_PRINTED, h, fill, onPrint } from "./dom.js";
 import { colour } from "./format.js";
 
 const ROW_HEIGHT = 24;
@@ -9,7 +9,7 @@ const BEYOND = 8;
 
 /**
  * What a tree shows of a node.
- * @typedef {{text: string, value: number, title: string, part: number}} Shown
+ * @typedef {{text: string, value: number, title: string, part: number, before?: {text: string, value: number} | null}} Shown
  */
 
 /** A tree to look at. */
@@ -35,6 +35,7 @@ export class TreeView {
     this.host.addEventListener("scroll", () => this.draw());
     this.host.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.key(event));
     new ResizeObserver(() => this.draw()).observe(this.host);
+    onPrint((isPrinted) => this.draw(isPrinted));
   }
 
   /**
@@ -68,9 +69,9 @@ export class TreeView {
     }
   }
 
-  draw() {
-    const first = Math.max(Math.floor(this.host.scrollTop / ROW_HEIGHT) - BEYOND, 0);
-    const number = Math.ceil(this.host.clientHeight / ROW_HEIGHT) + 2 * BEYOND;
+  draw(isPrinted = false) {
+    const first = isPrinted ? 0 : Math.max(Math.floor(this.host.scrollTop / ROW_HEIGHT) - BEYOND, 0);
+    const number = isPrinted ? MOST_PRINTED : Math.ceil(this.host.clientHeight / ROW_HEIGHT) + 2 * BEYOND;
     const rows = this.rows.slice(first, first + number);
     fill(this.inner, rows.map((row, index) => this.row(row, first + index)));
     this.host.setAttribute("aria-activedescendant", this.rowId(this.selected));
@@ -87,7 +88,7 @@ export class TreeView {
    */
   row({ node, level, of, place }, index) {
     const { label, children, help } = this.tree.nodes[node];
-    const { text, value, title, part } = this.shown(node);
+    const { text, value, title, part, before } = this.shown(node);
     const isOpen = this.isOpen(node);
     const box = h("i", { class: "box" });
     box.style.background = value === 0 ? "transparent" : colour(part);
@@ -114,6 +115,7 @@ export class TreeView {
       } }, toggle),
       box,
       h("span", { class: value === 0 ? "num zero" : "num", "data-value": value, title }, text),
+      before ? h("span", { class: "num before", "data-value": before.value, title: `before: ${before.value}` }, before.text) : null,
       h("span", { class: "label" }, label),
     );
     element.style.top = `${index * ROW_HEIGHT}px`;

@@ -114,6 +114,25 @@ fn units(c: char) -> impl Iterator<Item = u16> {
     buffer.into_iter().take(length)
 }
 
+/// Nanoseconds as seconds, exactly.
+pub(crate) fn seconds(ns: u64) -> String {
+    format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
+}
+
+/// A name as it can stand between separators. A spreadsheet computes what begins
+/// as a formula, so a quotation mark stands in front of it: then it is text.
+pub(crate) fn quoted(field: &str) -> Cow<'_, str> {
+    let mut field = printable(field);
+    if field.starts_with(['=', '+', '-', '@']) {
+        field = Cow::Owned(format!("'{field}"));
+    }
+    if field.contains([',', '"']) {
+        Cow::Owned(format!("\"{}\"", field.replace('"', "\"\"")))
+    } else {
+        field
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

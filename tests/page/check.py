@@ -10,6 +10,7 @@ import time
 
 from browser import choose, chromium, go, json_of, model_of, open_all, rows, shown
 from sums import severities
+import traced
 
 VIEWS = ["overview", "explorer", "region", "source", "threads"]
 
@@ -28,56 +29,96 @@ def trees(folder):
     model, profile, analysis = model_of(folder), json_of(folder, "profile"), json_of(folder, "analysis")
     expected = severities(profile)
     chains = chains_of(model)
+    counters = [f"counter-{name}" for name in profile["run"].get("counters", [])]
     with chromium() as browser, shown(browser, f"{folder}/page.html", "#v=explorer") as page:
         for tree in ["Metrics", "Calls", "Threads"]:
             open_all(page, tree)
         metrics = rows(page, "Metrics")
         for name, part in analysis["parts"].items():
             assert metrics.get(name, 0) == part["ns"], (name, metrics)
-        checked = 0
-        for metric in [name for name in metrics if name in analysis["parts"] or name == "executions"]:
-            by_chain, by_thread = collections.Counter(), collections.Counter()
-            for (chain, thread), cell in expected.items():
-                by_chain[chain] += cell[metric]
-                by_thread[thread] += cell[metric]
-            choose(page, "Metrics", metric)
-            calls = rows(page, "Calls")
-            own = collections.Counter()
-            for node, value in calls.items():
-                own[chains[node]] += value
-            program = own.pop((), 0)
-            assert +own == +by_chain, (metric, own, by_chain)
-            assert program + sum(own.values()) == metrics[metric], metric
-            # Folded, the program holds all, and threads are told of all.
-            choose(page, "Calls", "program")
-            page.locator('.tree[aria-label="Calls"] .row[data-node="program"] .toggle').click()
-            assert rows(page, "Calls")["program"] == metrics[metric], metric
-            threads = rows(page, "Threads")
-            for thread, name in enumerate(model["threads"]["name"]):
-                of_program = program if metric == "serial" and threads["untold"] == 0 and "->" not in name else 0
-                assert threads[f"t{name}"] - of_program == by_thread[thread], (metric, name)
-                checked += 1
-            page.locator('.tree[aria-label="Calls"] .row[data-node="program"] .toggle').click()
-        assert checked > 0
-        folded(page, chains)
+        assert all(name in metrics for name in counters), (counters, metrics)
+        known = [name for name in metrics if name in analysis["parts"] or name == "executions" or name in counters]
+        for metric in known:
+            sums_of_a_metric(page, model, expected, chains, metrics, metric)
+        groups_of_metrics(page, model, analysis)
         flat(page, model)
 
 
-def folded(page, chains):
-    """A folded node is the sum of what was below it."""
-    values = rows(page, "Calls")
-    callers = {}
-    for node in values:
-        fits = [other for other in values if other != node and chains[node][: len(chains[other])] == chains[other]]
-        callers[node] = max(fits, key=lambda other: len(chains[other]), default=None)
-    unique = collections.Counter(chains[node] for node in values)
-    for node in [one for one in set(callers.values()) if one and unique[chains[one]] == 1]:
-        toggle = page.locator(f'.tree[aria-label="Calls"] .row[data-node="{node}"] .toggle')
+def sums_of_a_metric(page, model, expected, chains, metrics, metric):
+    by_chain, by_thread = collections.Counter(), collections.Counter()
+    for (chain, thread), cell in expected.items():
+        by_chain[chain] += cell[metric]
+        by_thread[thread] += cell[metric]
+    choose(page, "Metrics", metric)
+    own = collections.Counter()
+    for node, value in rows(page, "Calls").items():
+        own[chains[node]] += value
+    program = own.pop((), 0)
+    assert +own == +by_chain, (metric, own, by_chain)
+    assert program + sum(own.values()) == metrics[metric], metric
+    folded(page, "Calls")
+    # Folded, the program holds all, and threads are told of all.
+    choose(page, "Calls", "program")
+    page.locator('.tree[aria-label="Calls"] .row[data-node="program"] .toggle').click()
+    assert rows(page, "Calls")["program"] == metrics[metric], metric
+    threads = rows(page, "Threads")
+    for thread, name in enumerate(model["threads"]["name"]):
+        of_program = program if metric == "serial" and threads["untold"] == 0 and "->" not in name else 0
+        assert threads[f"t{name}"] - of_program == by_thread[thread], (metric, name)
+    assert sum(threads.values()) == metrics[metric], metric
+    folded(page, "Threads")
+    page.locator('.tree[aria-label="Calls"] .row[data-node="program"] .toggle').click()
+
+
+FOLD = """label => {
+    const tree = document.querySelector(`.tree[aria-label="${label}"]`);
+    const read = () => [...tree.querySelectorAll('.row')].map(row =>
+        [row.dataset.node, Number(row.getAttribute('aria-level')), Number(row.querySelector('.num').dataset.value), row.getAttribute('aria-expanded')]);
+    const toggle = node => [...tree.querySelectorAll('.row')].find(row => row.dataset.node === node).querySelector('.toggle').click();
+    const open = read(), folded = {};
+    for (const [node, , , expanded] of open) {
+        if (expanded !== 'true') continue;
+        toggle(node);
+        folded[node] = read().find(row => row[0] === node)[2];
+        toggle(node);
+    }
+    return [open, folded, read()];
+}"""
+
+
+def folded(page, tree):
+    """Each node that is folded holds what it and all below it held open."""
+    is_open, is_folded, again = page.evaluate(FOLD, tree)
+    assert is_open == again, tree
+    for at, (node, level, value, expanded) in enumerate(is_open):
+        if expanded != "true":
+            continue
+        below = []
+        for _, depth, one, _ in is_open[at + 1 :]:
+            if depth <= level:
+                break
+            below.append(one)
+        assert below and is_folded[node] == value + sum(below), (tree, node, is_folded[node], value, below)
+
+
+def groups_of_metrics(page, model, analysis):
+    """A group of metrics holds nothing of its own, and folded what stands in it."""
+    folded(page, "Metrics")
+    members = collections.defaultdict(int)
+    for metric in model["metrics"]:
+        if metric["unit"] == "ns":
+            members["time"] += analysis["parts"][metric["id"]]["ns"]
+            if metric["group"] != metric["name"]:
+                members[f"group-{metric['group']}"] += analysis["parts"][metric["id"]]["ns"]
+    for group in [name for name in rows(page, "Metrics") if name in members]:
+        choose(page, "Metrics", group)
+        assert sum(rows(page, "Calls").values()) == 0, group
+        toggle = page.locator(f'.tree[aria-label="Metrics"] .row[data-node="{group}"] .toggle')
         toggle.click()
-        length = len(chains[node])
-        below = sum(value for other, value in values.items() if chains[other][:length] == chains[node])
-        assert rows(page, "Calls")[node] == below, (node, below)
+        assert rows(page, "Metrics")[group] == members[group], group
+        assert sum(rows(page, "Calls").values()) == members[group], group
         toggle.click()
+    choose(page, "Metrics", "work")
 
 
 def flat(page, model):
@@ -103,6 +144,31 @@ def numbers(folder):
         with shown(browser, f"{folder}/page.html") as page:
             for row in analysis["decomposition"]:
                 region_page(page, model, row)
+            lists(page, model, severities(json_of(folder, "profile")), [*analysis["parts"]])
+
+
+def lists(page, model, expected, parts):
+    """The list of regions and the threads' matrix hold the sums of the profile's rows."""
+    own, executions, cells = collections.Counter(), collections.Counter(), collections.defaultdict(collections.Counter)
+    for (chain, thread), cell in expected.items():
+        time = sum(cell[part] for part in parts)
+        own[chain[-1]] += time
+        executions[chain[-1]] += cell["executions"]
+        cells[thread][chain[-1]] += time
+    go(page, "#v=region")
+    told = page.eval_on_selector_all(
+        "#app table.data tbody tr", "rows => rows.map(row => [Number(new URLSearchParams(row.querySelector('a').hash.slice(1)).get('r')), ...[...row.querySelectorAll('.num')].slice(0, 2).map(one => Number(one.dataset.value))])"
+    )
+    assert {region: (count, time) for region, count, time in told} == {region: (executions[region], own[region]) for region, *_ in told}, (told, own)
+    assert len(told) == len(set(model["paths"]["region"]))
+    go(page, "#v=threads")
+    matrix = page.eval_on_selector_all(
+        "#app details table.data tbody tr", "rows => rows.map(row => [row.cells[0].textContent, [...row.querySelectorAll('.num')].map(one => Number(one.dataset.value))])"
+    )
+    assert matrix
+    for name, values in matrix:
+        thread = model["threads"]["name"].index(name)
+        assert sorted(filter(None, values)) == sorted(filter(None, cells[thread].values())), (name, values, cells[thread])
 
 
 def first_screen(page, model, analysis):
@@ -191,8 +257,42 @@ def keyboard(folder):
         keys.press("Enter")
         assert name.split()[-1] in page.locator(selected + " .label").inner_text()
         keys.press("Escape")
+        # A region of the list, and back.
+        keys.press("3")
+        tab_to(page, "one => one.textContent === 'all regions'")
+        keys.press("Enter")
+        tab_to(page, "one => one.matches('table.data a')")
+        keys.press("Enter")
+        assert "r=" in page.url and page.locator("h2", has_text="Call paths").count() == 1, page.url
+        # The heat of its threads says what the cell is that arrows went to.
+        tab_to(page, "one => one.matches('.heat-cells')")
+        told = page.locator(".heat .said")
+        first = told.inner_text()
+        keys.press("ArrowRight")
+        assert first and told.inner_text() != first, first
+        # From a line of the source to the region.
+        keys.press("4")
+        tab_to(page, "one => one.matches('.mark')")
+        keys.press("Enter")
+        assert "v=region" in page.url, page.url
+        # From the threads' matrix to the region of the row.
+        keys.press("5")
+        tab_to(page, "one => one.matches('.heat-cells')")
+        keys.press("ArrowDown")
+        keys.press("Enter")
+        assert "v=region" in page.url, page.url
         keys.press("Escape")
         assert "v=overview" in page.url
+
+
+def tab_to(page, wanted):
+    """Tab until the focus is where it should be; it is in sight there."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate(f"({wanted})(document.activeElement)"):
+            assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+            return
+    raise AssertionError(f"nothing that can be reached by Tab is {wanted}")
 
 
 def fragments(folder):
@@ -228,8 +328,9 @@ def hostile(folder):
     with chromium() as browser, shown(browser, f"{folder}/page.html") as page:
         page.locator("details.more summary").click()
         seen = page.locator("body").inner_text()
-        for fragment in ["v=explorer", "v=explorer&by=region", "v=explorer&by=kind", "v=region", "v=threads", "v=source"]:
+        for fragment in ["v=explorer", "v=explorer&by=region", "v=explorer&by=kind", "v=region", "v=threads", "v=source", "v=compare&d=all", "v=explorer&run=0", *files_of(model)]:
             go(page, "#" + fragment)
+            page.wait_for_timeout(50)
             if "explorer" in fragment:
                 open_all(page, "Metrics")
                 open_all(page, "Calls")
@@ -241,8 +342,12 @@ def hostile(folder):
             unharmed(page)
         go(page, "#v=<img src=x onerror=window.harmed=1>&c=</script><script>window.harmed=1</script>")
         unharmed(page)
-        for field in ["application", "host", "name", "function", "directive", "note", "counter", "guard", "file"]:
+        for field in ["application", "host", "start", "name", "function", "directive", "schedule", "note", "counter", "guard", "file", "text", "other"]:
             assert f"<img src=x alt={field} onerror=window.harmed=1>" in seen, field
+
+
+def files_of(model):
+    return [f"v=source&f={file}" for file in range(len(model["regions"]["files"]))]
 
 
 def unharmed(page):
@@ -258,7 +363,7 @@ def sizes(folder):
             for view in VIEWS:
                 with shown(browser, f"{folder}/page.html", f"#v={view}", viewport={"width": width, "height": height}) as page:
                     wide = page.evaluate("document.documentElement.scrollWidth")
-                    assert wide <= width or view in {"region"}, (view, width, wide)
+                    assert wide <= width, (view, width, wide)
 
 
 def paint(folder):
@@ -274,157 +379,82 @@ def paint(folder):
 
 
 def compare(folder):
-    """Before and now are what the analyses of the runs say, and noise is told from change."""
-    model, now = model_of(folder), json_of(folder, "analysis")
+    """What the page compares is what `romp diff` compares, and all views can show the run before."""
+    model, diff = model_of(folder), json_of(folder, "diff")
+    now = json_of(folder, "analysis")
     before = [json_of(folder, f"other{index}") for index in range(len(model["others"]))]
-    with chromium() as browser, shown(browser, f"{folder}/page.html", "#v=compare") as page:
-        page.wait_for_selector("table.data")
-        told = page.eval_on_selector_all(
-            "table.data", "tables => tables.map(table => [...table.tBodies[0].rows].map(row => [row.cells[0].textContent, ...[...row.querySelectorAll('.num')].map(one => Number(one.dataset.value)), row.querySelector('.noise') !== null]))"
-        )
-    rows_of = {row[0]: row[1:] for row in told[0]}
-    mean = lambda values: sum(values) / len(values)
-    elapsed = mean([run["run"]["duration_ns"] for run in before])
-    assert rows_of["Elapsed time"][:2] == [round(elapsed), now["run"]["duration_ns"]], rows_of
-    for metric in model["metrics"]:
-        if metric["unit"] != "ns" or metric["name"] not in rows_of:
-            continue
-        is_now, was = now["parts"][metric["id"]]["ns"], mean([run["parts"][metric["id"]]["ns"] for run in before])
-        assert rows_of[metric["name"]][:2] == [round(was), is_now], (metric, rows_of[metric["name"]])
-    changed = [row[0] for row in told[1] if not row[-1]]
-    assert changed and changed[0] == told[1][0][0] and len(changed) < len(told[1]), told[1]
-    own = sum(row[1] for row in told[1])
-    program = sum(part["ns"] for run in before for part in run["parts"].values()) / len(before)
-    assert own <= program + len(told[1]), (own, program)
-
-
-def timeline(folder):
-    """Lanes hold what the profile holds; keys and links show a span."""
-    profile = json_of(folder, "profile")
     with chromium() as browser:
-        with shown(browser, f"{folder}/page.html", "#v=timeline") as page:
+        with shown(browser, f"{folder}/page.html", "#v=compare&d=all") as page:
             page.wait_for_selector("table.data")
-            lanes = lanes_of(page)
-            for thread, sums in lanes.items():
-                assert sum(sums) == profile_duration(page), (thread, sums)
-            members = collections.Counter()
-            for node in profile["nodes"]:
-                if node["parent"] is not None:
-                    continue
-                for row in node["rows"]:
-                    # From a member's end to the join it stands in no lane.
-                    members[row["thread"]] += row.get("main", {}).get("ns", 0) - row.get("exit", {}).get("ns", 0)
-            for index, thread in enumerate(profile["threads"]):
-                name = "->".join(str(number) for number in thread["path"])
-                busy = sum(sum(sums[1:]) for lane, sums in lanes.items() if lane == name or lane.startswith(name + "->"))
-                if len(thread["path"]) == 2:
-                    assert abs(busy - members[index]) <= 2000 + busy / 1000, (name, busy, members[index])
-            page.locator(".lanes").focus()
-            for key in ["+", "+", "ArrowRight", "-"]:
-                page.keyboard.press(key)
-            assert "t0=" in page.url and "t1=" in page.url, page.url
-            link, seen = page.url.split("#")[1], page.locator("#app").inner_text()
-            box = page.locator(".lanes").bounding_box()
-            page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 8)
-            assert "ns" in page.locator(".said").first.inner_text()
-            team = page.locator(".lane-names button[aria-expanded]").first
-            team.click()
-            assert team.get_attribute("aria-expanded") == "false"
-        with shown(browser, f"{folder}/page.html", "#" + link) as page:
-            page.wait_for_selector("table.data")
-            assert page.locator("#app").inner_text() == seen
+            assert diff["verdict"] in page.locator(".verdict").last.inner_text()
+            program, *causes, regions = page.eval_on_selector_all(
+                "table.data",
+                "tables => tables.map(table => [...table.tBodies[0].rows].map(row => [...[...row.querySelectorAll('.num')].map(one => Number(one.dataset.value)), row.querySelector('.noise') !== null]))",
+            )
+            said = lambda changes: [[one["before"]["median"], one["after"]["median"], one["change_ns"], one["noise"]] for one in changes]
+            assert program == said(diff["program"]), (program, diff["program"])
+            assert regions == said(diff["regions"]), (regions, diff["regions"])
+            assert causes == [said(diff["causes"])][: len(causes)], causes
+            assert any(one["noise"] for one in diff["regions"]) and not all(one["noise"] for one in diff["regions"])
+            page.locator("select[name=d]").select_option("changes")
+            assert page.locator(".noise").count() == 2 * sum(one["noise"] for one in diff["program"] + diff["causes"])
+        with shown(browser, f"{folder}/page.html", "#v=explorer") as page:
+            page.wait_for_selector(".row .before")
+            open_all(page, "Metrics")
+            was = page.eval_on_selector_all(
+                '.tree[aria-label="Metrics"] .row', "rows => rows.map(row => [row.dataset.node, Number(row.querySelector('.before').dataset.value)])"
+            )
+            middle = lambda part: sorted(run["parts"][part]["ns"] for run in before)[len(before) // 2]
+            told = [(node, value) for node, value in was if node in now["parts"]]
+            assert told and all(value == middle(node) for node, value in told), was
+        for view in ["explorer", "region", "source", "threads"]:
+            with shown(browser, f"{folder}/page.html", f"#v={view}") as page:
+                text = page.locator("#app").inner_text()
+                page.locator("select[name=run]").select_option("1")
+                page.wait_for_function("text => document.querySelector('#app').innerText !== text", arg=text)
+                if view == "explorer":
+                    open_all(page, "Metrics")
+                    seen = rows(page, "Metrics")
+                    assert all(seen.get(part, 0) == of["ns"] for part, of in before[1]["parts"].items()), seen
 
 
-def handovers(folder):
-    """Who waited for a lock or a critical gets it after it was given back, by another thread."""
-    with chromium() as browser, shown(browser, f"{folder}/page.html", "#v=timeline") as page:
-        page.wait_for_selector("table.data")
-        told = page.eval_on_selector_all(
-            "table.data", "tables => tables.filter(one => one.caption.textContent.includes('hand-over')).flatMap(one => [...one.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.querySelector('.num')?.dataset.value ?? cell.textContent)))"
-        )
-        assert {row[0].split()[0] for row in told} == {"critical", "lock"}, told
-        for what, giver, getter, given, got, waited in told:
-            assert giver != getter and int(given) <= int(got) and int(waited) > 0, (what, giver, getter)
-            assert int(got) - int(waited) <= int(given), "it was asked for before it was given back"
-        waiting = [row[2] for row in lanes_of(page).values()]
-        assert max(waiting) >= max(int(row[-1]) for row in told), "a wait for a lock is no work"
-
-
-def selection(folder):
-    """A span and a thread that are selected in the timeline are told of in all other views."""
+def appearance(folder):
+    """Light, dark and on paper it can be read: what there is stands out, and paper has no controls."""
+    contrast = """() => {
+        const rgb = colour => (colour.match(/[\\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number);
+        const light = colour => { const [r, g, b] = rgb(colour).map(c => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+        const ground = one => { for (; one; one = one.parentElement) { const is = getComputedStyle(one).backgroundColor; if (!/, 0\\)$/.test(is)) return is; } return 'rgb(255, 255, 255)'; };
+        return [...document.querySelectorAll('p, th, td, a, h1, h2, .label, .num, code, dt, summary')].filter(one => one.checkVisibility() && one.innerText.trim() && !one.matches('.zero')).map(one => {
+            const [text, below] = [light(getComputedStyle(one).color), light(ground(one))];
+            return [(Math.max(text, below) + 0.05) / (Math.min(text, below) + 0.05), one.outerHTML.slice(0, 80)];
+        }).filter(([ratio]) => ratio < 4.5);
+    }"""
+    grounds = {}
     with chromium() as browser:
-        with shown(browser, f"{folder}/page.html", "#v=timeline") as page:
-            page.wait_for_selector("table.data")
-            end = profile_duration(page)
-            assert not page.locator(".selected").is_visible()
-            page.locator(".lane-names .lane").last.click()
-            assert len(lanes_of(page)) == 1
-            thread = next(iter(lanes_of(page)))
-            go(page, f"#v=timeline&t0={end // 4}&t1={end // 2}&ln={thread.replace('>', '%3E')}")
-            lane = lanes_of(page)[thread]
-            assert abs(sum(lane) - (end // 2 - end // 4)) <= len(lane)
-            for view in ["explorer", "region", "source", "threads", "overview"]:
-                page.evaluate("view => document.querySelector(`nav a[data-view=${view}]`).click()", view)
-                page.wait_for_selector(".selected table.data")
-                told = told_in(page, ".selected")
-                for kind in range(1, len(lane)):
-                    assert abs(sum(row[kind] for row in told) - lane[kind]) <= len(told) + 1, (view, kind, told, lane)
-            link = page.locator(".selected table.data a").first
-            name = link.inner_text()
-            row = next(row for row in told if row[0] == name)
-            link.click()
-            page.wait_for_function("name => document.querySelector('.selected caption').textContent.startsWith(name)", arg=name)
-            assert told_in(page, ".selected")[0][1:] == row[1:], (name, row)
-            page.locator(".selected button").click()
-            assert not page.locator(".selected").is_visible() and "t1=" not in page.url
-
-
-def told_in(page, place):
-    return page.eval_on_selector_all(
-        f"{place} table.data tbody tr", "rows => rows.map(row => [row.cells[0].textContent, ...[...row.querySelectorAll('.num')].map(one => Number(one.dataset.value))])"
-    )
-
-
-def iterations(folder):
-    """The map of a loop's iterations says what `romp trace loops --table` says."""
-    expected = collections.defaultdict(dict)
-    with open(f"{folder}/loops.txt", encoding="utf-8") as file:
-        for line in list(file)[1:]:
-            region, first, _, executed, ns = line.rstrip("\n").split("\t")
-            expected[region][int(first)] = (float(executed), float(ns))
-    assert expected
-    names, model = list(expected), model_of(folder)
-    with chromium() as browser, shown(browser, f"{folder}/page.html", "#v=region") as page:
-        met = 0
-        for region in sorted(set(model["paths"]["region"])):
-            go(page, f"#v=region&r={region}")
-            told = page.locator("table.data", has=page.locator("caption", has_text="Most expensive first"))
-            if told.count() == 0:
-                continue
-            row = told.locator("tbody tr").first
-            first = int(row.locator("th").inner_text().split()[1])
-            ns = int(row.locator(".num").first.get_attribute("data-value"))
-            dearest = [max(ns for _, ns in expected[name].values()) for name in names]
-            assert any(abs(ns - most) <= 1 and abs(expected[name][first][1] - most) < 0.2 for name, most in zip(names, dearest)), (first, ns, dearest)
-            met += 1
-        assert met == len(expected), (met, names)
-
-
-def lanes_of(page):
-    told = page.eval_on_selector_all(
-        "table.data", "tables => [...tables[0].tBodies[0].rows].map(row => [row.cells[0].textContent, [...row.querySelectorAll('.num')].map(one => Number(one.dataset.value))])"
-    )
-    return dict(told)
-
-
-def profile_duration(page):
-    words = page.locator(".said").first.inner_text().split(" to ")[1]
-    return int(words.split()[0])
+        for scheme in ["light", "dark"]:
+            for view in VIEWS:
+                with shown(browser, f"{folder}/page.html", f"#v={view}", color_scheme=scheme) as page:
+                    assert page.evaluate(contrast) == [], (scheme, view)
+                    grounds[scheme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert grounds["light"] != grounds["dark"], grounds
+        for view in VIEWS:
+            with shown(browser, f"{folder}/page.html", f"#v={view}", color_scheme="dark") as page:
+                page.emulate_media(media="print", color_scheme="light")
+                assert not page.locator("nav").is_visible() and not page.locator("select").first.is_visible()
+                assert page.evaluate(contrast) == [], ("print", view)
+                assert page.evaluate("[...document.querySelectorAll('.tree, .source')].every(one => one.scrollHeight <= one.clientHeight + 1)"), view
+            # All rows are on the paper, not those alone that a small screen shows.
+            with shown(browser, f"{folder}/page.html", f"#v={view}", viewport={"width": 1200, "height": 400}) as page:
+                count = "() => [...document.querySelectorAll('.rows')].map(one => [...one.children].at(-1)?.offsetTop + one.firstChild?.offsetHeight === one.offsetHeight)"
+                page.evaluate(f"addEventListener('beforeprint', () => {{ window.printed = ({count})() }})")
+                assert page.pdf()[:5] == b"%PDF-"
+                assert all(page.evaluate("window.printed")), (view, page.evaluate("window.printed"))
 
 
 def main():
     name, folder = sys.argv[1:3]
-    checks = {check.__name__: check for check in [trees, numbers, keyboard, fragments, hostile, sizes, paint, compare, timeline, handovers, selection, iterations]}
+    checks = [trees, numbers, keyboard, fragments, hostile, sizes, paint, compare, appearance, *traced.CHECKS]
+    checks = {check.__name__: check for check in checks}
     checks[name](os.path.abspath(folder))
 
 

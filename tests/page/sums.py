@@ -88,6 +88,15 @@ def parts(region, row, own, children, costs_ps, in_team, shared):
     return result
 
 
+def own_counters(profile, row, inside):
+    """What was counted in a visit, without what was called."""
+    own = list(row.get("counters", []))
+    for _, _, below in inside:
+        for at, number in enumerate(below.get("counters", [])):
+            own[at] = max(own[at] - number, 0)
+    return {f"counter-{name}": number for name, number in zip(profile["run"].get("counters", []), own)}
+
+
 def severities(profile):
     """(chain of regions, thread) -> what the time was; regions and threads by number."""
     nodes, regions = profile["nodes"], profile["regions"]
@@ -125,6 +134,7 @@ def severities(profile):
             costs = [profile["run"].get(of, 0) for of in ("pair_cost_ps", "passed_pair_cost_ps")]
             cells[row["thread"]] = parts(region, row, own, inside, costs, in_team, len(node["rows"]) > 1)
             cells[row["thread"]]["executions"] = count(row, "main")
+            cells[row["thread"]].update(own_counters(profile, row, inside))
         executed = sum(count(one, "main") for inside in below.values() for of, _, one in inside if of == "section")
         few = executed < sum(count(row, "main") for row in executors)
         for thread, cell in cells.items():

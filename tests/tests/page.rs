@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use profile::analysis::Report;
+use profile::diff::{self, WRITERS, diff_runs};
 use profile::model::{
     Contention, ContentionSite, GuardKind, Node, Profile, Region, Row, Span, Thread,
 };
@@ -29,19 +30,34 @@ fn saved(name: &str) -> Profile {
     .unwrap()
 }
 
+/// A file that stands beside each page.
+const SOURCE: &str = "source.c";
+
 /// A folder with the page of a run, and what the page is held to.
 fn folder_of(profile: &Profile, others: &[Profile]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let report = Report::new(profile);
     let write = |name: &str, text: Vec<u8>| std::fs::write(folder.path().join(name), text).unwrap();
+    write(SOURCE, attempt("text").into_bytes());
     let mut page = Vec::new();
     let reports: Vec<Report<'_>> = others.iter().map(Report::new).collect();
     let mut page_of = Page::new(&report).with_sources(&[folder.path().to_owned()]);
     for (index, other) in reports.iter().enumerate() {
-        page_of = page_of.with_other(other);
         let mut text = Vec::new();
         (writer("analysis").unwrap().write)(other, &mut text).unwrap();
         write(&format!("other{index}.json"), text);
+    }
+    if !others.is_empty() {
+        let diff = diff_runs(
+            others,
+            std::slice::from_ref(profile),
+            diff::Noise::default(),
+        );
+        let as_json = WRITERS.iter().find(|writer| writer.name == "json").unwrap();
+        let mut text = Vec::new();
+        (as_json.write)(&diff, &mut text).unwrap();
+        write("diff.json", text);
+        page_of = page_of.with_others(&reports, diff);
     }
     page_of.write(&mut page).unwrap();
     write("page.html", page);
@@ -123,6 +139,20 @@ fn trees_are_the_sums_of_the_profile() {
     for name in ["imbalance", "mixed", "nested", "tasks"] {
         check("trees", &saved(name));
     }
+    check("trees", &counted("mixed"));
+}
+
+/// A run with two counters.
+fn counted(name: &str) -> Profile {
+    let mut profile = saved(name);
+    profile.run.counters = vec!["INSTRUCTIONS".to_owned(), "misses in L2".to_owned()];
+    for node in &mut profile.nodes {
+        for row in &mut node.rows {
+            let counters = vec![row.main.ns / 7, row.main.ns / 1_000 + row.main.count];
+            *row = row.clone().with_counters(counters);
+        }
+    }
+    profile
 }
 
 #[test]
@@ -147,6 +177,12 @@ fn it_fits_into_screens_of_all_sizes() {
     check("sizes", &saved("mixed"));
 }
 
+/// There is more than a small screen shows.
+#[test]
+fn it_can_be_read_light_dark_and_on_paper() {
+    check("appearance", &generated(120, 8));
+}
+
 /// Runs that differ in one region by more than they differ among each other.
 #[test]
 fn what_changed_is_told_from_noise() {
@@ -155,7 +191,7 @@ fn what_changed_is_told_from_noise() {
         let mut profile = now.clone();
         for node in &mut profile.nodes {
             let percent = if all_of == Some(node.region) {
-                150
+                600
             } else {
                 percent
             };
@@ -178,7 +214,14 @@ fn what_changed_is_told_from_noise() {
 
 /// A folder with the page of a program and its trace, and what the page is held to.
 fn traced(program: &str) -> tempfile::TempDir {
+    traced_as(program, program, &[])
+}
+
+/// The same, of a program whose file is called otherwise, run with arguments.
+fn traced_as(program: &str, name: &str, arguments: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
+    let source = fixtures().join("trace").join(program);
+    std::fs::copy(source, folder.path().join(name)).unwrap();
     let run = |command: &mut Command| {
         let output = command.current_dir(folder.path()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -188,9 +231,9 @@ fn traced(program: &str) -> tempfile::TempDir {
     let bin = romp_bin_dir().unwrap();
     run(Command::new(bin.join("rompcc"))
         .args(["--chunks", "-O1", "-fopenmp", "-o", "app"])
-        .arg(fixtures().join("trace").join(program))
+        .arg(Path::new(".").join(name))
         .env("ROMP_CC", "gcc"));
-    run(Command::new("./app").envs([
+    run(Command::new("./app").args(arguments).envs([
         ("ROMP_TRACE", "on"),
         ("OMP_NUM_THREADS", "2"),
         ("OMP_MAX_ACTIVE_LEVELS", "2"),
@@ -219,6 +262,7 @@ fn the_timeline_holds_what_the_profile_holds() {
 fn locks_go_from_one_thread_to_the_other() {
     let folder = traced("handovers.c");
     in_browser("handovers", folder.path());
+    in_browser("waits", folder.path());
 }
 
 #[test]
@@ -240,6 +284,18 @@ fn attempt(field: &str) -> String {
     format!(
         "<img src=x alt={field} onerror=window.harmed=1></script><script>window.harmed=1</script>\"' onload='window.harmed=1"
     )
+}
+
+#[test]
+fn the_timeline_names_on_what_tasks_depend() {
+    let folder = traced_as("sparselu.c", "sparselu.c", &["tasks", "4", "8"]);
+    in_browser("dependences", folder.path());
+}
+
+#[test]
+fn names_of_a_trace_stay_text() {
+    let folder = traced_as("handovers.c", "<img src=x onerror=window.harmed=1>.c", &[]);
+    in_browser("hostile_trace", folder.path());
 }
 
 #[test]
@@ -277,7 +333,12 @@ fn names_stay_text() {
             holders: Vec::new(),
         }],
     });
-    check("hostile", &profile);
+    let mut other = profile.clone();
+    other.run.application = attempt("other");
+    other.nodes.pop();
+    profile.regions[1].file = SOURCE.to_owned();
+    let folder = folder_of(&profile, &[other]);
+    in_browser("hostile", folder.path());
 }
 
 /// Numbers that look like those of a run.

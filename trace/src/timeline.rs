@@ -16,6 +16,7 @@ mod costs;
 
 use std::collections::HashMap;
 
+use profile::analysis::{PARTS, Part, losses_of};
 use profile::model::Profile;
 use profile::region_kind::{PseudoRegion, RegionKind};
 use profile::report::html::Columns;
@@ -23,6 +24,7 @@ use serde_json::json;
 
 use crate::analysis::kinds;
 use crate::analysis::waits::{Handover, Name, handovers};
+use crate::export::depends_on;
 use crate::read::{ReadError, Trace};
 use crate::record::Op;
 use crate::replay::{
@@ -114,6 +116,11 @@ impl State {
         class: Class::Outside,
         region: 0,
     };
+
+    /// Whether a thread forks the team of which it is a member next.
+    fn is_start_of(self, next: Self) -> bool {
+        self.class == Class::Manage && self.region == next.region && self.lane != next.lane
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -176,7 +183,13 @@ impl Listener for Drawing<'_> {
         }
         let next = self.state_after(open, event);
         if next != self.state {
-            self.slice(now);
+            match event {
+                // The start of who forked stands in its lane of the team, as that of others.
+                Event::Begin { fork: Some(_) } if self.state.is_start_of(next) => {
+                    self.last = self.last.max(now);
+                }
+                _ => self.slice(now),
+            }
             self.state = next;
         }
         if let Event::Begin { fork: Some(fork) } = event {
@@ -400,8 +413,10 @@ fn write_chunks(chunks: &mut [(u64, u64, u64, u64)], has: bool, columns: &mut Co
     }
 }
 
-/// Names of the regions, each with its index in the profile.
+/// Names of the regions, each with its index in the profile, what waiting and managing in it
+/// are among the parts of thread time, and on what its tasks depend.
 fn regions(trace: &Trace, profile: &Profile) -> Vec<serde_json::Value> {
+    let kinds = kinds(trace);
     let regions = profile.regions.iter().enumerate();
     let known: HashMap<_, usize> = regions
         .map(|(index, region)| {
@@ -415,7 +430,15 @@ fn regions(trace: &Trace, profile: &Profile) -> Vec<serde_json::Value> {
             let place = (region.region_type.as_str(), region.begin.file.as_str());
             known.get(&(place, region.begin.first, region.column))
         });
-        json!([crate::export::region(trace, number), region])
+        let kind = kinds.get(number as usize).copied().flatten();
+        let [waiting, managing] = kind.map_or([Part::Other; 2], losses_of);
+        json!([
+            crate::export::region(trace, number),
+            region,
+            PARTS[waiting as usize].id,
+            PARTS[managing as usize].id,
+            depends_on(trace, number)
+        ])
     });
     regions.collect()
 }

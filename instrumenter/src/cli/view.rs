@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use profile::analysis::Report;
+use profile::diff::{Noise, diff_runs};
 use profile::model::Profile;
 use profile::report::html::Page;
 
@@ -13,8 +14,8 @@ use super::{Failure, page};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Runs after the first are what it is compared with: regions are matched by file, \
-    function and directive. With three or more of them, what is within the spread of their \
-    times is greyed.\n\n\
+    function and directive. What romp diff calls noise is greyed; with three or more of them \
+    smaller changes are seen.\n\n\
     Example: romp view after.0.romp.json after.0.romp.trace before.*.romp.json"
 )]
 pub(super) struct Arguments {
@@ -38,16 +39,21 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let message = "error: one trace can be shown, that of the first profile".to_owned();
         return Err(Failure { message });
     }
-    let profile = super::load(path)?;
+    let profile = match others.as_slice() {
+        [] => super::load(path)?,
+        // Regions are matched: each is there once, as in `romp diff`.
+        _ => super::load_folded(path)?,
+    };
     let others: Vec<Profile> = others
         .iter()
-        .map(|path| super::load(path))
+        .map(|path| super::load_folded(path))
         .collect::<Result<_, Failure>>()?;
     let report = Report::new(&profile);
     let reports: Vec<Report<'_>> = others.iter().map(Report::new).collect();
     let mut page = page::page(&report, path, !arguments.no_source);
-    for other in &reports {
-        page = page.with_other(other);
+    if !reports.is_empty() {
+        let diff = diff_runs(&others, std::slice::from_ref(&profile), Noise::default());
+        page = page.with_others(&reports, diff);
     }
     if let Some(trace) = traces.first() {
         page = with_trace(page, trace, &profile)?;

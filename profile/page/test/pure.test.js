@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clusters, distance, setsApart } from "../clusters.js";
-import { isNoise, spreadOf } from "../compare.js";
 import { columnsOf } from "../costs.js";
-import { readCells } from "../data.js";
+import { cellsOf, readCells } from "../data.js";
 import { count, percentage, time } from "../format.js";
 import { CLASSES, firstAbove, timesIn } from "../spans.js";
+import { spanRun } from "../shown.js";
 import { listText, parseState, stateFragment } from "../state.js";
 import { locationTree, placesOf, valuesOf } from "../sums.js";
 
@@ -52,17 +52,6 @@ test("threads that spend their time alike are together, and what sets others apa
   assert.deepEqual(clusters([[1, 0]]), [[0]]);
 });
 
-test("a change is what other runs do not do", () => {
-  const before = spreadOf([100, 102, 98, 101]);
-  assert.equal(before.mean, 100.25);
-  assert.ok(before.spread !== null && before.spread > 4 && before.spread < 8);
-  assert.ok(isNoise(104, before));
-  assert.ok(!isNoise(120, before));
-  const one = spreadOf([100]);
-  assert.equal(one.spread, null);
-  assert.ok(isNoise(100.5, one) && !isNoise(102, one));
-});
-
 test("a link holds any name", () => {
   const values = { v: "explorer", c: "p1", x: listText(["group-a b", "t0->1~2", "50 %"]) };
   assert.deepEqual(parseState(stateFragment(values)), values);
@@ -87,4 +76,35 @@ test("neighbouring iterations share a column, each with its weight", () => {
     { first: 2, last: 3, executed: 0, ns: 0 },
     { first: 4, last: 4, executed: 2, ns: 7 },
   ]);
+});
+
+test("cells of values in any order are told by path, thread and metric", () => {
+  const value = (path, thread, metric, value) => ({ path, thread, metric, value });
+  const cells = cellsOf([value(2, 1, 0, 5), value(0, 0, 1, 3), value(2, 1, 0, 2), value(2, 4, 1, 9)], 3, 2);
+  assert.deepEqual([...cells.path], [0, 2, 2]);
+  assert.deepEqual([...cells.thread], [0, 1, 4]);
+  assert.deepEqual(cells.metrics.map(({ entry, value, starts }) => [[...entry], [...value], [...starts]]), [[[1], [7], [0, 0, 0, 1]], [[0, 2], [3, 9], [0, 1, 1, 2]]]);
+});
+
+test("a span of a trace has each thread's time once, by what it was", () => {
+  const ids = ["work", "serial", "barrier", "start", "idle"];
+  const model = {
+    metrics: ids.map((id) => ({ id, name: id, group: id, unit: "ns" })), sections: [], threads_at_once: 2,
+    threads: { name: ["0", "0->0", "0->1"] }, paths: { region: [0, 1, 1], caller: [null, 0, 0] },
+  };
+  const regions = [["parallel", 0, "barrier", "start"], ["barrier", 1, "barrier", "start"]];
+  const lane = (name, slices) => ({
+    name, bins: [], region: new Uint32Array(0), chunks: [],
+    from: Float64Array.from(slices, ([from]) => from), to: Float64Array.from(slices, ([, to]) => to),
+    what: Uint32Array.from(slices, ([, , region, kind]) => CLASSES.length * (region + 1) + kind),
+  });
+  // From 100 to 200 there is a team; thread 0->1 waits in a barrier of its own from 150 on.
+  const lanes = [lane("0", [[190, 200, 0, 3]]), lane("0->0", [[100, 190, 0, 1]]), lane("0->1", [[110, 150, 0, 1], [150, 190, 1, 2]])];
+  const sums = (run) => Object.fromEntries(run.cells.metrics.map(({ value }, at) => [ids[at], [...value].reduce((all, one) => all + one, 0)]));
+  const whole = spanRun(model, { regions, has_slices: true, lanes: ["0", "0->0", "0->1"] }, lanes, lanes, 0, 300);
+  assert.deepEqual(sums(whole), { work: 130, serial: 200, barrier: 40, start: 10, idle: 220 });
+  const one = spanRun(model, { regions, has_slices: true, lanes: [] }, lanes, [lanes[2]], 140, 160);
+  assert.deepEqual(sums(one), { work: 10, serial: 0, barrier: 10, start: 0, idle: 0 });
+  // The barrier has two call paths: a third stands for both.
+  assert.deepEqual([one.model.paths.region, [...one.cells.path]], [[0, 1, 1, 1], [1, 4]]);
 });

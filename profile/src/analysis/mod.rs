@@ -42,7 +42,7 @@ pub use own::OwnTime;
 pub use properties::Property;
 pub use ranks::Rank;
 pub use selection::{Selection, SelectionError};
-pub use severity::{PARTS, Part, PartRow, PartTimes, Severities, Severity};
+pub use severity::{PARTS, Part, PartRow, PartTimes, Severities, Severity, losses_of};
 pub use summary::Summary;
 pub use tables::{OnCallPaths, Table};
 pub use waits::{Contended, Latecomer, Lateness, Pattern, Spread};

@@ -16,7 +16,7 @@ use super::overheads::{Overheads, category};
 use super::tree::{Tree, TreeNode};
 use crate::columns::{Measures, Quantity, occupied};
 use crate::model::Profile;
-use crate::overheads::{self, Category};
+use crate::overheads::{self, Category, Charge};
 use crate::region_kind::RegionKind;
 
 /// What thread time was. The discriminant is the index in [`PARTS`].
@@ -410,9 +410,42 @@ fn lost(category: Category, kind: RegionKind, quantity: Quantity) -> Part {
     }
 }
 
+/// What waiting in a construct of a kind is, and what managing it is, where no more is known
+/// of the time than that. Of sections it is not known whether there were too few.
+#[must_use]
+pub fn losses_of(kind: RegionKind) -> [Part; 2] {
+    let costs = || {
+        overheads::of(kind).map(|cost| match cost.charge {
+            Charge::To(category) => (category, cost.quantity),
+            Charge::BySections => (Category::Imbal, cost.quantity),
+        })
+    };
+    [false, true].map(|is_management| {
+        let fits = |(category, _): &(Category, _)| (*category == Category::Mgmt) == is_management;
+        let found = costs().find(fits);
+        found.map_or(Part::Other, |(category, quantity)| {
+            lost(category, kind, quantity)
+        })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_that_is_only_known_to_be_lost_goes_to_the_part_of_its_construct() {
+        for (kind, expected) in [
+            (RegionKind::Loop, [Part::Imbalance, Part::Other]),
+            (RegionKind::Single, [Part::LittleWork, Part::Other]),
+            (RegionKind::Critical, [Part::Critical, Part::Other]),
+            (RegionKind::Parallel, [Part::Imbalance, Part::Start]),
+            (RegionKind::Task, [Part::Other, Part::Creation]),
+            (RegionKind::Taskwait, [Part::Taskwait, Part::Other]),
+        ] {
+            assert_eq!(losses_of(kind), expected, "{kind:?}");
+        }
+    }
 
     #[test]
     fn parts_stand_in_the_order_of_their_numbers_and_groups_together() {

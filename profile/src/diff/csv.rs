@@ -7,7 +7,7 @@
 use std::io::{self, Write};
 
 use super::{CauseChange, ComparedRegion, Diff, Status};
-use crate::report::csv::{quoted, seconds};
+use crate::printable::{quoted, seconds};
 use crate::runs::Sample;
 
 /// Writes the table.

@@ -133,6 +133,9 @@ pub struct ComparedRegion {
     pub directive_before: Option<String>,
     /// Whether it is in both programs.
     pub status: Status,
+    /// Its index in the profile of the first of the second runs, if it is there.
+    #[serde(skip)]
+    pub index: Option<usize>,
 }
 
 /// A time before and after.
@@ -299,6 +302,9 @@ fn place(old: &Analysed<'_>, new: &Analysed<'_>, pair: Pair) -> Option<ComparedR
             .filter(|was| was.directive != region.directive)
             .and_then(directive),
         status,
+        index: pair
+            .after
+            .and_then(|region| new.common.in_profile(0, region)),
     })
 }
 

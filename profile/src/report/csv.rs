@@ -16,13 +16,12 @@
 //! decimals, the clock's own unit, which is exact but for the call graph's
 //! averages over threads; percentages are not rounded either.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::general_facts;
 use crate::analysis::{Barrier, Efficiency, OverheadRow, Report, Share, Table, Times};
 use crate::overheads::Category;
-use crate::printable::printable;
+use crate::printable::{quoted, seconds};
 
 /// Writes the report.
 ///
@@ -327,23 +326,4 @@ fn times(times: Times) -> String {
 
 fn share(share: Share) -> String {
     format!("{},{}", seconds(share.ns), share.percent)
-}
-
-/// Nanoseconds as seconds, exactly.
-pub(crate) fn seconds(ns: u64) -> String {
-    format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
-}
-
-/// A name as it can stand between separators. A spreadsheet computes what begins
-/// as a formula, so a quotation mark stands in front of it: then it is text.
-pub(crate) fn quoted(field: &str) -> Cow<'_, str> {
-    let mut field = printable(field);
-    if field.starts_with(['=', '+', '-', '@']) {
-        field = Cow::Owned(format!("'{field}"));
-    }
-    if field.contains([',', '"']) {
-        Cow::Owned(format!("\"{}\"", field.replace('"', "\"\"")))
-    } else {
-        field
-    }
 }

@@ -17,11 +17,12 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::csv::{seconds, section};
+use super::csv::section;
 use super::general_facts;
 use crate::analysis::{Label, Processor, Report, Table, processor};
 use crate::columns::Quantity;
 use crate::printable::is_command;
+use crate::printable::seconds;
 use crate::region_kind::RegionKind;
 
 /// Words by which the reader tells constructs apart, wherever they stand.

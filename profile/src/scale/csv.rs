@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 
 use super::{Amounts, Part, Scaling};
-use crate::report::csv::quoted;
+use crate::printable::quoted;
 
 pub(super) fn write(scaling: &Scaling, out: &mut dyn Write) -> io::Result<()> {
     write!(

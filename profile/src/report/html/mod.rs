@@ -4,6 +4,7 @@
 
 mod cells;
 mod clock;
+mod comparison;
 mod first;
 mod model;
 mod sections;
@@ -16,6 +17,7 @@ use std::io::{self, Write};
 
 use super::escape::escaped;
 use crate::analysis::{PartTimes, Report};
+use crate::diff::Diff;
 use crate::printable::write_json;
 
 /// The modules of the page, each after those that it imports.
@@ -36,6 +38,7 @@ const MODULES: &[(&str, &str)] = &[
     ("threads.js", include_str!("../../../page/threads.js")),
     ("compare.js", include_str!("../../../page/compare.js")),
     ("spans.js", include_str!("../../../page/spans.js")),
+    ("shown.js", include_str!("../../../page/shown.js")),
     ("selected.js", include_str!("../../../page/selected.js")),
     ("timeline.js", include_str!("../../../page/timeline.js")),
     ("main.js", include_str!("../../../page/main.js")),
@@ -47,7 +50,8 @@ pub struct Page<'r, 'p> {
     report: &'r Report<'p>,
     sources: Sources,
     sections: Vec<(String, Vec<u8>)>,
-    others: Vec<&'r Report<'p>>,
+    others: &'r [Report<'p>],
+    diff: Option<Diff>,
     parts: PartTimes,
 }
 
@@ -67,7 +71,8 @@ impl<'r, 'p> Page<'r, 'p> {
             parts: report.severities().sum(),
             sources: Sources::default(),
             sections: Vec::new(),
-            others: Vec::new(),
+            others: &[],
+            diff: None,
             report,
         }
     }
@@ -80,10 +85,11 @@ impl<'r, 'p> Page<'r, 'p> {
         self
     }
 
-    /// With another run to compare this one with. Counters are taken to be the same.
+    /// With other runs, and what the comparison of them with this one came to. Counters are
+    /// taken to be the same.
     #[must_use]
-    pub fn with_other(mut self, other: &'r Report<'p>) -> Self {
-        self.others.push(other);
+    pub fn with_others(mut self, others: &'r [Report<'p>], diff: Diff) -> Self {
+        (self.others, self.diff) = (others, Some(diff));
         self
     }
 
@@ -142,7 +148,8 @@ impl<'r, 'p> Page<'r, 'p> {
             .iter()
             .map(|(name, _)| name.as_str())
             .collect();
-        model["others"] = self.others.iter().map(|other| model::side(other)).collect();
+        model["others"] = self.others.iter().map(model::side).collect();
+        model["comparison"] = self.diff.as_ref().map(comparison::comparison).into();
         let mut json = Vec::new();
         write_json(&mut json, &model)?;
         sections::write("model", &sections::packed(&json), out)?;

@@ -1,0 +1,256 @@
+"""Checks of the page of a program with its trace, see check.py."""
+
+import collections
+
+from browser import choose, chromium, go, json_of, model_of, open_all, rows, shown
+
+
+def timeline(folder):
+    """Lanes hold what the profile holds; keys and links show a span."""
+    profile = json_of(folder, "profile")
+    with chromium() as browser:
+        with shown(browser, f"{folder}/page.html", "#v=timeline") as page:
+            page.wait_for_selector("table.data")
+            lanes = lanes_of(page)
+            for thread, sums in lanes.items():
+                assert sum(sums) == profile_duration(page), (thread, sums)
+            members = collections.Counter()
+            for node in profile["nodes"]:
+                if node["parent"] is not None:
+                    continue
+                for row in node["rows"]:
+                    # From a member's end to the join it stands in no lane.
+                    members[row["thread"]] += row.get("main", {}).get("ns", 0) - row.get("exit", {}).get("ns", 0)
+            for index, thread in enumerate(profile["threads"]):
+                name = "->".join(str(number) for number in thread["path"])
+                busy = sum(sum(sums[1:]) for lane, sums in lanes.items() if lane == name or lane.startswith(name + "->"))
+                if len(thread["path"]) == 2:
+                    assert abs(busy - members[index]) <= 2000 + busy / 1000, (name, busy, members[index])
+            page.locator(".lanes").focus()
+            for key in ["+", "+", "ArrowRight", "-"]:
+                page.keyboard.press(key)
+            assert "t0=" in page.url and "t1=" in page.url, page.url
+            link, seen = page.url.split("#")[1], page.locator("#app").inner_text()
+            box = page.locator(".lanes").bounding_box()
+            page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 8)
+            assert "ns" in page.locator(".said").first.inner_text()
+            team = page.locator(".lane-names button[aria-expanded]").first
+            team.click()
+            assert team.get_attribute("aria-expanded") == "false"
+        with shown(browser, f"{folder}/page.html", "#" + link) as page:
+            page.wait_for_selector("table.data")
+            assert page.locator("#app").inner_text() == seen
+
+
+def handovers(folder):
+    """Who waited for a lock or a critical gets it after it was given back, by another thread."""
+    with chromium() as browser, shown(browser, f"{folder}/page.html", "#v=timeline") as page:
+        page.wait_for_selector("table.data")
+        told = page.eval_on_selector_all(
+            "table.data", "tables => tables.filter(one => one.caption.textContent.includes('hand-over')).flatMap(one => [...one.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.querySelector('.num')?.dataset.value ?? cell.textContent)))"
+        )
+        assert {row[0].split()[0] for row in told} == {"critical", "lock"}, told
+        for what, giver, getter, given, got, waited in told:
+            assert giver != getter and int(given) <= int(got) and int(waited) > 0, (what, giver, getter)
+            assert int(got) - int(waited) <= int(given), "it was asked for before it was given back"
+        waiting = [row[2] for row in lanes_of(page).values()]
+        assert max(waiting) >= max(int(row[-1]) for row in told), "a wait for a lock is no work"
+
+
+def selection(folder):
+    """A span and a thread that are selected in the timeline are all that the other views tell of."""
+    model = model_of(folder)
+    with chromium() as browser:
+        with shown(browser, f"{folder}/page.html", "#v=timeline") as page:
+            page.wait_for_selector("table.data")
+            end = profile_duration(page)
+            assert not page.locator(".selected").is_visible()
+            page.locator(".lane-names .lane").last.click()
+            assert len(lanes_of(page)) == 1
+            thread = next(iter(lanes_of(page)))
+            go(page, f"#v=timeline&t0={end // 4}&t1={end // 2}&ln={thread.replace('>', '%3E')}")
+            lane = lanes_of(page)[thread]
+            assert abs(sum(lane) - (end // 2 - end // 4)) <= len(lane)
+            follow(page, "overview")
+            page.wait_for_selector(".selected table.data")
+            told = told_in(page, ".selected")
+            for kind in range(1, len(lane)):
+                assert abs(sum(row[kind] for row in told) - lane[kind]) <= len(told) + 1, (kind, told, lane)
+            trees_of_the_span(page, lane, f"t{thread}")
+            lists_of_the_span(page, lane)
+            page.locator(".selected button").click()
+            assert not page.locator(".selected").is_visible() and "t1=" not in page.url
+            follow(page, "explorer")
+            open_all(page, "Metrics")
+            assert sum(rows(page, "Metrics")[metric["id"]] for metric in model["metrics"] if metric["unit"] == "ns" and metric["id"] in rows(page, "Metrics")) == model["thread_time_ns"]
+        with shown(browser, f"{folder}/page.html", f"#v=explorer&t0=0&t1={end}") as page:
+            open_all(page, "Metrics")
+            told = rows(page, "Metrics")
+            times = [metric["id"] for metric in model["metrics"] if metric["unit"] == "ns"]
+            whole = end * model["threads_at_once"]
+            assert abs(sum(told.get(name, 0) for name in times) - whole) <= len(times), told
+            page.locator(".selected button").click()
+            open_all(page, "Metrics")
+            of_run = rows(page, "Metrics")
+            # All of the trace is the run. How a team ends is told by the run alone.
+            ends = ["start", "end", "idle", "small_teams"]
+            parts = [[name] for name in times if name not in [*ends, "measuring"]] + [ends]
+            for part in parts:
+                span, run = [sum(of.get(name, 0) for name in part) for of in (told, of_run)]
+                assert abs(span - run) <= whole / 100 + 200_000, (part, told, of_run)
+
+
+def follow(page, view):
+    page.evaluate("view => document.querySelector(`nav a[data-view=${view}]`).click()", view)
+    page.wait_for_function("view => view === 'overview' || document.querySelector('#app .view') !== null", arg=view)
+
+
+def trees_of_the_span(page, lane, node):
+    """The trees have the time of the thread in the span, by what it was, and nothing else."""
+    follow(page, "explorer")
+    page.wait_for_selector(".tree")
+    for tree in ["Metrics", "Calls", "Threads"]:
+        open_all(page, tree)
+    told = rows(page, "Metrics")
+    _, work, waiting, managing, tasks = lane
+    assert abs(told["work"] - work - tasks) <= 1, (told, lane)
+    assert abs(sum(told.values()) - work - waiting - managing - tasks) <= len(told), (told, lane)
+    for metric in [name for name, value in told.items() if value > 0]:
+        choose(page, "Metrics", metric)
+        assert abs(sum(rows(page, "Calls").values()) - told[metric]) <= 1, metric
+        choose(page, "Calls", "program")
+        page.locator('.tree[aria-label="Calls"] .row[data-node="program"] .toggle').click()
+        threads = rows(page, "Threads")
+        assert threads == {name: told[metric] if name == node else 0 for name in threads}, (metric, threads)
+        page.locator('.tree[aria-label="Calls"] .row[data-node="program"] .toggle').click()
+
+
+def lists_of_the_span(page, lane):
+    """Regions, source and threads have the same times."""
+    follow(page, "region")
+    own = {row[0]: row[1] for row in told_in(page, "#app")}
+    assert abs(sum(own.values()) - sum(lane[1:])) <= len(own), (own, lane)
+    name = max(own, key=own.get)
+    text = page.locator("#app table.data tbody tr", has_text=name).first.locator(".num").first.inner_text()
+    page.locator("#app table.data a", has_text=name).first.click()
+    members = page.locator("#app table.data", has=page.locator("caption", has_text="each thread did")).locator("tbody tr")
+    assert members.count() == 1, members.all_inner_texts()
+    follow(page, "source")
+    page.wait_for_selector(f".mark:has(.parts[title^='{name}'])")
+    assert page.locator(f".mark:has(.parts[title^='{name}'])").inner_text().strip() == text
+    follow(page, "threads")
+    page.wait_for_selector("details.more table.data", state="attached")
+    matrix = told_in(page, "details.more")
+    assert len(matrix) == 1 and abs(sum(matrix[0][1:]) - sum(own.values())) <= 1, (matrix, own)
+
+
+def waits(folder):
+    """Who kept whom waiting, who came last and how late, and how long instances took: as the profile says."""
+    model, profile = model_of(folder), json_of(folder, "profile")
+    names, met = model["threads"]["name"], collections.Counter()
+    assert names == ["->".join(str(number) for number in thread["path"]) for thread in profile["threads"]]
+    with chromium() as browser, shown(browser, f"{folder}/page.html", "#v=region") as page:
+        for region in sorted(set(model["paths"]["region"])):
+            go(page, f"#v=region&r={region}")
+            told = tables_of(page)
+            for guard in [one for one in profile["contention"] if any(site["region"] == region for site in one["sites"])]:
+                sites = [[site[name] for name in ["acquisitions", "waited", "wait_ns", "max_wait_ns", "hold_ns"]] for site in guard["sites"]]
+                assert sites in told["Had "], (region, sites, told)
+                holders = [[holder["waited"], holder["wait_ns"]] for site in guard["sites"] for holder in site.get("holders", [])]
+                assert not holders or holders in told["Who had it"], (region, holders, told)
+                met["contention"] += 1
+            late = {names[one["thread"]]: [one["last"], one["late_ns"]] for one in profile["arrivals"] if one["region"] == region}
+            if late:
+                rows_of = page.locator("table.data", has=page.locator("th", has_text="Times last")).locator("tbody tr")
+                for row in rows_of.all():
+                    values = [int(one.get_attribute("data-value")) for one in row.locator(".num").all()]
+                    assert values[:2] == late[row.locator("th").inner_text()], (region, values, late)
+                met["arrivals"] += rows_of.count()
+            buckets = collections.defaultdict(collections.Counter)
+            for one in [one for one in profile["distributions"] if one["region"] == region]:
+                for bucket in one["histogram"]:
+                    buckets[one["part"]][bucket["from_ns"]] += bucket["count"]
+            for part, counts in buckets.items():
+                assert [[counts[begin]] for begin in sorted(counts)] in told[""], (region, part, counts, told)
+                met["instances"] += 1
+    assert all(met[name] > 0 for name in ["contention", "arrivals", "instances"]), met
+
+
+def tables_of(page):
+    """The numbers of each table, by how its caption begins."""
+    told = page.eval_on_selector_all(
+        "table.data", "tables => tables.map(table => [table.caption.textContent, [...table.tBodies[0].rows].map(row => [...row.querySelectorAll('.num')].map(one => Number(one.dataset.value)))])"
+    )
+    found = collections.defaultdict(list)
+    for caption, numbers in told:
+        found[next((name for name in ["Had ", "Who had it"] if caption.startswith(name)), "")].append(numbers)
+    return found
+
+
+def hostile_trace(folder):
+    """What a file is called is text in the timeline, too."""
+    with chromium() as browser, shown(browser, f"{folder}/page.html", "#v=timeline") as page:
+        page.wait_for_selector("table.data")
+        assert "<img src=x onerror=window.harmed=1>" in page.locator("#app").inner_text()
+        box = page.locator(".lanes").bounding_box()
+        for part in range(1, 10):
+            page.mouse.move(box["x"] + box["width"] * part / 10, box["y"] + box["height"] - 8)
+        for view in ["overview", "explorer", "region", "source", "threads"]:
+            go(page, f"#v={view}&t0=0&t1=1000000000000")
+            page.wait_for_selector(".selected p")
+            assert page.evaluate("window.harmed") is None and page.locator("img").count() == 0, view
+
+
+def dependences(folder):
+    """On what the tasks of a construct depend is named where the timeline tells of it."""
+    with chromium() as browser, shown(browser, f"{folder}/page.html", "#v=timeline") as page:
+        page.wait_for_selector("table.data")
+        told = page.locator("table.data", has=page.locator("caption", has_text="Regions")).locator("tbody tr th").all_inner_texts()
+        for items in ["inout:diagonal[0]", "in:diagonal[0], inout:right[0]", "in:left[0], in:above[0], inout:inner[0]"]:
+            assert any(text.startswith("TASK ") and text.endswith(f"depends on {items}") for text in told), (items, told)
+
+
+def told_in(page, place):
+    return page.eval_on_selector_all(
+        f"{place} table.data tbody tr", "rows => rows.map(row => [row.cells[0].textContent, ...[...row.querySelectorAll('.num')].map(one => Number(one.dataset.value))])"
+    )
+
+
+def iterations(folder):
+    """The map of a loop's iterations says what `romp trace loops --table` says."""
+    expected = collections.defaultdict(dict)
+    with open(f"{folder}/loops.txt", encoding="utf-8") as file:
+        for line in list(file)[1:]:
+            region, first, _, executed, ns = line.rstrip("\n").split("\t")
+            expected[region][int(first)] = (float(executed), float(ns))
+    assert expected
+    names, model = list(expected), model_of(folder)
+    with chromium() as browser, shown(browser, f"{folder}/page.html", "#v=region") as page:
+        met = 0
+        for region in sorted(set(model["paths"]["region"])):
+            go(page, f"#v=region&r={region}")
+            told = page.locator("table.data", has=page.locator("caption", has_text="Most expensive first"))
+            if told.count() == 0:
+                continue
+            row = told.locator("tbody tr").first
+            first = int(row.locator("th").inner_text().split()[1])
+            ns = int(row.locator(".num").first.get_attribute("data-value"))
+            dearest = [max(ns for _, ns in expected[name].values()) for name in names]
+            assert any(abs(ns - most) <= 1 and abs(expected[name][first][1] - most) < 0.2 for name, most in zip(names, dearest)), (first, ns, dearest)
+            met += 1
+        assert met == len(expected), (met, names)
+
+
+def lanes_of(page):
+    told = page.eval_on_selector_all(
+        "table.data", "tables => [...tables[0].tBodies[0].rows].map(row => [row.cells[0].textContent, [...row.querySelectorAll('.num')].map(one => Number(one.dataset.value))])"
+    )
+    return dict(told)
+
+
+def profile_duration(page):
+    words = page.locator(".said").first.inner_text().split(" to ")[1]
+    return int(words.split()[0])
+
+
+CHECKS = [timeline, handovers, selection, iterations, waits, hostile_trace, dependences]
