@@ -95,7 +95,7 @@ impl Quantity {
             Self::WaitTime => "time of the whole construct, without the tasks executed there.",
             Self::TaskTime => "time of the tasks that the thread executed while it waited.",
             Self::OwnTime => "time of the whole construct, without what was entered in it.",
-            Self::ManagementTime => "time that is neither in sections nor in the barrier.",
+            Self::ManagementTime => "time that is neither in sections or tasks nor in the barrier.",
             Self::Counter(_) => "what the processor or the kernel counted in the whole construct.",
         }
     }
@@ -135,7 +135,9 @@ impl Quantity {
             Self::OwnTime => row.main.ns.saturating_sub(measures.nested.all),
             Self::ManagementTime => {
                 let wait = row.ibarr.ns + measures.nested.hidden_wait;
-                let others = measures.nested.sections.ns + wait;
+                // Sections, and the tasks that a thread executes at the barriers that some
+                // compilers put in front of the last one.
+                let others = measures.nested.in_body + wait;
                 row.main.ns.saturating_sub(others)
             }
             Self::Counter(index) => row.counters().get(index).copied().unwrap_or(0),

@@ -7,6 +7,9 @@
 mod by_hand;
 #[path = "analyses/selection.rs"]
 mod selection;
+mod sums;
+#[path = "analyses/tasks.rs"]
+mod tasks;
 
 use by_hand::{SECOND, node, row, run};
 use profile::analysis::{Barrier, Pattern, Report, Selection, SelectionError};

@@ -141,3 +141,55 @@ fn chunks_are_counted_where_they_are_asked_for() {
         }
     }
 }
+
+/// The wait at the end of what could be cancelled is told by the runtime's barrier. Nobody
+/// passes it sooner for that.
+#[test]
+fn the_barriers_of_what_could_be_cancelled_are_measured() {
+    let bin = romp_bin_dir().unwrap();
+    let fixture = Fixture::read("counts/cancellable.c").unwrap();
+    for compiler in ["gcc", "clang"] {
+        let found = Compiler::find(compiler).unwrap();
+        let program = build(&fixture, &found, "gnu11", Build::Instrumented(&bin)).unwrap();
+        for threads in ["1", "3"] {
+            let case = format!("{compiler}, {threads} threads");
+            let ran = run(&fixture, &program, &[("OMP_NUM_THREADS", threads)]).unwrap();
+            assert_eq!(ran.stdout().trim(), "0", "{case}");
+            let profile = ran.profile().unwrap();
+            let contradictions = invariants::contradictions(&profile);
+            assert_eq!(contradictions, Vec::<String>::new(), "{case}");
+            let mut constructs = 0;
+            for node in &profile.nodes {
+                let region = &profile.regions[node.region];
+                if !matches!(region.kind, RegionKind::Loop | RegionKind::Sections) {
+                    continue;
+                }
+                constructs += 1;
+                assert_eq!(region.unsplit, None, "{case} {region:?}");
+                for row in &node.rows {
+                    assert_eq!(row.ibarr.count, row.main.count, "{case} {region:?}");
+                }
+            }
+            assert_eq!(constructs, 3, "{case}");
+        }
+    }
+}
+
+/// A static runtime has its own barrier, of which nothing is told.
+#[test]
+fn a_static_runtime_keeps_its_barrier() {
+    let bin = romp_bin_dir().unwrap();
+    let mut fixture = Fixture::read("counts/cancellable_only.c").unwrap();
+    let flags = ["-static", "-Wl,--no-warnings"].map(str::to_owned);
+    fixture.header.flags.extend(flags);
+    let gcc = Compiler::find("gcc").unwrap();
+    let program = build(&fixture, &gcc, "gnu11", Build::Instrumented(&bin)).unwrap();
+    let ran = run(&fixture, &program, &[("OMP_NUM_THREADS", "3")]).unwrap();
+    assert_eq!(ran.stdout().trim(), "0");
+    let profile = ran.profile().unwrap();
+    let mut regions = profile.regions.iter();
+    let of = regions
+        .find(|region| region.kind == RegionKind::Loop)
+        .unwrap();
+    assert!(of.unsplit.is_some(), "{of:?}");
+}

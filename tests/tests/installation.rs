@@ -95,6 +95,14 @@ fn the_archive_shows_the_interface_and_nothing_else() {
     };
     let (requests, weak): (Vec<&str>, Vec<&str>) = weak.partition(asks_for_a_chunk);
     assert_eq!(requests.len(), 18, "{requests:?}");
+    let is_barrier = |name: &&str| {
+        name.ends_with("_barrier")
+            || ["GOMP_loop_end", "GOMP_sections_end"]
+                .iter()
+                .any(|end| name.starts_with(end))
+    };
+    let (barriers, weak): (Vec<&str>, Vec<&str>) = weak.into_iter().partition(is_barrier);
+    assert_eq!(barriers.len(), 7, "{barriers:?}");
     assert_eq!(
         weak,
         [

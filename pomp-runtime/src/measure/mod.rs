@@ -64,6 +64,7 @@ pub(crate) mod team;
 pub(crate) mod team_lookup;
 pub(crate) mod thread;
 pub(crate) mod trace;
+mod unsplit_barrier;
 pub(crate) mod untimed;
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 use profile::descriptor::Descriptor;
 use profile::functions::{self, Filter};
 use profile::group::{self, Groups};
-use profile::region_kind::RegionKind;
+use profile::region_kind::{Barrier, RegionKind};
 
 use super::config;
 use super::errno;
@@ -41,7 +41,8 @@ pub(crate) struct Region {
     /// The region of the sections in it, or of its executions if it is a task,
     /// for sources that give them none.
     part: SharedRef<Region>,
-    /// Whether a member of a team was told to wait at its end.
+    /// Whether a member of a team was told to wait at its end, or a runtime told of the
+    /// barrier of a construct that could not be split.
     tells_barrier: AtomicBool,
     /// Of a parallel region: whether anything else happened in a member's part.
     holds_others: AtomicBool,
@@ -81,6 +82,25 @@ impl Region {
         if self.hides_barrier() {
             self.tells_barrier.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// A construct within a team that could not be split, so that its barrier has no events.
+    pub(super) fn is_unsplit(&self) -> bool {
+        is_unsplit(self.kind, &self.descriptor)
+    }
+
+    /// The runtime tells of the barrier at the end of this construct.
+    pub(super) fn tells_of_end(&self) {
+        // Most find it set: nobody writes then to what all read.
+        if !self.tells_barrier.load(Ordering::Relaxed) {
+            self.tells_barrier.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Why the wait at its end is not told from the rest, if it is not.
+    pub(crate) fn hides_end(&self) -> Option<&str> {
+        let is_told = self.is_unsplit() && self.tells_barrier.load(Ordering::Relaxed);
+        self.descriptor.unsplit.as_deref().filter(|_| !is_told)
     }
 
     /// The region to which a section's events belong.
@@ -214,8 +234,24 @@ pub(crate) fn register(descriptor: Descriptor) -> Option<&'static Region> {
     Some(region)
 }
 
+/// Whether there is a construct within teams that could not be split.
+static SOME_IS_UNSPLIT: AtomicBool = AtomicBool::new(false);
+
+/// Whether there is a construct within teams that could not be split.
+#[inline(always)]
+pub(crate) fn some_is_unsplit() -> bool {
+    SOME_IS_UNSPLIT.load(Ordering::Relaxed)
+}
+
+fn is_unsplit(kind: RegionKind, descriptor: &Descriptor) -> bool {
+    descriptor.unsplit.is_some() && !kind.is_parallel() && kind.unsplit() != Barrier::Measured
+}
+
 fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'static Region> {
     let kind = RegionKind::nearest(&descriptor.region_type);
+    if is_unsplit(kind, &descriptor) {
+        SOME_IS_UNSPLIT.store(true, Ordering::Relaxed);
+    }
     leak(Region {
         off: disabled().contain(group::of(kind)) || !is_wanted(&descriptor),
         descriptor,

@@ -133,7 +133,7 @@ fn describe(region: &Region) -> model::Region {
         ordinal: descriptor.ordinal,
         schedule: descriptor.schedule,
         num_sections: descriptor.num_sections,
-        unsplit: descriptor.unsplit,
+        unsplit: region.hides_end().map(str::to_owned),
         code: descriptor.code,
         near: false,
     }

@@ -34,4 +34,6 @@ pub mod uninstrumented;
 mod unplaced_locks;
 mod unreached;
 #[cfg(not(test))]
+mod unsplit_barriers;
+#[cfg(not(test))]
 mod weak;

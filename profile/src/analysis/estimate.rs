@@ -74,7 +74,9 @@ pub(super) fn complete(tree: &mut Tree<'_>, profile: &Profile) {
 pub(super) fn hide_taskloops(tree: &mut Tree<'_>, profile: &Profile) {
     for here in 0..tree.nodes.len() {
         let node = &tree.nodes[here];
-        if node.kind != RegionKind::Taskloop {
+        // Outside teams a thread has no others that could execute its tasks.
+        let is_in_team = node.scope.or(node.beside).is_some();
+        if node.kind != RegionKind::Taskloop || !is_in_team {
             continue;
         }
         let directive = profile.regions[node.region].directive.as_deref();

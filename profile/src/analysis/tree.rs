@@ -323,8 +323,12 @@ impl Nested {
         }
         // An estimated barrier is what the construct's own part leaves over.
         let is_estimated = parent.barrier == Barrier::Estimated
-            && !parent.kind.is_parallel()
-            && child.within == PseudoRegion::Main;
+            && match parent.kind {
+                kind if kind.is_parallel() => false,
+                // Their own part is in their parts: a task in their body is none of those.
+                RegionKind::Sections => is_in_body(child.within),
+                _ => child.within == PseudoRegion::Main,
+            };
         // What a thread enters while it waits stands in a task; those of a `taskloop` have
         // no node of their own.
         let is_task = child.kind.is_task_execution() && is_estimated;

@@ -27,7 +27,7 @@ struct Construct {
 fn construct() -> impl Strategy<Value = Construct> {
     use RegionKind::{
         Atomic, Barrier, Critical, Flush, Lock, Loop, Master, Ordered, Parallel, ParallelLoop,
-        Scope, Single, Task, TaskExec, Taskgroup, Taskwait, User,
+        Scope, Single, Task, TaskExec, Taskgroup, Taskloop, Taskwait, User,
     };
     let header = |kinds: Vec<RegionKind>| {
         (
@@ -65,6 +65,7 @@ fn construct() -> impl Strategy<Value = Construct> {
             Task,
             TaskExec,
             Taskgroup,
+            Taskloop,
             Taskwait,
         ];
         (header(kinds), proptest::collection::vec(inner, 0..4)).prop_map(build)
@@ -182,14 +183,18 @@ impl Simulation {
         taken
     }
 
-    /// What is directly below sections is sections, and in a wait for tasks or
-    /// other threads there is nothing but tasks.
+    /// What is directly below sections is sections and the tasks that a thread executes
+    /// while it waits for others in them, and in a wait for tasks or other threads there is
+    /// nothing but tasks.
     fn run_inside(&mut self, it: &Construct, node: usize, threads: &[usize]) -> Vec<u64> {
         let wrapped = |kind| {
-            let wrap = |inside: &Construct| Construct {
-                kind,
-                inside: vec![inside.clone()],
-                ..inside.clone()
+            let wrap = |inside: &Construct| match (it.kind, inside.kind.is_task_execution()) {
+                (RegionKind::Sections, true) => inside.clone(),
+                _ => Construct {
+                    kind,
+                    inside: vec![inside.clone()],
+                    ..inside.clone()
+                },
             };
             it.inside.iter().map(wrap).collect()
         };

@@ -8,6 +8,7 @@ mod locks;
 mod sampling;
 mod tasks;
 mod teams;
+mod unsplit_barrier;
 mod waits;
 
 use profile::model::{Node, Profile};
