@@ -95,8 +95,8 @@ fn full() -> Profile {
     profile.run.runtimes = vec![profile::model::Runtime {
         path: "libgomp.so.1".to_owned(),
         threads: 2,
+        not_visible: vec!["flush".to_owned()],
     }];
-    profile.run.not_visible = vec!["flush".to_owned()];
     profile.run.parallel_ns = Some(7);
     profile.run.rank = Some(0);
     profile.ranks = vec![profile.run.clone()];
