@@ -41,8 +41,12 @@ pub unsafe fn answer_collector(requests: *mut c_void) -> c_int {
     type Answer = unsafe extern "C" fn(*mut c_void) -> c_int;
     // SAFETY: null is the `None` of a function pointer, and a function of this name has this
     // type.
-    let next: Option<Answer> =
-        unsafe { std::mem::transmute(dynamic::next(&NEXT, c"__omp_collector_api")) };
+    let next: Option<Answer> = unsafe {
+        std::mem::transmute::<*const c_void, Option<Answer>>(dynamic::next(
+            &NEXT,
+            c"__omp_collector_api",
+        ))
+    };
     // SAFETY: as the caller promises.
     unsafe {
         match next {

@@ -195,7 +195,9 @@ pub mod asked {
         let ask = FIRST.get().map(|runtime| runtime.thread_num).or_else(|| {
             // SAFETY: null is the `None` of a function pointer, and runtimes define the
             // routine of this name so.
-            unsafe { std::mem::transmute::<_, Option<Ask>>(dynamic::next(&NEXT, ROUTINE)) }
+            unsafe {
+                std::mem::transmute::<*const c_void, Option<Ask>>(dynamic::next(&NEXT, ROUTINE))
+            }
         });
         ask.map_or(0, |ask| usize::try_from(ask()).unwrap_or(0))
     }
