@@ -8,4 +8,7 @@ fn main() {
     for name in asked {
         println!("cargo::rustc-cdylib-link-arg=-Wl,--defsym=omp_{name}=romp_run_{name}");
     }
+    // Of the library's own names tools look for this one, and find ours.
+    let collector = "__omp_collector_api=romp_run_collector_api";
+    println!("cargo::rustc-cdylib-link-arg=-Wl,--defsym={collector}");
 }

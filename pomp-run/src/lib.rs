@@ -9,6 +9,7 @@
 #![allow(non_snake_case)] // The names are others'.
 
 use std::arch::{global_asm, naked_asm};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use pomp::gomp::{self, entries};
 use pomp::{ompt, uninstrumented};
@@ -86,11 +87,21 @@ jumps! {
 /// As OpenMP says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ompt_start_tool(
-    version: std::ffi::c_uint,
-    runtime: *const std::ffi::c_char,
+    version: c_uint,
+    runtime: *const c_char,
 ) -> *const ompt::StartResult {
     // SAFETY: as the caller promises.
     unsafe { ompt::start(version, runtime) }
+}
+
+/// A tool for the collector interface asks (see `build.rs`).
+///
+/// # Safety
+/// `requests` is null or a buffer as the interface demands.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn romp_run_collector_api(requests: *mut c_void) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { uninstrumented::answer_collector(requests) }
 }
 
 /// Programs that were built with Romp call this when they begin to measure themselves.

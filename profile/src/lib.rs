@@ -38,6 +38,7 @@ pub mod load;
 pub mod merge;
 pub mod model;
 pub mod order;
+pub mod outside;
 pub mod overheads;
 pub mod parallel;
 pub mod printable;

@@ -145,9 +145,6 @@ pub struct Run {
     /// The OpenMP runtimes that were met, if the program was not built with us.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runtimes: Vec<Runtime>,
-    /// What cannot be seen of a program that was not built with us: constructs, in words.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub not_visible: Vec<String>,
 }
 
 impl Run {
@@ -177,15 +174,16 @@ impl Run {
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = self.notes.clone();
-        remarks.extend(self.runtimes.iter().map(|runtime| {
-            let Runtime { path, threads } = runtime;
-            format!(
+        for runtime in &self.runtimes {
+            let Runtime { path, threads, .. } = runtime;
+            remarks.push(format!(
                 "measured from outside, by its OpenMP runtime: {path}, teams of up to {threads}"
-            )
-        }));
-        if !self.not_visible.is_empty() {
-            let what = self.not_visible.join(", ");
-            remarks.push(format!("not visible in this mode: {what}"));
+            ));
+            if !runtime.not_visible.is_empty() {
+                let file = path.rsplit('/').next().unwrap_or_default();
+                let what = runtime.not_visible.join(", ");
+                remarks.push(format!("not visible in this mode, with {file}: {what}"));
+            }
         }
         remarks
     }
@@ -198,6 +196,9 @@ pub struct Runtime {
     pub path: String,
     /// Members of its largest team.
     pub threads: u32,
+    /// What cannot be seen of constructs that it serves, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_visible: Vec<String>,
 }
 
 /// How long the initial thread worked alone between two regions that start teams.

@@ -123,8 +123,8 @@ fn fill_run(run: &mut Run) {
     run.runtimes = vec![Runtime {
         path: "libgomp.so.1".to_owned(),
         threads: 2,
+        not_visible: vec!["flush".to_owned()],
     }];
-    run.not_visible = vec!["flush".to_owned()];
     run.parallel_ns = Some(7);
     run.rank = Some(0);
     run.notes = vec!["a note".to_owned()];

@@ -54,6 +54,7 @@ pub mod invariants;
 // An allocator that counts can only be written so.
 #[allow(unsafe_code)]
 pub mod memory;
+pub mod outside;
 pub mod project;
 pub mod random;
 pub mod refused;

@@ -48,12 +48,12 @@ fn calls_are_of_their_directives(compiler: &str, programs: &[&str], least: f64) 
 
 #[test]
 fn of_gcc() {
-    calls_are_of_their_directives("gcc", PROGRAMS, 90.0);
+    calls_are_of_their_directives("gcc", PROGRAMS, 95.0);
 }
 
 #[test]
 fn of_clang() {
-    calls_are_of_their_directives("clang", PROGRAMS, 80.0);
+    calls_are_of_their_directives("clang", PROGRAMS, 95.0);
 }
 
 #[test]

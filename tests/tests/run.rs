@@ -4,128 +4,20 @@
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
+#[path = "run/place.rs"]
+mod place;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use profile::model::{Profile, Region};
+use profile::outside::{Interface, ROWS, counted as counted_as};
 use profile::region_kind::RegionKind as K;
-use tempfile::TempDir;
-use tests::toolchain::romp_bin_dir;
 
-fn fixtures() -> PathBuf {
-    fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures")).unwrap()
-}
-
-/// A folder with programs, where they run.
-struct Place {
-    folder: TempDir,
-    bin: PathBuf,
-}
-
-impl Place {
-    fn new() -> Self {
-        Self {
-            folder: tempfile::tempdir().unwrap(),
-            bin: romp_bin_dir().unwrap(),
-        }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    /// Builds a fixture, without a word from the compiler's command about us.
-    fn build(&self, compiler: &str, fixture: &str, flags: &[&str], program: &str) {
-        let command = match compiler.strip_prefix("romp:") {
-            Some(compiler) => {
-                let (wrapper, variable) = match compiler {
-                    "gfortran" => ("rompfc", "ROMP_FC"),
-                    _ => ("rompcc", "ROMP_CC"),
-                };
-                let mut command = Command::new(self.bin.join(wrapper));
-                command.env(variable, compiler).env("ROMP_STRICT", "1");
-                command
-            }
-            None => Command::new(compiler),
-        };
-        let mut command = command;
-        command
-            .current_dir(self.folder.path())
-            .args(["-fopenmp", "-w", "-o", program])
-            .args(flags)
-            .arg(fixtures().join(fixture))
-            .args(["-pthread", "-ldl"]);
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{command:?}: {output:?}");
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new("timeout");
-        command
-            .arg("100")
-            .args(words)
-            .current_dir(self.folder.path());
-        for (name, _) in std::env::vars_os() {
-            let text = name.to_string_lossy();
-            if ["OMP_", "GOMP_", "ROMP_"]
-                .iter()
-                .any(|start| text.starts_with(start))
-            {
-                command.env_remove(&name);
-            }
-        }
-        command
-            .env("OMP_WAIT_POLICY", "passive")
-            .env("OMP_NUM_THREADS", "4");
-        command
-    }
-
-    /// Runs a program under `romp run`.
-    fn romp_run(&self, words: &[&str], settings: &[(&str, &str)]) -> Output {
-        let romp = self.bin.join("romp");
-        let mut command = self.command(&[romp.to_str().unwrap(), "run"]);
-        command.args(words).envs(settings.iter().copied());
-        command.output().unwrap()
-    }
-
-    /// Runs it as it is and under `romp run`: nothing that it does may differ.
-    fn runs_the_same(&self, words: &[&str], settings: &[(&str, &str)]) -> String {
-        let plain = self
-            .command(words)
-            .envs(settings.iter().copied())
-            .output()
-            .unwrap();
-        let measured = self.romp_run(words, settings);
-        let said = String::from_utf8_lossy(&measured.stderr).into_owned();
-        assert_eq!(measured.status, plain.status, "{words:?}: {said}");
-        assert_eq!(measured.stdout, plain.stdout, "{words:?}: {said}");
-        said
-    }
-
-    /// The profiles of a program that lie there, which are taken away.
-    fn profiles(&self, program: &str) -> Vec<Profile> {
-        let mut found = Vec::new();
-        for entry in fs::read_dir(self.folder.path()).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_str().unwrap();
-            if name.starts_with(&format!("{program}.")) && name.ends_with(".romp.json") {
-                found.push(Profile::open(&path).unwrap());
-                fs::remove_file(&path).unwrap();
-            }
-        }
-        found
-    }
-
-    fn profile(&self, program: &str) -> Profile {
-        let mut profiles = self.profiles(program);
-        assert_eq!(profiles.len(), 1, "{program}");
-        profiles.remove(0)
-    }
-}
+use place::{Place, fixtures};
 
 fn count(profile: &Profile, kind: K) -> u64 {
     let nodes = profile.nodes.iter();
@@ -146,50 +38,9 @@ fn printed(stdout: &[u8]) -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// Why a count from outside is another one than from the source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Exception {
-    /// The runtime is not called: nothing is counted, and the report says so.
-    NotVisible,
-    /// The runtime is called for some of them: not more are counted.
-    NotAll,
-    /// Counted for other constructs, too.
-    More,
-}
-
-use Exception::{More, NotAll, NotVisible};
-
-/// The published list, for GCC's runtime.
-const GOMP: &[(K, Exception, &str)] = &[
-    (K::Atomic, NotVisible, "instructions of the machine"),
-    (K::Flush, NotVisible, "an instruction of the machine"),
-    (
-        K::Master,
-        NotVisible,
-        "a comparison with the number of the thread",
-    ),
-    (K::User, NotVisible, "marks in the source"),
-    (K::Scope, NotVisible, "nothing is called where it begins"),
-    (
-        K::Loop,
-        NotAll,
-        "static loops without a barrier behind them",
-    ),
-    (K::TaskExec, More, "those that a taskloop makes"),
-    (
-        K::Section,
-        NotAll,
-        "a number of a section is handed out for each",
-    ),
-    (
-        K::Barrier,
-        More,
-        "a barrier behind a single construct or a static loop that was executed alone",
-    ),
-];
-
-fn counts_are_right(fixture: &str, compiler: &str, exceptions: &[(K, Exception, &str)]) {
+fn counts_are_right(fixture: &str, compiler: &str, interface: Interface) {
     let place = Place::new();
+    let mut wrong = Vec::new();
     place.build(compiler, fixture, &["-O1", "-g"], "app");
     for threads in ["1", "4"] {
         let settings = [("OMP_NUM_THREADS", threads), ("OMP_MAX_ACTIVE_LEVELS", "2")];
@@ -201,22 +52,23 @@ fn counts_are_right(fixture: &str, compiler: &str, exceptions: &[(K, Exception, 
                 continue;
             };
             let counted = count(&profile, kind);
-            let exception = exceptions.iter().find(|(of, ..)| *of == kind);
-            let case = format!("{fixture}, {compiler}, {threads} threads, {name}");
-            match exception.map(|(_, exception, _)| exception) {
-                None => assert_eq!(counted, expected, "{case}"),
-                Some(NotVisible) => assert_eq!(counted, 0, "{case}"),
-                Some(NotAll) => assert!(counted <= expected, "{case}: {counted} of {expected}"),
-                Some(More) => assert!(counted >= expected, "{case}: {counted} of {expected}"),
+            if !counted_as(kind, interface).allows(counted, expected) {
+                wrong.push(format!(
+                    "{threads} threads, {name}: {counted} of {expected}"
+                ));
             }
         }
     }
+    assert_eq!(wrong, Vec::<String>::new(), "{fixture}, {compiler}");
 }
 
 #[test]
 fn counts_are_those_of_the_source_but_for_a_list() {
-    counts_are_right("counts/every_construct.c", "gcc", GOMP);
-    counts_are_right("counts/every_construct.f90", "gfortran", GOMP);
+    for fixture in ["counts/every_construct.c", "counts/newer_constructs.c"] {
+        counts_are_right(fixture, "gcc", Interface::Gnu);
+        counts_are_right(fixture, "clang", Interface::Ompt);
+    }
+    counts_are_right("counts/every_construct.f90", "gfortran", Interface::Gnu);
 }
 
 /// What `romp diff` knows a region by.
@@ -299,38 +151,60 @@ fn what_cannot_be_seen_is_said() {
     assert!(report.contains("libgomp.so.1"), "{report}");
     let profile = place.profile("app");
     assert_eq!(profile.run.runtimes[0].threads, 4);
+    assert!(!profile.run.runtimes[0].not_visible.is_empty());
 }
+
+/// The table of the documentation is that of the code.
+#[test]
+fn the_documentation_lists_what_cannot_be_seen() {
+    let docs = fs::read_to_string(fixtures().join("../docs/run.md")).unwrap();
+    let rows = ROWS.iter().map(|row| {
+        let (gnu, ompt) = (row.gnu.words, row.ompt.words);
+        format!("| {} | {gnu} | {ompt} |\n", row.construct)
+    });
+    let table: String = rows.collect();
+    assert!(docs.contains(&table), "docs/run.md must have\n{table}");
+}
+
+const COMPILERS: [&str; 2] = ["gcc", "clang"];
 
 /// Programs that do what runtimes keep words of their own for, or that tools die of.
 #[test]
 fn traps_do_no_harm() {
-    let place = Place::new();
-    for (name, expected) in [
-        ("detach", Some((K::TaskExec, 2))),
-        ("reductions", Some((K::Parallel, 8))),
-        ("nested", None),
-        ("threads", None),
-        ("old_entries", Some((K::Loop, 30))),
-        ("doacross", None),
-    ] {
-        place.build("gcc", &format!("run/{name}.c"), &["-O2", "-g"], name);
-        place.runs_the_same(&[&format!("./{name}")], &[]);
-        let profile = place.profile(name);
-        if let Some((kind, number)) = expected {
-            assert_eq!(count(&profile, kind), number, "{name}");
+    for compiler in COMPILERS {
+        let place = Place::new();
+        for (name, expected) in [
+            ("detach", Some((K::TaskExec, 2))),
+            ("reductions", Some((K::Parallel, 8))),
+            ("nested", None),
+            ("threads", None),
+            ("old_entries", Some((K::Loop, 30))),
+            ("doacross", None),
+        ] {
+            let fixture = format!("run/{name}.c");
+            place.build(compiler, &fixture, &["-O2", "-g"], name);
+            place.runs_the_same(&[&format!("./{name}")], &[]);
+            let profile = place.profile(name);
+            if let Some((kind, number)) = expected {
+                assert_eq!(count(&profile, kind), number, "{compiler}: {name}");
+            }
         }
     }
 }
 
 #[test]
 fn teams_are_tied_to_who_forks_them() {
+    COMPILERS.into_iter().for_each(teams_of_are_tied);
+}
+
+fn teams_of_are_tied(compiler: &str) {
     let place = Place::new();
-    place.build("gcc", "run/nested.c", &["-O2"], "nested");
+    place.build(compiler, "run/nested.c", &["-O2"], "nested");
     place.romp_run(&["./nested"], &[]);
     let profile = place.profile("nested");
     let paths: BTreeSet<String> = profile.threads.iter().map(ToString::to_string).collect();
     for path in ["0->2->1->1", "0->1->0->1", "0->255"] {
-        assert!(paths.contains(path), "{path} of {paths:?}");
+        assert!(paths.contains(path), "{compiler}: {path} of {paths:?}");
     }
     assert_eq!(count(&profile, K::Critical), 12 + 256 + 500);
     assert_eq!(count(&profile, K::Barrier), 12);
@@ -338,42 +212,103 @@ fn teams_are_tied_to_who_forks_them() {
     assert_eq!(count(&profile, K::Parallel), 3 + 6 + 12 + 256 + 500);
 }
 
-#[test]
-fn a_plugin_s_own_runtime_is_found() {
-    let place = Place::new();
-    place.build(
-        "gcc",
-        "run/plugin.c",
-        &["-O2", "-g", "-shared", "-fPIC"],
-        "plugin.so",
-    );
+/// Builds the plugin, and the program that loads plugins.
+fn build_plugins(place: &Place, compilers: &[&str]) {
+    for compiler in compilers {
+        let plugin = format!("{compiler}.so");
+        let flags = ["-O2", "-g", "-shared", "-fPIC"];
+        place.build(compiler, "run/plugin.c", &flags, &plugin);
+    }
     let host = fixtures().join("run/host.c");
     let mut gcc = Command::new("gcc");
     gcc.arg("-o").arg(place.path("host")).arg(host).arg("-ldl");
     assert!(gcc.status().unwrap().success());
-    place.runs_the_same(&["./host", "./plugin.so"], &[]);
-    let profile = place.profile("host");
-    assert_eq!(count(&profile, K::Barrier), 3);
-    assert_eq!(count(&profile, K::Lock), 2 + 3);
-    let parallel = profile
-        .regions
-        .iter()
-        .find(|region| region.kind == K::Parallel)
-        .unwrap();
-    assert!(parallel.file.ends_with("run/plugin.c") && !parallel.near);
+}
+
+#[test]
+fn a_plugin_s_own_runtime_is_found() {
+    for compiler in COMPILERS {
+        let place = Place::new();
+        build_plugins(&place, &[compiler]);
+        place.runs_the_same(&["./host", &format!("./{compiler}.so")], &[]);
+        let profile = place.profile("host");
+        assert_eq!(count(&profile, K::Barrier), 3, "{compiler}");
+        assert_eq!(count(&profile, K::Lock), 2 + 3, "{compiler}");
+        let mut parallel = profile.regions.iter();
+        let parallel = parallel.find(|region| region.kind == K::Parallel).unwrap();
+        assert!(parallel.file.ends_with("run/plugin.c") && !parallel.near);
+    }
+}
+
+/// A runtime of GCC's and one of LLVM's in one process: each is measured as by itself.
+#[test]
+fn two_runtimes_are_both_measured() {
+    let place = Place::new();
+    build_plugins(&place, &COMPILERS);
+    for order in [["./gcc.so", "./clang.so"], ["./clang.so", "./gcc.so"]] {
+        place.runs_the_same(&["./host", order[0], order[1]], &[]);
+        let report = fs::read_to_string(place.path("host.0.romp.txt")).unwrap();
+        let profile = place.profile("host");
+        for (kind, each) in [
+            (K::Parallel, 3),
+            (K::Loop, 3),
+            (K::Barrier, 3),
+            (K::Lock, 5),
+        ] {
+            assert_eq!(count(&profile, kind), 2 * each, "{order:?}: {kind:?}");
+        }
+        for library in ["libgomp.so.1", "libomp.so.5"] {
+            let mut runtimes = profile.run.runtimes.iter();
+            let runtime = runtimes.find(|runtime| runtime.path.ends_with(library));
+            assert_eq!(runtime.map(|runtime| runtime.threads), Some(3), "{library}");
+            let said = format!("not visible in this mode, with {library}: ");
+            assert!(report.contains(&said), "{report}");
+        }
+    }
 }
 
 #[test]
 fn processes_are_profiles_of_their_own() {
-    let place = Place::new();
-    place.build("gcc", "run/processes.c", &["-O2"], "processes");
-    place.runs_the_same(&["./processes"], &[]);
-    let members: Vec<u64> = place
-        .profiles("processes")
-        .iter()
-        .map(|p| count(p, K::Parallel))
-        .collect();
-    assert_eq!(members, [2, 2, 2]);
+    for compiler in COMPILERS {
+        let place = Place::new();
+        place.build(compiler, "run/processes.c", &["-O2"], "processes");
+        place.runs_the_same(&["./processes"], &[]);
+        let profiles = place.profiles("processes");
+        let members: Vec<u64> = profiles.iter().map(|p| count(p, K::Parallel)).collect();
+        assert_eq!(members, [2, 2, 2], "{compiler}");
+    }
+}
+
+/// A tool for the collector interface finds what answers it in any program.
+#[test]
+fn collectors_are_answered() {
+    for compiler in COMPILERS {
+        let place = Place::new();
+        place.build(compiler, "ports/stacks.c", &["-O1", "-g"], "app");
+        let collector = place.bin.join("libromp_collector.so");
+        let settings = [
+            ("LD_PRELOAD", collector.to_str().unwrap()),
+            ("ROMP_COLLECTOR_OUTPUT", "stacks.txt"),
+            ("ROMP_COLLECTOR_MIN", "40000"),
+        ];
+        let said = place.romp_run(&["./app"], &settings);
+        let said = String::from_utf8_lossy(&said.stderr).into_owned();
+        let stacks = fs::read_to_string(place.path("stacks.txt")).unwrap();
+        assert!(
+            stacks.contains("\n\nbarrier: "),
+            "{compiler}: {said} {stacks}"
+        );
+        assert!(
+            stacks.contains("\n\nparallel region: "),
+            "{compiler}: {stacks}"
+        );
+        assert!(count(&place.profile("app"), K::Parallel) > 0);
+        // A process without a runtime has nothing to tell.
+        let alone = place.romp_run(&["sh", "-c", "exit 3"], &settings);
+        let said = String::from_utf8_lossy(&alone.stderr).into_owned();
+        assert_eq!(alone.status.code(), Some(3), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
 }
 
 #[test]
@@ -432,18 +367,60 @@ fn what_cannot_be_measured_is_told_in_one_line() {
             "{words:?}: {text}"
         );
     }
-    // The first that is there of those that are set-user-id for the system.
-    let lent = ["/bin/su", "/usr/bin/passwd", "/bin/mount"]
-        .into_iter()
-        .find(|path| {
-            fs::metadata(path).is_ok_and(|about| about.permissions().mode() & 0o4000 != 0)
-        });
-    let is_root =
-        fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
-    if let Some(lent) = lent.filter(|_| !is_root) {
-        let output = place.romp_run(&[lent, "--help"], &[]);
-        assert!(String::from_utf8_lossy(&output.stderr).contains("set-user-id"));
+}
+
+/// Says the same where the runtime can't be reached.
+#[test]
+fn a_runtime_out_of_reach_is_told_in_one_line() {
+    let place = Place::new();
+    build_plugins(&place, &["gcc"]);
+    place.build("gcc", "run/nested.c", &["-c"], "nested.o");
+    let link = place
+        .command(&[
+            "gcc",
+            "-o",
+            "static_runtime",
+            "nested.o",
+            "-l:libgomp.a",
+            "-ldl",
+        ])
+        .status();
+    assert!(link.unwrap().success());
+    for words in [&["./host", "deep", "./gcc.so"][..], &["./static_runtime"]] {
+        let said = place.runs_the_same(words, &[]);
+        let is_said = said.contains("used no OpenMP runtime that can be measured");
+        assert!(is_said && said.lines().count() == 1, "{words:?}: {said}");
     }
+}
+
+/// A program that runs with another user's rights.
+#[test]
+fn a_program_with_lent_rights_is_refused() {
+    let place = Place::new();
+    let own = std::os::unix::fs::MetadataExt::uid(&fs::metadata("/proc/self").unwrap());
+    let lent = match own {
+        // Whoever may do all has no rights lent, but may lend others'.
+        0 => {
+            const NOBODY: u32 = 65_534;
+            let lent = place.path("lent");
+            fs::copy("/bin/true", &lent).unwrap();
+            std::os::unix::fs::chown(&lent, Some(NOBODY), None).unwrap();
+            fs::set_permissions(&lent, fs::Permissions::from_mode(0o4755)).unwrap();
+            lent
+        }
+        _ => ["/bin/su", "/usr/bin/passwd", "/bin/mount"]
+            .into_iter()
+            .map(std::path::PathBuf::from)
+            .find(|path| fs::metadata(path).is_ok_and(|it| it.permissions().mode() & 0o4000 != 0))
+            .expect("a program of the system that is set-user-id"),
+    };
+    let output = place.romp_run(&[lent.to_str().unwrap()], &[]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(126), "{said}");
+    assert!(
+        said.contains("set-user-id") && said.lines().count() == 1,
+        "{said}"
+    );
 }
 
 #[test]

@@ -270,7 +270,8 @@ fn finish_undisturbed() {
             *files = Some(saved);
         }
         Some(Err(problem)) => message::say(&problem),
-        None if start.is_child => {}
+        // Of a program that was not built with us `romp run` says it.
+        None if start.is_child || lock(&TOLD).is_some() => {}
         None => {
             message::say("no OpenMP construct that is measured was reached; no profile is written")
         }

@@ -14,6 +14,15 @@ use crate::run::life_cycle::ensure_started;
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C-unwind" fn __omp_collector_api(requests: *mut c_void) -> c_int {
     // SAFETY: as the caller promises.
+    unsafe { answer(requests) }
+}
+
+/// What the entry point does.
+///
+/// # Safety
+/// As for [`__omp_collector_api`].
+pub(super) unsafe fn answer(requests: *mut c_void) -> c_int {
+    // SAFETY: as the caller promises.
     match caught(|| unsafe { requests::answer(requests.cast(), ensure_started) }.then_some(())) {
         Some(()) => 0,
         None => -1,

@@ -1,14 +1,18 @@
 //! What is done for a program that was not built with us, whatever its runtime: `romp run`
 //! is told of the profiles, and the reader of what cannot be seen.
 
+use std::ffi::{c_int, c_void};
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::atomic::AtomicPtr;
 
-use profile::model::Run;
+use profile::model::{Run, Runtime};
+use profile::outside::{self, Interface};
 use profile::save::{LIST, Saved};
 
-use crate::measure::state;
+use super::collector;
+use crate::measure::{dynamic, state};
 use crate::run::life_cycle;
 
 /// A runtime was met.
@@ -27,13 +31,45 @@ fn note(line: &Path) -> bool {
     file.is_ok_and(|mut file| file.write_all(&line).is_ok())
 }
 
-/// Says of the run what of its runtimes cannot be seen.
-pub(super) fn add_unseen(run: &mut Run, unseen: &[&str]) {
-    for what in unseen {
-        if !run.not_visible.iter().any(|said| said == what) {
-            run.not_visible.push((*what).to_owned());
+/// Answers a tool for the collector interface. It may ask before a runtime is met, and in
+/// processes that have none.
+///
+/// # Safety
+/// As for [`collector::answer`].
+pub unsafe fn answer_collector(requests: *mut c_void) -> c_int {
+    static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+    type Answer = unsafe extern "C" fn(*mut c_void) -> c_int;
+    // SAFETY: null is the `None` of a function pointer, and a function of this name has this
+    // type.
+    let next: Option<Answer> = unsafe {
+        std::mem::transmute::<*const c_void, Option<Answer>>(dynamic::next(
+            &NEXT,
+            c"__omp_collector_api",
+        ))
+    };
+    // SAFETY: as the caller promises.
+    unsafe {
+        match next {
+            // A program that measures itself, or a runtime that answers.
+            Some(next) => next(requests),
+            None => {
+                begin();
+                collector::answer(requests)
+            }
         }
     }
+}
+
+/// Says of the run that a runtime was met, and what of its constructs cannot be seen.
+pub(super) fn add_runtime(run: &mut Run, path: &Path, threads: u32, interface: Interface) {
+    let missing = outside::ROWS
+        .iter()
+        .flat_map(|row| row.view(interface).missing);
+    run.runtimes.push(Runtime {
+        path: path.to_string_lossy().into_owned(),
+        threads,
+        not_visible: missing.map(|what| (*what).to_owned()).collect(),
+    });
 }
 
 /// The program was built with us, and measures itself. `romp run` says so.

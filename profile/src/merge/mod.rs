@@ -201,7 +201,6 @@ fn job(ranks: &[Run]) -> Run {
         annotations: alike(ranks, |run| &run.annotations),
         notes: notes(ranks),
         runtimes: all_alike(ranks, |run| &run.runtimes),
-        not_visible: all_alike(ranks, |run| &run.not_visible),
     }
 }
 

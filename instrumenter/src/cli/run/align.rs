@@ -36,7 +36,7 @@ pub(super) enum Found {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Of<'a> {
     pub(super) kind: RegionKind,
-    /// Of a critical section.
+    /// Of a critical section; of `ordered` whether it waits (`sink`) or is done (`source`).
     pub(super) name: Option<&'a str>,
     /// Of a loop: whether it asks only for the number of the thread.
     pub(super) is_head: bool,
@@ -139,6 +139,27 @@ fn around(all: &[Descriptor], kind: RegionKind, line: u32) -> Found {
     }
 }
 
+/// The construct of a kind that a body calls the runtime for as its last act, if it is the only
+/// one there.
+pub(super) fn last_of_body(
+    all: &[Descriptor],
+    may_be_more: bool,
+    body: &Descriptor,
+    kind: RegionKind,
+) -> Found {
+    let of = Of {
+        kind,
+        name: None,
+        is_head: false,
+    };
+    let places = places(all, Scope::Body(body), of, None).into_iter();
+    let mut places = places.filter(|place| !place.is_end);
+    match (places.next(), places.next()) {
+        (Some(place), None) if !may_be_more => place.found(),
+        _ => Found::Near,
+    }
+}
+
 /// The constructs of all calls of a kind in a scope, in their order.
 pub(super) fn of_calls(
     all: &[Descriptor],
@@ -224,7 +245,10 @@ fn places(
         .filter(|(_, construct)| scope.holds(all, construct))
         .filter_map(|(number, construct)| {
             let it = construct.kind()?;
-            let is_named = name.is_none_or(|name| construct.name.as_deref() == name);
+            let is_named = match kind {
+                RegionKind::Ordered => of.name == dependence(construct),
+                _ => name.is_none_or(|name| construct.name.as_deref() == name),
+            };
             let is_scheduled = kind != RegionKind::Loop || is_static(construct) == of.is_head;
             let is_its = may_be(kind, it) && is_named && is_scheduled;
             if is_its {
@@ -273,6 +297,14 @@ fn has(construct: &Descriptor, clause: &str) -> bool {
         .any(|word| word.eq_ignore_ascii_case(clause))
 }
 
+/// What an `ordered` directive does that stands alone: waits for an iteration, or says that one
+/// is done. So runtimes' entries are told apart.
+fn dependence(construct: &Descriptor) -> Option<&'static str> {
+    ["sink", "source"]
+        .into_iter()
+        .find(|which| has(construct, which))
+}
+
 /// Whether the runtime's barrier is called at the end of a construct. Loops with other
 /// schedules, and sections, end with a call of their own.
 fn waits_in_a_barrier(kind: RegionKind, construct: &Descriptor) -> bool {
@@ -282,6 +314,7 @@ fn waits_in_a_barrier(kind: RegionKind, construct: &Descriptor) -> bool {
     match kind {
         RegionKind::Sections => false,
         RegionKind::Loop => is_static(construct),
+        RegionKind::GenericLoop => has(construct, "parallel"),
         kind => Event::behind_barrier(kind).is_some(),
     }
 }

@@ -16,7 +16,7 @@ use super::machine::{self, Machine};
 use super::sources::{Compiled, Sources};
 
 /// A function that is compiled into others, or stands for itself, at some address.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Frame {
     /// As the debug information or the linker knows it.
     function: String,
@@ -95,6 +95,11 @@ pub(super) fn locate(profile: &mut Profile) {
     let bodies = find_bodies(profile, &by_order, &mut sources);
     find_calls(profile, &by_order, &bodies, &mut sources, &mut meanings);
     find_by_lines(profile, &by_line, &mut sources, &mut meanings);
+    for region in &mut profile.regions {
+        if region.kind == RegionKind::Ordered && region.code.is_some() {
+            region.name = None;
+        }
+    }
     folding::apply(profile, &meanings);
     folding::drop_empty(profile);
 }
@@ -186,17 +191,23 @@ impl Module {
     /// where that was called.
     fn call(&self, region: &Region, code: Code) -> Code {
         let is_body = self.is_gnu() != Some(false) && align::has_function(region.kind);
-        let find = || {
-            let machine = self.machine.as_ref().filter(|_| !is_body)?;
-            let entries = machine::entries(region.kind, region.name.as_deref());
-            let by_body = || machine.last_act(code.offset, &entries);
-            machine
-                .tail_call(code.offset + 1, &entries)
-                .or_else(by_body)
+        let Some(machine) = self.machine.as_ref().filter(|_| !is_body) else {
+            return code;
         };
-        match find() {
-            Some(offset) => Code { offset, ..code },
-            None => code,
+        let entries = machine::entries(region.kind, region.name.as_deref());
+        let mut jumps = machine.tail_calls(code.offset + 1, &entries);
+        if jumps.is_empty() {
+            jumps = machine.last_acts(code.offset, &entries);
+        }
+        let jumps = jumps.into_iter().map(|offset| Code {
+            offset,
+            ..code.clone()
+        });
+        // Copies of one call are as good as one.
+        let mut jumps = jumps.map(|jump| (self.frames(&jump), jump));
+        match jumps.next() {
+            Some((place, jump)) if jumps.all(|(other, _)| other == place) => jump,
+            _ => code,
         }
     }
 
@@ -264,25 +275,101 @@ fn find_by_lines(
     sources: &mut Sources,
     meanings: &mut [Meaning],
 ) {
+    let mut found: HashMap<(&str, u64), (String, usize)> = HashMap::new();
+    let place = |one: &Wanted| {
+        (
+            one.code.module.clone(),
+            offset(&profile.regions[one.region]),
+        )
+    };
+    let places: BTreeSet<(String, u64)> = wanted.iter().map(place).collect();
     for one in wanted {
         let region = &mut profile.regions[one.region];
+        let offset = offset(region);
+        // One byte behind a call there is none.
+        if places.contains(&(one.code.module.clone(), offset.wrapping_sub(1))) {
+            continue;
+        }
         for frame in &one.frames {
             let constructs = sources.of(&frame.file);
-            let found = align::at_directive(
-                &constructs.all,
-                region.kind,
-                region.name.as_deref(),
-                frame.line,
-            );
-            if let Found::Certain(number) = found {
+            let at = |kind| {
+                let name = region.name.as_deref();
+                align::at_directive(&constructs.all, kind, name, frame.line)
+            };
+            let at_line = match at(region.kind) {
+                // The group that LLVM's runtime opens around such a loop.
+                Found::Near if region.kind == RegionKind::Taskgroup => at(RegionKind::Taskloop),
+                found => found,
+            };
+            if let Found::Certain(number) = at_line {
                 note_part(
                     region.kind,
                     &constructs.all[number],
                     &mut meanings[one.region],
                 );
                 set(region, &constructs.all[number]);
+                let place = (one.code.module.as_str(), offset);
+                found.insert(place, (frame.file.clone(), number));
                 break;
             }
+        }
+    }
+    find_last_acts(profile, wanted, found, sources, meanings);
+}
+
+/// Where the call of a region returns to, as it was measured.
+fn offset(region: &Region) -> u64 {
+    region.code.as_ref().map_or(0, |code| code.offset)
+}
+
+/// Finds the constructs of calls that bodies make as their last act: such a call stands one
+/// byte behind the one that its body was passed in.
+fn find_last_acts<'a>(
+    profile: &mut Profile,
+    wanted: &'a [Wanted],
+    mut found: HashMap<(&'a str, u64), (String, usize)>,
+    sources: &mut Sources,
+    meanings: &mut [Meaning],
+) {
+    // A body that is called so may call others.
+    let mut behind: Vec<&'a Wanted> = wanted.iter().collect();
+    behind.sort_by_key(|one| offset(&profile.regions[one.region]));
+    for one in behind {
+        let region = &mut profile.regions[one.region];
+        let offset = offset(region);
+        let body = offset
+            .checked_sub(1)
+            .and_then(|place| found.get(&(one.code.module.as_str(), place)));
+        let Some((file, body)) = body.filter(|_| region.directive.is_none()).cloned() else {
+            continue;
+        };
+        let constructs = sources.of(&file);
+        if region.kind == RegionKind::Taskloop
+            && constructs.all[body].kind() == Some(RegionKind::Taskloop)
+        {
+            meanings[one.region] = Meaning::PartOfItsParallel;
+            set(region, &constructs.all[body]);
+            continue;
+        }
+        let last = align::last_of_body(
+            &constructs.all,
+            constructs.may_be_more,
+            &constructs.all[body],
+            region.kind,
+        );
+        // What is called elsewhere is not called there.
+        if let Found::Certain(number) = last
+            && !found
+                .values()
+                .any(|(of, known)| *of == file && *known == number)
+        {
+            note_part(
+                region.kind,
+                &constructs.all[number],
+                &mut meanings[one.region],
+            );
+            set(region, &constructs.all[number]);
+            found.insert((one.code.module.as_str(), offset), (file, number));
         }
     }
 }

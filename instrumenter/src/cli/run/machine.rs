@@ -84,18 +84,22 @@ impl Machine {
         self.slots.values().any(|name| name.starts_with(start))
     }
 
-    /// The jump that a call is which returns to `back`, if it was made by the last act of a
-    /// function that was called there; none if that is not certain.
-    pub(super) fn tail_call(&self, back: u64, wanted: &[&str]) -> Option<u64> {
-        match self.called_before(back)? {
-            Target::Function(function) => self.last_act(function, wanted),
-            Target::Named(_) => None,
+    /// The jumps that a call may be which returns to `back`, if it was made by the last act of
+    /// a function that was called there; none if that is not certain.
+    pub(super) fn tail_calls(&self, back: u64, wanted: &[&str]) -> BTreeSet<u64> {
+        match self.called_before(back) {
+            Some(Target::Function(function)) => self.last_acts(function, wanted),
+            _ => BTreeSet::new(),
         }
     }
 
-    /// The only jump to a function of these names in which a function ends, itself or by
-    /// others.
-    pub(super) fn last_act(&self, function: u64, wanted: &[&str]) -> Option<u64> {
+    /// The jumps to functions of these names in which a function ends, itself or by others;
+    /// none if not all ends are known.
+    pub(super) fn last_acts(&self, function: u64, wanted: &[&str]) -> BTreeSet<u64> {
+        self.known_last_acts(function, wanted).unwrap_or_default()
+    }
+
+    fn known_last_acts(&self, function: u64, wanted: &[&str]) -> Option<BTreeSet<u64>> {
         let mut found = BTreeSet::new();
         let mut seen = BTreeSet::new();
         let mut open = vec![function];
@@ -118,10 +122,7 @@ impl Machine {
                 }
             }
         }
-        match found.len() {
-            1 => found.first().copied(),
-            _ => None,
-        }
+        Some(found)
     }
 
     /// What the call leads to that returns to an address.
@@ -247,19 +248,24 @@ mod tests {
     fn a_call_by_a_jump_is_found_where_it_is_made() {
         let machine = machine(&[0x90, 0xE9, 0xEA, 0, 0, 0]);
         let wanted = entries(K::Taskwait, None);
-        assert_eq!(machine.tail_call(0x125, &wanted), Some(0x111));
-        assert_eq!(machine.last_act(0x110, &wanted), Some(0x111));
+        let only = BTreeSet::from([0x111]);
+        assert_eq!(machine.tail_calls(0x125, &wanted), only);
+        assert_eq!(machine.last_acts(0x110, &wanted), only);
         // No other entry is meant, and behind other bytes there is no call.
-        assert_eq!(machine.tail_call(0x125, &entries(K::Barrier, None)), None);
-        assert_eq!(machine.tail_call(0x124, &wanted), None);
+        let barrier = entries(K::Barrier, None);
+        assert!(machine.tail_calls(0x125, &barrier).is_empty());
+        assert!(machine.tail_calls(0x124, &wanted).is_empty());
     }
 
     #[test]
-    fn of_several_jumps_none_is_certain() {
+    fn several_jumps_are_found_unless_one_is_computed() {
         let two = machine(&[0xE9, 0xEB, 0, 0, 0, 0xE9, 0xE6, 0, 0, 0]);
         let wanted = entries(K::Taskwait, None);
-        assert_eq!(two.tail_call(0x125, &wanted), None);
+        assert_eq!(
+            two.tail_calls(0x125, &wanted),
+            BTreeSet::from([0x110, 0x115])
+        );
         let computed = machine(&[0xE9, 0xEB, 0, 0, 0, 0xFF, 0xE0]);
-        assert_eq!(computed.tail_call(0x125, &wanted), None);
+        assert!(computed.tail_calls(0x125, &wanted).is_empty());
     }
 }

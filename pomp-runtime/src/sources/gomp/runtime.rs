@@ -12,12 +12,14 @@ use std::ffi::{CStr, CString, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-use profile::model::{self, Run};
+use profile::model::Run;
+use profile::outside::Interface;
 
 use super::super::uninstrumented;
 use super::table::NAMES;
+use crate::measure::dynamic;
 use crate::measure::facts;
 use crate::measure::modules;
 use crate::measure::mutex::lock;
@@ -177,27 +179,28 @@ fn describe(run: &mut Run) {
     let guard = lock(&BOOK);
     let runtimes = guard.iter().flat_map(|book| &book.runtimes);
     for runtime in runtimes.filter(|runtime| !runtime.tells) {
-        run.runtimes.push(model::Runtime {
-            path: runtime.path.to_string_lossy().into_owned(),
-            threads: runtime.widest.load(Ordering::Relaxed),
-        });
-        uninstrumented::add_unseen(run, UNSEEN);
+        let widest = runtime.widest.load(Ordering::Relaxed);
+        uninstrumented::add_runtime(run, &runtime.path, widest, Interface::Gnu);
     }
 }
 
-/// What GCC's runtime is not called for.
-const UNSEEN: &[&str] = &[
-    "loops with a static schedule, where the source is not there",
-    "the end of a single construct with nowait",
-    "master and masked",
-    "atomic",
-    "flush",
-    "scope",
-];
-
 /// What is asked of the runtime that was met first, where no call is at hand.
 pub mod asked {
-    use super::{FIRST, c_int};
+    use super::{AtomicPtr, FIRST, ROUTINE, c_int, c_void, dynamic};
+
+    /// The number of this thread in its team; 0 where no runtime is found.
+    pub(in super::super) fn thread_num() -> usize {
+        static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+        type Ask = extern "C" fn() -> c_int;
+        let ask = FIRST.get().map(|runtime| runtime.thread_num).or_else(|| {
+            // SAFETY: null is the `None` of a function pointer, and runtimes define the
+            // routine of this name so.
+            unsafe {
+                std::mem::transmute::<*const c_void, Option<Ask>>(dynamic::next(&NEXT, ROUTINE))
+            }
+        });
+        ask.map_or(0, |ask| usize::try_from(ask()).unwrap_or(0))
+    }
 
     /// `omp_get_level`; 0 without a runtime.
     #[must_use]

@@ -125,7 +125,11 @@ fn read(entry: usize, name: &'static CStr, of: Of, address: usize, word: usize) 
         };
         // What a runtime tells of itself is not told twice; of a lock it would give our own
         // place as that of the call.
-        if runtime.tells() && !is_lock(of) || place.is_none() {
+        if place.is_none() {
+            return call;
+        }
+        if runtime.tells() && !is_lock(of) {
+            enter(entry, address, call);
             return call;
         }
         let _new = region::new();
@@ -176,13 +180,20 @@ fn is_task(of: Of) -> bool {
     matches!(of, Of::Body("task" | "taskloop"))
 }
 
-/// The routine of a lock; what stands for the name of a critical section.
+/// The routine of a lock; what stands for the name of a critical section; which way of
+/// `ordered` it is.
 fn own_name(of: Of, name: &CStr, word: usize) -> Option<String> {
     match of {
         Of::Call("lock") => {
             let name = name.to_string_lossy();
             Some(name.trim_end_matches('_').to_owned())
         }
+        // Nothing else tells the directives apart that stand alone.
+        Of::Call("ordered") => match name.to_bytes() {
+            name if name.ends_with(b"_wait") => Some("sink".to_owned()),
+            name if name.ends_with(b"_post") => Some("source".to_owned()),
+            _ => None,
+        },
         Of::Named => {
             let (module, base) = modules::of(word).unwrap_or_default();
             Some(format!(

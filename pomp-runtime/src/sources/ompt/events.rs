@@ -1,26 +1,23 @@
 //! A call of the runtime becomes an event. What it tells of the end of a worksharing
 //! construct comes before the barrier there, and so the end is put off until the thread's
-//! next event, which shows whether there is one.
+//! next event, which shows whether there is one (`tell`).
 
-use std::cell::Cell;
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::super::boundary::event_of;
-use super::super::pomp::{begin_created_task, report};
+use super::super::pomp::report;
 use super::abi::{self, BEGIN, Data, END, event, mutex, sync, work};
 use super::places::region;
+use super::tasks;
+use super::tell::{Address, MEMBER, PUT_OFF, PutOff, catch_up, open, tell, tell_at, tell_open};
 use crate::measure::clock::now;
 use crate::measure::frame::Role;
-use crate::measure::region::Region;
 use crate::measure::team::Team;
 use crate::measure::thread::Thread;
 use profile::event::Event;
-
-/// An address as the runtime gives it.
-type Address = *const c_void;
 
 /// A function that is called, as a number that fits any.
 #[derive(Clone, Copy)]
@@ -52,10 +49,23 @@ pub(super) static CALLBACKS: &[(c_int, Function)] = &[
     (event::MUTEX_ACQUIRE, Function(mutex_acquire as *const ())),
     (event::MUTEX_ACQUIRED, Function(mutex_acquired as *const ())),
     (event::MUTEX_RELEASED, Function(mutex_released as *const ())),
-    (event::TASK_CREATE, Function(task_create as *const ())),
-    (event::TASK_SCHEDULE, Function(task_schedule as *const ())),
+    (
+        event::TASK_CREATE,
+        Function(tasks::task_create as *const ()),
+    ),
+    (
+        event::TASK_SCHEDULE,
+        Function(tasks::task_schedule as *const ()),
+    ),
     (event::FLUSH, Function(flush as *const ())),
     (event::CANCEL, Function(cancel as *const ())),
+];
+
+/// Events of what one thread has at a time.
+pub(super) const MUTEX: &[c_int] = &[
+    event::MUTEX_ACQUIRE,
+    event::MUTEX_ACQUIRED,
+    event::MUTEX_RELEASED,
 ];
 
 static WIDEST: AtomicU32 = AtomicU32::new(1);
@@ -63,75 +73,6 @@ static WIDEST: AtomicU32 = AtomicU32::new(1);
 /// Members of the largest team so far.
 pub(super) fn widest() -> u32 {
     WIDEST.load(Ordering::Relaxed)
-}
-
-/// The end of a worksharing construct that was put off.
-#[derive(Clone, Copy)]
-struct PutOff {
-    region: &'static Region,
-    exit: Event,
-    at: u64,
-}
-
-thread_local! {
-    static PUT_OFF: Cell<Option<PutOff>> = const { Cell::new(None) };
-}
-
-/// Ends what was put off, when it ended.
-#[inline(always)]
-fn catch_up(thread: &'static Thread) {
-    if let Some(PutOff { region, exit, at }) = PUT_OFF.take() {
-        thread.report(exit, region, || at);
-    }
-}
-
-/// Reports events of a region.
-#[inline(always)]
-fn tell(region: Option<&'static Region>, events: &[Event]) {
-    event_of(
-        |_| region,
-        |thread, region| {
-            catch_up(thread);
-            for event in events {
-                report(*event, thread, region);
-            }
-        },
-    );
-}
-
-#[inline(always)]
-fn tell_at(what: &'static str, address: Address, events: &[Event]) {
-    tell(region((what, 0), address.addr()), events);
-}
-
-/// Reports events of the innermost region of a kind that is open.
-#[inline(always)]
-fn tell_open(kind: RegionKind, events: &[Event]) {
-    event_of(
-        |thread| open(thread, |role, of| role.is_construct() && of == kind),
-        |thread, region| {
-            catch_up(thread);
-            for event in events {
-                report(*event, thread, region);
-            }
-        },
-    );
-}
-
-/// The innermost open region that is wanted, on this side of the team's fork.
-fn open(
-    thread: &'static Thread,
-    is_wanted: impl Fn(Role, RegionKind) -> bool,
-) -> Option<&'static Region> {
-    let mut frame = thread.top();
-    while let Some(open) = frame {
-        let region = open.region()?;
-        if is_wanted(open.role(), region.kind) {
-            return Some(region);
-        }
-        frame = open.below().filter(|_| open.role() != Role::Base);
-    }
-    None
 }
 
 unsafe extern "C" fn parallel_begin(
@@ -219,9 +160,6 @@ unsafe extern "C" fn implicit_task(
     });
 }
 
-/// What is kept for the implicit task of a member that has not ended its part.
-const MEMBER: u64 = 2;
-
 /// The part of a member ends.
 fn end_member() {
     event_of(
@@ -264,14 +202,8 @@ unsafe extern "C" fn sync_region(
                 &pick(Event::TaskwaitEnter, Event::TaskwaitExit),
             );
         }
-        sync::TASKGROUP if begins => {
-            tell_at(
-                "taskgroup",
-                address,
-                &[Event::TaskgroupEnter, Event::TaskgroupBegin],
-            );
-        }
-        sync::TASKGROUP => tell_open(RegionKind::Taskgroup, &[Event::TaskgroupExit]),
+        sync::TASKGROUP if begins => tasks::begin_group(address),
+        sync::TASKGROUP => tasks::end_group(&[Event::TaskgroupExit]),
         _ => {}
     }
 }
@@ -322,7 +254,7 @@ unsafe extern "C" fn sync_region_wait(
     _address: Address,
 ) {
     if kind == sync::TASKGROUP && endpoint == BEGIN {
-        tell_open(RegionKind::Taskgroup, &[Event::TaskgroupEnd]);
+        tasks::end_group(&[Event::TaskgroupEnd]);
     }
 }
 
@@ -460,84 +392,6 @@ unsafe extern "C" fn mutex_released(kind: c_int, _wait_id: u64, _address: Addres
         ),
         mutex::ATOMIC => tell_open(RegionKind::Atomic, &[Event::AtomicExit]),
         _ => {}
-    }
-}
-
-/// What is kept for a task that has begun, beside its region.
-const BEGUN: u64 = 1;
-
-unsafe extern "C" fn task_create(
-    _parent: Data,
-    _frame: Address,
-    task: Data,
-    flags: c_int,
-    _has_dependences: c_int,
-    address: Address,
-) {
-    // SAFETY: the runtime gives a place for what we keep.
-    let Some(kept) = (unsafe { task.as_mut() }) else {
-        return;
-    };
-    *kept = 0;
-    if flags & abi::EXPLICIT_TASK == 0 {
-        return;
-    }
-    let what = if flags & abi::UNTIED_TASK != 0 {
-        "taskuntied"
-    } else {
-        "task"
-    };
-    let region = region((what, 0), address.addr());
-    tell(region, &[Event::TaskCreateEnter, Event::TaskCreateExit]);
-    if let Some(region) = region {
-        *kept = std::ptr::from_ref(region).expose_provenance() as u64;
-    }
-}
-
-/// The region of an explicit task, from what is kept for it.
-///
-/// # Safety
-/// `task` is null or a place that `task_create` or `implicit_task` has filled.
-unsafe fn region_of_task(task: Data) -> Option<&'static Region> {
-    // SAFETY: as the caller promises; regions are never freed.
-    unsafe {
-        let kept = *task.as_ref()?;
-        if kept & !BEGUN <= MEMBER {
-            return None;
-        }
-        std::ptr::with_exposed_provenance::<Region>((kept & !BEGUN) as usize).as_ref()
-    }
-}
-
-unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
-    // SAFETY: the runtime gives places that we have filled, or none.
-    let (ended, begun) = unsafe { (region_of_task(prior), region_of_task(next)) };
-    if matches!(status, abi::COMPLETE | abi::CANCELLED)
-        && let Some(region) = ended
-    {
-        event_of(
-            |_| region.execution(),
-            |thread, region| {
-                catch_up(thread);
-                report(Event::TaskEnd, thread, region);
-            },
-        );
-    }
-    let Some(region) = begun else { return };
-    // SAFETY: as above; it is not null.
-    let is_new = unsafe {
-        let is_new = *next & BEGUN == 0;
-        *next |= BEGUN;
-        is_new
-    };
-    if is_new {
-        event_of(
-            |_| Some(region),
-            |thread, region| {
-                catch_up(thread);
-                begin_created_task(thread, region, 0);
-            },
-        );
     }
 }
 

@@ -5,6 +5,8 @@
 //! abi        what the interface says: numbers, records, who is called with what
 //! start      the runtime asks for a tool, and is told what to call
 //! events     a call of the runtime -> an event
+//! tasks      tasks, their groups, and loops that make tasks
+//! tell       events to the measurement; ends that are put off
 //! places     regions by where the runtime was called from
 //! ```
 
@@ -12,5 +14,7 @@ mod abi;
 mod events;
 mod places;
 mod start;
+mod tasks;
+mod tell;
 
 pub use start::{StartResult, start};

@@ -1,15 +1,42 @@
 //! Regions by where the runtime was called from, found without a lock.
+//!
+//! What the body of a region calls as its last act returns into the runtime, which called the
+//! body. Such a call is known by that region: its place is one byte behind the region's, where
+//! no call is.
 
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use profile::descriptor::Descriptor;
 use profile::model::Code;
+use profile::region_kind::RegionKind;
 
+use super::super::boundary::event_of;
 use super::super::by_address::{self, Book, Table};
 use crate::measure::mutex::lock;
 use crate::measure::region::{self, Region, register};
 use crate::measure::shared::{SharedRef, leak};
+use crate::measure::thread::Thread;
 use crate::measure::{errno, modules};
+
+/// The runtimes that call us: their files, and where they lie.
+static RUNTIMES: Mutex<Vec<(PathBuf, usize)>> = Mutex::new(Vec::new());
+
+/// From now on the runtime that an address belongs to calls us.
+pub(super) fn add_runtime(address: usize) {
+    lock(&RUNTIMES).extend(modules::of(address));
+}
+
+/// The files of the runtimes.
+pub(super) fn runtimes() -> Vec<PathBuf> {
+    let runtimes = lock(&RUNTIMES);
+    runtimes.iter().map(|(path, _)| path.clone()).collect()
+}
+
+/// Whether what lies there is a runtime that calls us.
+fn is_runtime(base: usize) -> bool {
+    lock(&RUNTIMES).iter().any(|(_, known)| *known == base)
+}
 
 /// What is measured there: type of the region, and of a critical section what the runtime
 /// calls its name.
@@ -20,6 +47,8 @@ struct CodePlace {
     address: usize,
     what: What,
     region: SharedRef<Region>,
+    /// Whether the address is in the runtime.
+    is_inside: bool,
 }
 
 impl by_address::Known for CodePlace {
@@ -43,43 +72,100 @@ pub(super) fn region(what: What, address: usize) -> Option<&'static Region> {
     if address == 0 {
         return None;
     }
-    match TABLE.find(address, |place| {
-        std::ptr::eq(place.what.0, what.0) && place.what == what
-    }) {
-        Some(place) => place.region.get(),
-        None => read(what, address),
+    let place = find(what, address)?;
+    match place.is_inside {
+        false => place.region.get(),
+        true => last_act(what),
     }
 }
 
+/// Whether a call returns into the runtime.
+#[inline(always)]
+pub(super) fn is_inside(what: What, address: usize) -> bool {
+    address != 0 && find(what, address).is_some_and(|place| place.is_inside)
+}
+
+#[inline(always)]
+fn find(what: What, address: usize) -> Option<&'static CodePlace> {
+    let is_it = |place: &CodePlace| std::ptr::eq(place.what.0, what.0) && place.what == what;
+    match TABLE.find(address, is_it) {
+        Some(place) => Some(place),
+        None => read(what, address, || {
+            let (module, base) = modules::of(address)?;
+            Some((!is_runtime(base)).then(|| Code {
+                module: module.to_string_lossy().into_owned(),
+                // Behind the call may stand the next line.
+                offset: address.wrapping_sub(base + 1) as u64,
+                symbol: None,
+            }))
+        }),
+    }
+}
+
+/// The region of what the body that this thread executes calls as its last act.
 #[cold]
 #[inline(never)]
-fn read(what: What, address: usize) -> Option<&'static Region> {
+fn last_act(what: What) -> Option<&'static Region> {
+    let body = event_of(move |thread| executed(thread, what), |_, body| body)?;
+    let place = read(what, std::ptr::from_ref(body).addr(), || {
+        let code = body.descriptor.code.clone()?;
+        Some(Some(Code {
+            offset: code.offset + 1,
+            ..code
+        }))
+    });
+    place?.region.get()
+}
+
+/// The parallel region or task whose body this thread executes; of a loop that makes tasks the
+/// group around it, which the runtime opened for it.
+fn executed(thread: &'static Thread, what: What) -> Option<&'static Region> {
+    let is_its = |kind| kind == RegionKind::Taskgroup && what.0 == "taskloop";
+    let mut frame = thread.top();
+    while let Some(open) = frame {
+        let region = open.region()?;
+        let is_body = !open.role().is_construct() || region.kind.is_task_execution();
+        if is_body || is_its(region.kind) {
+            return Some(region);
+        }
+        frame = open.below();
+    }
+    None
+}
+
+/// Finds out what stands at an address that is met for the first time; none if its code is of
+/// no module.
+#[cold]
+#[inline(never)]
+fn read(
+    what: What,
+    address: usize,
+    code: impl FnOnce() -> Option<Option<Code>>,
+) -> Option<&'static CodePlace> {
     errno::keep(|| {
         let _new = region::new();
         let mut book = lock(&BOOK);
         book.forget_unloaded(&TABLE);
         if let Some(place) = book.get(&(address, what)) {
-            return place.region.get();
+            return Some(place);
         }
-        let (module, base) = modules::of(address)?;
-        let region = register(Descriptor {
-            region_type: what.0.to_owned(),
-            name: (what.1 != 0).then(|| format!("?{:#x}", what.1)),
-            code: Some(Code {
-                module: module.to_string_lossy().into_owned(),
-                // Behind the call may stand the next line.
-                offset: address.wrapping_sub(base + 1) as u64,
-                symbol: None,
-            }),
-            ..Descriptor::default()
-        });
+        let code = code()?;
+        let is_inside = code.is_none();
         let place = leak(CodePlace {
             address,
             what,
             region: SharedRef::none(),
+            is_inside,
         })?;
-        place.region.set(region);
+        if !is_inside {
+            place.region.set(register(Descriptor {
+                region_type: what.0.to_owned(),
+                name: (what.1 != 0).then(|| format!("?{:#x}", what.1)),
+                code,
+                ..Descriptor::default()
+            }));
+        }
         book.enter((address, what), place, &TABLE);
-        region
+        Some(place)
     })
 }

@@ -1,17 +1,16 @@
 //! The runtime asks for a tool, and is told what to call.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
-use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use profile::model::{self, Run};
+use profile::model::Run;
+use profile::outside::Interface;
 
 use super::super::uninstrumented;
 pub use super::abi::StartResult;
 use super::abi::{Data, Lookup, SetCallback, Start};
-use super::events;
-use crate::measure::mutex::lock;
-use crate::measure::{facts, message, modules, state};
+use super::{events, places};
+use crate::measure::{facts, message, state};
 
 static RESULT: StartResult = StartResult {
     initialize,
@@ -19,8 +18,10 @@ static RESULT: StartResult = StartResult {
     tool_data: 0,
 };
 
-/// The files of the runtimes that call us.
-static RUNTIMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// Whether the runtime's first thread is there until the process ends. Who leaves a critical
+/// section after that thread has ended is asked by the runtime, for a tool, what it keeps of
+/// the first thread, and crashes.
+static LASTS: AtomicBool = AtomicBool::new(true);
 
 /// A runtime asks for a tool. The program's own is taken instead of us.
 ///
@@ -52,12 +53,17 @@ unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> 
     let set: Option<SetCallback> =
         unsafe { std::mem::transmute(lookup(c"ompt_set_callback".as_ptr())) };
     let Some(set) = set else { return 0 };
+    // SAFETY: plain system calls.
+    let is_lasting = unsafe { libc::gettid() == libc::getpid() };
+    LASTS.store(is_lasting, Ordering::Relaxed);
     for (event, function) in events::CALLBACKS {
+        if !is_lasting && events::MUTEX.contains(event) {
+            continue;
+        }
         // SAFETY: the function is one for this event.
         unsafe { set(*event, (**function).cast()) };
     }
-    let path = modules::of(lookup as *const () as usize).map(|(path, _)| path);
-    lock(&RUNTIMES).extend(path);
+    places::add_runtime(lookup as *const () as usize);
     facts::add(describe);
     uninstrumented::begin();
     1
@@ -66,14 +72,16 @@ unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> 
 unsafe extern "C" fn finalize(_data: Data) {}
 
 fn describe(run: &mut Run) {
-    for path in lock(&RUNTIMES).iter() {
-        run.runtimes.push(model::Runtime {
-            path: path.to_string_lossy().into_owned(),
-            threads: events::widest(),
-        });
+    for path in places::runtimes() {
+        uninstrumented::add_runtime(run, &path, events::widest(), Interface::Ompt);
+        if let Some(runtime) = run
+            .runtimes
+            .last_mut()
+            .filter(|_| !LASTS.load(Ordering::Relaxed))
+        {
+            runtime
+                .not_visible
+                .extend(["critical".to_owned(), "ordered".to_owned()]);
+        }
     }
-    uninstrumented::add_unseen(run, UNSEEN);
 }
-
-/// What this interface does not tell of.
-const UNSEEN: &[&str] = &["atomic", "how long the creation of a task takes"];

@@ -1,0 +1,152 @@
+//! Tasks, their groups, and loops that make tasks.
+//!
+//! LLVM's runtime makes the tasks of a `taskloop` itself, and says of the loop and its tasks
+//! that they were asked for by itself. Where the loop stands in the program is told of the
+//! group that it opens around both.
+
+use std::ffi::c_int;
+
+use profile::region_kind::RegionKind;
+
+use super::super::boundary::event_of;
+use super::super::pomp::{begin_created_task, report};
+use super::abi::{self, Data};
+use super::places::{self, What};
+use super::tell::{Address, MEMBER, catch_up, tell, tell_at};
+use crate::measure::region::Region;
+use crate::measure::thread::Thread;
+use profile::event::Event;
+
+const TASKLOOP: What = ("taskloop", 0);
+const TASKGROUP: What = ("taskgroup", 0);
+
+/// A group begins: the user's, that of a loop which makes tasks, or one that the runtime opens
+/// for reductions, which is none of the program's.
+pub(super) fn begin_group(address: Address) {
+    if !places::is_inside(TASKGROUP, address.addr()) {
+        tell_at(
+            TASKGROUP.0,
+            address,
+            &[Event::TaskgroupEnter, Event::TaskgroupBegin],
+        );
+    }
+}
+
+/// The wait of a group, or the group, ends.
+pub(super) fn end_group(events: &[Event]) {
+    event_of(
+        |thread| open(thread, RegionKind::Taskgroup),
+        |thread, region| {
+            catch_up(thread);
+            for event in events {
+                report(*event, thread, region);
+            }
+        },
+    );
+}
+
+/// The innermost region of a kind that this thread is in, in the same task.
+fn open(thread: &'static Thread, kind: RegionKind) -> Option<&'static Region> {
+    let mut frame = thread.top().filter(|open| open.role().is_construct());
+    while let Some(open) = frame {
+        let region = open.region()?;
+        if region.kind == kind {
+            return Some(region);
+        }
+        if region.kind.is_task_execution() {
+            return None;
+        }
+        frame = open.below().filter(|below| below.role().is_construct());
+    }
+    None
+}
+
+/// What is kept for a task that has begun, beside its region.
+const BEGUN: u64 = 1;
+
+pub(super) unsafe extern "C" fn task_create(
+    _parent: Data,
+    _frame: Address,
+    task: Data,
+    flags: c_int,
+    _has_dependences: c_int,
+    address: Address,
+) {
+    // SAFETY: the runtime gives a place for what we keep.
+    let Some(kept) = (unsafe { task.as_mut() }) else {
+        return;
+    };
+    *kept = 0;
+    if flags & abi::EXPLICIT_TASK == 0 {
+        return;
+    }
+    let of_loop = places::is_inside(TASKLOOP, address.addr())
+        .then(|| {
+            event_of(
+                |thread| open(thread, RegionKind::Taskloop),
+                |_, region| region,
+            )
+        })
+        .flatten();
+    if let Some(region) = of_loop {
+        *kept = std::ptr::from_ref(region).expose_provenance() as u64;
+        return;
+    }
+    let what = if flags & abi::UNTIED_TASK != 0 {
+        "taskuntied"
+    } else {
+        "task"
+    };
+    let region = places::region((what, 0), address.addr());
+    tell(region, &[Event::TaskCreateEnter, Event::TaskCreateExit]);
+    if let Some(region) = region {
+        *kept = std::ptr::from_ref(region).expose_provenance() as u64;
+    }
+}
+
+/// The region of an explicit task, from what is kept for it.
+///
+/// # Safety
+/// `task` is null or a place that `task_create` or `implicit_task` has filled.
+unsafe fn region_of_task(task: Data) -> Option<&'static Region> {
+    // SAFETY: as the caller promises; regions are never freed.
+    unsafe {
+        let kept = *task.as_ref()?;
+        if kept & !BEGUN <= MEMBER {
+            return None;
+        }
+        std::ptr::with_exposed_provenance::<Region>((kept & !BEGUN) as usize).as_ref()
+    }
+}
+
+pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
+    // SAFETY: the runtime gives places that we have filled, or none.
+    let (ended, begun) = unsafe { (region_of_task(prior), region_of_task(next)) };
+    if matches!(status, abi::COMPLETE | abi::CANCELLED)
+        && let Some(region) = ended
+    {
+        event_of(
+            |_| region.execution(),
+            |thread, region| {
+                catch_up(thread);
+                report(Event::TaskEnd, thread, region);
+            },
+        );
+    }
+    let Some(region) = begun else { return };
+    // SAFETY: as above; it is not null.
+    let is_new = unsafe {
+        let is_new = *next & BEGUN == 0;
+        *next |= BEGUN;
+        is_new
+    };
+    if is_new {
+        event_of(
+            |_| Some(region),
+            |thread, region| {
+                catch_up(thread);
+                begin_created_task(thread, region, 0);
+            },
+        );
+    }
+}

@@ -1,0 +1,90 @@
+//! Reports events to the measurement. The end of a worksharing construct is put off until the
+//! thread's next event.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+
+use profile::region_kind::RegionKind;
+
+use super::super::boundary::event_of;
+use super::super::pomp::report;
+use super::places::region;
+use crate::measure::frame::Role;
+use crate::measure::region::Region;
+use crate::measure::thread::Thread;
+use profile::event::Event;
+
+/// An address as the runtime gives it.
+pub(super) type Address = *const c_void;
+
+/// What is kept for the implicit task of a member that has not ended its part.
+pub(super) const MEMBER: u64 = 2;
+
+/// The end of a worksharing construct that was put off.
+#[derive(Clone, Copy)]
+pub(super) struct PutOff {
+    pub(super) region: &'static Region,
+    pub(super) exit: Event,
+    pub(super) at: u64,
+}
+
+thread_local! {
+    pub(super) static PUT_OFF: Cell<Option<PutOff>> = const { Cell::new(None) };
+}
+
+/// Ends what was put off, when it ended.
+#[inline(always)]
+pub(super) fn catch_up(thread: &'static Thread) {
+    if let Some(PutOff { region, exit, at }) = PUT_OFF.take() {
+        thread.report(exit, region, || at);
+    }
+}
+
+/// Reports events of a region.
+#[inline(always)]
+pub(super) fn tell(region: Option<&'static Region>, events: &[Event]) {
+    event_of(
+        |_| region,
+        |thread, region| {
+            catch_up(thread);
+            for event in events {
+                report(*event, thread, region);
+            }
+        },
+    );
+}
+
+#[inline(always)]
+pub(super) fn tell_at(what: &'static str, address: Address, events: &[Event]) {
+    tell(region((what, 0), address.addr()), events);
+}
+
+/// Reports events of the innermost region of a kind that is open.
+#[inline(always)]
+pub(super) fn tell_open(kind: RegionKind, events: &[Event]) {
+    event_of(
+        |thread| open(thread, |role, of| role.is_construct() && of == kind),
+        |thread, region| {
+            catch_up(thread);
+            for event in events {
+                report(*event, thread, region);
+            }
+        },
+    );
+}
+
+/// The innermost open region that is wanted, on this side of the team's fork.
+pub(super) fn open(
+    thread: &'static Thread,
+    is_wanted: impl Fn(Role, RegionKind) -> bool,
+) -> Option<&'static Region> {
+    let mut frame = thread.top();
+    while let Some(open) = frame {
+        let region = open.region()?;
+        if is_wanted(open.role(), region.kind) {
+            return Some(region);
+        }
+        frame = open.below().filter(|_| open.role() != Role::Base);
+    }
+    None
+}

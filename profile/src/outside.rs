@@ -1,0 +1,263 @@
+//! What is seen of constructs in a program that was not built with Romp, by the kind of its
+//! OpenMP runtime. Reports, documentation and tests take it from here.
+
+use crate::region_kind::RegionKind as K;
+
+/// How a runtime is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interface {
+    /// GCC's runtime, by the entry points that compilers call.
+    Gnu,
+    /// LLVM's and its kin, which tell of their events by OpenMP's interface for tools.
+    Ompt,
+}
+
+/// How often a construct is counted, against a program that was built with Romp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// As often.
+    Same,
+    /// Never: it is not there.
+    Never,
+    /// At most as often.
+    Less,
+    /// At least as often.
+    More,
+    /// More or less often.
+    Otherwise,
+}
+
+impl Counted {
+    /// Whether a number that was counted may be, where this many were executed.
+    #[must_use]
+    pub fn allows(self, counted: u64, executed: u64) -> bool {
+        match self {
+            Self::Same => counted == executed,
+            Self::Never => counted == 0,
+            Self::Less => counted <= executed,
+            Self::More => counted >= executed,
+            Self::Otherwise => true,
+        }
+    }
+}
+
+/// What is seen of a construct by one interface.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    /// How often it is counted.
+    pub counted: Counted,
+    /// For documentation.
+    pub words: &'static str,
+    /// What a report lists as not visible.
+    pub missing: &'static [&'static str],
+}
+
+/// A construct that is not seen as in a program that was built with Romp.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// As documentation names it.
+    pub construct: &'static str,
+    /// The kinds of regions whose numbers it changes.
+    pub kinds: &'static [K],
+    /// With GCC's runtime.
+    pub gnu: View,
+    /// With LLVM's.
+    pub ompt: View,
+}
+
+impl Row {
+    /// What one interface shows.
+    #[must_use]
+    pub fn view(&self, interface: Interface) -> View {
+        match interface {
+            Interface::Gnu => self.gnu,
+            Interface::Ompt => self.ompt,
+        }
+    }
+}
+
+const fn view(counted: Counted, words: &'static str, missing: &'static [&'static str]) -> View {
+    View {
+        counted,
+        words,
+        missing,
+    }
+}
+
+const SEEN: View = view(Counted::Same, "seen", &[]);
+
+const fn never(missing: &'static [&'static str]) -> View {
+    view(Counted::Never, "not", missing)
+}
+
+/// The rows.
+pub const ROWS: &[Row] = &[
+    Row {
+        construct: "`for schedule(static)`",
+        kinds: &[K::Loop],
+        gnu: view(
+            Counted::Less,
+            "with debug information and source: by the question for the thread's number at its \
+             head; it lasts until the barrier, or what comes next. The compiler may ask once for \
+             several in a function: then of each only the barrier is seen",
+            &["loops with a static schedule, where the source is not there"],
+        ),
+        ompt: SEEN,
+    },
+    Row {
+        construct: "`single nowait`",
+        kinds: &[],
+        gnu: view(
+            Counted::Same,
+            "where it begins; its end is that of what comes next",
+            &["the end of a single construct with nowait"],
+        ),
+        ompt: SEEN,
+    },
+    Row {
+        construct: "`master`, `masked`",
+        kinds: &[K::Master],
+        gnu: never(&["master", "masked"]),
+        ompt: SEEN,
+    },
+    Row {
+        construct: "`flush`",
+        kinds: &[K::Flush],
+        gnu: never(&["flush"]),
+        ompt: SEEN,
+    },
+    Row {
+        construct: "`atomic`",
+        kinds: &[K::Atomic],
+        gnu: view(
+            Counted::Less,
+            "where it is no instruction of the machine",
+            &["atomic, where it is an instruction of the machine"],
+        ),
+        ompt: view(
+            Counted::Less,
+            "where it is no instruction of the machine",
+            &["atomic, where it is an instruction of the machine"],
+        ),
+    },
+    Row {
+        construct: "`scope`",
+        kinds: &[K::Scope],
+        gnu: view(
+            Counted::Less,
+            "by the barrier at its end, with debug information and source",
+            &["scope, where the source is not there"],
+        ),
+        ompt: SEEN,
+    },
+    Row {
+        construct: "`section`",
+        kinds: &[K::Section],
+        gnu: view(
+            Counted::Less,
+            "counted for the whole construct",
+            &["which section of a sections construct it is"],
+        ),
+        ompt: never(&["each section of a sections construct"]),
+    },
+    Row {
+        construct: "creating a `task`",
+        kinds: &[],
+        gnu: SEEN,
+        ompt: view(
+            Counted::Same,
+            "counted; its time not",
+            &["how long the creation of a task takes"],
+        ),
+    },
+    Row {
+        construct: "executing a task of a `taskloop`",
+        kinds: &[K::TaskExec, K::UntiedTaskExec],
+        gnu: view(Counted::More, "seen; in source mode not", &[]),
+        ompt: view(Counted::More, "seen; in source mode not", &[]),
+    },
+    Row {
+        construct: "a barrier behind `single`, with one thread",
+        kinds: &[K::Barrier],
+        gnu: view(Counted::Otherwise, "is taken for that at its end", &[]),
+        ompt: SEEN,
+    },
+    Row {
+        construct: "`ordered doacross`, `ordered depend`",
+        kinds: &[K::Ordered],
+        gnu: view(
+            Counted::Less,
+            "where an iteration waits for one, and where one is done",
+            &[],
+        ),
+        ompt: view(
+            Counted::Less,
+            "not",
+            &["ordered directives that stand alone"],
+        ),
+    },
+    Row {
+        construct: "`taskyield`",
+        kinds: &[K::Taskyield],
+        gnu: SEEN,
+        ompt: never(&["taskyield"]),
+    },
+    Row {
+        construct: "`cancel`, `cancellation point`",
+        kinds: &[K::Cancel, K::CancellationPoint],
+        gnu: SEEN,
+        ompt: view(
+            Counted::Less,
+            "`cancel` where it takes effect",
+            &["cancel that has no effect", "cancellation point"],
+        ),
+    },
+    Row {
+        construct: "`loop`, `distribute`",
+        kinds: &[K::GenericLoop, K::Distribute],
+        gnu: view(
+            Counted::Less,
+            "`loop` by the barrier at its end; `distribute` not",
+            &["distribute"],
+        ),
+        ompt: view(Counted::Less, "as `for`", &[]),
+    },
+    Row {
+        construct: "`target`, `target update`",
+        kinds: &[K::Target, K::TargetUpdate],
+        gnu: SEEN,
+        ompt: never(&["target", "target update"]),
+    },
+    Row {
+        construct: "other `target` directives",
+        kinds: &[K::TargetData, K::TargetEnterData, K::TargetExitData],
+        gnu: never(&["directives for the data of a device"]),
+        ompt: never(&["directives for the data of a device"]),
+    },
+    Row {
+        construct: "chunks of a loop",
+        kinds: &[],
+        gnu: view(Counted::Same, "not", &["chunks of loops"]),
+        ompt: view(Counted::Same, "not", &["chunks of loops"]),
+    },
+    Row {
+        construct: "`depobj`, `dispatch`, `interop`, `taskgraph`",
+        kinds: &[K::Depobj, K::Dispatch, K::Interop, K::Taskgraph],
+        gnu: never(&["depobj, dispatch, interop, taskgraph"]),
+        ompt: never(&["depobj, dispatch, interop, taskgraph"]),
+    },
+    Row {
+        construct: "regions that the user marked",
+        kinds: &[K::User],
+        gnu: never(&[]),
+        ompt: never(&[]),
+    },
+];
+
+/// How often constructs of a kind are counted by an interface.
+#[must_use]
+pub fn counted(kind: K, interface: Interface) -> Counted {
+    let mut rows = ROWS.iter().filter(|row| row.kinds.contains(&kind));
+    rows.next()
+        .map_or(Counted::Same, |row| row.view(interface).counted)
+}
