@@ -202,7 +202,9 @@ impl Thread {
         }
     }
 
-    /// The construct on top begins to combine its parts of a reduction, if it has one.
+    /// The construct on top begins to combine its parts of a reduction, if it has one. Unit
+    /// tests have none: only linked programs call the source of it.
+    #[cfg(not(test))]
     pub(crate) fn begin_reduction(&self) {
         let top = self.top().filter(|top| {
             let region = top.region();
