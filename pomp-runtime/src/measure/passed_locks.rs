@@ -50,7 +50,7 @@ impl PassedLock {
 /// counted already: then no more is to be done than to set it, and to say so.
 #[inline(always)]
 pub(crate) fn passes_over(
-    find: impl FnOnce() -> Option<&'static Region>,
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
     address: usize,
 ) -> Option<&'static Thread> {
     if !state::is_quick() {

@@ -152,7 +152,7 @@ pub(crate) fn begins(fork: &'static Node) -> bool {
 
 /// The work of a combined region begins or ends. Whether its member is passed over.
 #[inline(always)]
-pub(crate) fn is_passed_over(find: impl FnOnce() -> Option<&'static Region>) -> bool {
+pub(crate) fn is_passed_over(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
     let thread = thread::current().filter(|thread| thread.passed_member.is_in());
     thread.is_some_and(|thread| {
         state::is_quick() && find().is_some_and(|region| thread.does_part_of(region))
@@ -161,7 +161,7 @@ pub(crate) fn is_passed_over(find: impl FnOnce() -> Option<&'static Region>) -> 
 
 /// The part of a member ends. Whether it is passed over.
 #[inline(always)]
-pub(crate) fn ends(find: impl FnOnce() -> Option<&'static Region>) -> bool {
+pub(crate) fn ends(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
     let is_passed_over = is_passed_over(find);
     if is_passed_over && let Some(thread) = thread::current() {
         thread.ends_part();
