@@ -69,9 +69,17 @@ fn outlined(name: &str) -> Option<&str> {
 fn is_ours(place: &SourceLine) -> bool {
     let is_in = |part: &&str| place.function.contains(part);
     begins(&place.function, PROBES)
+        || is_short_name(&place.function)
         || ["4pomp", "romp_collector"].iter().any(is_in)
         || place.module.contains("libromp")
         || place.module.contains("libpomp")
+}
+
+/// Whether it is a name that `packaging/archive` gives to a function within the library: an
+/// entry point may have jumped there, and then it is the first one of ours on the stack.
+fn is_short_name(function: &str) -> bool {
+    let digits = function.strip_prefix("romp").unwrap_or_default();
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The model of a stack of one thread, innermost first, and whether it ends in the
@@ -206,6 +214,13 @@ mod tests {
             "main:30",
         ];
         assert_eq!(shown(&[&jumped]), "main:30");
+        let archived = [
+            "_ZN14romp_collector8on_event",
+            "romp9006",
+            "romp9612",
+            "main:30",
+        ];
+        assert_eq!(shown(&[&archived]), "main:30");
         // The body is of another function than the stack says: both stay.
         let other = ["POMP_Parallel_join", "other:1", "main:30"];
         assert_eq!(shown(&[&worker, &other]), "main:30 > other:1 > solve:14");

@@ -337,7 +337,6 @@ fn profile(start: &Start, is_last: bool) -> Option<Profile> {
     if threads.is_empty() {
         return None;
     }
-    region::complete();
     let (snapshot, end) = quiesce::while_quiet(&threads, || {
         let end = clock::Pair::read();
         let snapshot = Snapshot::take(&threads, end.ticks);
@@ -347,6 +346,8 @@ fn profile(start: &Start, is_last: bool) -> Option<Profile> {
         }
         (snapshot, end)
     });
+    // The run has ended before: to look for regions takes time.
+    region::complete();
     if is_last {
         finish_trace(&threads, start.beginning.clock, end);
     }
