@@ -88,7 +88,8 @@ pub(super) fn lines(text: &[u8], layout: Layout) -> Vec<Physical> {
 
 /// Where text that is put in would be continued by the next line: from behind each line to
 /// the next one that is read, if that is known to continue something. Free form says it in
-/// the line in front.
+/// the line in front. A part of a directive continues only a directive, and is a comment
+/// elsewhere: what is put in ends in a statement.
 #[derive(Debug, Default)]
 pub(super) struct Continued(Vec<RangeInclusive<usize>>);
 
@@ -97,7 +98,7 @@ impl Continued {
         let mut behind = 0;
         let mut continued = Vec::new();
         for line in lines.iter().filter(|line| line.kind.is_read()) {
-            if form == Form::Fixed && line.continues {
+            if form == Form::Fixed && line.continues && line.kind == Kind::Code {
                 continued.push(behind..=line.range.start);
             }
             behind = line.after;
