@@ -243,8 +243,9 @@ pub(crate) fn some_is_unsplit() -> bool {
     SOME_IS_UNSPLIT.load(Ordering::Relaxed)
 }
 
+/// What is estimated stays so: a `copyprivate` waits in front of the barrier, too.
 fn is_unsplit(kind: RegionKind, descriptor: &Descriptor) -> bool {
-    descriptor.unsplit.is_some() && !kind.is_parallel() && kind.unsplit() != Barrier::Measured
+    descriptor.unsplit.is_some() && !kind.is_parallel() && kind.unsplit() == Barrier::Hidden
 }
 
 fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'static Region> {
