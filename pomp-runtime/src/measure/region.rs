@@ -243,9 +243,12 @@ pub(crate) fn some_is_unsplit() -> bool {
     SOME_IS_UNSPLIT.load(Ordering::Relaxed)
 }
 
-/// What is estimated stays so: a `copyprivate` waits in front of the barrier, too.
+/// With `copyprivate` threads wait in front of the barrier, too: that stays estimated.
 fn is_unsplit(kind: RegionKind, descriptor: &Descriptor) -> bool {
-    descriptor.unsplit.is_some() && !kind.is_parallel() && kind.unsplit() == Barrier::Hidden
+    descriptor.unsplit.is_some()
+        && !descriptor.other.contains_key("hasCopyPrivate")
+        && !kind.is_parallel()
+        && kind.unsplit() != Barrier::Measured
 }
 
 fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'static Region> {
