@@ -35,7 +35,7 @@ fn note(line: &Path) -> bool {
 /// processes that have none.
 ///
 /// # Safety
-/// As for [`collector::answer`].
+/// `requests` is a list as `__omp_collector_api` of a measured program takes.
 pub unsafe fn answer_collector(requests: *mut c_void) -> c_int {
     static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
     type Answer = unsafe extern "C" fn(*mut c_void) -> c_int;
