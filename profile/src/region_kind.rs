@@ -225,13 +225,6 @@ impl RegionKind {
         })
     }
 
-    /// The name that reports have for a `regionType`; one that this version does not know
-    /// is its own name.
-    #[must_use]
-    pub fn name_of(region_type: &str) -> &str {
-        Self::from_region_type(region_type).map_or(region_type, |kind| kind.row().full_name)
-    }
-
     /// The row of this kind.
     #[must_use]
     pub fn row(self) -> &'static KindRow {

@@ -49,7 +49,7 @@ def handovers(folder):
         told = page.eval_on_selector_all(
             "table.data", "tables => tables.filter(one => one.caption.textContent.includes('hand-over')).flatMap(one => [...one.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.querySelector('.num')?.dataset.value ?? cell.textContent)))"
         )
-        assert {row[0].split()[0] for row in told} == {"CRITICAL", "LOCK"}, told
+        assert {row[0].split()[0] for row in told} == {"critical", "lock"}, told
         for what, giver, getter, given, got, waited in told:
             assert giver != getter and int(given) <= int(got) and int(waited) > 0, (what, giver, getter)
             assert int(got) - int(waited) <= int(given), "it was asked for before it was given back"

@@ -178,7 +178,7 @@ fn its_own_readers_see_the_counts_and_times_of_the_trace() {
             // The statistics give a member the time from fork to join, which has no
             // event there: its body and barrier tell. Begins and ends are whole
             // nanoseconds there.
-            let is_member = region.starts_with("PARALLEL") && !region.contains(" (");
+            let is_member = region.starts_with("parallel") && !region.contains(" (");
             assert!(
                 is_member || recursive.contains(&region) || time.abs_diff(ns) <= 2 * count,
                 "{name}: {region}: {time} {ns}"

@@ -333,9 +333,11 @@ fn named_of_profile(profile: &Profile) -> Named {
     let mut named = Named::new();
     for node in &profile.nodes {
         let region = &profile.regions[node.region];
-        let kind = RegionKind::name_of(&region.region_type);
-        let (line, column) = (region.begin[0], region.column);
-        let region = printable(format!("{kind} {}:{line}:{column}", region.file));
+        let region = format!(
+            "{} {}:{}:{}",
+            region.region_type, region.file, region.begin[0], region.column
+        );
+        let region = printable(region);
         for row in &node.rows {
             let thread = profile.threads[row.thread].to_string();
             let sums = named.entry((thread, region.clone())).or_default();
@@ -351,7 +353,8 @@ fn named_of_profile(profile: &Profile) -> Named {
 /// A region as both name it.
 #[must_use]
 pub fn name(region: &Descriptor) -> String {
-    let kind = RegionKind::name_of(&region.region_type);
-    let (place, column) = (&region.begin, region.column);
-    format!("{kind} {}:{}:{column}", place.file, place.first)
+    format!(
+        "{} {}:{}:{}",
+        region.region_type, region.begin.file, region.begin.first, region.column
+    )
 }

@@ -7,7 +7,7 @@ mod paraver;
 
 use std::io;
 
-use profile::region_kind::{PseudoRegion, RegionKind};
+use profile::region_kind::PseudoRegion;
 
 use crate::depend::depends;
 use crate::read::{ReadError, Trace};
@@ -37,8 +37,10 @@ pub fn region(trace: &Trace, number: u32) -> String {
     region.map_or_else(
         || "?".to_owned(),
         |region| {
-            let kind = RegionKind::name_of(&region.region_type);
-            format!("{kind} {}:{}", region.begin.file, region.begin.first)
+            format!(
+                "{} {}:{}",
+                region.region_type, region.begin.file, region.begin.first
+            )
         },
     )
 }
@@ -46,21 +48,13 @@ pub fn region(trace: &Trace, number: u32) -> String {
 /// A phase as it is named; none for the region itself.
 #[must_use]
 pub fn phase(open: &Open) -> Option<&'static str> {
-    use PseudoRegion::{Main, Seq};
-    let is_part = !matches!(open.phase, Main | Seq);
-    is_part.then(|| part(open.phase))
-}
-
-/// The name of a part of a region.
-#[must_use]
-pub const fn part(part: PseudoRegion) -> &'static str {
-    match part {
-        PseudoRegion::Main => "main",
-        PseudoRegion::Enter => "enter",
-        PseudoRegion::Body => "body",
-        PseudoRegion::Ibarr => "implicit barrier",
-        PseudoRegion::Exit => "exit",
-        PseudoRegion::Seq => "seq",
+    use PseudoRegion::{Body, Enter, Exit, Ibarr, Main, Seq};
+    match open.phase {
+        Main | Seq => None,
+        Enter => Some("enter"),
+        Body => Some("body"),
+        Ibarr => Some("implicit barrier"),
+        Exit => Some("exit"),
     }
 }
 

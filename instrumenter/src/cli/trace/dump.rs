@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
-use trace::export::{depends_on, part};
+use trace::export::depends_on;
 use trace::layout::label_parts;
 use trace::read::{ReadError, Trace};
 use trace::record::Op;
@@ -152,7 +152,7 @@ fn facts(trace: &Trace, open: &[Open], event: &Event) -> Facts {
     let mut fact = |name: &str, value: Value| {
         facts.insert(name.to_owned(), value);
     };
-    let part = |of| json!(part(of));
+    let part = |part| json!(format!("{part:?}").to_lowercase());
     match event {
         Event::Begin { .. } => {
             if let Some(top) = top {

@@ -45,7 +45,7 @@ pub(super) fn run(trace: &Trace, arguments: &Arguments) -> Result<(), Failure> {
                 .map_or_else(|| "?".to_owned(), trace::stats::name);
             for (part, span) in PseudoRegion::ALL.iter().zip(spans) {
                 if span.count > 0 {
-                    let part = trace::export::part(*part);
+                    let part = format!("{part:?}").to_lowercase();
                     let ns = scale.to_ns(span.ticks);
                     writeln!(out, "{thread}\t{region}\t{part}\t{}\t{ns}", span.count)?;
                 }
