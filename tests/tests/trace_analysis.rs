@@ -98,7 +98,7 @@ fn tasks_stand_below_what_made_them() {
         assert_eq!(counts, expected, "{compiler}");
         let text = said(&trace, &["tasks"]);
         assert!(
-            text.contains("  TASK ") && text.lines().count() == 6,
+            text.contains("  task ") && text.lines().count() == 6,
             "{text}"
         );
     }

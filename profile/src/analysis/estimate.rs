@@ -16,7 +16,7 @@
 //!   was in it for the whole time, and stands for its members.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::teams::Forkers;
 use super::tree::Tree;
@@ -81,13 +81,23 @@ pub(super) fn hide_taskloops(tree: &mut Tree<'_>, profile: &Profile) {
         }
         let directive = profile.regions[node.region].directive.as_deref();
         let runs_on = directive.is_some_and(|text| text.contains("nogroup"));
-        let lasted = match runs_on {
-            true => u64::MAX,
-            false => node.rows.iter().map(|row| row.main.ns).sum(),
-        };
-        for place in waits_around(tree, here) {
-            let known = known_in_wait(tree, place);
-            tree.nodes[place].hide_waits(lasted, &known);
+        let rank_of = |row: &Row| profile.threads.get(row.thread).and_then(|it| it.rank);
+        let ranks: BTreeSet<Option<u32>> = node.rows.iter().map(rank_of).collect();
+        // No thread executes tasks of another process.
+        for rank in ranks {
+            let is_of_rank = |row: &Row| rank_of(row) == rank;
+            let rows = tree.nodes[here].rows.iter();
+            let lasted = match runs_on {
+                true => u64::MAX,
+                false => rows
+                    .filter(|row| is_of_rank(row))
+                    .map(|row| row.main.ns)
+                    .sum(),
+            };
+            for place in waits_around(tree, here, is_of_rank) {
+                let known = known_in_wait(tree, place);
+                tree.nodes[place].hide_waits(lasted, &known, is_of_rank);
+            }
         }
     }
 }
@@ -108,8 +118,9 @@ fn known_in_wait(tree: &Tree<'_>, place: usize) -> BTreeMap<usize, u64> {
 
 /// Where a team's members wait that may execute the tasks of a node: at the end of the
 /// innermost construct around it that has a barrier, or else at those beside it.
-fn waits_around(tree: &Tree<'_>, here: usize) -> Vec<usize> {
-    let has_wait = |place: usize| tree.nodes[place].rows.iter().any(|row| row.ibarr.ns > 0);
+fn waits_around(tree: &Tree<'_>, here: usize, is_of_team: impl Fn(&Row) -> bool) -> Vec<usize> {
+    let waits = |row: &Row| row.ibarr.ns > 0 && is_of_team(row);
+    let has_wait = |place: usize| tree.nodes[place].rows.iter().any(waits);
     let mut place = here;
     while let Some(parent) = tree.nodes[place].parent {
         if has_wait(parent) && !tree.nodes[parent].kind.is_parallel() {

@@ -124,11 +124,16 @@ impl<'p> TreeNode<'p> {
         !self.maybe_tasks.is_empty()
     }
 
-    /// Takes so much from each thread's wait, but for what is known of it, by thread: it
-    /// may have been tasks.
-    pub(super) fn hide_waits(&mut self, most: u64, known: &BTreeMap<usize, u64>) {
+    /// Takes so much from the wait in each row that is meant, but for what is known of it, by
+    /// thread: it may have been tasks.
+    pub(super) fn hide_waits(
+        &mut self,
+        most: u64,
+        known: &BTreeMap<usize, u64>,
+        is_meant: impl Fn(&Row) -> bool,
+    ) {
         let is_barrier = self.kind == RegionKind::Barrier;
-        for row in self.rows.to_mut() {
+        for row in self.rows.to_mut().iter_mut().filter(|row| is_meant(row)) {
             let wait = if is_barrier {
                 row.main.ns
             } else {
