@@ -5,11 +5,11 @@
 //! the runtime is linked statically the linker takes its functions instead; GCC's
 //! `GOMP_barrier` is named in a part of the archive that sees to that (`packaging/archive`).
 
-use std::ffi::{CStr, c_int, c_void};
-use std::sync::atomic::AtomicPtr;
+use std::ffi::{c_int, c_void};
 
 use super::boundary::thread_event;
-use crate::measure::{clock, dynamic, region, state};
+use super::weak::{in_front_of_runtime, of_runtime};
+use crate::measure::{clock, region, state};
 
 /// Passes a barrier, which counts for the construct that it ends.
 #[inline(always)]
@@ -34,50 +34,17 @@ fn measured<R>(barrier: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Defines a barrier: the runtime's name, ours, the arguments and the result.
-macro_rules! barrier {
-    ($name:ident $ours:ident($($argument:ident: $type:ty),*) -> $result:ty) => {
-        /// # Safety
-        /// As the runtime asks of its own function, which is called with the same arguments.
-        #[unsafe(no_mangle)]
-        unsafe extern "C-unwind" fn $ours($($argument: $type),*) -> $result {
-            static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-            const NAME: &CStr =
-                match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                    Ok(name) => name,
-                    Err(_) => c"",
-                };
-            type Barrier = unsafe extern "C-unwind" fn($($type),*) -> $result;
-            // SAFETY: null is the `None` of a function pointer, and a function of this name
-            // has this type.
-            let next: Option<Barrier> = unsafe { std::mem::transmute(dynamic::next(&NEXT, NAME)) };
-            // The team was made by the same runtime, so that there is one.
-            let Some(next) = next else {
-                return <$result>::default();
-            };
-            // SAFETY: as the caller promises.
-            pass(|| unsafe { next($($argument),*) })
-        }
-    };
+in_front_of_runtime! { GOMP_barrier romp_gomp_barrier() -> (), (), pass }
+of_runtime! { GOMP_loop_end romp_gomp_loop_end() -> (), (), pass }
+of_runtime! { GOMP_loop_end_cancel romp_gomp_loop_end_cancel() -> bool, false, pass }
+of_runtime! { GOMP_sections_end romp_gomp_sections_end() -> (), (), pass }
+of_runtime! { GOMP_sections_end_cancel romp_gomp_sections_end_cancel() -> bool, false, pass }
+of_runtime! {
+    __kmpc_barrier romp_kmpc_barrier(source: *mut c_void, thread: c_int) -> (), (), pass
 }
-
-barrier! { GOMP_barrier romp_gomp_barrier() -> () }
-barrier! { GOMP_loop_end romp_gomp_loop_end() -> () }
-barrier! { GOMP_loop_end_cancel romp_gomp_loop_end_cancel() -> bool }
-barrier! { GOMP_sections_end romp_gomp_sections_end() -> () }
-barrier! { GOMP_sections_end_cancel romp_gomp_sections_end_cancel() -> bool }
-barrier! {
-    __kmpc_barrier romp_kmpc_barrier(source: *mut c_void, thread: c_int) -> ()
-}
-barrier! {
-    __kmpc_cancel_barrier romp_kmpc_cancel_barrier(source: *mut c_void, thread: c_int) -> c_int
-}
-
-super::weak::define_weakly! {
-    "GOMP_loop_end" => "romp_gomp_loop_end",
-    "GOMP_loop_end_cancel" => "romp_gomp_loop_end_cancel",
-    "GOMP_sections_end" => "romp_gomp_sections_end",
-    "GOMP_sections_end_cancel" => "romp_gomp_sections_end_cancel",
-    "__kmpc_barrier" => "romp_kmpc_barrier",
-    "__kmpc_cancel_barrier" => "romp_kmpc_cancel_barrier",
+of_runtime! {
+    __kmpc_cancel_barrier romp_kmpc_cancel_barrier(
+        source: *mut c_void,
+        thread: c_int
+    ) -> c_int, 0, pass
 }

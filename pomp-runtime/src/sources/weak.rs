@@ -24,11 +24,22 @@ macro_rules! define_weakly {
     ($($name:expr => $target:expr),+ $(,)?) => {};
 }
 
-/// Defines a function of an OpenMP runtime, weakly, which calls the runtime's own, once, with
+/// Defines a function of an OpenMP runtime, weakly: the name is the runtime's. See
+/// [`in_front_of_runtime`] for the rest.
+macro_rules! of_runtime {
+    ($name:ident $ours:ident $arguments:tt -> $result:ty, $none:expr, $around:expr) => {
+        $crate::sources::weak::in_front_of_runtime! {
+            $name $ours $arguments -> $result, $none, $around
+        }
+        $crate::sources::weak::define_weakly! { stringify!($name) => stringify!($ours) }
+    };
+}
+
+/// Defines what stands in front of a function of an OpenMP runtime, and calls that, once, with
 /// the same arguments: its name, ours, the arguments and the result; the result where there is
 /// no runtime, which is never, since whoever calls is in a construct of it; and the function
 /// that is given the call to make.
-macro_rules! of_runtime {
+macro_rules! in_front_of_runtime {
     (
         $name:ident $ours:ident($($argument:ident: $type:ty),*) -> $result:ty,
         $none:expr, $around:expr
@@ -56,7 +67,6 @@ macro_rules! of_runtime {
                 None => $none,
             }
         }
-        $crate::sources::weak::define_weakly! { stringify!($name) => stringify!($ours) }
     };
 }
 
@@ -75,6 +85,7 @@ macro_rules! jump {
 }
 
 pub(super) use define_weakly;
+pub(super) use in_front_of_runtime;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) use jump;
 pub(super) use of_runtime;
