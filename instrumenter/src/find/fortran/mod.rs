@@ -71,7 +71,7 @@ const TRAITS: Traits = Traits {
     allocates_as_outside: true,
 };
 
-/// Why nothing can be put where the next line continues what it does not belong to.
+/// The reason for leaving a construct alone if a continuation line would continue our text.
 const STRAY: &str = "a line behind it continues something else";
 
 /// Views that are kept: what stands next to each other is seen in the same one.

@@ -86,10 +86,10 @@ pub(super) fn lines(text: &[u8], layout: Layout) -> Vec<Physical> {
     lines
 }
 
-/// Where text that is put in would be continued by the next line: from behind each line to
-/// the next one that is read, if that is known to continue something. Free form says it in
-/// the line in front. A part of a directive continues only a directive, and is a comment
-/// elsewhere: what is put in ends in a statement.
+/// The places where the next line would continue inserted text: each reaches from the end of
+/// a line to a continuation line of code. Only fixed form has them, since in free form the
+/// line in front says that it is continued. A continuation line of a directive continues only
+/// directives and is a comment elsewhere; inserted text ends in a statement.
 #[derive(Debug, Default)]
 pub(super) struct Continued(Vec<RangeInclusive<usize>>);
 

@@ -74,10 +74,10 @@ pub(crate) struct Family {
     pub(crate) places_includes: Option<&'static str>,
     /// What has an assembler of its own read its text while it is written.
     pub(crate) pipe: Option<&'static str>,
-    /// What has it only check a source, if it refuses clauses of a combined directive that it
-    /// takes on each of the directives that this one is split into.
+    /// The flag with which the compiler only checks a source. Only compilers have it that
+    /// refuse clauses of a combined directive which they accept on its parts.
     pub(crate) check: Option<&'static str>,
-    /// Takes a branch that is not compiled, behind a `__LINE__`, for lines in front of it.
+    /// Whether the compiler's `__LINE__` counts lines of a branch behind it that is not compiled.
     pub(crate) moves_line_macro: bool,
 }
 

@@ -172,8 +172,9 @@ fn kind(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> Kind {
     }
 }
 
-/// How many times as long as that threads may have been ready: other programs run now and
-/// then. Threads that wait by yielding are all ready, all the time.
+/// The time that threads were ready without a processor may exceed what the program's own
+/// threads explain by this factor, since other programs run now and then. Threads that wait
+/// by yielding are ready all the time.
 const AND_OTHERS: f64 = 1.25;
 
 /// Whether the program's own threads can have kept each other from running for so long: while
@@ -242,8 +243,8 @@ fn serial_without(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [
     }
 }
 
-/// What else takes long does so as well for want of a processor: who holds a lock has none for
-/// the same part of its time, and who starts a team.
+/// Other causes contain time without a processor, too: a thread that holds a lock or starts a
+/// team has none for the same part of its time as a thread that works.
 fn within_others(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [Cause]) -> Amount {
     let part = part(scheduling.ready_ns, scheduling.run_ns);
     let mut amount = Amount::default();
@@ -327,7 +328,7 @@ fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (S
     }
 }
 
-/// How the run gets no more threads than there are processors.
+/// The advice that gives the run no more threads than there are processors.
 fn fewer_threads(facts: &Facts<'_, '_>) -> String {
     let settings = &facts.profile.run.settings;
     let asked = settings.get("OMP_NUM_THREADS");
