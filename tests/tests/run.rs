@@ -71,6 +71,19 @@ fn counts_are_those_of_the_source_but_for_a_list() {
     counts_are_right("counts/every_construct.f90", "gfortran", Interface::Gnu);
 }
 
+#[test]
+fn a_loop_of_which_the_runtime_gives_no_address_is_measured() {
+    let place = Place::new();
+    place.build("clang", "run/no_address.c", &["-g"], "app");
+    let ran = place.romp_run(&["./app"], &[]);
+    assert!(ran.status.success(), "{ran:?}");
+    let profile = place.profile("app");
+    assert_eq!(count(&profile, K::Loop), 2);
+    let loops = profile.regions.iter().filter(|of| of.kind == K::Loop);
+    let unknown = loops.filter(|of| of.file == "(unknown place)");
+    assert_eq!(unknown.count(), 1);
+}
+
 /// What `romp diff` knows a region by.
 fn identity(region: &Region) -> (K, String, [u32; 2], Option<String>) {
     (

@@ -3,11 +3,15 @@
 //! What the body of a region calls as its last act returns into the runtime, which called the
 //! body. Such a call is known by that region: its place is one byte behind the region's, where
 //! no call is.
+//!
+//! LLVM's runtime sometimes says no address: a thread that leaves a critical section clears the
+//! address that the runtime keeps for the first thread. What the first thread does then is
+//! measured as a worksharing region whose place is unknown.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use profile::descriptor::Descriptor;
+use profile::descriptor::{Descriptor, SourceLines};
 use profile::model::Code;
 use profile::region_kind::RegionKind;
 
@@ -38,6 +42,9 @@ fn is_runtime(base: usize) -> bool {
     lock(&RUNTIMES).iter().any(|(_, known)| *known == base)
 }
 
+/// The file of a region whose place is unknown.
+const UNKNOWN: &str = "(unknown place)";
+
 /// What is measured there: type of the region, and of a critical section what the runtime
 /// calls its name.
 pub(super) type What = (&'static str, u64);
@@ -65,13 +72,27 @@ static TABLE: Table<CodePlace> = Table::none();
 
 static BOOK: Mutex<Book<(usize, What), CodePlace>> = Mutex::new(Book::new());
 
+/// What stands at an address.
+enum Stands {
+    Program(Code),
+    Runtime,
+    /// The runtime gave no address.
+    Unknown,
+}
+
 /// The region of a construct whose call of the runtime returns to an address; none
 /// without one.
 #[inline(always)]
 pub(super) fn region(what: What, address: usize) -> Option<&'static Region> {
-    if address == 0 {
-        return None;
+    match address {
+        0 => None,
+        _ => worksharing_region(what, address),
     }
+}
+
+/// The same of a worksharing construct, which also has one without an address.
+#[inline(always)]
+pub(super) fn worksharing_region(what: What, address: usize) -> Option<&'static Region> {
     let place = find(what, address)?;
     match place.is_inside {
         false => place.region.get(),
@@ -90,14 +111,16 @@ fn find(what: What, address: usize) -> Option<&'static CodePlace> {
     let is_it = |place: &CodePlace| std::ptr::eq(place.what.0, what.0) && place.what == what;
     match TABLE.find(address, is_it) {
         Some(place) => Some(place),
-        None => read(what, address, || {
-            let (module, base) = modules::of(address)?;
-            Some((!is_runtime(base)).then(|| Code {
+        None => read(what, address, || match modules::of(address) {
+            None if address == 0 => Some(Stands::Unknown),
+            None => None,
+            Some((_, base)) if is_runtime(base) => Some(Stands::Runtime),
+            Some((module, base)) => Some(Stands::Program(Code {
                 module: module.to_string_lossy().into_owned(),
                 // Behind the call may stand the next line.
                 offset: address.wrapping_sub(base + 1) as u64,
                 symbol: None,
-            }))
+            })),
         }),
     }
 }
@@ -109,7 +132,7 @@ fn last_act(what: What) -> Option<&'static Region> {
     let body = event_of(move |thread| executed(thread, what), |_, body| body)?;
     let place = read(what, std::ptr::from_ref(body).addr(), || {
         let code = body.descriptor.code.clone()?;
-        Some(Some(Code {
+        Some(Stands::Program(Code {
             offset: code.offset + 1,
             ..code
         }))
@@ -140,7 +163,7 @@ fn executed(thread: &'static Thread, what: What) -> Option<&'static Region> {
 fn read(
     what: What,
     address: usize,
-    code: impl FnOnce() -> Option<Option<Code>>,
+    stands: impl FnOnce() -> Option<Stands>,
 ) -> Option<&'static CodePlace> {
     errno::keep(|| {
         let _new = region::new();
@@ -149,22 +172,33 @@ fn read(
         if let Some(place) = book.get(&(address, what)) {
             return Some(place);
         }
-        let code = code()?;
-        let is_inside = code.is_none();
+        let stands = stands()?;
+        let is_inside = matches!(stands, Stands::Runtime);
         let place = leak(CodePlace {
             address,
             what,
             region: SharedRef::none(),
             is_inside,
         })?;
-        if !is_inside {
-            place.region.set(register(Descriptor {
-                region_type: what.0.to_owned(),
-                name: (what.1 != 0).then(|| format!("?{:#x}", what.1)),
-                code,
-                ..Descriptor::default()
-            }));
-        }
+        let descriptor = Descriptor {
+            region_type: what.0.to_owned(),
+            name: (what.1 != 0).then(|| format!("?{:#x}", what.1)),
+            ..Descriptor::default()
+        };
+        place.region.set(match stands {
+            Stands::Runtime => None,
+            Stands::Program(code) => register(Descriptor {
+                code: Some(code),
+                ..descriptor
+            }),
+            Stands::Unknown => register(Descriptor {
+                begin: SourceLines {
+                    file: UNKNOWN.to_owned(),
+                    ..SourceLines::default()
+                },
+                ..descriptor
+            }),
+        });
         book.enter((address, what), place, &TABLE);
         Some(place)
     })
