@@ -117,7 +117,10 @@ impl Planner<'_> {
         let name = name.ok_or_else(|| "it gives no name in parentheses".to_owned());
         Ok(match items_for(directive.rows[0].leaf) {
             None | Some(Asked::Nothing) => Vec::new(),
-            Some(Asked::Call(function)) => vec![Fragment::Call(function)],
+            Some(Asked::Call(function)) => {
+                self.check_open(found.range.start, found)?;
+                vec![Fragment::Call(function)]
+            }
             Some(Asked::Begin) => {
                 self.check_begin(found, name.as_deref().unwrap_or_default())?;
                 let region = self.user_region(found, directive, &name?);
@@ -147,10 +150,22 @@ impl Planner<'_> {
         }
         let end = self.user_ends.get(&start);
         let end = *end.ok_or_else(|| format!("no end({name}) of its own follows it"))?;
+        self.check_open(start, found)?;
+        self.check_open(end, found)?;
         let around = |at| self.nesting.around(at);
         match self.api.must_know_threads() && around(start) != around(end) {
             true => Err(format!("its end({name}) stands in another construct")),
             false => Ok(()),
+        }
+    }
+
+    /// Whether a call may stand at an offset of the function that a directive is in.
+    fn check_open(&self, offset: usize, found: &FoundDirective) -> Result<(), String> {
+        let closed = self.closed_reason(offset, found.function.as_ref());
+        let forbidden = || self.forbidden_in(self.nesting.around(offset), None);
+        match closed.or_else(forbidden) {
+            Some(reason) => Err(reason.to_owned()),
+            None => Ok(()),
         }
     }
 

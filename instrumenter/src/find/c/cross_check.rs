@@ -7,8 +7,13 @@ use crate::find::tree::TreeAnswer;
 use crate::openmp::Association;
 
 impl Finder<'_> {
-    /// The first directive whose end the tokens and the tree see differently.
+    /// The first directive whose end the tokens and the tree see differently. A stray `#` is
+    /// no directive of the preprocessor for the tokens, and one for the tree: then no construct
+    /// is instrumented.
     pub(super) fn disputed(&self) -> Option<usize> {
+        if self.has_stray_hash {
+            return None;
+        }
         let governs = |index: &usize| {
             let association = self.association(*index);
             matches!(

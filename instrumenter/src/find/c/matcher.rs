@@ -52,8 +52,6 @@ struct Stop {
     /// The index behind its last token.
     behind: u32,
     kind: StopKind,
-    /// Whether a `#` stands in front of that.
-    odd: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,7 +190,6 @@ impl Matcher<'_> {
         let stop = self.stop(at);
         let behind = stop.behind as usize;
         Ok(match stop.kind {
-            StopKind::Semicolon if stop.odd => oddly(plainly(behind)),
             StopKind::Semicolon => plainly(behind),
             StopKind::Parentheses if self.is_statement_macro(at, behind) => oddly(plainly(behind)),
             _ => None,
@@ -221,12 +218,10 @@ impl Matcher<'_> {
         let nowhere = Stop {
             behind: 0,
             kind: StopKind::Nowhere,
-            odd: false,
         };
         let stop = |kind, behind: usize| Stop {
             behind: behind as u32,
             kind,
-            odd: false,
         };
         let mut stops = vec![nowhere; self.tokens.len() + 1];
         for (at, token) in self.tokens.iter().enumerate().rev() {
@@ -242,11 +237,6 @@ impl Matcher<'_> {
                     }
                 }
                 TokenKind::Punctuation(b'}' | b')' | b']') => nowhere,
-                // A directive of the preprocessor that does not begin its line is none.
-                TokenKind::Punctuation(b'#') => Stop {
-                    odd: true,
-                    ..stops[at + 1]
-                },
                 _ => stops[at + 1],
             };
         }
@@ -420,7 +410,6 @@ mod tests {
             ("MACRO(a) b = c; d;", false),
             ("case 1: b; c;", false),
             ("[[x]] b; c;", false),
-            ("if (a) b; else # pragma c;", false),
         ] {
             assert_eq!(
                 matched(source).map(|found| found.1),

@@ -106,7 +106,7 @@ impl View {
             StatementKind::Other if squeezed.eat("elseif(") => self.in_front(self.if_of(this)?),
             _ => self.in_front(this),
         };
-        before.filter(|before| !finder.continued.at(before.at))
+        before.filter(|before| !finder.continued.statement_at(before.at))
     }
 
     fn statement_at(&self, start: usize) -> Option<usize> {

@@ -74,7 +74,7 @@ fn unusable(text: &[u8], line: &Logical, continued: &Continued) -> Option<&'stat
     if line.broken {
         return Some("preprocessor lines stand inside of it");
     }
-    if continued.at(line.after) {
+    if continued.statement_at(line.after) {
         return Some(STRAY);
     }
     let ends_file = line.after == text.len() && !text.ends_with(b"\n");

@@ -42,6 +42,11 @@ impl Finder<'_> {
             Some(end) => self.ended(view, end, directive)?,
             None => {
                 let end = self.behind(view, span.last)?;
+                // A directive of ours may end the construct.
+                let is_block = directive.association() == Association::Block;
+                if is_block && self.continued.directive_at(end.at) {
+                    return Err(STRAY.into());
+                }
                 (Closing::Omitted, end, end)
             }
         };
@@ -128,7 +133,7 @@ impl Finder<'_> {
         if at == text.len() && !text.ends_with(b"\n") {
             return Err("the file ends with it".into());
         }
-        if self.continued.at(at) {
+        if self.continued.statement_at(at) {
             return Err(STRAY.into());
         }
         Ok(Position {

@@ -87,29 +87,48 @@ pub(super) fn lines(text: &[u8], layout: Layout) -> Vec<Physical> {
 }
 
 /// The places where the next line would continue inserted text: each reaches from the end of
-/// a line to a continuation line of code. Only fixed form has them, since in free form the
-/// line in front says that it is continued. A continuation line of a directive continues only
-/// directives and is a comment elsewhere; inserted text ends in a statement.
+/// a line to a continuation line. Only fixed form has them, since in free form the line in
+/// front says that it is continued.
 #[derive(Debug, Default)]
-pub(super) struct Continued(Vec<RangeInclusive<usize>>);
+pub(super) struct Continued {
+    statements: Gaps,
+    directives: Gaps,
+}
+
+type Gaps = Vec<RangeInclusive<usize>>;
 
 impl Continued {
     pub(super) fn new(lines: &[Physical], form: Form) -> Self {
         let mut behind = 0;
-        let mut continued = Vec::new();
+        let mut continued = Self::default();
         for line in lines.iter().filter(|line| line.kind.is_read()) {
-            if form == Form::Fixed && line.continues && line.kind == Kind::Code {
-                continued.push(behind..=line.range.start);
+            if form == Form::Fixed && line.continues {
+                let gaps = match line.kind {
+                    Kind::Code => &mut continued.statements,
+                    _ => &mut continued.directives,
+                };
+                gaps.push(behind..=line.range.start);
             }
             behind = line.after;
         }
-        Self(continued)
+        continued
     }
 
-    pub(super) fn at(&self, offset: usize) -> bool {
-        let next = self.0.partition_point(|gap| *gap.end() < offset);
-        self.0.get(next).is_some_and(|gap| gap.contains(&offset))
+    /// Whether a statement that is inserted there would be continued.
+    pub(super) fn statement_at(&self, offset: usize) -> bool {
+        has_gap(&self.statements, offset)
     }
+
+    /// Whether a directive that is inserted there would be continued. Behind a statement the
+    /// line is a comment.
+    pub(super) fn directive_at(&self, offset: usize) -> bool {
+        has_gap(&self.directives, offset)
+    }
+}
+
+fn has_gap(gaps: &Gaps, offset: usize) -> bool {
+    let next = gaps.partition_point(|gap| *gap.end() < offset);
+    gaps.get(next).is_some_and(|gap| gap.contains(&offset))
 }
 
 /// Past a byte-order mark.

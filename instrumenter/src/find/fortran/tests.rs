@@ -391,6 +391,10 @@ fn fixed_form() {
                 "!$omp parallel\n      x = 1\n!$omp end parallel\n     &x = 2\n!$omp do\n      do i = 1, n\n      end do\nc\n!$omp&nowait\n      end",
                 "parallel: the directive that ends it can't be used: a line behind it continues something else; do 6-8",
             ),
+            (
+                "!$omp master\n      block\n      end block\n!$ompdo\n      end",
+                "master: a line behind it continues something else",
+            ),
         ],
     );
 }
