@@ -14,6 +14,9 @@ use crate::openmp::{Directive, Leaf};
 /// A part and the reason.
 type Closed = (Range<usize>, &'static str);
 
+/// Why a directive of POMP's own, which becomes a statement, is left where none may stand.
+pub(super) const OUTSIDE: &str = "no statement may stand in its place";
+
 impl Finder<'_> {
     /// The closed parts of every view that a directive or a call was seen in.
     pub(super) fn closed(&self) -> Vec<Closed> {
@@ -55,7 +58,28 @@ impl Finder<'_> {
             };
             closed.push((unit.range.clone(), reason));
         }
+        let outside = self.outside_procedures(view).into_iter();
+        closed.extend(outside.map(|range| (range, OUTSIDE)));
         closed
+    }
+
+    /// The parts of a view that are in no main program and in no procedure.
+    fn outside_procedures(&self, view: &View) -> Vec<Range<usize>> {
+        let with_statements =
+            |unit: &&Unit| unit.head.kind == UnitKind::Program || is_procedure(unit);
+        let units = view.structure.units.iter().filter(with_statements);
+        let mut inside: Vec<_> = units.map(|unit| unit.range.clone()).collect();
+        inside.sort_by_key(|range| range.start);
+        let mut outside = Vec::new();
+        let mut behind = 0;
+        for range in inside {
+            if range.start > behind {
+                outside.push(behind..range.start);
+            }
+            behind = behind.max(range.end);
+        }
+        outside.push(behind..self.source.text.len() + 1);
+        outside
     }
 
     /// The procedures of a view that may be compiled for a device: a `declare target`

@@ -505,7 +505,9 @@ fn where_no_call_may_stand() {
         let show = |(range, reason): &(std::ops::Range<usize>, &str)| {
             format!("{}-{} {reason}", line(range.start), line(range.end))
         };
-        found.closed.iter().map(show).collect::<Vec<_>>().join("; ")
+        let closed = found.closed.iter();
+        let within = closed.filter(|(_, reason)| *reason != super::closed::OUTSIDE);
+        within.map(show).collect::<Vec<_>>().join("; ")
     };
     for (text, expected) in [
         (
@@ -528,6 +530,18 @@ fn where_no_call_may_stand() {
     ] {
         assert_eq!(closed(text), expected, "{text}");
     }
+}
+
+#[test]
+fn no_statement_may_stand_outside_programs_and_procedures() {
+    let text = "!$pomp inst on\nmodule m\ncontains\nsubroutine s\n!$pomp inst off\nend subroutine\nend module\n!$pomp inst on\n";
+    let found = find(text, FREE);
+    let is_outside = |at: usize| {
+        let mut closed = found.closed.iter();
+        closed.any(|(range, reason)| range.contains(&at) && *reason == super::closed::OUTSIDE)
+    };
+    let places = text.match_indices("!$pomp").map(|(at, _)| is_outside(at));
+    assert_eq!(places.collect::<Vec<_>>(), [true, false, true]);
 }
 
 #[test]
