@@ -149,7 +149,7 @@ impl Lines {
                 self.statement("interface");
                 for (name, arguments) in subroutines {
                     let names: Vec<&str> = arguments.iter().map(|(name, _)| *name).collect();
-                    self.statement(&format!("subroutine POMPF_{name}({})", names.join(", ")));
+                    self.long_statement(&format!("subroutine POMPF_{name}( {})", names.join(", ")));
                     for (argument, kind) in *arguments {
                         self.statement(&format!("{kind} :: {argument}"));
                     }
@@ -215,7 +215,7 @@ impl Lines {
                 self.statement("interface");
                 let dummies = || arguments.iter().map(|argument| argument.dummy);
                 let names: Vec<&str> = dummies().map(|(name, _)| name).collect();
-                self.statement(&format!("subroutine {name}({})", names.join(", ")));
+                self.long_statement(&format!("subroutine {name}( {})", names.join(", ")));
                 for (name, declared) in dummies() {
                     self.statement(&format!("{declared} :: {name}"));
                 }
@@ -431,6 +431,16 @@ mod tests {
             // A doubled quote reads as the end of one text and the begin of the next.
             assert_eq!(quoted, literal.replace('\'', ""), "{text}");
         }
+    }
+
+    #[test]
+    fn interfaces_of_long_names_fit() {
+        let mut lines = lines(Layout::FIXED);
+        lines.declare(Declaration::Interface);
+        let name = "pomp2_romp_0123456789abcdef_untied_task_create_begin";
+        lines.call(name, &[Argument::literal("text".to_owned())]);
+        let text = lines.text();
+        assert!(text.lines().all(|line| line.len() <= 72), "{text}");
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod loops;
 mod macros;
 mod matcher;
 mod mentions;
+mod places;
 pub(crate) mod preprocessed;
 mod raw_directive;
 pub mod scan;
@@ -49,6 +50,7 @@ use configuration::View;
 use lexer::{Lexed, Token};
 use loops::Loops;
 use macros::Macros;
+use places::NO_PLACE;
 use raw_directive::RawDirective;
 
 /// The front end for C and C++; the source says which of them.
@@ -127,15 +129,6 @@ fn is_word(text: &[u8], token: &Token, word: &str) -> bool {
             && written.contains(&b'\\')
             && cursor::unspliced(written) == word)
 }
-
-/// How far a parenthesis is looked for that is still open.
-const TOKENS_OF_A_STATEMENT: usize = 1000;
-
-/// Why a directive is left to the compiler in the middle of something.
-const NO_PLACE: &str = "no statement may stand in its place";
-
-/// Marks behind which an expression goes on. `<`, `>` and `&` also end other things.
-const OPERATORS: &[u8] = b"+-*/%=?.|^!~";
 
 /// What we append would be joined with it.
 const ENDS_OPEN: &str = "the file ends with a backslash, which is no C";
@@ -412,7 +405,7 @@ impl<'s> Finder<'s> {
                     None => Ok(directive),
                 }
             }
-            (None, Ok(_)) if self.is_in_expression(record) => Err(NO_PLACE.to_owned()),
+            (None, Ok(_)) if self.is_behind_unfinished(record) => Err(NO_PLACE.to_owned()),
             (None, parsed) => parsed.map_err(|error| error.to_string()),
         };
         let extent = match (&directive, &view) {
@@ -444,52 +437,6 @@ impl<'s> Finder<'s> {
             loop_variables,
             sequence: record.sequence.clone(),
         }
-    }
-
-    /// Why a directive must not become a statement in its place, if so.
-    fn why_no_statement(&self, index: usize, view: Option<&View>) -> Option<&'static str> {
-        let is_governed = view.is_some_and(|view| self.is_all_that_is_governed(index, view));
-        if is_governed {
-            return Some(extents::GOVERNED);
-        }
-        let between = self.is_between_statements(&self.records[index]);
-        (!between).then_some(NO_PLACE)
-    }
-
-    /// Whether the token in front of a directive wants an operand: a compiler refuses it.
-    fn is_in_expression(&self, record: &RawDirective) -> bool {
-        let code = &self.lexed.code;
-        let at = code.partition_point(|token| token.start() < record.range.start);
-        let last = at.checked_sub(1).map(|last| &code[last]);
-        last.is_some_and(|last| OPERATORS.iter().any(|mark| last.is(*mark)))
-    }
-
-    /// Whether a statement may stand where a directive is, as far as the tokens in front of
-    /// it say: not in an expression, and not in parentheses.
-    fn is_between_statements(&self, record: &RawDirective) -> bool {
-        let code = &self.lexed.code;
-        let at = code.partition_point(|token| token.start() < record.range.start);
-        let before = code[..at].iter().rev();
-        let last = before.clone().next();
-        let may_end = last.is_none_or(|last| {
-            let marks = [b';', b'{', b'}', b':', b')'];
-            let words = ["else", "do"];
-            marks.iter().any(|mark| last.is(*mark))
-                || words
-                    .iter()
-                    .any(|word| is_word(&self.source.text, last, word))
-        });
-        let mut closed = 0usize;
-        for token in before.take(TOKENS_OF_A_STATEMENT) {
-            match () {
-                () if token.is(b')') => closed += 1,
-                () if token.is(b'(') && closed == 0 => return false,
-                () if token.is(b'(') => closed -= 1,
-                () if closed == 0 && (token.is(b'{') || token.is(b'}')) => break,
-                () => {}
-            }
-        }
-        may_end
     }
 
     fn loop_variables(&self, directive: &Directive, begin: usize) -> Vec<String> {

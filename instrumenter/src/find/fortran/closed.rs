@@ -1,11 +1,13 @@
 //! Parts of a program unit where no call may stand.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 use super::Finder;
+use super::classify::StatementKind;
 use super::configuration::View;
 use super::directives::{DirectiveLines, Meaning};
+use super::statements::Statement;
 use super::structure::Unit;
 use super::unit_heads::UnitKind;
 use crate::find::c::preprocessed;
@@ -63,22 +65,38 @@ impl Finder<'_> {
         closed
     }
 
-    /// The parts of a view that are in no main program and in no procedure.
+    /// The parts of a view that are in no main program and in no procedure. Directives may
+    /// stand in front of the first statement of a main program without a head, which may be its
+    /// `end`.
     fn outside_procedures(&self, view: &View) -> Vec<Range<usize>> {
         let with_statements =
             |unit: &&Unit| unit.head.kind == UnitKind::Program || is_procedure(unit);
         let units = view.structure.units.iter().filter(with_statements);
         let mut inside: Vec<_> = units.map(|unit| unit.range.clone()).collect();
         inside.sort_by_key(|range| range.start);
+        let starts: HashSet<usize> = inside.iter().map(|range| range.start).collect();
+        let is_main = |statement: &&Statement| {
+            let start = statement.range.start;
+            let is_head = matches!(statement.kind, StatementKind::Unit(_));
+            (starts.contains(&start) && !is_head) || view.unit_at(start).is_none()
+        };
+        let mains: Vec<usize> = view
+            .statements
+            .iter()
+            .filter(is_main)
+            .map(|statement| statement.range.start)
+            .collect();
         let mut outside = Vec::new();
         let mut behind = 0;
-        for range in inside {
-            if range.start > behind {
+        let end = self.source.text.len() + 1;
+        for range in inside.iter().cloned().chain(std::iter::once(end..end)) {
+            let next = mains.partition_point(|main| *main < behind);
+            let holds_main = mains.get(next).is_some_and(|main| *main <= range.start);
+            if range.start > behind && !holds_main {
                 outside.push(behind..range.start);
             }
             behind = behind.max(range.end);
         }
-        outside.push(behind..self.source.text.len() + 1);
         outside
     }
 
@@ -111,4 +129,57 @@ fn names_nothing(directive: &Directive) -> bool {
     directive.has_leaf(Leaf::DeclareTarget)
         && directive.argument.is_none()
         && LISTS.iter().all(|name| directive.clause(name).is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{FREE, find};
+    use super::OUTSIDE;
+
+    #[test]
+    fn where_no_call_may_stand() {
+        let closed = |text: &str| {
+            let found = find(text, FREE);
+            let line = |at| found.lines.physical(at);
+            let show = |(range, reason): &(std::ops::Range<usize>, &str)| {
+                format!("{}-{} {reason}", line(range.start), line(range.end))
+            };
+            let closed = found.closed.iter();
+            let within = closed.filter(|(_, reason)| *reason != OUTSIDE);
+            within.map(show).collect::<Vec<_>>().join("; ")
+        };
+        for (text, expected) in [
+            (
+                "pure subroutine s\n!$omp simd\nend\n",
+                "1-3 it stands in a pure procedure",
+            ),
+            ("impure elemental subroutine s\n!$omp simd\nend\n", ""),
+            (
+                "interface\npure subroutine s\n!$omp declare target\nend subroutine\nend interface\nend\n",
+                "1-5 it stands in an interface block; 2-4 it stands in a pure procedure",
+            ),
+            (
+                "!$omp barrier\ndo concurrent (i = 1:3)\nend do\nend\n",
+                "2-3 it stands in a do concurrent loop",
+            ),
+            (
+                "!$omp barrier\nend\nblock data\nend\n",
+                "3-4 it stands in block data",
+            ),
+        ] {
+            assert_eq!(closed(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn no_statement_may_stand_outside_programs_and_procedures() {
+        let text = "!$pomp inst on\nmodule m\ncontains\nsubroutine s\n!$pomp inst off\nend subroutine\nend module\n!$pomp inst on\n";
+        let found = find(text, FREE);
+        let is_outside = |at: usize| {
+            let mut closed = found.closed.iter();
+            closed.any(|(range, reason)| range.contains(&at) && *reason == OUTSIDE)
+        };
+        let places = text.match_indices("!$pomp").map(|(at, _)| is_outside(at));
+        assert_eq!(places.collect::<Vec<_>>(), [true, false, true]);
+    }
 }

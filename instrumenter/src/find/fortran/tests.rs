@@ -5,14 +5,14 @@ use crate::find::{Body, Closing, Extent, Found, FoundDirective, FrontEnd, Positi
 use crate::openmp::Language;
 use crate::source::{Layout, Source};
 
-const FREE: Layout = Layout::FREE;
+pub(super) const FREE: Layout = Layout::FREE;
 const FIXED: Layout = Layout::FIXED;
 const PREPROCESSED: Layout = Layout {
     preprocessed_by_compiler: true,
     ..Layout::FREE
 };
 
-fn find(text: &str, layout: Layout) -> Found {
+pub(super) fn find(text: &str, layout: Layout) -> Found {
     FortranFrontEnd.find(&Source {
         name: "t.f90".into(),
         language: Language::Fortran,
@@ -495,53 +495,6 @@ fn procedures_for_a_device() {
             .collect();
         assert_eq!(lines, expected, "{text}");
     }
-}
-
-#[test]
-fn where_no_call_may_stand() {
-    let closed = |text: &str| {
-        let found = find(text, FREE);
-        let line = |at| found.lines.physical(at);
-        let show = |(range, reason): &(std::ops::Range<usize>, &str)| {
-            format!("{}-{} {reason}", line(range.start), line(range.end))
-        };
-        let closed = found.closed.iter();
-        let within = closed.filter(|(_, reason)| *reason != super::closed::OUTSIDE);
-        within.map(show).collect::<Vec<_>>().join("; ")
-    };
-    for (text, expected) in [
-        (
-            "pure subroutine s\n!$omp simd\nend\n",
-            "1-3 it stands in a pure procedure",
-        ),
-        ("impure elemental subroutine s\n!$omp simd\nend\n", ""),
-        (
-            "interface\npure subroutine s\n!$omp declare target\nend subroutine\nend interface\nend\n",
-            "1-5 it stands in an interface block; 2-4 it stands in a pure procedure",
-        ),
-        (
-            "!$omp barrier\ndo concurrent (i = 1:3)\nend do\nend\n",
-            "2-3 it stands in a do concurrent loop",
-        ),
-        (
-            "!$omp barrier\nend\nblock data\nend\n",
-            "3-4 it stands in block data",
-        ),
-    ] {
-        assert_eq!(closed(text), expected, "{text}");
-    }
-}
-
-#[test]
-fn no_statement_may_stand_outside_programs_and_procedures() {
-    let text = "!$pomp inst on\nmodule m\ncontains\nsubroutine s\n!$pomp inst off\nend subroutine\nend module\n!$pomp inst on\n";
-    let found = find(text, FREE);
-    let is_outside = |at: usize| {
-        let mut closed = found.closed.iter();
-        closed.any(|(range, reason)| range.contains(&at) && *reason == super::closed::OUTSIDE)
-    };
-    let places = text.match_indices("!$pomp").map(|(at, _)| is_outside(at));
-    assert_eq!(places.collect::<Vec<_>>(), [true, false, true]);
 }
 
 #[test]
