@@ -104,3 +104,40 @@ fn statements_are_not_broken_where_every_column_counts() {
         assert_eq!(text.contains("&\n"), broken, "{length}: {text}");
     }
 }
+
+/// The text that is written for a source of the given name.
+fn rewritten(name: &str, source: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(name), source).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_romp"));
+    command.args(["instrument", name]);
+    let output = command.current_dir(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn pomp_s_own_directives_stand_only_where_calls_may() {
+    let around = |directive: &str| {
+        format!(
+            "void f(int *a) {{\n  {directive}\n  for (int i = 0; i < 4; i++) {{\n\
+             #pragma pomp inst begin(lane)\n    a[i]++;\n#pragma pomp inst end(lane)\n  }}\n}}\n"
+        )
+    };
+    for (directive, is_measured) in [("", true), ("#pragma omp simd", false)] {
+        let text = rewritten("a.c", &around(directive));
+        assert_eq!(text.contains("POMP_Begin(romp"), is_measured, "{text}");
+    }
+    let around = |begin: &str, end: &str| {
+        format!(
+            "program p\ninteger :: i, k\nk = 0\n{begin}\ndo i = 1, 4\n!$pomp inst begin(lane)\n\
+             k = k + i\n!$pomp inst end(lane)\nend do\n{end}\nend program\n"
+        )
+    };
+    for (begin, end, is_measured) in [("", "", true), ("!$omp simd", "!$omp end simd", false)] {
+        let text = rewritten("a.f90", &around(begin, end));
+        assert_eq!(text.contains("POMPF_Begin"), is_measured, "{text}");
+    }
+    let outside = rewritten("b.f90", "!$pomp inst on\nprogram p\nend program\n");
+    assert!(!outside.contains("POMPF_On"), "{outside}");
+}
