@@ -17,6 +17,9 @@ use crate::openmp::{Directive, Language};
 use crate::source::Source;
 use lines::LineMap;
 
+/// The reason for leaving a directive to the compiler where it can't become a statement.
+const NO_PLACE: &str = "no statement may stand in its place";
+
 /// What other choices of the conditionals of one source are looked at, in bytes: so many,
 /// and so many for each of the source's. Real ones need a few times their length.
 #[derive(Debug)]

@@ -114,8 +114,8 @@ pub fn instrumented_and_checked(source: &Source, options: &Options) {
     let reading = front_end(source.language).read(source);
     let result = instrument_read(&*reading, source, options);
     let verified = verify_read(&*reading, source, &result);
-    // The grammars and the readers of tokens forgive much that is no program (an `else` without
-    // an `if`), and each something else; and there are programs that the grammars do not know.
+    // The grammars and the lexers accept different texts that are no programs (an `else` without
+    // an `if`), and the grammars do not know all programs.
     let is_forgiven = match verified {
         Err(Defect::Syntax) => {
             let output = Source {
@@ -138,7 +138,7 @@ pub fn instrumented_and_checked(source: &Source, options: &Options) {
     if !source.text.len().is_multiple_of(SAME_AGAIN) {
         return;
     }
-    // A reading looks at so many choices of conditionals, and then at no more.
+    // A reading has one allowance for choices of conditionals, so this one is its own.
     let found = front_end(source.language).read(source).find();
     assert_eq!(listed, found.directives.len() + found.calls.len());
     let again = instrument_read(&*front_end(source.language).read(source), source, options);
@@ -148,14 +148,15 @@ pub fn instrumented_and_checked(source: &Source, options: &Options) {
     );
 }
 
-/// Whether GNU's compiler takes a source for a program, if it can be started; it is asked of
-/// few sources.
+/// Whether GNU's compiler accepts a source. If the compiler can't be started, the source counts
+/// as accepted. Few sources come to this question.
 fn may_be_program(source: &Source) -> bool {
-    is_program(source).unwrap_or(true)
+    is_accepted(source).unwrap_or(true)
 }
 
-/// The same. What a conditional hides the compiler does not look at: with one it is none.
-fn is_program(source: &Source) -> std::io::Result<bool> {
+/// Whether GNU's compiler accepts a source. One with a conditional counts as refused, since the
+/// compiler reads only one of its choices.
+fn is_accepted(source: &Source) -> std::io::Result<bool> {
     let is_conditional = |line: &[u8]| {
         let directive = line.trim_ascii_start().strip_prefix(b"#");
         directive.is_some_and(|rest| rest.trim_ascii_start().starts_with(b"if"))
@@ -163,21 +164,19 @@ fn is_program(source: &Source) -> std::io::Result<bool> {
     if source.text.split(|byte| *byte == b'\n').any(is_conditional) {
         return Ok(false);
     }
-    let (compiler, arguments, folder): (_, &[&str], _) = match source.language {
-        Language::C => ("gcc", &["-x", "c", "-std=gnu17"], "c"),
-        Language::Cxx => ("g++", &["-x", "c++", "-std=gnu++20"], "cxx"),
-        Language::Fortran => match (source.layout.form, source.layout.line_length) {
-            (Form::Free, _) => ("gfortran", &["-x", "f95", "-ffree-form"], "fortran"),
-            (Form::Fixed, Some(132)) => (
-                "gfortran",
-                &["-x", "f95", "-ffixed-form", "-ffixed-line-length-132"],
-                "fortran",
-            ),
-            (Form::Fixed, _) => ("gfortran", &["-x", "f95", "-ffixed-form"], "fortran"),
-        },
+    let (compiler, language, folder) = match source.language {
+        Language::C => ("gcc", ["-x", "c", "-std=gnu17"], "c"),
+        Language::Cxx => ("g++", ["-x", "c++", "-std=gnu++20"], "cxx"),
+        Language::Fortran => ("gfortran", ["-x", "f95", "-std=gnu"], "fortran"),
     };
-    let preprocessed =
-        source.language == Language::Fortran && source.layout.preprocessed_by_compiler;
+    let is_fortran = source.language == Language::Fortran;
+    let layout: &[&str] = match (source.layout.form, source.layout.line_length) {
+        _ if !is_fortran => &[],
+        (Form::Free, _) => &["-ffree-form"],
+        (Form::Fixed, Some(132)) => &["-ffixed-form", "-ffixed-line-length-132"],
+        (Form::Fixed, _) => &["-ffixed-form"],
+    };
+    let is_preprocessed = is_fortran && source.layout.preprocessed_by_compiler;
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures");
     let place = tempfile::tempdir()?;
     let input = place.path().join("input");
@@ -185,10 +184,11 @@ fn is_program(source: &Source) -> std::io::Result<bool> {
     let status = Command::new(compiler)
         .current_dir(place.path())
         .args(["-fopenmp", "-fsyntax-only", "-w"])
-        .args(preprocessed.then_some("-cpp"))
+        .args(is_preprocessed.then_some("-cpp"))
         .arg("-I")
         .arg(fixtures.join(folder))
-        .args(arguments)
+        .args(language)
+        .args(layout)
         .arg(&input)
         .stderr(Stdio::null())
         .status()?;

@@ -7,9 +7,9 @@ use crate::find::tree::TreeAnswer;
 use crate::openmp::Association;
 
 impl Finder<'_> {
-    /// The first directive whose end the tokens and the tree see differently. A stray `#` is
-    /// no directive of the preprocessor for the tokens, and one for the tree: then no construct
-    /// is instrumented.
+    /// The first directive whose end the tokens and the tree see differently. With a stray `#`
+    /// no construct is instrumented, and only the tree takes the `#` for a directive of the
+    /// preprocessor: then none is compared.
     pub(super) fn disputed(&self) -> Option<usize> {
         if self.has_stray_hash {
             return None;

@@ -40,7 +40,8 @@ use std::rc::Rc;
 
 use super::tree::has_errors;
 use super::{
-    Allowance, Branch, Extent, Found, FoundDirective, FrontEnd, Hidden, LoopReader, Reading, Traits,
+    Allowance, Branch, Extent, Found, FoundDirective, FrontEnd, Hidden, LoopReader, NO_PLACE,
+    Reading, Traits,
 };
 use crate::openmp::parse::joined;
 use crate::openmp::{Association, Directive, Language, Leaf};
@@ -50,7 +51,6 @@ use configuration::View;
 use lexer::{Lexed, Token};
 use loops::Loops;
 use macros::Macros;
-use places::NO_PLACE;
 use raw_directive::RawDirective;
 
 /// The front end for C and C++; the source says which of them.
@@ -405,7 +405,7 @@ impl<'s> Finder<'s> {
                     None => Ok(directive),
                 }
             }
-            (None, Ok(_)) if self.is_behind_unfinished(record) => Err(NO_PLACE.to_owned()),
+            (None, Ok(_)) if self.follows_unfinished_code(record) => Err(NO_PLACE.to_owned()),
             (None, parsed) => parsed.map_err(|error| error.to_string()),
         };
         let extent = match (&directive, &view) {

@@ -1,14 +1,13 @@
 //! Whether a statement may stand in the place of a directive, as far as the tokens in front of
 //! it say.
 
+use super::lexer::Token;
 use super::raw_directive::RawDirective;
 use super::{Finder, View, extents, is_word};
+use crate::find::NO_PLACE;
 
 /// How far a parenthesis is looked for that is still open.
 const TOKENS_OF_A_STATEMENT: usize = 1000;
-
-/// Why a directive is left to the compiler in the middle of something.
-pub(super) const NO_PLACE: &str = "no statement may stand in its place";
 
 /// Marks behind which an expression goes on. `<`, `>` and `&` also end other things.
 const OPERATORS: &[u8] = b"+-*/%=?.|^!~";
@@ -70,35 +69,33 @@ impl Finder<'_> {
         (!between).then_some(NO_PLACE)
     }
 
-    /// Whether what ends in front of a directive is unfinished: a compiler that knows the
-    /// directive refuses it.
-    pub(super) fn is_behind_unfinished(&self, record: &RawDirective) -> bool {
+    /// Whether the token in front of a directive leaves a declaration or an expression
+    /// unfinished: a compiler that knows the directive refuses it there.
+    pub(super) fn follows_unfinished_code(&self, record: &RawDirective) -> bool {
+        let last = self.tokens_in_front(record).last();
+        last.is_some_and(|last| self.is_one_of(last, OPERATORS, UNFINISHED))
+    }
+
+    /// The tokens in front of a directive.
+    fn tokens_in_front(&self, record: &RawDirective) -> &[Token] {
         let code = &self.lexed.code;
-        let at = code.partition_point(|token| token.start() < record.range.start);
-        let last = at.checked_sub(1).map(|last| &code[last]);
-        last.is_some_and(|last| {
-            let is_unfinished = |word: &&str| is_word(&self.source.text, last, word);
-            OPERATORS.iter().any(|mark| last.is(*mark)) || UNFINISHED.iter().any(is_unfinished)
-        })
+        &code[..code.partition_point(|token| token.start() < record.range.start)]
+    }
+
+    /// Whether a token is one of these marks or words.
+    fn is_one_of(&self, token: &Token, marks: &[u8], words: &[&str]) -> bool {
+        let is_it = |word: &&str| is_word(&self.source.text, token, word);
+        marks.iter().any(|mark| token.is(*mark)) || words.iter().any(is_it)
     }
 
     /// Whether a statement may stand where a directive is, as far as the tokens in front of
     /// it say: not in an expression, and not in parentheses.
     fn is_between_statements(&self, record: &RawDirective) -> bool {
-        let code = &self.lexed.code;
-        let at = code.partition_point(|token| token.start() < record.range.start);
-        let before = code[..at].iter().rev();
-        let last = before.clone().next();
-        let may_end = last.is_none_or(|last| {
-            let marks = [b';', b'{', b'}', b':', b')'];
-            let words = ["else", "do"];
-            marks.iter().any(|mark| last.is(*mark))
-                || words
-                    .iter()
-                    .any(|word| is_word(&self.source.text, last, word))
-        });
+        let before = self.tokens_in_front(record);
+        let last = before.last();
+        let may_end = last.is_none_or(|last| self.is_one_of(last, b";{}:)", &["else", "do"]));
         let mut closed = 0usize;
-        for token in before.take(TOKENS_OF_A_STATEMENT) {
+        for token in before.iter().rev().take(TOKENS_OF_A_STATEMENT) {
             match () {
                 () if token.is(b')') => closed += 1,
                 () if token.is(b'(') && closed == 0 => return false,

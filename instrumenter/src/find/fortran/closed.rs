@@ -1,4 +1,4 @@
-//! Parts of a program unit where no call may stand.
+//! Parts of a source where no call may stand.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -10,14 +10,12 @@ use super::directives::{DirectiveLines, Meaning};
 use super::statements::Statement;
 use super::structure::Unit;
 use super::unit_heads::UnitKind;
+use crate::find::NO_PLACE;
 use crate::find::c::preprocessed;
 use crate::openmp::{Directive, Leaf};
 
 /// A part and the reason.
 type Closed = (Range<usize>, &'static str);
-
-/// Why a directive of POMP's own, which becomes a statement, is left where none may stand.
-pub(super) const OUTSIDE: &str = "no statement may stand in its place";
 
 impl Finder<'_> {
     /// The closed parts of every view that a directive or a call was seen in.
@@ -61,13 +59,13 @@ impl Finder<'_> {
             closed.push((unit.range.clone(), reason));
         }
         let outside = self.outside_procedures(view).into_iter();
-        closed.extend(outside.map(|range| (range, OUTSIDE)));
+        closed.extend(outside.map(|range| (range, NO_PLACE)));
         closed
     }
 
-    /// The parts of a view that are in no main program and in no procedure. Directives may
-    /// stand in front of the first statement of a main program without a head, which may be its
-    /// `end`.
+    /// The parts of a view that are in no main program and in no procedure. A main program
+    /// without a `program` statement begins with the directives in front of its first statement;
+    /// that may be its `end`.
     fn outside_procedures(&self, view: &View) -> Vec<Range<usize>> {
         let with_statements =
             |unit: &&Unit| unit.head.kind == UnitKind::Program || is_procedure(unit);
@@ -134,7 +132,7 @@ fn names_nothing(directive: &Directive) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{FREE, find};
-    use super::OUTSIDE;
+    use crate::find::NO_PLACE;
 
     #[test]
     fn where_no_call_may_stand() {
@@ -145,7 +143,7 @@ mod tests {
                 format!("{}-{} {reason}", line(range.start), line(range.end))
             };
             let closed = found.closed.iter();
-            let within = closed.filter(|(_, reason)| *reason != OUTSIDE);
+            let within = closed.filter(|(_, reason)| *reason != NO_PLACE);
             within.map(show).collect::<Vec<_>>().join("; ")
         };
         for (text, expected) in [
@@ -177,7 +175,7 @@ mod tests {
         let found = find(text, FREE);
         let is_outside = |at: usize| {
             let mut closed = found.closed.iter();
-            closed.any(|(range, reason)| range.contains(&at) && *reason == OUTSIDE)
+            closed.any(|(range, reason)| range.contains(&at) && *reason == NO_PLACE)
         };
         let places = text.match_indices("!$pomp").map(|(at, _)| is_outside(at));
         assert_eq!(places.collect::<Vec<_>>(), [true, false, true]);

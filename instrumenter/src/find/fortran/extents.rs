@@ -42,7 +42,7 @@ impl Finder<'_> {
             Some(end) => self.ended(view, end, directive)?,
             None => {
                 let end = self.behind(view, span.last)?;
-                // A directive of ours may end the construct.
+                // Inserted text may be the directive that ends the construct.
                 let is_block = directive.association() == Association::Block;
                 if is_block && self.continued.directive_at(end.at) {
                     return Err(STRAY.into());

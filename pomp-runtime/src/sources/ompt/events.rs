@@ -10,7 +10,7 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 use super::super::boundary::event_of;
 use super::super::pomp::report;
 use super::abi::{self, BEGIN, Data, END, event, mutex, sync, work};
-use super::places::{region, worksharing_region};
+use super::places::{region, region_or_unknown};
 use super::tasks;
 use super::tell::{Address, MEMBER, PUT_OFF, PutOff, catch_up, open, tell, tell_at, tell_open};
 use crate::measure::clock::now;
@@ -332,7 +332,7 @@ fn share(
     exit: Event,
 ) {
     if begins {
-        return tell(worksharing_region((what, 0), address.addr()), events);
+        return tell(region_or_unknown((what, 0), address.addr()), events);
     }
     event_of(
         |thread| open(thread, |role, of| role.is_construct() && of == kind),

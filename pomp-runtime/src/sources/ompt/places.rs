@@ -4,9 +4,9 @@
 //! body. Such a call is known by that region: its place is one byte behind the region's, where
 //! no call is.
 //!
-//! LLVM's runtime sometimes says no address: a thread that leaves a critical section clears the
-//! address that the runtime keeps for the first thread. What the first thread does then is
-//! measured as a worksharing region whose place is unknown.
+//! LLVM's runtime sometimes gives no address: a thread that leaves a critical section clears the
+//! address that the runtime keeps for the first thread. A worksharing construct that the first
+//! thread enters then is a region whose place is unknown.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -72,8 +72,8 @@ static TABLE: Table<CodePlace> = Table::none();
 
 static BOOK: Mutex<Book<(usize, What), CodePlace>> = Mutex::new(Book::new());
 
-/// What stands at an address.
-enum Stands {
+/// The code that called the runtime.
+enum Caller {
     Program(Code),
     Runtime,
     /// The runtime gave no address.
@@ -86,13 +86,14 @@ enum Stands {
 pub(super) fn region(what: What, address: usize) -> Option<&'static Region> {
     match address {
         0 => None,
-        _ => worksharing_region(what, address),
+        _ => region_or_unknown(what, address),
     }
 }
 
-/// The same of a worksharing construct, which also has one without an address.
+/// The region of a construct whose call of the runtime returns to an address; without one,
+/// the region of an unknown place.
 #[inline(always)]
-pub(super) fn worksharing_region(what: What, address: usize) -> Option<&'static Region> {
+pub(super) fn region_or_unknown(what: What, address: usize) -> Option<&'static Region> {
     let place = find(what, address)?;
     match place.is_inside {
         false => place.region.get(),
@@ -112,10 +113,10 @@ fn find(what: What, address: usize) -> Option<&'static CodePlace> {
     match TABLE.find(address, is_it) {
         Some(place) => Some(place),
         None => read(what, address, || match modules::of(address) {
-            None if address == 0 => Some(Stands::Unknown),
+            None if address == 0 => Some(Caller::Unknown),
             None => None,
-            Some((_, base)) if is_runtime(base) => Some(Stands::Runtime),
-            Some((module, base)) => Some(Stands::Program(Code {
+            Some((_, base)) if is_runtime(base) => Some(Caller::Runtime),
+            Some((module, base)) => Some(Caller::Program(Code {
                 module: module.to_string_lossy().into_owned(),
                 // Behind the call may stand the next line.
                 offset: address.wrapping_sub(base + 1) as u64,
@@ -132,7 +133,7 @@ fn last_act(what: What) -> Option<&'static Region> {
     let body = event_of(move |thread| executed(thread, what), |_, body| body)?;
     let place = read(what, std::ptr::from_ref(body).addr(), || {
         let code = body.descriptor.code.clone()?;
-        Some(Stands::Program(Code {
+        Some(Caller::Program(Code {
             offset: code.offset + 1,
             ..code
         }))
@@ -156,6 +157,26 @@ fn executed(thread: &'static Thread, what: What) -> Option<&'static Region> {
     None
 }
 
+/// The descriptor of a region by the code that called the runtime for it; none if that is the
+/// runtime's own.
+fn descriptor(what: What, caller: Caller) -> Option<Descriptor> {
+    let (code, file) = match caller {
+        Caller::Runtime => return None,
+        Caller::Program(code) => (Some(code), String::new()),
+        Caller::Unknown => (None, UNKNOWN.to_owned()),
+    };
+    Some(Descriptor {
+        region_type: what.0.to_owned(),
+        name: (what.1 != 0).then(|| format!("?{:#x}", what.1)),
+        begin: SourceLines {
+            file,
+            ..SourceLines::default()
+        },
+        code,
+        ..Descriptor::default()
+    })
+}
+
 /// Finds out what stands at an address that is met for the first time; none if its code is of
 /// no module.
 #[cold]
@@ -163,7 +184,7 @@ fn executed(thread: &'static Thread, what: What) -> Option<&'static Region> {
 fn read(
     what: What,
     address: usize,
-    stands: impl FnOnce() -> Option<Stands>,
+    caller: impl FnOnce() -> Option<Caller>,
 ) -> Option<&'static CodePlace> {
     errno::keep(|| {
         let _new = region::new();
@@ -172,33 +193,17 @@ fn read(
         if let Some(place) = book.get(&(address, what)) {
             return Some(place);
         }
-        let stands = stands()?;
-        let is_inside = matches!(stands, Stands::Runtime);
+        let caller = caller()?;
+        let is_inside = matches!(caller, Caller::Runtime);
         let place = leak(CodePlace {
             address,
             what,
             region: SharedRef::none(),
             is_inside,
         })?;
-        let descriptor = Descriptor {
-            region_type: what.0.to_owned(),
-            name: (what.1 != 0).then(|| format!("?{:#x}", what.1)),
-            ..Descriptor::default()
-        };
-        place.region.set(match stands {
-            Stands::Runtime => None,
-            Stands::Program(code) => register(Descriptor {
-                code: Some(code),
-                ..descriptor
-            }),
-            Stands::Unknown => register(Descriptor {
-                begin: SourceLines {
-                    file: UNKNOWN.to_owned(),
-                    ..SourceLines::default()
-                },
-                ..descriptor
-            }),
-        });
+        place
+            .region
+            .set(descriptor(what, caller).and_then(register));
         book.enter((address, what), place, &TABLE);
         Some(place)
     })
