@@ -139,12 +139,14 @@ pub(crate) fn spreads(profile: &Profile) -> Vec<Spread> {
     spreads
 }
 
-/// Sorts buckets, and makes one of those with the same bounds.
+/// Sorts buckets, and makes one of those that begin at the same time. The end of one that has
+/// the longest instance of its row may be a nanosecond later.
 fn join_equal(histogram: &mut Vec<Bucket>) {
     order::by_key(histogram, |bucket| (bucket.from_ns, bucket.below_ns));
     histogram.dedup_by(|next, kept| {
-        let same = (next.from_ns, next.below_ns) == (kept.from_ns, kept.below_ns);
+        let same = next.from_ns == kept.from_ns;
         if same {
+            kept.below_ns = next.below_ns;
             kept.count += next.count;
         }
         same

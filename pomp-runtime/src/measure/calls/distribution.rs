@@ -141,12 +141,16 @@ impl Distribution {
                 0 => 0,
                 _ => scale.to_ns(1 << (FIRST as usize + bucket - 1)),
             };
-            let below_ns = match bucket {
-                bucket if bucket == BUCKETS - 1 => max_ns + 1,
-                _ => scale.to_ns(1 << (FIRST as usize + bucket)),
+            // Where a tick is less than a nanosecond, bounds and times may become the same.
+            let least = if bucket == last {
+                max_ns + 1
+            } else {
+                from_ns + 1
             };
-            // Where a tick is less than a nanosecond the first ones say the same.
-            let below_ns = below_ns.max(from_ns + 1);
+            let below_ns = match bucket {
+                bucket if bucket == BUCKETS - 1 => least,
+                _ => scale.to_ns(1 << (FIRST as usize + bucket)).max(least),
+            };
             if count > 0 {
                 histogram.push(Bucket {
                     from_ns,
@@ -230,6 +234,8 @@ impl Copies {
 
 #[cfg(test)]
 mod tests {
+    use trace::clock::Pair;
+
     use super::*;
 
     #[test]
@@ -265,5 +271,21 @@ mod tests {
             Distribution::default().describe(3, None, PseudoRegion::Main, Scale::one()),
             None
         );
+    }
+
+    #[test]
+    fn the_longest_time_is_in_its_bucket_where_a_tick_is_less_than_a_nanosecond() {
+        let instances = Instances::default();
+        instances.add(8191);
+        let (mut copies, mut distribution) = (Copies::default(), Distribution::default());
+        copies.push(&instances);
+        copies.add_to(&mut distribution, 0);
+        let begin = Pair { ticks: 0, ns: 0 };
+        let thirds = Scale::between(begin, Pair { ticks: 3, ns: 1 });
+        let saved = distribution
+            .describe(3, None, PseudoRegion::Main, thirds)
+            .unwrap();
+        assert_eq!(saved.max_ns, thirds.to_ns(8192));
+        assert!(saved.histogram[0].below_ns > saved.max_ns, "{saved:?}");
     }
 }
