@@ -139,8 +139,9 @@ pub(crate) fn spreads(profile: &Profile) -> Vec<Spread> {
     spreads
 }
 
-/// Sorts buckets, and makes one of those that begin at the same time. The end of one that has
-/// the longest instance of its row may be a nanosecond later.
+/// Sorts buckets, and joins those with the same lower bound. The upper bounds of two such
+/// buckets may differ by a nanosecond: the last bucket of a distribution includes its longest
+/// instance. The higher bound is kept.
 fn join_equal(histogram: &mut Vec<Bucket>) {
     order::by_key(histogram, |bucket| (bucket.from_ns, bucket.below_ns));
     histogram.dedup_by(|next, kept| {

@@ -141,11 +141,11 @@ impl Distribution {
                 0 => 0,
                 _ => scale.to_ns(1 << (FIRST as usize + bucket - 1)),
             };
-            // Where a tick is less than a nanosecond, bounds and times may become the same.
-            let least = if bucket == last {
-                max_ns + 1
-            } else {
-                from_ns + 1
+            // Where a tick is less than a nanosecond, two bounds, or the longest time and a
+            // bound, may be rounded to the same nanosecond.
+            let least = match bucket == last {
+                true => max_ns + 1,
+                false => from_ns + 1,
             };
             let below_ns = match bucket {
                 bucket if bucket == BUCKETS - 1 => least,
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_time_is_in_its_bucket_where_a_tick_is_less_than_a_nanosecond() {
+    fn the_last_bucket_holds_the_longest_time_where_ticks_are_shorter_than_nanoseconds() {
         let instances = Instances::default();
         instances.add(8191);
         let (mut copies, mut distribution) = (Copies::default(), Distribution::default());
