@@ -271,9 +271,7 @@ impl Thread {
                 forker.close(team);
             }
         }
-        if let Some(below) = frame.below() {
-            self.set_top(below);
-        }
+        self.leave_frame(frame, at);
     }
 
     /// A worker that starts in a team is in no other. What is still open was

@@ -105,10 +105,9 @@ pub(super) fn hide_taskloops(tree: &mut Tree<'_>, profile: &Profile) {
 /// What threads did while they waited at a node, and told of.
 fn known_in_wait(tree: &Tree<'_>, place: usize) -> BTreeMap<usize, u64> {
     let node = &tree.nodes[place];
-    let is_barrier = node.kind == RegionKind::Barrier;
     let mut known = BTreeMap::new();
     let children = node.children.iter().map(|&child| &tree.nodes[child]);
-    for child in children.filter(|child| is_barrier || child.within == PseudoRegion::Ibarr) {
+    for child in children.filter(|child| node.waits_during(child)) {
         for row in child.rows.iter() {
             *known.entry(row.thread).or_default() += occupied(child.kind, row);
         }

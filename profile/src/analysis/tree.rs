@@ -113,6 +113,22 @@ impl<'p> TreeNode<'p> {
         }
     }
 
+    /// Whether threads entered this child while they waited here: it stands in a task.
+    /// Those of a `taskloop` have no node of their own.
+    pub(super) fn waits_during(&self, child: &TreeNode<'_>) -> bool {
+        // An estimated barrier is what the construct's own part leaves over.
+        let is_left_over = self.barrier == Barrier::Estimated
+            && match self.kind {
+                kind if kind.is_parallel() => false,
+                // Their own part is in their parts.
+                RegionKind::Sections => {
+                    is_in_body(child.within) && child.kind != RegionKind::Section
+                }
+                _ => child.within == PseudoRegion::Main,
+            };
+        is_left_over || is_waiting(self.kind, child.within)
+    }
+
     /// How much of a thread's wait may have been tasks.
     pub(super) fn maybe_tasks(&self, thread: usize) -> u64 {
         let of = |(of, ns): &(usize, u64)| if *of == thread { *ns } else { 0 };
@@ -326,18 +342,7 @@ impl Nested {
         if is_in_body(child.within) {
             self.in_body += busy;
         }
-        // An estimated barrier is what the construct's own part leaves over.
-        let is_estimated = parent.barrier == Barrier::Estimated
-            && match parent.kind {
-                kind if kind.is_parallel() => false,
-                // Their own part is in their parts: a task in their body is none of those.
-                RegionKind::Sections => is_in_body(child.within),
-                _ => child.within == PseudoRegion::Main,
-            };
-        // What a thread enters while it waits stands in a task; those of a `taskloop` have
-        // no node of their own.
-        let is_task = child.kind.is_task_execution() && is_estimated;
-        if is_task || is_waiting(parent.kind, child.within) {
+        if parent.waits_during(child) {
             self.tasks += busy;
         }
         if child.kind == RegionKind::Section {
