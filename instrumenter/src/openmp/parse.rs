@@ -261,6 +261,23 @@ impl Directive {
         self.leaves().any(|own| own == leaf)
     }
 
+    /// Whether it is one of POMP's that become statements in their place.
+    #[must_use]
+    pub fn becomes_statements(&self) -> bool {
+        self.leaves().any(|leaf| {
+            matches!(
+                leaf,
+                Leaf::InstInit
+                    | Leaf::InstFinalize
+                    | Leaf::InstOn
+                    | Leaf::InstOff
+                    | Leaf::InstBegin
+                    | Leaf::InstAltend
+                    | Leaf::InstEnd
+            )
+        })
+    }
+
     /// Its whole name with single blanks, as in the table.
     #[must_use]
     pub fn name(&self) -> String {

@@ -44,7 +44,7 @@ use super::{
     Reading, Traits,
 };
 use crate::openmp::parse::joined;
-use crate::openmp::{Association, Directive, Language, Leaf};
+use crate::openmp::{Association, Directive, Language};
 use crate::source::{LineIndex, Source};
 use conditionals::{Configuration, Groups, TOO_DEEP};
 use configuration::View;
@@ -137,19 +137,6 @@ const ENDS_OPEN: &str = "the file ends with a backslash, which is no C";
 /// blanks behind the backslash.
 fn ends_in_a_backslash(text: &[u8]) -> bool {
     text.trim_ascii_end().last() == Some(&b'\\') && !text.ends_with(b"\n")
-}
-
-/// Whether a directive of POMP becomes statements in its place.
-fn places_statements(directive: &Directive) -> bool {
-    let switches = [
-        Leaf::InstInit,
-        Leaf::InstFinalize,
-        Leaf::InstOn,
-        Leaf::InstOff,
-    ];
-    let marks = [Leaf::InstBegin, Leaf::InstAltend, Leaf::InstEnd];
-    let mut all = switches.into_iter().chain(marks);
-    all.any(|leaf| directive.has_leaf(leaf))
 }
 
 /// Everything that is known of one source while its constructs are looked up.
@@ -399,7 +386,7 @@ impl<'s> Finder<'s> {
         let parsed = record.parse(self.language);
         let directive = match (record.frozen, parsed) {
             (Some(reason), _) => Err(reason.to_owned()),
-            (None, Ok(directive)) if places_statements(&directive) => {
+            (None, Ok(directive)) if directive.becomes_statements() => {
                 match self.why_no_statement(index, view.as_deref().ok()) {
                     Some(reason) => Err(reason.to_owned()),
                     None => Ok(directive),

@@ -89,6 +89,46 @@ pub(super) fn classify(statement: &mut Squeezed) -> StatementKind {
     StatementKind::Other
 }
 
+/// Words that only a declaration begins with, unless it is an assignment to a name that
+/// begins with them. `data`, `format` and `entry` may stand among executable statements.
+const DECLARING: [&str; 21] = [
+    "allocatable",
+    "character",
+    "common",
+    "complex",
+    "dimension",
+    "doublecomplex",
+    "doubleprecision",
+    "equivalence",
+    "external",
+    "implicit",
+    "import",
+    "integer",
+    "intrinsic",
+    "logical",
+    "namelist",
+    "parameter(",
+    "real",
+    "save",
+    "use",
+    "pointer",
+    "target",
+];
+
+/// Whether a statement declares something.
+pub(super) fn declares(statement: &mut Squeezed) -> bool {
+    let marks = Marks::of(statement.rest());
+    if marks.declares {
+        return true;
+    }
+    let start = statement.position();
+    let is_declaring = !marks.assigns && DECLARING.iter().any(|word| statement.eat(word));
+    statement.back_to(start);
+    let rest = statement.rest();
+    let points = rest.windows(2).any(|pair| pair == b"=>") && !marks.lists;
+    is_declaring && !points
+}
+
 /// The head of a program unit or subprogram.
 fn unit(statement: &mut Squeezed, marks: &Marks) -> Option<StatementKind> {
     let declares = marks.declares || marks.assigns;
@@ -104,6 +144,8 @@ struct Marks {
     comma_behind: bool,
     /// `::`
     declares: bool,
+    /// `,`
+    lists: bool,
 }
 
 impl Marks {
@@ -112,6 +154,7 @@ impl Marks {
             assigns: false,
             comma_behind: false,
             declares: false,
+            lists: false,
         };
         let mut depth = 0i32;
         for (at, byte) in statement.iter().enumerate() {
@@ -124,7 +167,10 @@ impl Marks {
                     let compares = b"=<>/".contains(&before) || b"=>".contains(&behind);
                     marks.assigns |= !compares;
                 }
-                b',' if depth == 0 => marks.comma_behind |= marks.assigns,
+                b',' if depth == 0 => {
+                    marks.lists = true;
+                    marks.comma_behind |= marks.assigns;
+                }
                 b':' if depth == 0 => marks.declares |= behind == b':',
                 _ => {}
             }

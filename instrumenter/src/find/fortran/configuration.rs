@@ -8,6 +8,7 @@ use super::Finder;
 use super::classify::{Compound, StatementKind};
 use super::directives::DirectiveLines;
 use super::logical::{Logical, logical_lines};
+use super::places::Places;
 use super::statements::{Statement, statements};
 use super::structure::{Element, Span, Structure, structure};
 use crate::find::c::conditionals::Configuration;
@@ -34,6 +35,8 @@ pub(super) struct View {
     procedures: OnceCell<HashSet<String>>,
     /// Names of the arrays that are declared, in lower case.
     pub(super) arrays: OnceCell<HashSet<String>>,
+    /// Where statements may stand.
+    pub(super) places: OnceCell<Places>,
 }
 
 impl View {
@@ -75,6 +78,7 @@ impl View {
             ifs: OnceCell::new(),
             procedures: OnceCell::new(),
             arrays: OnceCell::new(),
+            places: OnceCell::new(),
         };
         view.read(finder);
         view

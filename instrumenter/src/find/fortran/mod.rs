@@ -23,6 +23,7 @@ mod loops;
 pub mod marks;
 mod nesting;
 mod physical;
+mod places;
 #[cfg(test)]
 mod properties;
 pub mod scan;
@@ -46,7 +47,7 @@ use super::c::lexer::{PreprocessorLine, lex_part};
 use super::c::{line_directives, preprocessed};
 use super::{
     Allowance, Branch, Extent, Found, FoundDirective, FrontEnd, Function, Hidden, LoopReader,
-    Placement, Reading, Traits,
+    NO_PLACE, Placement, Reading, Traits,
 };
 use crate::openmp::Language;
 use crate::openmp::parse::joined;
@@ -321,6 +322,14 @@ impl<'s> Finder<'s> {
             (Meaning::Unknown(reason), _) => Err(reason.clone()),
             (_, Some(reason)) => Err(reason.to_owned()),
             (Meaning::End(_), _) => Err("it ends no construct".to_owned()),
+            (Meaning::Begin(directive), _)
+                if directive.becomes_statements()
+                    && view
+                        .as_ref()
+                        .is_ok_and(|view| !view.takes_statement(record.range.start, self.form)) =>
+            {
+                Err(NO_PLACE.to_owned())
+            }
             (Meaning::Begin(directive), _) => {
                 let mut directive = directive.clone();
                 extent = match &view {

@@ -82,8 +82,10 @@ impl Pass<'_> {
         if open.concurrent {
             self.found.concurrent_loops.push(open.start..end);
         }
-        if open.compound == Some(Compound::Interface) {
-            self.found.interfaces.push(open.start..end);
+        match open.compound {
+            Some(Compound::Interface) => self.found.interfaces.push(open.start..end),
+            Some(Compound::Block) => self.found.blocks.push(open.start..end),
+            _ => {}
         }
     }
 
@@ -107,13 +109,10 @@ impl Pass<'_> {
         }));
     }
 
-    /// A main program may begin without a statement of its own.
+    /// A main program may begin without a statement of its own, and be nothing but its end.
     fn implied_program(&mut self, statement: &Statement) {
-        let is_unit = matches!(
-            statement.kind,
-            StatementKind::Unit(_) | StatementKind::EndUnit(_)
-        );
-        if is_unit || self.frames.last_of(&Key::AnyUnit).is_some() {
+        let is_head = matches!(statement.kind, StatementKind::Unit(_));
+        if is_head || self.frames.last_of(&Key::AnyUnit).is_some() {
             return;
         }
         let head = UnitHead {

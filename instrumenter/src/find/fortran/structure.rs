@@ -52,6 +52,8 @@ pub(super) struct Structure {
     /// Interface blocks and bodies of `do concurrent`.
     pub(super) interfaces: Vec<Range<usize>>,
     pub(super) concurrent_loops: Vec<Range<usize>>,
+    /// `block` constructs.
+    pub(super) blocks: Vec<Range<usize>>,
 }
 
 /// Reasons why what a directive governs can't be told.

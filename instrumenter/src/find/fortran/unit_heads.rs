@@ -16,6 +16,15 @@ pub(super) enum UnitKind {
     ModuleProcedure,
 }
 
+impl UnitKind {
+    pub(super) fn is_procedure(self) -> bool {
+        matches!(
+            self,
+            Self::Subroutine | Self::Function | Self::ModuleProcedure
+        )
+    }
+}
+
 /// The first statement of a program unit or subprogram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct UnitHead {

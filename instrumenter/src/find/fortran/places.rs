@@ -1,0 +1,183 @@
+//! Where a statement of ours may stand: among the executable statements of a main program
+//! or a procedure (Fortran 2018, section 5.1).
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use super::classify::{self, Compound, StatementKind};
+use super::configuration::View;
+use super::squeezed::Squeezed;
+use super::unit_heads::UnitKind;
+use crate::find::nested::Nested;
+use crate::source::Form;
+
+/// The program units, subprograms and `block` constructs of a view.
+#[derive(Debug)]
+pub(super) struct Places {
+    scopes: Vec<Scope>,
+    nested: Nested,
+    /// The main programs without a `program` statement, in order, and the other outermost
+    /// units: where each begins.
+    outermost: Vec<(usize, usize)>,
+}
+
+/// A program unit, a subprogram or a `block` construct.
+#[derive(Debug)]
+struct Scope {
+    range: Range<usize>,
+    /// Of a unit, what it is.
+    unit: Option<UnitKind>,
+    is_implied: bool,
+    /// Where its last declaration ends.
+    declared: usize,
+    /// Where its `contains` begins.
+    contains: usize,
+}
+
+impl Scope {
+    fn new(range: &Range<usize>, unit: Option<UnitKind>, is_implied: bool) -> Self {
+        Self {
+            range: range.clone(),
+            unit,
+            is_implied,
+            declared: 0,
+            contains: usize::MAX,
+        }
+    }
+
+    fn holds(&self, offset: usize) -> bool {
+        (self.declared..self.contains).contains(&offset)
+    }
+}
+
+impl View {
+    /// Whether a statement may stand in the place of a directive.
+    pub(super) fn takes_statement(&self, offset: usize, form: Form) -> bool {
+        let places = self.places.get_or_init(|| self.find_places(form));
+        places.take_statement(offset)
+    }
+
+    fn find_places(&self, form: Form) -> Places {
+        let units = self.structure.units.iter().map(|unit| {
+            let is_implied = unit.head.kind == UnitKind::Program && unit.head.name.is_none();
+            Scope::new(&unit.range, Some(unit.head.kind), is_implied)
+        });
+        let blocks = self.structure.blocks.iter();
+        let blocks = blocks.map(|range| Scope::new(range, None, false));
+        let mut scopes: Vec<Scope> = units.chain(blocks).collect();
+        let nested = Nested::new(scopes.iter().map(|scope| scope.range.clone()));
+        for (statement, line) in self.statements.iter().zip(&self.line_of) {
+            let Some(scope) = nested.innermost(statement.range.start) else {
+                continue;
+            };
+            let scope = &mut scopes[scope];
+            let line = &self.lines[*line];
+            let tokens = &line.tokens[statement.tokens.clone()];
+            let mut text = Squeezed::new(line, tokens, form);
+            let declares = match statement.kind {
+                StatementKind::Open(compound) | StatementKind::Close(compound) => {
+                    matches!(compound, Compound::Interface | Compound::Type)
+                }
+                StatementKind::Other => classify::declares(&mut text),
+                _ => false,
+            };
+            if declares {
+                scope.declared = statement.range.end;
+            } else if statement.kind == StatementKind::Other && text.rest() == b"contains" {
+                scope.contains = scope.contains.min(statement.range.start);
+            }
+        }
+        let mut outermost: Vec<(usize, usize)> = Vec::new();
+        let mut by_begin: Vec<usize> = (0..scopes.len()).collect();
+        by_begin.sort_by_key(|scope| {
+            (
+                scopes[*scope].range.start,
+                Reverse(scopes[*scope].range.end),
+            )
+        });
+        let mut behind = 0;
+        for scope in by_begin {
+            let range = &scopes[scope].range;
+            if range.start >= behind {
+                outermost.push((range.start, scope));
+                behind = range.end;
+            }
+        }
+        Places {
+            scopes,
+            nested,
+            outermost,
+        }
+    }
+}
+
+impl Places {
+    fn take_statement(&self, offset: usize) -> bool {
+        let Some(innermost) = self.nested.innermost(offset) else {
+            // A main program without a `program` statement begins with the directives in
+            // front of its first statement.
+            let next = self.outermost.partition_point(|(start, _)| *start < offset);
+            let next = self
+                .outermost
+                .get(next)
+                .map(|(_, scope)| &self.scopes[*scope]);
+            return next.is_some_and(|next| next.is_implied && next.holds(offset));
+        };
+        let mut around = self.nested.around(offset).map(|scope| &self.scopes[scope]);
+        let unit = around.find_map(|scope| scope.unit);
+        let executes = |kind: UnitKind| kind == UnitKind::Program || kind.is_procedure();
+        unit.is_some_and(executes) && self.scopes[innermost].holds(offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{FREE, find};
+    use crate::find::{FoundDirective, NO_PLACE};
+
+    /// Which of the directives of POMP in a text may become statements.
+    fn take_statements(text: &str) -> Vec<bool> {
+        let found = find(text, FREE);
+        let refused = |found: &FoundDirective| {
+            let reason = found.directive.as_ref().err();
+            reason.is_some_and(|reason| reason == NO_PLACE)
+        };
+        found
+            .directives
+            .iter()
+            .map(|found| !refused(found))
+            .collect()
+    }
+
+    #[test]
+    fn a_statement_stands_among_executable_ones() {
+        for (text, expected) in [
+            (
+                "!$pomp inst on\nmodule m\n!$pomp inst on\ncontains\nsubroutine s\n!$pomp inst off\nend subroutine\nend module\n!$pomp inst on\n",
+                &[false, false, true, false][..],
+            ),
+            (
+                "program p\n!$pomp inst off\nuse m, only: a => b\nimplicit none\n!$pomp inst off\ninteger x\n!$pomp inst on\nx = 1\ncontains\n!$pomp inst off\nsubroutine s\n!$pomp inst on\nreal :: y\ny = 1\n!$pomp inst off\nend\n!$pomp inst off\nend\n",
+                &[false, false, true, false, false, true, false],
+            ),
+            (
+                "!$pomp inst off\ninteger i\n!$pomp inst on\ni = 1\nblock\n!$pomp inst off\ninteger j\n!$pomp inst on\nj = 1\nend block\n!$pomp inst off\nend\n!$pomp inst off\n",
+                &[false, true, false, true, true, false],
+            ),
+            // Words that may begin a name.
+            (
+                "realpart = 1\n!$pomp inst on\nusual = 2\nsaved(1) = 3\nparameters(2) = 4\nreal_pointer => x\ninteger(1) = 5\nend\n",
+                &[true],
+            ),
+            ("!$pomp inst off\nend\n", &[true]),
+            ("end\n!$pomp inst off\n", &[false]),
+            (
+                "subroutine s\n!$pomp inst off\ntype t\ninteger a\nend type\n!$pomp inst off\ninterface\nend interface\n!$pomp inst on\nend\n",
+                &[false, false, true],
+            ),
+            ("block data\n!$pomp inst off\nend\n", &[false]),
+        ] {
+            assert_eq!(take_statements(text), expected, "{text}");
+        }
+    }
+}
