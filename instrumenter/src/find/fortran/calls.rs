@@ -1,5 +1,7 @@
 //! Calls of routines that have a wrapper.
 
+use std::cell::OnceCell;
+
 use super::Finder;
 use super::classify::{Compound, StatementKind};
 use super::configuration::View;
@@ -9,6 +11,7 @@ use super::statements::{Statement, statements};
 use super::tokens::{Token, TokenKind};
 use crate::find::{FoundCall, Position, first_argument};
 use crate::openmp::api::{self, RoutineRow};
+use crate::source::Form;
 
 /// Whether a text may call one of the routines at all.
 pub(super) fn may_have_some(text: &[u8]) -> bool {
@@ -33,22 +36,28 @@ impl Finder<'_> {
         for statement in statements(line, self.form) {
             if may_call(&statement.kind) {
                 let tokens = &line.tokens[statement.tokens.clone()];
-                let call = |at| self.call(line, &statement, tokens, at);
+                let place = OnceCell::new();
+                let call = |at| {
+                    let routine = routine_at(line, tokens, at)?;
+                    let place = place.get_or_init(|| CallPlace::of(line, &statement, self.form));
+                    self.call(line, &statement, routine, at, *place)
+                };
                 calls.extend((0..tokens.len()).filter_map(call));
             }
         }
         calls
     }
 
-    /// The call with a token as its name.
+    /// The call of a routine with a token of a statement as its name.
     fn call(
         &self,
         line: &Logical,
         statement: &Statement,
-        tokens: &[Token],
+        routine: &'static RoutineRow,
         at: usize,
+        place: CallPlace,
     ) -> Option<FoundCall> {
-        let routine = routine_at(line, tokens, at)?;
+        let tokens = &line.tokens[statement.tokens.clone()];
         let name = line.source(&tokens[at]);
         let view = self.view_at(name.start).ok()?;
         let arguments = line.source(tokens.get(at + 2)?).start;
@@ -56,11 +65,34 @@ impl Finder<'_> {
             routine,
             arguments,
             lock: first_argument(tokens[at + 2..].iter().map(|token| line.text(token))),
-            before: view.before(self, line, statement),
+            before: view.before(self, statement, place),
             function: view.function_at(name.start),
             branches: self.groups.branches_at(name.start),
             name,
         })
+    }
+}
+
+/// Where a statement calls.
+#[derive(Clone, Copy, Debug)]
+enum CallPlace {
+    /// In the head of a loop. Nothing may stand between a directive and the loop that it
+    /// governs.
+    InLoopHead,
+    /// In the condition of an `else if`.
+    InElseIf,
+    /// Anywhere else.
+    Elsewhere,
+}
+
+impl CallPlace {
+    fn of(line: &Logical, statement: &Statement, form: Form) -> Self {
+        let mut text = Squeezed::new(line, &line.tokens[statement.tokens.clone()], form);
+        match statement.kind {
+            StatementKind::Do { .. } if !text.is_while() => Self::InLoopHead,
+            StatementKind::Other if text.eat("elseif(") => Self::InElseIf,
+            _ => Self::Elsewhere,
+        }
     }
 }
 
@@ -95,16 +127,14 @@ impl View {
     fn before(
         &self,
         finder: &Finder<'_>,
-        line: &Logical,
         statement: &Statement,
+        place: CallPlace,
     ) -> Option<Position> {
-        let mut squeezed = Squeezed::new(line, &line.tokens[statement.tokens.clone()], finder.form);
         let this = self.statement_at(statement.range.start)?;
-        let before = match statement.kind {
-            // Nothing may stand between a directive and the loop that it governs.
-            StatementKind::Do { .. } if !squeezed.is_while() => None,
-            StatementKind::Other if squeezed.eat("elseif(") => self.in_front(self.if_of(this)?),
-            _ => self.in_front(this),
+        let before = match place {
+            CallPlace::InLoopHead => None,
+            CallPlace::InElseIf => self.in_front(self.if_of(this)?),
+            CallPlace::Elsewhere => self.in_front(this),
         };
         before.filter(|before| !finder.continued.statement_at(before.at))
     }

@@ -101,15 +101,14 @@ impl Conditions {
         &'g self,
         groups: &'g Groups,
         part: Range<usize>,
-        matters: impl Fn(Range<usize>) -> bool + 'g,
+        matters: impl Fn(usize) -> bool + 'g,
     ) -> impl Iterator<Item = (usize, Configuration)> + 'g {
         let facts = self.facts_at(groups, part.start);
         let base = OnceCell::new();
         let start = part.start;
-        let numbers = groups.beginning_in(&part).filter(move |number| {
-            let range = groups.groups[*number].range.clone();
-            matters(range)
-        });
+        let numbers = groups
+            .beginning_in(&part)
+            .filter(move |number| matters(*number));
         numbers.flat_map(move |number| {
             let decided = matches!(self.choice(number, &facts), Choice::Certain(_));
             let base: &Configuration = base.get_or_init(|| self.configuration_for(groups, start));

@@ -215,7 +215,7 @@ impl Finder<'_> {
         let part = self.records[index].range.start..end;
         // What is one statement long depends on every statement.
         let any = matches!(Wants::of(directive, false), Some(Wants::Statements(_)));
-        let matters = |group: Range<usize>| any || self.is_structural(group);
+        let matters = |group: usize| any || self.structural_groups()[group];
         if self.groups.is_too_deep(part.clone()) {
             return Err(TOO_DEEP.replace("around", "in"));
         }
@@ -238,8 +238,18 @@ impl Finder<'_> {
         Ok(())
     }
 
+    /// For each conditional, whether the nesting depends on what is in it.
+    fn structural_groups(&self) -> &[bool] {
+        self.structural_groups.get_or_init(|| {
+            let groups = self.groups.groups.iter();
+            groups
+                .map(|group| self.is_structural(&group.range))
+                .collect()
+        })
+    }
+
     /// Whether the nesting depends on a part.
-    fn is_structural(&self, part: Range<usize>) -> bool {
+    fn is_structural(&self, part: &Range<usize>) -> bool {
         let next = self
             .structural
             .partition_point(|line| line.end <= part.start);

@@ -149,6 +149,8 @@ struct Finder<'s> {
     records: Vec<DirectiveLines>,
     /// The bytes of lines that the nesting depends on.
     structural: Vec<Range<usize>>,
+    /// For each conditional whether it holds such a line.
+    structural_groups: OnceCell<Vec<bool>>,
     /// The views that were asked for last.
     views: RefCell<Vec<(ChoiceKey, Rc<View>)>>,
     /// Where no call may stand, in any of them.
@@ -204,6 +206,7 @@ impl<'s> Finder<'s> {
                 .filter(|line| is_structural(line, form))
                 .map(|line| line.range.clone())
                 .collect(),
+            structural_groups: OnceCell::new(),
             views: RefCell::default(),
             closed: RefCell::default(),
             device: RefCell::default(),
