@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::classify::{self, Compound, StatementKind};
 use super::configuration::View;
 use super::squeezed::Squeezed;
+use super::statements::Statement;
 use super::unit_heads::UnitKind;
 use crate::find::nested::Nested;
 use crate::source::Form;
@@ -30,6 +31,8 @@ struct Scope {
     is_implied: bool,
     /// Where its last declaration ends.
     declared: usize,
+    /// Whether a statement behind its declarations was seen.
+    executes: bool,
     /// Where its `contains` begins.
     contains: usize,
 }
@@ -41,10 +44,34 @@ impl Scope {
             unit,
             is_implied,
             declared: 0,
+            executes: false,
             contains: usize::MAX,
         }
     }
 
+    /// Adds the next statement.
+    fn add(&mut self, statement: &Statement, mut text: Squeezed) {
+        let declares = match statement.kind {
+            StatementKind::Unit(_) | StatementKind::EndUnit(_) => return,
+            StatementKind::Open(compound) | StatementKind::Close(compound) => {
+                matches!(compound, Compound::Interface | Compound::Type)
+            }
+            StatementKind::Other if text.rest() == b"contains" => {
+                self.contains = self.contains.min(statement.range.start);
+                return;
+            }
+            // What is included is what surrounds it.
+            StatementKind::Other if text.rest() == b"include''" => !self.executes,
+            StatementKind::Other => classify::declares(&mut text),
+            _ => false,
+        };
+        match declares {
+            true => self.declared = statement.range.end,
+            false => self.executes = true,
+        }
+    }
+
+    /// Whether an offset is among its executable statements.
     fn holds(&self, offset: usize) -> bool {
         (self.declared..self.contains).contains(&offset)
     }
@@ -70,22 +97,9 @@ impl View {
             let Some(scope) = nested.innermost(statement.range.start) else {
                 continue;
             };
-            let scope = &mut scopes[scope];
             let line = &self.lines[*line];
             let tokens = &line.tokens[statement.tokens.clone()];
-            let mut text = Squeezed::new(line, tokens, form);
-            let declares = match statement.kind {
-                StatementKind::Open(compound) | StatementKind::Close(compound) => {
-                    matches!(compound, Compound::Interface | Compound::Type)
-                }
-                StatementKind::Other => classify::declares(&mut text),
-                _ => false,
-            };
-            if declares {
-                scope.declared = statement.range.end;
-            } else if statement.kind == StatementKind::Other && text.rest() == b"contains" {
-                scope.contains = scope.contains.min(statement.range.start);
-            }
+            scopes[scope].add(statement, Squeezed::new(line, tokens, form));
         }
         let mut outermost: Vec<(usize, usize)> = Vec::new();
         let mut by_begin: Vec<usize> = (0..scopes.len()).collect();
@@ -176,6 +190,11 @@ mod tests {
                 &[false, false, true],
             ),
             ("block data\n!$pomp inst off\nend\n", &[false]),
+            (
+                "!$pomp inst off\ninclude 'a'\n!$pomp inst on\nx = 1\n!$pomp inst off\ninclude 'b'\nend\n",
+                &[false, true, true],
+            ),
+            ("!$pomp inst off\ninclude 'procedures'\n", &[false]),
         ] {
             assert_eq!(take_statements(text), expected, "{text}");
         }
