@@ -31,10 +31,14 @@ fn of_newer_constructs() {
 #[test]
 fn of_what_is_timed_by_sample() {
     let bin = romp_bin_dir().unwrap();
-    let fixture = Fixture::read("counts/hot_constructs.c").unwrap();
-    for compiler in ["gcc", "clang"] {
+    for (fixture, compiler, std) in [
+        ("hot_constructs.c", "gcc", "gnu11"),
+        ("hot_constructs.c", "clang", "gnu11"),
+        ("hot_constructs.f90", "gfortran", "gnu"),
+    ] {
+        let fixture = Fixture::read(&format!("counts/{fixture}")).unwrap();
         let found = Compiler::find(compiler).unwrap();
-        let program = build(&fixture, &found, "gnu11", Build::Instrumented(&bin)).unwrap();
+        let program = build(&fixture, &found, std, Build::Instrumented(&bin)).unwrap();
         for (threads, budget) in [("1", "5%"), ("2", "5%"), ("4", "5%"), ("2", "none")] {
             let environment = [("OMP_NUM_THREADS", threads), ("ROMP_BUDGET", budget)];
             let ran = run(&fixture, &program, &environment).unwrap();

@@ -9,10 +9,12 @@
 //! which is counted.
 
 use super::frame::Role;
+use super::passed_members::Told;
 use super::region::Region;
 use super::shared::{SharedRef, leak};
 use super::team::Team;
 use super::thread::Thread;
+use crate::measure::calls::tree::Node;
 
 /// Where a thread stands in the tree of teams that an initial thread has forked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +57,22 @@ pub(super) struct Forker {
 /// fork while others look for their places.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Open(SharedRef<Team>);
+struct Open {
+    team: SharedRef<Team>,
+    /// The node of its fork, if its members are passed over.
+    passed: SharedRef<Node>,
+}
+
+impl Open {
+    /// What the members are told.
+    #[inline(always)]
+    fn told(&self) -> Option<Told> {
+        match self.passed.get() {
+            Some(fork) => Some(Told::PassedOver(fork)),
+            None => self.team.get().map(Told::Team),
+        }
+    }
+}
 
 impl Forkers {
     pub(super) const fn none() -> Self {
@@ -95,54 +112,81 @@ impl Forkers {
 impl Forker {
     /// The team was joined.
     pub(super) fn close(&self, team: &'static Team) {
-        if self.open.0.is(team) {
-            self.open.0.set(None);
+        if self.open.team.is(team) {
+            self.open.team.set(None);
+            self.open.passed.set(None);
         }
     }
 }
 
+impl Region {
+    /// The node of the fork at a place whose team is passed over, if there is no other
+    /// that could be meant.
+    #[inline(always)]
+    pub(crate) fn passed_at(&self, forked: impl FnOnce() -> TeamPath) -> Option<&'static Node> {
+        let only = self.forkers.0.get()?;
+        let fork = only.open.passed.get()?;
+        (only.next.get().is_none() && only.place == forked()).then_some(fork)
+    }
+}
+
 impl Thread {
-    /// As `fork`, where the members cannot be handed the team.
+    /// As `fork`, where the members cannot be handed the team. `may_pass`: they may be
+    /// passed over.
     pub(crate) fn fork_announced(
         &'static self,
         region: &'static Region,
         place: TeamPath,
+        may_pass: bool,
         now: impl Fn() -> u64,
     ) {
-        let Some(team) = self.fork(region, now) else {
+        let told = match may_pass {
+            true => self.fork_for_handle(region, now),
+            false => self.fork(region, now).map(Told::Team),
+        };
+        let team = self.top().and_then(|fork| fork.team.get());
+        let (Some(told), Some(team)) = (told, team) else {
             return;
         };
         if let Some(forker) = region.forkers.entry(place, self.initial.get()) {
-            forker.open.0.set(Some(team));
+            forker.open.team.set(Some(team));
+            forker.open.passed.set(match told {
+                Told::PassedOver(fork) => Some(fork),
+                Told::Team(_) => None,
+            });
             team.announce(forker);
         }
     }
 
-    /// The team of a region that this thread begins in. `may_have_forked`: it
+    /// What a thread is told that begins in a team of a region. `may_have_forked`: it
     /// is the team's first member. `forked` gives the place of the thread that
     /// forked.
     #[inline(always)]
-    pub(crate) fn announced_team(
+    pub(crate) fn announced(
         &self,
         region: &'static Region,
         may_have_forked: bool,
         forked: impl FnOnce() -> TeamPath,
-    ) -> Option<&'static Team> {
+    ) -> Option<Told> {
         let top = self.top().filter(|_| may_have_forked);
-        match top.filter(|top| top.is(Role::Fork, region)) {
-            Some(fork) => fork.team.get(),
-            None => self.team_forked_at(region, forked()),
+        let Some(fork) = top.filter(|top| top.is(Role::Fork, region)) else {
+            return self.forked_at(region, forked());
+        };
+        let team = fork.team.get()?;
+        match team.is_passed() {
+            true => fork.node().map(Told::PassedOver),
+            false => Some(Told::Team(team)),
         }
     }
 
-    fn team_forked_at(&self, region: &'static Region, place: TeamPath) -> Option<&'static Team> {
+    fn forked_at(&self, region: &'static Region, place: TeamPath) -> Option<Told> {
         let mut open = region
             .forkers
             .iter()
             .filter(|forker| forker.place == place)
-            .filter_map(|forker| Some((forker.initial, forker.open.0.get()?)));
+            .filter_map(|forker| Some((forker.initial, forker.open.told()?)));
         let first = open.next()?;
-        let (initial, team) = match open.next() {
+        let (initial, told) = match open.next() {
             None => first,
             Some(second) => {
                 let mut all = [first, second].into_iter().chain(open);
@@ -156,6 +200,6 @@ impl Thread {
             }
         };
         self.home.set(initial);
-        Some(team)
+        Some(told)
     }
 }

@@ -12,13 +12,14 @@ use profile::for_events;
 use super::boundary::{caught, event_of};
 use super::literal::Literal;
 use super::pomp::{
-    self, begin_announced, begin_created_task, begin_task, create_task, fork_announced, leave,
-    report,
+    self, begin_announced, begin_created_task, begin_or_pass, begin_task, create_task,
+    fork_that_may_pass, is_work, leave, report,
 };
 use super::spelling::subroutine;
 use crate::measure::annotations;
 use crate::measure::clock::now;
 use crate::measure::passed::is_passed_over;
+use crate::measure::passed_members;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
 use crate::run::life_cycle;
@@ -39,7 +40,10 @@ macro_rules! probes {
     ($($function:ident, $name:literal => $event:ident: $action:expr
         $(, behind the barrier of $kind:ident)?;)+) => {
         probes! { $($name => |literal| {
-            if is_passed_over(Event::$event, || literal.known_region()) {
+            let find = || literal.known_region();
+            if const { is_work(Event::$event) } && passed_members::is_passed_over(find)
+                || is_passed_over(Event::$event, find)
+            {
             } else if const { is_short(Event::$event) } {
                 event_at(literal, |thread, region| report(Event::$event, thread, region));
             } else {
@@ -97,12 +101,20 @@ for_events!(probes);
 
 probes! {
     "task_begin" => |literal| { event_at(literal, begin_task); },
-    "parallel_fork" => |literal| { event_at(literal, fork_announced); },
-    "parallel_begin" => |literal| { event_at(literal, begin_announced); },
+    "parallel_fork" => |literal| { event_at(literal, fork_that_may_pass); },
+    "parallel_begin" => |literal| {
+        if !begin_or_pass(|| literal.known_region()) {
+            event_at(literal, begin_announced);
+        }
+    },
     "implicit_barrier_leave" => |literal| {
         event_at(literal, leave);
     },
-    "parallel_end" => |literal| { event_at(literal, |thread, region| thread.end_member_now(region, now)); },
+    "parallel_end" => |literal| {
+        if !passed_members::ends(|| literal.known_region()) {
+            event_at(literal, |thread, region| thread.end_member_now(region, now));
+        }
+    },
     "parallel_join" => |literal| { event_at(literal, |thread, region| thread.join(region, now())); },
 }
 

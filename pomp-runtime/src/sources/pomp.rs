@@ -16,7 +16,6 @@ use crate::measure::clock::now;
 use crate::measure::passed::{is_passed_over, is_passed_over_at_once, may_be_passed_over};
 use crate::measure::passed_members::Told;
 use crate::measure::region::Region;
-use crate::measure::team::Team;
 use crate::measure::team_lookup::TeamPath;
 use crate::measure::thread::Thread;
 use crate::measure::{omp, passed_members, pause, state, thread};
@@ -62,7 +61,7 @@ macro_rules! probes {
 }
 
 /// Whether an event begins or ends what can be the whole work of a parallel region.
-const fn is_work(event: Event) -> bool {
+pub(super) const fn is_work(event: Event) -> bool {
     matches!(
         event.action(),
         EventAction::OpenWork | EventAction::CloseWork
@@ -250,15 +249,8 @@ unsafe extern "C-unwind" fn POMP_Parallel_begin_team(
     // SAFETY: as the caller promises.
     unsafe {
         let told = Told::of_handle(team);
-        if let Some(Told::PassedOver(fork)) = told {
-            if !passed_members::begins(fork) {
-                event(descriptor, |thread, _| thread.begins_another_part(fork));
-            }
-        } else {
-            event(descriptor, |thread, _| match told {
-                Some(Told::Team(team)) => begin(thread, Some(team)),
-                _ => begin(thread, None),
-            });
+        if !matches!(told, Some(Told::PassedOver(fork)) if passed_members::begins(fork)) {
+            event(descriptor, |thread, _| begin_told(thread, told));
         }
     }
 }
@@ -275,7 +267,14 @@ unsafe extern "C-unwind" fn POMP_Parallel_fork(descriptor: *const OmpRegDescr) {
 
 #[inline(always)]
 pub(super) fn fork_announced(thread: &'static Thread, region: &'static Region) {
-    thread.fork_announced(region, place(omp::omp_get_level()), now);
+    thread.fork_announced(region, place(omp::omp_get_level()), false, now);
+}
+
+/// A fork of which the members may be passed over: they tell when they begin by
+/// [`begin_or_pass`], and when they end by [`passed_members::ends`].
+#[inline(always)]
+pub(super) fn fork_that_may_pass(thread: &'static Thread, region: &'static Region) {
+    thread.fork_announced(region, place(omp::omp_get_level()), true, now);
 }
 
 /// OPARI 1's begin.
@@ -292,7 +291,19 @@ unsafe extern "C-unwind" fn POMP_Parallel_begin(descriptor: *const OmpRegDescr) 
 pub(super) fn begin_announced(thread: &'static Thread, region: &'static Region) {
     let number = omp::omp_get_thread_num();
     let forked = || place(omp::omp_get_level() - 1);
-    begin(thread, thread.announced_team(region, number == 0, forked));
+    begin_told(thread, thread.announced(region, number == 0, forked));
+}
+
+/// A member of a team begins. Whether it is passed over, and that is all.
+#[inline(always)]
+pub(super) fn begin_or_pass(find: impl FnOnce() -> Option<&'static Region>) -> bool {
+    let Some(thread) = thread::current() else {
+        return false;
+    };
+    thread.begins_in_a_team();
+    let forked = || place(omp::omp_get_level() - 1);
+    let fork = find().and_then(|region| region.passed_at(forked));
+    fork.is_some_and(passed_members::begins)
 }
 
 /// Where a thread stands: the member numbers on the way there through the
@@ -303,12 +314,13 @@ fn place(levels: c_int) -> TeamPath {
 }
 
 #[inline(always)]
-fn begin(thread: &'static Thread, team: Option<&'static Team>) {
-    match team {
-        Some(team) => {
+fn begin_told(thread: &'static Thread, told: Option<Told>) {
+    match told {
+        Some(Told::Team(team)) => {
             let number = unsigned(omp::omp_get_thread_num());
             thread.begin_member(team, number, || unsigned(omp::omp_get_num_threads()), now);
         }
+        Some(Told::PassedOver(fork)) => thread.begins_another_part(fork),
         None => thread.unmatched.add(1),
     }
 }

@@ -5,6 +5,7 @@ use profile::model::Row;
 use super::*;
 use crate::measure::passed_members::Told;
 use crate::measure::sampling;
+use crate::measure::team_lookup::TeamPath;
 use Event::*;
 
 /// Reports an event as the probes do.
@@ -254,17 +255,43 @@ fn a_lock_that_is_held_at_the_end_is_said_though_it_was_passed_over() {
 /// A team of two, of a loop as whole region, whose members work for so long. The time behind
 /// the join.
 fn team(
-    [a, b]: [&'static Thread; 2],
+    threads: [&'static Thread; 2],
     region: &'static Region,
     at: u64,
     work: [u64; 2],
     inside: impl Fn(&'static Thread),
 ) -> u64 {
-    let told = a.enter(|a| a.fork_for_handle(region, || at));
-    let told = told.flatten().unwrap();
+    team_told(threads, region, at, work, true, inside)
+}
+
+/// The same; `handed`: its members get a handle. Otherwise they look for their team.
+fn team_told(
+    [a, b]: [&'static Thread; 2],
+    region: &'static Region,
+    at: u64,
+    work: [u64; 2],
+    handed: bool,
+    inside: impl Fn(&'static Thread),
+) -> u64 {
+    let place = || TeamPath::of([].into_iter());
+    let handle = match handed {
+        true => a.enter(|a| a.fork_for_handle(region, || at)).flatten(),
+        false => {
+            a.enter(|a| a.fork_announced(region, place(), true, || at));
+            None
+        }
+    };
     let join = at + 10 + work[0].max(work[1]);
     for ((t, number), work) in [(a, 0), (b, 1)].into_iter().zip(work) {
         t.begins_in_a_team();
+        let told = handle
+            .or_else(|| t.announced(region, number == 0, place))
+            .unwrap();
+        let passed_at = region.passed_at(place);
+        assert_eq!(
+            passed_at.is_some(),
+            !handed && matches!(told, Told::PassedOver(_))
+        );
         let is_passed = match told {
             Told::Team(team) => t.enter(|t| t.begins(team, number, 2, at + 2)).is_none(),
             Told::PassedOver(fork) => t.begins_part(fork, number, || 2),
@@ -296,6 +323,15 @@ fn two_sampled_threads() -> [&'static Thread; 2] {
 
 #[test]
 fn small_teams_are_timed_whole_and_their_members_by_sample() {
+    small_teams(true);
+}
+
+#[test]
+fn small_teams_that_their_members_look_for_are_too() {
+    small_teams(false);
+}
+
+fn small_teams(handed: bool) {
     let threads = two_sampled_threads();
     let region = region("parallelfor", 1);
     let mut at = 10;
@@ -303,7 +339,7 @@ fn small_teams_are_timed_whole_and_their_members_by_sample() {
     for number in 0..MANY as u64 {
         let work = [20 + number % 7, 40 - number % 5];
         worked = [worked[0] + work[0], worked[1] + work[1]];
-        at = team(threads, region, at, work, |_| ());
+        at = team_told(threads, region, at, work, handed, |_| ());
     }
     let profile = profile_at(at, &threads, &[region]);
     let rows = &profile.nodes[0].rows;

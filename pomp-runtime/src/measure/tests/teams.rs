@@ -1,6 +1,7 @@
 //! Teams: who belongs to whom, and the times to start and to end them.
 
 use super::*;
+use crate::measure::passed_members::Told;
 use crate::measure::team_lookup::TeamPath;
 use Event::*;
 
@@ -281,13 +282,13 @@ fn teams_without_a_handle_are_found_by_their_region() {
     let [t0, t1] = threads();
     let (outer, inner) = (region("parallel", 1), region("parallel", 2));
     for (region, start) in [(outer, 0), (inner, 10)] {
-        t0.fork_announced(region, place(&[]), || start);
+        t0.fork_announced(region, place(&[]), false, || start);
         t0.begins_announced(region, &[0], 2, start + 1);
         t1.begins_announced(region, &[1], 0, start + 1);
         t1.end_member(region, start + 5);
         t0.end_member(region, start + 5);
         t0.join(region, start + 6);
-        assert!(t1.announced_team(region, false, || place(&[])).is_none());
+        assert!(t1.announced(region, false, || place(&[])).is_none());
     }
     let profile = profile_at(20, &[t0, t1], &[outer, inner]);
     assert_eq!(profile.run.notes, Vec::<String>::new());
@@ -305,8 +306,10 @@ impl Thread {
     /// Begins at a place, in the team that is found.
     fn begins_announced(&'static self, region: &'static Region, here: &[u32], size: u32, at: u64) {
         let (number, forker) = here.split_last().unwrap();
-        let team = self.announced_team(region, *number == 0, || place(forker));
-        self.begins(team.unwrap(), *number, size, at);
+        match self.announced(region, *number == 0, || place(forker)) {
+            Some(Told::Team(team)) => self.begins(team, *number, size, at),
+            told => panic!("{told:?}"),
+        }
     }
 }
 
@@ -314,11 +317,11 @@ impl Thread {
 fn teams_forked_from_one_line_at_once_are_told_apart() {
     let [t0, t1, t2, t3] = threads();
     let (outer, inner) = (region("parallel", 1), region("parallel", 2));
-    t0.fork_announced(outer, place(&[]), || 0);
+    t0.fork_announced(outer, place(&[]), false, || 0);
     t0.begins_announced(outer, &[0], 2, 1);
     t1.begins_announced(outer, &[1], 0, 1);
-    t0.fork_announced(inner, place(&[0]), || 10);
-    t1.fork_announced(inner, place(&[1]), || 20);
+    t0.fork_announced(inner, place(&[0]), false, || 10);
+    t1.fork_announced(inner, place(&[1]), false, || 20);
     t2.begins_announced(inner, &[0, 1], 0, 25);
     t3.begins_announced(inner, &[1, 1], 0, 26);
     t1.begins_announced(inner, &[1, 0], 2, 27);
@@ -364,14 +367,14 @@ fn workers_stay_with_their_initial_thread_and_a_guess_is_counted() {
     let worker = Thread::for_test();
     let newcomer = Thread::for_test();
     let parallel = region("parallel", 1);
-    a.fork_announced(parallel, place(&[]), || 0);
+    a.fork_announced(parallel, place(&[]), false, || 0);
     worker.begins_announced(parallel, &[1], 0, 1);
     worker.end_member(parallel, 2);
     a.begins_announced(parallel, &[0], 2, 1);
     a.end_member(parallel, 2);
     a.join(parallel, 3);
     for initial in [a, b] {
-        initial.fork_announced(parallel, place(&[]), || 10);
+        initial.fork_announced(parallel, place(&[]), false, || 10);
         initial.begins_announced(parallel, &[0], 2, 11);
     }
     worker.begins_announced(parallel, &[1], 0, 12);
