@@ -8,6 +8,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use crate::Groups;
 use crate::wrapper::command::classify::CommandLine;
 use crate::wrapper::command::outputs;
 use crate::wrapper::command::split;
@@ -61,6 +62,7 @@ impl Build<'_> {
             .iter()
             .find(|unit| unit.is_stdin())
             .map(|unit| unit.original.clone());
+        self.say_if_nothing_is_measured(&units);
         units.retain(|unit| unit.changed() || unit.preprocessed.is_some());
         if coverage::is_mapped(self.line) {
             let all: Vec<&Unit> = units.iter().collect();
@@ -121,6 +123,30 @@ impl Build<'_> {
             Shown::Failed(why) => return short(unit, why),
         }
         None
+    }
+
+    /// A program that is made by this command alone, of sources with directives of which
+    /// none is measured, writes no profile.
+    fn say_if_nothing_is_measured(&self, units: &[Unit]) {
+        let is_measured = |unit: &Unit| unit.changed() || unit.preprocessed.is_some();
+        let settings = self.runner.settings;
+        if !steps::makes_whole_program(self.line)
+            || settings.disabled != Groups::default()
+            || units.iter().any(is_measured)
+        {
+            return;
+        }
+        let never = |unit: &Unit| {
+            let construct = unit.never_measured.as_ref()?;
+            Some(format!("{construct} in {}", unit.shown_name()))
+        };
+        if let Some(example) = units.iter().find_map(never) {
+            let text = format!(
+                "the program will write no profile: its directives are none that are measured \
+                 ({example})"
+            );
+            message::warning(settings, &text);
+        }
     }
 
     /// Nothing is instrumented: the user's command, with the library where the

@@ -73,6 +73,8 @@ pub(crate) struct Unit {
     pub(crate) defective: bool,
     /// Something in it could not be instrumented.
     pub(crate) incomplete: bool,
+    /// A construct in it that is never measured, such as `simd`.
+    pub(crate) never_measured: Option<String>,
     /// What is missing if it is measured as it is.
     pub(crate) missing: Option<String>,
     /// Set for every unit that is instrumented.
@@ -110,6 +112,7 @@ impl Unit {
             warnings: Vec::new(),
             defective: false,
             incomplete: false,
+            never_measured: None,
             missing: None,
             route: None,
             preprocessed: None,
@@ -143,6 +146,7 @@ impl Unit {
         self.defective = made.is_err();
         self.incomplete = made.as_ref().is_ok_and(|made| self.is_unclear(made));
         if let Ok(made) = made {
+            self.never_measured = never_measured(&made);
             (self.text, self.warnings) = (made.applied.text, made.warnings);
         }
     }
@@ -314,6 +318,13 @@ pub(crate) fn instrumented(
 pub(crate) fn leaves_something(made: &Instrumented) -> bool {
     let mut listed = made.plan.listing.iter();
     listed.any(|listed| matches!(listed.outcome, Decision::LeftAlone { .. }))
+}
+
+/// The first construct that is never measured.
+fn never_measured(made: &Instrumented) -> Option<String> {
+    let mut listed = made.plan.listing.iter();
+    let passed = listed.find(|listed| matches!(listed.outcome, Decision::PassedThrough { .. }));
+    passed.map(|listed| listed.construct.clone())
 }
 
 /// Whether what should be a clause may be a macro.

@@ -176,3 +176,50 @@ fn builds_of_the_same_file_do_not_meet() {
     assert!((0..4).all(|n| project.is_measured(&format!("{n}.o"))));
     project.assert_clean();
 }
+
+/// A loop with a directive of one line.
+fn loop_with(directive: &str) -> String {
+    format!(
+        "#include <stdio.h>\nint main(void) {{\n  double a[8], s = 0;\n{directive}\n  \
+         for (int i = 0; i < 8; i++)\n    s += a[i] = i;\n  printf(\"%.0f\\n\", s);\n  return 0;\n}}\n"
+    )
+}
+
+#[test]
+fn a_program_of_which_nothing_is_measured_is_named() {
+    const SENTENCE: &str = "rompcc: warning: the program will write no profile: its directives \
+                            are none that are measured (simd in a.c)\n";
+    for compiler in COMPILERS {
+        let project = Project::new(&[
+            ("a.c", &loop_with("#pragma omp simd reduction(+: s)")),
+            ("none.c", &loop_with("")),
+            (
+                "b.c",
+                &loop_with("#pragma omp parallel for reduction(+: s)"),
+            ),
+            ("f.c", &function("f", "1")),
+        ]);
+        for (arguments, said) in [
+            ("-fopenmp a.c -o app", SENTENCE),
+            // Another object may have something that is measured.
+            ("-fopenmp -c a.c", ""),
+            ("-fopenmp a.o -o app", ""),
+            ("-fopenmp a.c f.c -o app", ""),
+            ("-fopenmp none.c -o app", ""),
+            ("-fopenmp b.c -o app", ""),
+            ("a.c -o app", ""),
+        ] {
+            let run = project.rompcc(compiler, arguments).run();
+            assert_eq!(run.code, Some(0), "{}", run.stderr);
+            assert_eq!(run.stderr, said, "{compiler} {arguments}");
+        }
+        for (name, value) in [("ROMP_QUIET", "1"), ("ROMP_INSTRUMENT_DISABLE", "parallel")] {
+            let command = project.rompcc(compiler, "-fopenmp a.c -o app");
+            assert_eq!(
+                command.env(name, value).run().stderr,
+                "",
+                "{compiler} {name}"
+            );
+        }
+    }
+}

@@ -94,6 +94,12 @@ pub(crate) fn wants_library(line: &CommandLine) -> bool {
         && !names_library(line)
 }
 
+/// Whether the command makes a program of sources alone.
+pub(crate) fn makes_whole_program(line: &CommandLine) -> bool {
+    let is_linked = |argument: &Argument| argument.role == Role::Input(Language::Linked);
+    wants_library(line) && !line.has(Meaning::Shared) && !line.arguments.iter().any(is_linked)
+}
+
 fn makes_relocatable(line: &CommandLine) -> bool {
     let flags: [&[u8]; 3] = [b"-r", b"--relocatable", b"-i"];
     line.has(Meaning::PartialLink) || line.linker_words().iter().any(|w| flags.contains(w))
@@ -130,6 +136,20 @@ mod tests {
 
     fn decision(text: &str) -> Decision {
         decide(&classified(text), Path::new("/home/user/project"))
+    }
+
+    #[test]
+    fn a_program_of_sources_alone() {
+        let is_whole = |text| makes_whole_program(&classified(text));
+        assert!(is_whole("-fopenmp a.c b.c -lm -o app"));
+        for text in [
+            "-fopenmp -c a.c",
+            "-fopenmp a.c b.o",
+            "-fopenmp -shared a.c",
+            "a.c",
+        ] {
+            assert!(!is_whole(text), "{text}");
+        }
     }
 
     #[test]
