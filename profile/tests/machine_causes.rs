@@ -90,6 +90,50 @@ fn a_busy_machine_is_said_first_and_takes_the_waits_that_it_explains() {
     assert_eq!(kinds(&bound), [CauseKind::Affinity]);
 }
 
+/// The same run, over in a thousandth of the time.
+fn shorter(mut profile: Profile) -> Profile {
+    for row in profile.nodes.iter_mut().flat_map(|node| &mut node.rows) {
+        for part in PseudoRegion::ALL {
+            row.span_mut(part).ns /= 1000;
+        }
+    }
+    profile.run.duration_ns /= 1000;
+    if let Some(scheduling) = &mut profile.run.scheduling {
+        let Scheduling {
+            run_ns,
+            ready_ns,
+            most_ready_ns,
+            first_run_ns,
+            first_ready_ns,
+            ..
+        } = scheduling;
+        for ns in [
+            run_ns,
+            ready_ns,
+            most_ready_ns,
+            first_run_ns,
+            first_ready_ns,
+        ] {
+            *ns /= 1000;
+        }
+    }
+    profile
+}
+
+#[test]
+fn threads_that_take_turns_on_a_processor_differ_by_some_turns() {
+    let kinds = |profile: &Profile| -> Vec<CauseKind> {
+        found(profile).into_iter().map(|(kind, ..)| kind).collect()
+    };
+    // Threads had 45 and 40 seconds of work: more than their turns explain, and less than
+    // they do in a thousandth of the time.
+    let turns = || team(&[Kind::Loop], vec![loop_of(1, [[45, 35], [40, 40]])]);
+    let long = kinds(&busy(turns(), 80, 1));
+    assert!(long.contains(&CauseKind::Imbalance), "{long:?}");
+    let short = kinds(&shorter(busy(turns(), 80, 1)));
+    assert_eq!(short, [CauseKind::Oversubscription]);
+}
+
 #[test]
 fn who_asks_for_too_many_threads_is_named() {
     let remedy = |name: &str, value: &str| {

@@ -17,6 +17,9 @@ pub(super) const BUSY: f64 = 5.0;
 /// How many times the least work of a thread the most is, where it differs.
 const DIFFERS: f64 = 1.1;
 
+/// For how long Linux lets a thread have a processor that others wait for, about.
+const TURN_NS: f64 = 4e6;
+
 /// What to try where inner teams are too many.
 pub(super) const NESTED: &str = "Parallel regions nest: set OMP_MAX_ACTIVE_LEVELS=1, or \
                                  num_threads so that all levels together have no more threads \
@@ -274,7 +277,7 @@ fn by_chance(
         .iter_mut()
         .filter(|cause| cause.doubt == Doubt::ByChance)
     {
-        if kind == Kind::Oversubscription && differs(cause) {
+        if kind == Kind::Oversubscription && differs(cause, scheduling) {
             continue;
         }
         let lost = cause.lost.ns.min(explains);
@@ -292,13 +295,16 @@ fn by_chance(
     amount
 }
 
-/// Whether the work of its threads differs in sum.
-fn differs(cause: &Cause) -> bool {
+/// Whether the work of its threads differs in sum, by more than their turns on the processors
+/// make it differ: those add up as independent times of [`TURN_NS`] do.
+fn differs(cause: &Cause, scheduling: &Scheduling) -> bool {
     let of = |name| {
         let mut evidence = cause.evidence.iter();
-        evidence.find(|it| it.0 == name).map_or(0, |it| it.1)
+        evidence.find(|it| it.0 == name).map_or(0, |it| it.1) as f64
     };
-    of("most_ns") as f64 > DIFFERS * of("least_ns") as f64
+    let (most, least) = (of("most_ns"), of("least_ns"));
+    let ready = scheduling.ready_ns as f64 / f64::from(scheduling.threads.max(1));
+    most > DIFFERS * least && most - least > (ready * TURN_NS).sqrt()
 }
 
 fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (String, String) {
