@@ -35,6 +35,8 @@ pub(crate) struct Sampler {
     random: SharedU64,
     /// How many entries are in use.
     used: SharedU64,
+    /// How many teams the thread forked whose members may be passed over.
+    pub(super) teams: SharedU64,
     entries: [Entry; ENTRIES],
 }
 
@@ -136,6 +138,7 @@ impl Sampler {
             phase: AtomicU8::new(0),
             random: SharedU64::new(0x9e37_79b9_7f4a_7c15),
             used: SharedU64::new(0),
+            teams: SharedU64::new(0),
             entries: [const { Entry::new() }; ENTRIES],
         }
     }

@@ -32,6 +32,9 @@ use crate::measure::calls::tree::{Node, Origin};
 /// Set in a handle whose team is passed over. What it leads to is aligned.
 const PASSED: usize = 1;
 
+/// From so many teams that were passed over on their mean time is known.
+const ENOUGH: u64 = 256;
+
 const OUT: u8 = 0;
 const IN: u8 = 1;
 const ENDED: u8 = 2;
@@ -89,6 +92,8 @@ pub(crate) struct PassedTeams {
     timed: SharedU64,
     ticks: SharedU64,
     last: SharedU64,
+    /// How many teams of such regions the thread had forked then.
+    forked: SharedU64,
     /// The record of the latest.
     team: SharedRef<Team>,
 }
@@ -181,6 +186,7 @@ impl Thread {
         let Some(teams) = fork.passed_teams.get() else {
             return Some(Told::Team(team));
         };
+        self.sampler.teams.add(1);
         let left = teams.left.load(Ordering::Relaxed);
         let is_told = attention::is_needed() || self.paused().is_some();
         if left == 0 || is_told || region.holds_others() {
@@ -237,15 +243,28 @@ impl Thread {
         self.looks_up_next_time();
     }
 
-    /// A team is joined that was timed, and stands for so many.
+    /// A team of a fork node is joined whose members told, and which stands for so many.
     #[inline(never)]
-    pub(super) fn has_timed_team(&self, teams: &PassedTeams, weight: u64, [fork, at]: [u64; 2]) {
-        let ticks = at.wrapping_sub(fork);
-        let interval = at.wrapping_sub(teams.last.get()) / weight.max(1);
+    pub(super) fn has_timed_team(
+        &'static self,
+        fork: &'static Node,
+        teams: &PassedTeams,
+        weight: u64,
+        [begin, at]: [u64; 2],
+    ) {
+        let weight = weight.max(1);
+        let interval = at.wrapping_sub(teams.last.get()) / weight;
+        // Regions that take turns share the budget.
+        let forked = self.sampler.teams.get();
+        let regions = forked.wrapping_sub(teams.forked.get()) / weight;
         teams.last.set(at);
+        teams.forked.set(forked);
         teams.timed.add(1);
-        teams.ticks.add(ticks);
-        let left = match sampling::teams_to_pass_over(teams.timed.get(), interval) {
+        teams.ticks.add(at.wrapping_sub(begin));
+        let passed = fork.passed_ticks(ENOUGH);
+        let longer = passed.map(|passed| teams.timed_ticks().saturating_sub(passed));
+        let left = match sampling::teams_to_pass_over(teams.timed.get(), interval, regions, longer)
+        {
             0 | 1 => 0,
             many => self.sampler.about(many),
         };

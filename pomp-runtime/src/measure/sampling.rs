@@ -34,11 +34,15 @@ use crate::measure::calls::tree::Node;
 
 /// From so many instances on a node can be sampled: they say whether it is worth it.
 const MANY: u64 = 4096;
+/// From so many teams on their members can be passed over: what they tell takes longer.
+const MANY_TEAMS: u64 = 1024;
 /// It is not where an instance takes this many times what timing it does.
 const LONG: u64 = 32;
 /// What it takes longer if the members of a team tell when they begin and end, in pairs of
 /// events: cache lines go from one processor to another meanwhile.
 const TEAM: u64 = 24;
+/// What is found out about that is taken for chance beyond so many times as much.
+const MOST_LONGER: u64 = 8;
 /// So many instances are timed one after the other before any is passed over. They show how
 /// much times differ, which a few instances that stand for many cannot.
 const TIMED_FIRST: f64 = 1024.0;
@@ -72,7 +76,7 @@ pub(crate) fn consider(node: &'static Node) {
         return;
     }
     let seq = node.span(PseudoRegion::Seq);
-    if seq.count.get() >= MANY {
+    if seq.count.get() >= MANY_TEAMS {
         consider_teams(node, seq.ticks.get() / seq.count.get());
     }
     let main = node.span(PseudoRegion::Main);
@@ -92,14 +96,26 @@ fn consider_teams(fork: &'static Node, ticks: u64) {
     }
 }
 
-/// How many teams of a region are passed over behind one that was timed, if so many were, and
-/// teams come at this interval.
-pub(super) fn teams_to_pass_over(timed: u64, interval: u64) -> u64 {
+/// How many teams of a region are passed over behind one whose members told, if so many did,
+/// teams of it come at this interval, and so many regions take turns. A team whose members
+/// tell takes `longer` by so many ticks than another one, if that is known.
+pub(super) fn teams_to_pass_over(
+    timed: u64,
+    interval: u64,
+    regions: u64,
+    longer: Option<u64>,
+) -> u64 {
     if (timed as f64) < TIMED_FIRST || interval == 0 {
         return 0;
     }
-    let spacing = TEAM * cost_of_pair() * WHOLE as u64 / BUDGET.load(Ordering::Relaxed).max(1);
-    (spacing / interval).min(MOST)
+    let expected = TEAM * cost_of_pair();
+    let longer = longer
+        .unwrap_or(expected)
+        .clamp(expected, MOST_LONGER * expected);
+    let spent = longer
+        .saturating_mul(regions.max(1))
+        .saturating_mul(WHOLE as u64);
+    (spent / BUDGET.load(Ordering::Relaxed).max(1) / interval).min(MOST)
 }
 
 #[cold]

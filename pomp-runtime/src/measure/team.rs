@@ -259,7 +259,7 @@ impl Thread {
                 node.add_join(frame.team_size(), at, release);
                 if let (Some(teams), Some(team)) = (node.passed_teams.get(), frame.team.get()) {
                     let times = [frame.start(), at];
-                    self.has_timed_team(teams, team.weight.get(), times);
+                    self.has_timed_team(node, teams, team.weight.get(), times);
                 }
             }
         }

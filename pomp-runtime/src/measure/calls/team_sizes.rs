@@ -45,6 +45,16 @@ impl Node {
         }
     }
 
+    /// The mean ticks of teams whose members were passed over, once there were so many.
+    pub(crate) fn passed_ticks(&self, fewest: u64) -> Option<u64> {
+        let sizes = std::iter::successors(self.teams.get(), |record| record.next.get());
+        let (count, ticks) = sizes.fold((0, 0), |(count, ticks), record| {
+            let passed = &record.passed;
+            (count + passed.count.get(), ticks + passed.ticks.get())
+        });
+        (count >= fewest.max(1)).then(|| ticks / count)
+    }
+
     fn team_size(&self, size: u32) -> Option<&'static TeamSize> {
         let first = self.teams.get();
         let mut at = first;

@@ -5,6 +5,7 @@ use profile::model::Row;
 use super::*;
 use crate::measure::passed_members::Told;
 use crate::measure::sampling;
+use crate::measure::sampling::teams_to_pass_over;
 use crate::measure::team_lookup::TeamPath;
 use Event::*;
 
@@ -359,6 +360,19 @@ fn small_teams(handed: bool) {
     }
     assert_eq!(profile.run.notes.len(), 1, "{:?}", profile.run.notes);
     assert!(profile.run.notes[0].contains("estimates"));
+}
+
+#[test]
+fn regions_that_take_turns_share_the_budget() {
+    let _ = sampled_thread();
+    let to_pass = |regions, longer| teams_to_pass_over(2000, 1000, regions, longer);
+    let one = to_pass(1, None);
+    let is_about = |many: u64, times: u64| many.abs_diff(times * one) <= times;
+    assert!(one > 1 && is_about(to_pass(4, None), 4), "{one}");
+    // What telling really takes, but no less than is expected, and no more than by chance.
+    assert_eq!(to_pass(1, Some(0)), one);
+    assert!(is_about(to_pass(1, Some(u64::MAX)), 8));
+    assert_eq!(teams_to_pass_over(10, 1000, 1, None), 0);
 }
 
 /// As where the profile is written while the program runs.
