@@ -152,6 +152,7 @@ impl Unit {
             warnings: Vec::new(),
             defective: false,
             incomplete: false,
+            never_measured: None,
             missing: None,
             route: None,
             preprocessed: None,

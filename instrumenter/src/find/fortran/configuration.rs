@@ -9,11 +9,13 @@ use super::classify::{Compound, StatementKind};
 use super::directives::DirectiveLines;
 use super::logical::{Logical, logical_lines};
 use super::places::Places;
+use super::squeezed::Squeezed;
 use super::statements::{Statement, statements};
 use super::structure::{Element, Span, Structure, structure};
 use crate::find::c::conditionals::Configuration;
 use crate::find::nested::Nested;
 use crate::find::tree::{SyntaxTree, has_errors};
+use crate::source::Form;
 
 /// What is visible, and what it means; the tree is made when it is asked for.
 pub(super) struct View {
@@ -108,6 +110,20 @@ impl View {
     /// The innermost program unit around an offset, by its index.
     pub(super) fn unit_at(&self, offset: usize) -> Option<usize> {
         self.units.innermost(offset)
+    }
+
+    /// Whether a statement may stand in the place of a directive.
+    pub(super) fn takes_statement(&self, offset: usize, form: Form) -> bool {
+        let places = self.places.get_or_init(|| {
+            let statements = self.statements.iter().zip(&self.line_of);
+            let statements = statements.map(|(statement, line)| {
+                let line = &self.lines[*line];
+                let tokens = &line.tokens[statement.tokens.clone()];
+                (statement, Squeezed::new(line, tokens, form))
+            });
+            Places::new(&self.structure, statements)
+        });
+        places.take_statement(offset)
     }
 
     /// Whether one of the statements from one to another leaves doubt about loops, and

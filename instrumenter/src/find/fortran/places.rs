@@ -5,21 +5,19 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::classify::{self, Compound, StatementKind};
-use super::configuration::View;
 use super::squeezed::Squeezed;
 use super::statements::Statement;
+use super::structure::Structure;
 use super::unit_heads::UnitKind;
 use crate::find::nested::Nested;
-use crate::source::Form;
 
 /// The program units, subprograms and `block` constructs of a view.
 #[derive(Debug)]
 pub(super) struct Places {
     scopes: Vec<Scope>,
     nested: Nested,
-    /// The main programs without a `program` statement, in order, and the other outermost
-    /// units: where each begins.
-    outermost: Vec<(usize, usize)>,
+    /// Those that stand in no other, in order.
+    outermost: Vec<usize>,
 }
 
 /// A program unit, a subprogram or a `block` construct.
@@ -28,6 +26,7 @@ struct Scope {
     range: Range<usize>,
     /// Of a unit, what it is.
     unit: Option<UnitKind>,
+    /// A main program without a `program` statement.
     is_implied: bool,
     /// Where its last declaration ends.
     declared: usize,
@@ -77,64 +76,41 @@ impl Scope {
     }
 }
 
-impl View {
-    /// Whether a statement may stand in the place of a directive.
-    pub(super) fn takes_statement(&self, offset: usize, form: Form) -> bool {
-        let places = self.places.get_or_init(|| self.find_places(form));
-        places.take_statement(offset)
-    }
-
-    fn find_places(&self, form: Form) -> Places {
-        let units = self.structure.units.iter().map(|unit| {
+impl Places {
+    /// From the units and `block` constructs of a view, and its statements in order.
+    pub(super) fn new<'a>(
+        structure: &Structure,
+        statements: impl Iterator<Item = (&'a Statement, Squeezed)>,
+    ) -> Self {
+        let units = structure.units.iter().map(|unit| {
             let is_implied = unit.head.kind == UnitKind::Program && unit.head.name.is_none();
             Scope::new(&unit.range, Some(unit.head.kind), is_implied)
         });
-        let blocks = self.structure.blocks.iter();
+        let blocks = structure.blocks.iter();
         let blocks = blocks.map(|range| Scope::new(range, None, false));
         let mut scopes: Vec<Scope> = units.chain(blocks).collect();
         let nested = Nested::new(scopes.iter().map(|scope| scope.range.clone()));
-        for (statement, line) in self.statements.iter().zip(&self.line_of) {
-            let Some(scope) = nested.innermost(statement.range.start) else {
-                continue;
-            };
-            let line = &self.lines[*line];
-            let tokens = &line.tokens[statement.tokens.clone()];
-            scopes[scope].add(statement, Squeezed::new(line, tokens, form));
-        }
-        let mut outermost: Vec<(usize, usize)> = Vec::new();
-        let mut by_begin: Vec<usize> = (0..scopes.len()).collect();
-        by_begin.sort_by_key(|scope| {
-            (
-                scopes[*scope].range.start,
-                Reverse(scopes[*scope].range.end),
-            )
-        });
-        let mut behind = 0;
-        for scope in by_begin {
-            let range = &scopes[scope].range;
-            if range.start >= behind {
-                outermost.push((range.start, scope));
-                behind = range.end;
+        for (statement, text) in statements {
+            if let Some(scope) = nested.innermost(statement.range.start) {
+                scopes[scope].add(statement, text);
             }
         }
-        Places {
+        let outermost = outermost(&scopes);
+        Self {
             scopes,
             nested,
             outermost,
         }
     }
-}
 
-impl Places {
-    fn take_statement(&self, offset: usize) -> bool {
+    /// Whether a statement may stand in the place of a directive.
+    pub(super) fn take_statement(&self, offset: usize) -> bool {
         let Some(innermost) = self.nested.innermost(offset) else {
             // A main program without a `program` statement begins with the directives in
             // front of its first statement.
-            let next = self.outermost.partition_point(|(start, _)| *start < offset);
-            let next = self
-                .outermost
-                .get(next)
-                .map(|(_, scope)| &self.scopes[*scope]);
+            let starts_before = |scope: &usize| self.scopes[*scope].range.start < offset;
+            let next = self.outermost.partition_point(starts_before);
+            let next = self.outermost.get(next).map(|scope| &self.scopes[*scope]);
             return next.is_some_and(|next| next.is_implied && next.holds(offset));
         };
         let mut around = self.nested.around(offset).map(|scope| &self.scopes[scope]);
@@ -142,6 +118,23 @@ impl Places {
         let executes = |kind: UnitKind| kind == UnitKind::Program || kind.is_procedure();
         unit.is_some_and(executes) && self.scopes[innermost].holds(offset)
     }
+}
+
+/// The scopes that stand in no other, in order.
+fn outermost(scopes: &[Scope]) -> Vec<usize> {
+    let mut by_begin: Vec<usize> = (0..scopes.len()).collect();
+    by_begin.sort_by_key(|scope| {
+        let range = &scopes[*scope].range;
+        (range.start, Reverse(range.end))
+    });
+    let mut behind = 0;
+    by_begin.retain(|scope| {
+        let range = &scopes[*scope].range;
+        let is_outermost = range.start >= behind;
+        behind = behind.max(range.end);
+        is_outermost
+    });
+    by_begin
 }
 
 #[cfg(test)]
