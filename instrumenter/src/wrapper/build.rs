@@ -142,8 +142,8 @@ impl Build<'_> {
         };
         if let Some(example) = units.iter().find_map(never) {
             let text = format!(
-                "the program will write no profile: its directives are none that are measured \
-                 ({example})"
+                "the program will write no profile: none of its directives is one that is \
+                 measured (the first is {example})"
             );
             message::warning(settings, &text);
         }

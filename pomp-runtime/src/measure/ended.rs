@@ -19,7 +19,7 @@ use super::region::Region;
 use super::team::stale_since;
 use super::thread::Thread;
 use crate::measure::collector;
-use crate::measure::collector::events::Event as Told;
+use crate::measure::collector::events::Event as CollectorEvent;
 use profile::event::Event;
 
 impl Thread {
@@ -55,7 +55,7 @@ impl Thread {
         frame.set_role(Role::Ended);
         self.watch_for_the_next_team();
         if self.is_told() {
-            collector::tell(Told::BeginImplicitBarrier);
+            collector::tell(CollectorEvent::BeginImplicitBarrier);
         }
     }
 

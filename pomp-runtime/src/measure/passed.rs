@@ -188,9 +188,9 @@ impl Sampler {
         let place = self.place.get();
         let entry = self.entry(region, place);
         let left = entry.left.load(Ordering::Relaxed);
-        let is_its_own = entry.region.is(region) && entry.place.get() == place;
+        let is_of_this_place = entry.region.is(region) && entry.place.get() == place;
         let guard = entry.guard.load(Ordering::Relaxed);
-        if left == 0 || !is_its_own || guard != address && guard != SEVERAL {
+        if left == 0 || !is_of_this_place || guard != address && guard != SEVERAL {
             return None;
         }
         entry.left.store(left - 1, Ordering::Relaxed);
@@ -337,9 +337,9 @@ impl Thread {
         let place = sampler.place.get();
         let entry = sampler.entry(region, place);
         let left = entry.left.load(Ordering::Relaxed);
-        let is_its_own = entry.region.is(region) && entry.place.get() == place;
+        let is_of_this_place = entry.region.is(region) && entry.place.get() == place;
         // What begins in an instance that is passed over is at a place of its own.
-        if left == 0 || !is_its_own || sampler.is_passing() {
+        if left == 0 || !is_of_this_place || sampler.is_passing() {
             return false;
         }
         entry.left.store(left - 1, Ordering::Relaxed);

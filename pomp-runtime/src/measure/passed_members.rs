@@ -105,17 +105,18 @@ impl PassedTeams {
     }
 }
 
-/// What the members of a team are told, through a handle that the program hands on.
+/// What the program hands on from a fork to the members of its team: whether they tell when
+/// they begin and end.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Told {
-    /// To tell when they begin and end, of this team.
+pub(crate) enum TeamHandle {
+    /// They do, of this team.
     Team(&'static Team),
-    /// To count, at the node of the fork.
+    /// They count, at the node of the fork.
     PassedOver(&'static Node),
 }
 
-impl Told {
-    pub(crate) fn into_handle(self) -> *mut c_void {
+impl TeamHandle {
+    pub(crate) fn into_pointer(self) -> *mut c_void {
         let handle: *const c_void = match self {
             Self::Team(team) => std::ptr::from_ref(team).cast(),
             Self::PassedOver(fork) => std::ptr::from_ref(fork)
@@ -126,9 +127,9 @@ impl Told {
     }
 
     /// # Safety
-    /// The handle comes from `into_handle`, or is null.
+    /// The handle comes from `into_pointer`, or is null.
     #[inline(always)]
-    pub(crate) unsafe fn of_handle(handle: *const c_void) -> Option<Self> {
+    pub(crate) unsafe fn of_pointer(handle: *const c_void) -> Option<Self> {
         let pointer = handle.map_addr(|address| address & !PASSED);
         // SAFETY: as the caller promises; teams and nodes are never freed.
         unsafe {
@@ -180,11 +181,11 @@ impl Thread {
         &'static self,
         region: &'static Region,
         now: impl Fn() -> u64,
-    ) -> Option<Told> {
+    ) -> Option<TeamHandle> {
         let team = self.fork(region, now)?;
         let fork = self.top().and_then(Frame::node)?;
         let Some(teams) = fork.passed_teams.get() else {
-            return Some(Told::Team(team));
+            return Some(TeamHandle::Team(team));
         };
         self.sampler.teams.add(1);
         let left = teams.left.load(Ordering::Relaxed);
@@ -192,13 +193,13 @@ impl Thread {
         if left == 0 || is_told || region.holds_others() {
             team.weight.set(teams.since.get() + 1);
             teams.since.set(0);
-            return Some(Told::Team(team));
+            return Some(TeamHandle::Team(team));
         }
         teams.left.store(left - 1, Ordering::Relaxed);
         teams.since.add(1);
         teams.team.set(Some(team));
         team.set_passed(true);
-        Some(Told::PassedOver(fork))
+        Some(TeamHandle::PassedOver(fork))
     }
 
     #[inline(always)]

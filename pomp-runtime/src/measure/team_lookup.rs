@@ -9,7 +9,7 @@
 //! which is counted.
 
 use super::frame::Role;
-use super::passed_members::Told;
+use super::passed_members::TeamHandle;
 use super::region::Region;
 use super::shared::{SharedRef, leak};
 use super::team::Team;
@@ -64,12 +64,12 @@ struct Open {
 }
 
 impl Open {
-    /// What the members are told.
+    /// The handle of the team, as its members would get it.
     #[inline(always)]
-    fn told(&self) -> Option<Told> {
+    fn handle(&self) -> Option<TeamHandle> {
         match self.passed.get() {
-            Some(fork) => Some(Told::PassedOver(fork)),
-            None => self.team.get().map(Told::Team),
+            Some(fork) => Some(TeamHandle::PassedOver(fork)),
+            None => self.team.get().map(TeamHandle::Team),
         }
     }
 }
@@ -140,25 +140,25 @@ impl Thread {
         may_pass: bool,
         now: impl Fn() -> u64,
     ) {
-        let told = match may_pass {
+        let handle = match may_pass {
             true => self.fork_for_handle(region, now),
-            false => self.fork(region, now).map(Told::Team),
+            false => self.fork(region, now).map(TeamHandle::Team),
         };
         let team = self.top().and_then(|fork| fork.team.get());
-        let (Some(told), Some(team)) = (told, team) else {
+        let (Some(handle), Some(team)) = (handle, team) else {
             return;
         };
         if let Some(forker) = region.forkers.entry(place, self.initial.get()) {
             forker.open.team.set(Some(team));
-            forker.open.passed.set(match told {
-                Told::PassedOver(fork) => Some(fork),
-                Told::Team(_) => None,
+            forker.open.passed.set(match handle {
+                TeamHandle::PassedOver(fork) => Some(fork),
+                TeamHandle::Team(_) => None,
             });
             team.announce(forker);
         }
     }
 
-    /// What a thread is told that begins in a team of a region. `may_have_forked`: it
+    /// The handle of the team of a region that a thread begins in. `may_have_forked`: it
     /// is the team's first member. `forked` gives the place of the thread that
     /// forked.
     #[inline(always)]
@@ -167,26 +167,26 @@ impl Thread {
         region: &'static Region,
         may_have_forked: bool,
         forked: impl FnOnce() -> TeamPath,
-    ) -> Option<Told> {
+    ) -> Option<TeamHandle> {
         let top = self.top().filter(|_| may_have_forked);
         let Some(fork) = top.filter(|top| top.is(Role::Fork, region)) else {
             return self.forked_at(region, forked());
         };
         let team = fork.team.get()?;
         match team.is_passed() {
-            true => fork.node().map(Told::PassedOver),
-            false => Some(Told::Team(team)),
+            true => fork.node().map(TeamHandle::PassedOver),
+            false => Some(TeamHandle::Team(team)),
         }
     }
 
-    fn forked_at(&self, region: &'static Region, place: TeamPath) -> Option<Told> {
+    fn forked_at(&self, region: &'static Region, place: TeamPath) -> Option<TeamHandle> {
         let mut open = region
             .forkers
             .iter()
             .filter(|forker| forker.place == place)
-            .filter_map(|forker| Some((forker.initial, forker.open.told()?)));
+            .filter_map(|forker| Some((forker.initial, forker.open.handle()?)));
         let first = open.next()?;
-        let (initial, told) = match open.next() {
+        let (initial, handle) = match open.next() {
             None => first,
             Some(second) => {
                 let mut all = [first, second].into_iter().chain(open);
@@ -200,6 +200,6 @@ impl Thread {
             }
         };
         self.home.set(initial);
-        Some(told)
+        Some(handle)
     }
 }

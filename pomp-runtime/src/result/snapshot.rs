@@ -543,7 +543,7 @@ impl Snapshot {
 }
 
 /// So many of `all` of something; all of it if that is nothing.
-fn part_of(something: u64, part: u64, all: u64) -> u64 {
+pub(super) fn part_of(something: u64, part: u64, all: u64) -> u64 {
     let of_all = u128::from(something) * u128::from(part);
     let result = of_all.checked_div(u128::from(all));
     result.map_or(something, |part| u64::try_from(part).unwrap_or(u64::MAX))

@@ -7,6 +7,7 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::contention;
 use super::node_merge::Places;
+use super::snapshot::part_of;
 use crate::measure::calls::distribution::Distribution;
 use crate::measure::calls::hash::Map;
 use crate::measure::clock::Scale;
@@ -83,7 +84,31 @@ fn arrivals(profile: &Profile, places: &Places<'_>, rank: &[usize], scale: Scale
         late_ns: scale.to_ns(sum[1]),
         after_first_ns: scale.to_ns(sum[2]),
     });
-    described.collect()
+    let mut arrivals: Vec<Arrivals> = described.collect();
+    bound_estimates(profile, &mut arrivals);
+    arrivals
+}
+
+/// Of teams whose members are passed over, one team stands for many. What others waited for
+/// those who came last in these is no more than they waited in all.
+fn bound_estimates(profile: &Profile, arrivals: &mut [Arrivals]) {
+    let mut waited = vec![0; profile.regions.len()];
+    let mut is_estimated = vec![false; profile.regions.len()];
+    for node in &profile.nodes {
+        waited[node.region] += node.rows.iter().map(|row| row.ibarr.ns).sum::<u64>();
+        is_estimated[node.region] |= node.rows.iter().any(|row| row.estimate().is_some());
+    }
+    for of_region in arrivals.chunk_by_mut(|a, b| a.region == b.region) {
+        let region = of_region[0].region;
+        let (waited, longest) = (waited[region], of_region.iter().map(|of| of.after_first_ns));
+        let longest: u64 = longest.sum();
+        if is_estimated[region] && longest > waited {
+            for of in of_region {
+                of.late_ns = part_of(waited, of.late_ns, longest);
+                of.after_first_ns = part_of(waited, of.after_first_ns, longest);
+            }
+        }
+    }
 }
 
 /// The thread with this number in the team of a thread.

@@ -14,7 +14,7 @@ use super::boundary::{caught, event, event_of};
 use super::descriptor::{OmpRegDescr, RompRegion, region_of, register_table};
 use crate::measure::clock::now;
 use crate::measure::passed::{is_passed_over, is_passed_over_at_once, may_be_passed_over};
-use crate::measure::passed_members::Told;
+use crate::measure::passed_members::TeamHandle;
 use crate::measure::region::Region;
 use crate::measure::team_lookup::TeamPath;
 use crate::measure::thread::Thread;
@@ -224,13 +224,13 @@ unsafe extern "C-unwind" fn POMP_Register_table(
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn POMP_Parallel_fork_team(descriptor: *const OmpRegDescr) -> *mut c_void {
     // SAFETY: as the caller promises.
-    let told = unsafe {
+    let team = unsafe {
         event(descriptor, |thread, region| {
             thread.fork_for_handle(region, now)
         })
     };
-    told.flatten()
-        .map_or(std::ptr::null_mut(), Told::into_handle)
+    team.flatten()
+        .map_or(std::ptr::null_mut(), TeamHandle::into_pointer)
 }
 
 /// A member of a team starts. Without a handle it is in no team of ours.
@@ -248,9 +248,9 @@ unsafe extern "C-unwind" fn POMP_Parallel_begin_team(
     }
     // SAFETY: as the caller promises.
     unsafe {
-        let told = Told::of_handle(team);
-        if !matches!(told, Some(Told::PassedOver(fork)) if passed_members::begins(fork)) {
-            event(descriptor, |thread, _| begin_told(thread, told));
+        let team = TeamHandle::of_pointer(team);
+        if !matches!(team, Some(TeamHandle::PassedOver(fork)) if passed_members::begins(fork)) {
+            event(descriptor, |thread, _| begin_in(thread, team));
         }
     }
 }
@@ -291,7 +291,7 @@ unsafe extern "C-unwind" fn POMP_Parallel_begin(descriptor: *const OmpRegDescr) 
 pub(super) fn begin_announced(thread: &'static Thread, region: &'static Region) {
     let number = omp::omp_get_thread_num();
     let forked = || place(omp::omp_get_level() - 1);
-    begin_told(thread, thread.announced(region, number == 0, forked));
+    begin_in(thread, thread.announced(region, number == 0, forked));
 }
 
 /// A member of a team begins. Whether it is passed over, and that is all.
@@ -314,13 +314,13 @@ fn place(levels: c_int) -> TeamPath {
 }
 
 #[inline(always)]
-fn begin_told(thread: &'static Thread, told: Option<Told>) {
-    match told {
-        Some(Told::Team(team)) => {
+fn begin_in(thread: &'static Thread, team: Option<TeamHandle>) {
+    match team {
+        Some(TeamHandle::Team(team)) => {
             let number = unsigned(omp::omp_get_thread_num());
             thread.begin_member(team, number, || unsigned(omp::omp_get_num_threads()), now);
         }
-        Some(Told::PassedOver(fork)) => thread.begins_another_part(fork),
+        Some(TeamHandle::PassedOver(fork)) => thread.begins_another_part(fork),
         None => thread.unmatched.add(1),
     }
 }

@@ -3,7 +3,7 @@
 use profile::model::Row;
 
 use super::*;
-use crate::measure::passed_members::Told;
+use crate::measure::passed_members::TeamHandle;
 use crate::measure::sampling;
 use crate::measure::sampling::teams_to_pass_over;
 use crate::measure::team_lookup::TeamPath;
@@ -262,15 +262,16 @@ fn team(
     work: [u64; 2],
     inside: impl Fn(&'static Thread),
 ) -> u64 {
-    team_told(threads, region, at, work, true, inside)
+    team_told(threads, region, at, |_| work, true, inside)
 }
 
-/// The same; `handed`: its members get a handle. Otherwise they look for their team.
+/// The same; `handed`: its members get a handle. Otherwise they look for their team. How
+/// long they work may depend on whether they tell.
 fn team_told(
     [a, b]: [&'static Thread; 2],
     region: &'static Region,
     at: u64,
-    work: [u64; 2],
+    work: impl Fn(bool) -> [u64; 2],
     handed: bool,
     inside: impl Fn(&'static Thread),
 ) -> u64 {
@@ -282,6 +283,11 @@ fn team_told(
             None
         }
     };
+    let is_told = match handle {
+        Some(handle) => matches!(handle, TeamHandle::Team(_)),
+        None => region.passed_at(place).is_none(),
+    };
+    let work = work(is_told);
     let join = at + 10 + work[0].max(work[1]);
     for ((t, number), work) in [(a, 0), (b, 1)].into_iter().zip(work) {
         t.begins_in_a_team();
@@ -291,13 +297,13 @@ fn team_told(
         let passed_at = region.passed_at(place);
         assert_eq!(
             passed_at.is_some(),
-            !handed && matches!(told, Told::PassedOver(_))
+            !handed && matches!(told, TeamHandle::PassedOver(_))
         );
         let is_passed = match told {
-            Told::Team(team) => t.enter(|t| t.begins(team, number, 2, at + 2)).is_none(),
-            Told::PassedOver(fork) => t.begins_part(fork, number, || 2),
+            TeamHandle::Team(team) => t.enter(|t| t.begins(team, number, 2, at + 2)).is_none(),
+            TeamHandle::PassedOver(fork) => t.begins_part(fork, number, || 2),
         };
-        assert_eq!(is_passed, matches!(told, Told::PassedOver(_)));
+        assert_eq!(is_passed, matches!(told, TeamHandle::PassedOver(_)));
         let reports = |event, at| {
             if !t.does_part_of(region) {
                 t.enter(|t| t.on(event, region, at));
@@ -340,7 +346,7 @@ fn small_teams(handed: bool) {
     for number in 0..MANY as u64 {
         let work = [20 + number % 7, 40 - number % 5];
         worked = [worked[0] + work[0], worked[1] + work[1]];
-        at = team_told(threads, region, at, work, handed, |_| ());
+        at = team_told(threads, region, at, |_| work, handed, |_| ());
     }
     let profile = profile_at(at, &threads, &[region]);
     let rows = &profile.nodes[0].rows;
@@ -360,6 +366,32 @@ fn small_teams(handed: bool) {
     }
     assert_eq!(profile.run.notes.len(), 1, "{:?}", profile.run.notes);
     assert!(profile.run.notes[0].contains("estimates"));
+}
+
+/// A team that stands for many, in which one member came very late.
+#[test]
+fn lateness_is_no_more_than_what_was_waited() {
+    let threads = two_sampled_threads();
+    let region = region("parallelfor", 1);
+    let mut at = 10;
+    for number in 0..MANY {
+        let work = |is_told| match is_told && number > MANY / 2 {
+            true => [20, 400],
+            false => [20, 40],
+        };
+        at = team_told(threads, region, at, work, true, |_| ());
+    }
+    let profile = profile_at(at, &threads, &[region]);
+    let rows = &profile.nodes[0].rows;
+    let waited: u64 = rows.iter().map(|row| row.ibarr.ns).sum();
+    let late: u64 = profile.arrivals.iter().map(|of| of.after_first_ns).sum();
+    assert!(0 < late && late <= waited, "{late} {waited}");
+    assert!(
+        profile
+            .arrivals
+            .iter()
+            .all(|of| of.late_ns <= of.after_first_ns)
+    );
 }
 
 #[test]
@@ -384,7 +416,7 @@ fn a_team_that_is_passed_over_may_be_open() {
     let mut teams = 1;
     let fork = loop {
         match a.enter(|a| a.fork_for_handle(region, || at)).flatten() {
-            Some(Told::PassedOver(fork)) => break fork,
+            Some(TeamHandle::PassedOver(fork)) => break fork,
             _ => a.enter(|a| a.join(region, at)),
         };
         at = team([a, b], region, at, [20, 30], |_| ());

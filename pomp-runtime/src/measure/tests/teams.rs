@@ -1,7 +1,7 @@
 //! Teams: who belongs to whom, and the times to start and to end them.
 
 use super::*;
-use crate::measure::passed_members::Told;
+use crate::measure::passed_members::TeamHandle;
 use crate::measure::team_lookup::TeamPath;
 use Event::*;
 
@@ -307,7 +307,7 @@ impl Thread {
     fn begins_announced(&'static self, region: &'static Region, here: &[u32], size: u32, at: u64) {
         let (number, forker) = here.split_last().unwrap();
         match self.announced(region, *number == 0, || place(forker)) {
-            Some(Told::Team(team)) => self.begins(team, *number, size, at),
+            Some(TeamHandle::Team(team)) => self.begins(team, *number, size, at),
             told => panic!("{told:?}"),
         }
     }

@@ -178,14 +178,14 @@ fn kind(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> Kind {
 /// The time that threads were ready without a processor may exceed what the program's own
 /// threads explain by this factor, since other programs run now and then. Threads that wait
 /// by yielding are ready all the time.
-const AND_OTHERS: f64 = 1.25;
+const MOST_UNEXPLAINED: f64 = 1.25;
 
 /// Whether the program's own threads can have kept each other from running for so long: while
 /// all of them are ready, `threads - processors` of them have no processor.
 fn can_block_each_other(scheduling: &Scheduling, threads: u64, processors: u64) -> bool {
     let without = threads.saturating_sub(processors);
     let most = scheduling.run_ns as f64 * without as f64 / processors.max(1) as f64;
-    scheduling.ready_ns as f64 <= AND_OTHERS * most
+    scheduling.ready_ns as f64 <= MOST_UNEXPLAINED * most
 }
 
 fn processors(facts: &Facts<'_, '_>, kind: Kind, scheduling: &Scheduling) -> u64 {
