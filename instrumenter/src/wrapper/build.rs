@@ -63,7 +63,7 @@ impl Build<'_> {
             .find(|unit| unit.is_stdin())
             .map(|unit| unit.original.clone());
         self.say_if_nothing_is_measured(&units);
-        units.retain(|unit| unit.changed() || unit.preprocessed.is_some());
+        units.retain(Unit::is_measured);
         if coverage::is_mapped(self.line) {
             let all: Vec<&Unit> = units.iter().collect();
             if let Some(code) = leave_out(self.runner.settings, &all, coverage::MAPPED) {
@@ -125,25 +125,24 @@ impl Build<'_> {
         None
     }
 
-    /// A program that is made by this command alone, of sources with directives of which
-    /// none is measured, writes no profile.
+    /// Says that the program will write no profile, if this command alone makes it, and none
+    /// of the directives in its sources is measured.
     fn say_if_nothing_is_measured(&self, units: &[Unit]) {
-        let is_measured = |unit: &Unit| unit.changed() || unit.preprocessed.is_some();
         let settings = self.runner.settings;
         if !steps::makes_whole_program(self.line)
             || settings.disabled != Groups::default()
-            || units.iter().any(is_measured)
+            || units.iter().any(Unit::is_measured)
         {
             return;
         }
-        let never = |unit: &Unit| {
-            let construct = unit.never_measured.as_ref()?;
+        let named = |unit: &Unit| {
+            let construct = unit.compiled_as_written.as_ref()?;
             Some(format!("{construct} in {}", unit.shown_name()))
         };
-        if let Some(example) = units.iter().find_map(never) {
+        if let Some(example) = units.iter().find_map(named) {
             let text = format!(
-                "the program will write no profile: none of its directives is one that is \
-                 measured (the first is {example})"
+                "the program will write no profile: none of its directives is measured \
+                 (the first is {example})"
             );
             message::warning(settings, &text);
         }

@@ -73,8 +73,8 @@ pub(crate) struct Unit {
     pub(crate) defective: bool,
     /// Something in it could not be instrumented.
     pub(crate) incomplete: bool,
-    /// A construct in it that is never measured, such as `simd`.
-    pub(crate) never_measured: Option<String>,
+    /// The first construct in it that is compiled as written, such as `simd`.
+    pub(crate) compiled_as_written: Option<String>,
     /// What is missing if it is measured as it is.
     pub(crate) missing: Option<String>,
     /// Set for every unit that is instrumented.
@@ -112,7 +112,7 @@ impl Unit {
             warnings: Vec::new(),
             defective: false,
             incomplete: false,
-            never_measured: None,
+            compiled_as_written: None,
             missing: None,
             route: None,
             preprocessed: None,
@@ -146,7 +146,7 @@ impl Unit {
         self.defective = made.is_err();
         self.incomplete = made.as_ref().is_ok_and(|made| self.is_unclear(made));
         if let Ok(made) = made {
-            self.never_measured = never_measured(&made);
+            self.compiled_as_written = compiled_as_written(&made);
             (self.text, self.warnings) = (made.applied.text, made.warnings);
         }
     }
@@ -162,6 +162,11 @@ impl Unit {
 
     pub(crate) fn changed(&self) -> bool {
         self.text != self.original
+    }
+
+    /// Whether a text of ours is compiled.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.changed() || self.preprocessed.is_some()
     }
 
     /// Leaves the source as it is: nothing of it is measured, and nothing is missing.
@@ -320,8 +325,8 @@ pub(crate) fn leaves_something(made: &Instrumented) -> bool {
     listed.any(|listed| matches!(listed.outcome, Decision::LeftAlone { .. }))
 }
 
-/// The first construct that is never measured.
-fn never_measured(made: &Instrumented) -> Option<String> {
+/// The first construct that is compiled as written.
+fn compiled_as_written(made: &Instrumented) -> Option<String> {
     let mut listed = made.plan.listing.iter();
     let passed = listed.find(|listed| matches!(listed.outcome, Decision::PassedThrough { .. }));
     passed.map(|listed| listed.construct.clone())

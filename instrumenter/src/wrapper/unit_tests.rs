@@ -152,7 +152,7 @@ impl Unit {
             warnings: Vec::new(),
             defective: false,
             incomplete: false,
-            never_measured: None,
+            compiled_as_written: None,
             missing: None,
             route: None,
             preprocessed: None,

@@ -188,7 +188,7 @@ fn loop_with(directive: &str) -> String {
 #[test]
 fn a_program_of_which_nothing_is_measured_is_named() {
     const SENTENCE: &str = "rompcc: warning: the program will write no profile: none of its \
-                            directives is one that is measured (the first is simd in a.c)\n";
+                            directives is measured (the first is simd in a.c)\n";
     for compiler in COMPILERS {
         let project = Project::new(&[
             ("a.c", &loop_with("#pragma omp simd reduction(+: s)")),

@@ -32,7 +32,7 @@ use crate::measure::calls::tree::{Node, Origin};
 /// Set in a handle whose team is passed over. What it leads to is aligned.
 const PASSED: usize = 1;
 
-/// From so many teams that were passed over on their mean time is known.
+/// How many teams must have been passed over before their mean time is used.
 const ENOUGH: u64 = 256;
 
 const OUT: u8 = 0;
@@ -92,7 +92,7 @@ pub(crate) struct PassedTeams {
     timed: SharedU64,
     ticks: SharedU64,
     last: SharedU64,
-    /// How many teams of such regions the thread had forked then.
+    /// How many teams whose members may be passed over the thread had forked at that join.
     forked: SharedU64,
     /// The record of the latest.
     team: SharedRef<Team>,

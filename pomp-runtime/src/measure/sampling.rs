@@ -41,7 +41,8 @@ const LONG: u64 = 32;
 /// What it takes longer if the members of a team tell when they begin and end, in pairs of
 /// events: cache lines go from one processor to another meanwhile.
 const TEAM: u64 = 24;
-/// What is found out about that is taken for chance beyond so many times as much.
+/// A difference that was measured counts up to so many times what is expected: beyond that it
+/// is taken for chance.
 const MOST_LONGER: u64 = 8;
 /// So many instances are timed one after the other before any is passed over. They show how
 /// much times differ, which a few instances that stand for many cannot.

@@ -257,7 +257,7 @@ impl Thread {
                     frame.end_phase(node, at);
                     self.close_sampled(node, frame.start(), at);
                 }
-                return self.leave_frame(frame, at);
+                return self.drop_timed_frame(frame, at);
             }
             Role::Recursive => {
                 if let Some(entry) = frame.entry() {
@@ -280,13 +280,13 @@ impl Thread {
             frame.end_phase(node, at);
             self.add_instance(node, at.wrapping_sub(frame.start()));
         }
-        self.leave_frame(frame, at);
+        self.drop_timed_frame(frame, at);
     }
 
-    /// A frame is closed. Behind the end of a member's part, whatever ends was part of a
-    /// task, of which no event may tell.
+    /// Takes a frame from the stack whose instance ended at that time. Behind the end of a
+    /// member's part it was in a task, which may have no events of its own (`taskloop`).
     #[inline(always)]
-    pub(super) fn leave_frame(&'static self, frame: &'static Frame, at: u64) {
+    pub(super) fn drop_timed_frame(&'static self, frame: &'static Frame, at: u64) {
         if let Some(below) = frame.below() {
             self.set_top(below);
             if below.role() == Role::Ended {

@@ -271,7 +271,7 @@ impl Thread {
                 forker.close(team);
             }
         }
-        self.leave_frame(frame, at);
+        self.drop_timed_frame(frame, at);
     }
 
     /// A worker that starts in a team is in no other. What is still open was

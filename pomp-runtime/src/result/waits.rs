@@ -89,8 +89,8 @@ fn arrivals(profile: &Profile, places: &Places<'_>, rank: &[usize], scale: Scale
     arrivals
 }
 
-/// Of teams whose members are passed over, one team stands for many. What others waited for
-/// those who came last in these is no more than they waited in all.
+/// A team whose members told stands for many that were passed over. The lateness that is
+/// estimated so is at most what the threads of the region waited in all.
 fn bound_estimates(profile: &Profile, arrivals: &mut [Arrivals]) {
     let mut waited = vec![0; profile.regions.len()];
     let mut is_estimated = vec![false; profile.regions.len()];
@@ -100,8 +100,8 @@ fn bound_estimates(profile: &Profile, arrivals: &mut [Arrivals]) {
     }
     for of_region in arrivals.chunk_by_mut(|a, b| a.region == b.region) {
         let region = of_region[0].region;
-        let (waited, longest) = (waited[region], of_region.iter().map(|of| of.after_first_ns));
-        let longest: u64 = longest.sum();
+        let waited = waited[region];
+        let longest: u64 = of_region.iter().map(|of| of.after_first_ns).sum();
         if is_estimated[region] && longest > waited {
             for of in of_region {
                 of.late_ns = part_of(waited, of.late_ns, longest);

@@ -6,7 +6,6 @@ use super::Finder;
 use super::classify::{Compound, StatementKind};
 use super::configuration::View;
 use super::logical::{Logical, logical_lines};
-use super::squeezed::Squeezed;
 use super::statements::{Statement, statements};
 use super::tokens::{Token, TokenKind};
 use crate::find::{FoundCall, Position, first_argument};
@@ -87,7 +86,7 @@ enum CallPlace {
 
 impl CallPlace {
     fn of(line: &Logical, statement: &Statement, form: Form) -> Self {
-        let mut text = Squeezed::new(line, &line.tokens[statement.tokens.clone()], form);
+        let mut text = statement.squeezed(line, form);
         match statement.kind {
             StatementKind::Do { .. } if !text.is_while() => Self::InLoopHead,
             StatementKind::Other if text.eat("elseif(") => Self::InElseIf,

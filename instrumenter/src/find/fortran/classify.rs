@@ -89,8 +89,8 @@ pub(super) fn classify(statement: &mut Squeezed) -> StatementKind {
     StatementKind::Other
 }
 
-/// Words that only a declaration begins with, unless it is an assignment to a name that
-/// begins with them. `data`, `format` and `entry` may stand among executable statements.
+/// Words that declarations begin with. Of executable statements, only assignments to names
+/// that begin with such a word do. `data`, `format` and `entry` may stand among executable statements.
 const DECLARING: [&str; 21] = [
     "allocatable",
     "character",
@@ -108,11 +108,11 @@ const DECLARING: [&str; 21] = [
     "logical",
     "namelist",
     "parameter(",
+    "pointer",
     "real",
     "save",
-    "use",
-    "pointer",
     "target",
+    "use",
 ];
 
 /// Whether a statement declares something.

@@ -9,7 +9,6 @@ use super::classify::{Compound, StatementKind};
 use super::directives::DirectiveLines;
 use super::logical::{Logical, logical_lines};
 use super::places::Places;
-use super::squeezed::Squeezed;
 use super::statements::{Statement, statements};
 use super::structure::{Element, Span, Structure, structure};
 use crate::find::c::conditionals::Configuration;
@@ -38,7 +37,7 @@ pub(super) struct View {
     /// Names of the arrays that are declared, in lower case.
     pub(super) arrays: OnceCell<HashSet<String>>,
     /// Where statements may stand.
-    pub(super) places: OnceCell<Places>,
+    places: OnceCell<Places>,
 }
 
 impl View {
@@ -116,12 +115,11 @@ impl View {
     pub(super) fn takes_statement(&self, offset: usize, form: Form) -> bool {
         let places = self.places.get_or_init(|| {
             let statements = self.statements.iter().zip(&self.line_of);
-            let statements = statements.map(|(statement, line)| {
-                let line = &self.lines[*line];
-                let tokens = &line.tokens[statement.tokens.clone()];
-                (statement, Squeezed::new(line, tokens, form))
+            let texts = statements.map(|(statement, line)| {
+                let text = statement.squeezed(&self.lines[*line], form);
+                (statement, text)
             });
-            Places::new(&self.structure, statements)
+            Places::new(&self.structure, texts)
         });
         places.take_statement(offset)
     }

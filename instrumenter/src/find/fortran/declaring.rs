@@ -15,13 +15,8 @@ impl View {
     pub(super) fn declaring(&self, form: Form) -> Vec<Range<usize>> {
         let all = self.statements.iter().zip(&self.line_of);
         let strict = all.filter(|(statement, line)| {
-            let line = &self.lines[**line];
             statement.kind == StatementKind::Other
-                && is_strict(&mut Squeezed::new(
-                    line,
-                    &line.tokens[statement.tokens.clone()],
-                    form,
-                ))
+                && is_strict(&mut statement.squeezed(&self.lines[**line], form))
         });
         let units = strict.filter_map(|(statement, _)| self.unit_at(statement.range.start));
         let units: BTreeSet<usize> = units.collect();

@@ -320,16 +320,19 @@ impl<'s> Finder<'s> {
     fn directive(&self, index: usize) -> FoundDirective {
         let record = &self.records[index];
         let view = self.view_at(record.range.start);
+        let takes_statement = || {
+            let view = view.as_ref();
+            view.map_or(true, |view| {
+                view.takes_statement(record.range.start, self.form)
+            })
+        };
         let mut extent = Extent::None;
         let directive = match (&record.meaning, record.unusable) {
             (Meaning::Unknown(reason), _) => Err(reason.clone()),
             (_, Some(reason)) => Err(reason.to_owned()),
             (Meaning::End(_), _) => Err("it ends no construct".to_owned()),
             (Meaning::Begin(directive), _)
-                if directive.becomes_statements()
-                    && view
-                        .as_ref()
-                        .is_ok_and(|view| !view.takes_statement(record.range.start, self.form)) =>
+                if directive.becomes_statements() && !takes_statement() =>
             {
                 Err(NO_PLACE.to_owned())
             }

@@ -23,6 +23,13 @@ pub(super) struct Statement {
     pub(super) next_in_line: Option<usize>,
 }
 
+impl Statement {
+    /// Its text behind label and construct name, in the line that it stands in.
+    pub(super) fn squeezed(&self, line: &Logical, form: Form) -> Squeezed {
+        Squeezed::new(line, &line.tokens[self.tokens.clone()], form)
+    }
+}
+
 /// The statements of a logical line.
 pub(super) fn statements(line: &Logical, form: Form) -> Vec<Statement> {
     let mut statements: Vec<Statement> = Vec::new();

@@ -262,12 +262,12 @@ fn team(
     work: [u64; 2],
     inside: impl Fn(&'static Thread),
 ) -> u64 {
-    team_told(threads, region, at, |_| work, true, inside)
+    team_handed_or_found(threads, region, at, |_| work, true, inside)
 }
 
 /// The same; `handed`: its members get a handle. Otherwise they look for their team. How
 /// long they work may depend on whether they tell.
-fn team_told(
+fn team_handed_or_found(
     [a, b]: [&'static Thread; 2],
     region: &'static Region,
     at: u64,
@@ -291,19 +291,19 @@ fn team_told(
     let join = at + 10 + work[0].max(work[1]);
     for ((t, number), work) in [(a, 0), (b, 1)].into_iter().zip(work) {
         t.begins_in_a_team();
-        let told = handle
+        let team = handle
             .or_else(|| t.announced(region, number == 0, place))
             .unwrap();
         let passed_at = region.passed_at(place);
         assert_eq!(
             passed_at.is_some(),
-            !handed && matches!(told, TeamHandle::PassedOver(_))
+            !handed && matches!(team, TeamHandle::PassedOver(_))
         );
-        let is_passed = match told {
+        let is_passed = match team {
             TeamHandle::Team(team) => t.enter(|t| t.begins(team, number, 2, at + 2)).is_none(),
             TeamHandle::PassedOver(fork) => t.begins_part(fork, number, || 2),
         };
-        assert_eq!(is_passed, matches!(told, TeamHandle::PassedOver(_)));
+        assert_eq!(is_passed, matches!(team, TeamHandle::PassedOver(_)));
         let reports = |event, at| {
             if !t.does_part_of(region) {
                 t.enter(|t| t.on(event, region, at));
@@ -346,7 +346,7 @@ fn small_teams(handed: bool) {
     for number in 0..MANY as u64 {
         let work = [20 + number % 7, 40 - number % 5];
         worked = [worked[0] + work[0], worked[1] + work[1]];
-        at = team_told(threads, region, at, |_| work, handed, |_| ());
+        at = team_handed_or_found(threads, region, at, |_| work, handed, |_| ());
     }
     let profile = profile_at(at, &threads, &[region]);
     let rows = &profile.nodes[0].rows;
@@ -379,7 +379,7 @@ fn lateness_is_no_more_than_what_was_waited() {
             true => [20, 400],
             false => [20, 40],
         };
-        at = team_told(threads, region, at, work, true, |_| ());
+        at = team_handed_or_found(threads, region, at, work, true, |_| ());
     }
     let profile = profile_at(at, &threads, &[region]);
     let rows = &profile.nodes[0].rows;

@@ -308,7 +308,7 @@ impl Thread {
         let (number, forker) = here.split_last().unwrap();
         match self.announced(region, *number == 0, || place(forker)) {
             Some(TeamHandle::Team(team)) => self.begins(team, *number, size, at),
-            told => panic!("{told:?}"),
+            other => panic!("{other:?}"),
         }
     }
 }

@@ -17,7 +17,7 @@ pub(super) const BUSY: f64 = 5.0;
 /// How many times the least work of a thread the most is, where it differs.
 const DIFFERS: f64 = 1.1;
 
-/// For how long Linux lets a thread have a processor that others wait for, about.
+/// About how long Linux lets a thread run while others wait for its processor, in nanoseconds.
 const TURN_NS: f64 = 4e6;
 
 /// What to try where inner teams are too many.
@@ -175,8 +175,8 @@ fn kind(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> Kind {
     }
 }
 
-/// The time that threads were ready without a processor may exceed what the program's own
-/// threads explain by this factor, since other programs run now and then. Threads that wait
+/// The time that threads were ready without a processor may exceed by this factor what the
+/// program's own threads explain, since other programs run now and then. Threads that wait
 /// by yielding are ready all the time.
 const MOST_UNEXPLAINED: f64 = 1.25;
 
@@ -295,8 +295,9 @@ fn by_chance(
     amount
 }
 
-/// Whether the work of its threads differs in sum, by more than their turns on the processors
-/// make it differ: those add up as independent times of [`TURN_NS`] do.
+/// Whether the sums of its threads' work differ by more than chance. Each thread's turns on a
+/// processor last about [`TURN_NS`] and add up independently of the others', so that chance
+/// grows with the square root of their number.
 fn differs(cause: &Cause, scheduling: &Scheduling) -> bool {
     let of = |name| {
         let mut evidence = cause.evidence.iter();
