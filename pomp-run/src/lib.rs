@@ -8,14 +8,14 @@
 #![cfg(target_arch = "x86_64")]
 #![allow(non_snake_case)] // The names are others'.
 
-use std::arch::{global_asm, naked_asm};
+use std::arch::naked_asm;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use pomp::gomp::{self, entries};
 use pomp::{ompt, uninstrumented};
 
-// A shape gets the six words in registers as they are; then, on the stack, where the stubs
-// of tasks stand and where the call returns to, and behind that what the caller put there.
+// A shape gets the six words in registers as they are; then, on the stack, a word that aligns
+// it and where the call returns to, and behind that what the caller put there.
 macro_rules! stubs {
     ($($name:ident: $shape:ident($($row:tt)*);)+) => {$(
         #[unsafe(no_mangle)]
@@ -23,7 +23,6 @@ macro_rules! stubs {
         unsafe extern "C" fn $name() {
             naked_asm!(
                 ".cfi_startproc",
-                "lea r11, [rip + romp_run_bodies]",
                 "push r11",
                 ".cfi_adjust_cfa_offset 8",
                 "call {shape}",
@@ -38,22 +37,6 @@ macro_rules! stubs {
 }
 
 pomp::for_gomp_entries!(stubs);
-
-// One for each function of a task that is met: it says where it stands, and keeps the data.
-global_asm!(
-    ".pushsection .text.romp_run_bodies, \"ax\", %progbits",
-    ".balign 16",
-    "romp_run_bodies:",
-    ".rept {bodies}",
-    "lea rsi, [rip]",
-    "jmp {run}",
-    ".balign {bytes}",
-    ".endr",
-    ".popsection",
-    bodies = const gomp::BODIES,
-    bytes = const gomp::BYTES_OF_STUB,
-    run = sym gomp::task_body,
-);
 
 macro_rules! jumps {
     ($($name:ident => $target:literal;)+) => {$(

@@ -285,6 +285,14 @@ pub struct Region {
     pub near: bool,
 }
 
+impl Region {
+    /// Whether both are of one construct, as a task and its executions are.
+    pub(crate) fn is_of_construct(&self, other: &Self) -> bool {
+        let place = |region: &Self| (region.begin, region.column);
+        place(self) == place(other) && self.file == other.file && self.code == other.code
+    }
+}
+
 /// Where the machine code of a function is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Code {

@@ -171,12 +171,6 @@ pub const ROWS: &[Row] = &[
         ),
     },
     Row {
-        construct: "executing a task of a `taskloop`",
-        kinds: &[K::TaskExec, K::UntiedTaskExec],
-        gnu: view(Counted::More, "seen; in source mode not", &[]),
-        ompt: view(Counted::More, "seen; in source mode not", &[]),
-    },
-    Row {
         construct: "a barrier behind `single`, with one thread",
         kinds: &[K::Barrier],
         gnu: view(Counted::Otherwise, "is taken for that at its end", &[]),

@@ -308,24 +308,35 @@ fn anew(language: Language, cases: &[Case], unknown: &BTreeSet<String>) -> Vec<C
     cases.iter().filter(is_anew).cloned().collect()
 }
 
+/// How many cases share a text. An error without a place is looked for by halves.
+const CASES: usize = 500;
+
 /// What is wrong with some cases.
 fn differences(compiler: &str, language: Language, cases: &[Case]) -> Vec<String> {
     let unknown = unknown(compiler, language, cases);
-    let cases = &anew(language, cases, &unknown);
-    let text = |chosen: &BTreeSet<usize>| source(language, cases, chosen).into_bytes();
-    let plain = refused(compiler, language, cases.len(), text).unwrap();
-    let text = |chosen: &BTreeSet<usize>| {
-        instrumented(language, source(language, cases, chosen), &unknown)
-    };
-    let ours = refused(compiler, language, cases.len(), text).unwrap();
-    println!("{compiler}: {} cases, {} refused", cases.len(), plain.len());
-    let say = |what: &str, number: &usize| format!("{what}: {}", cases[*number].text());
-    // Flang is asked about the source itself (`wrapper::compile`).
-    let in_parts = !compiler.contains("flang");
-    let masked = plain.difference(&ours).filter(|_| in_parts);
-    let masked = masked.map(|number| say("masked", number));
-    let lost = ours.difference(&plain).map(|number| say("lost", number));
-    masked.chain(lost).collect()
+    let cases = anew(language, cases, &unknown);
+    let mut wrong = Vec::new();
+    let mut number_refused = 0;
+    for cases in cases.chunks(CASES) {
+        let text = |chosen: &BTreeSet<usize>| source(language, cases, chosen).into_bytes();
+        let plain = refused(compiler, language, cases.len(), text).unwrap();
+        let text = |chosen: &BTreeSet<usize>| {
+            instrumented(language, source(language, cases, chosen), &unknown)
+        };
+        let ours = refused(compiler, language, cases.len(), text).unwrap();
+        number_refused += plain.len();
+        let say = |what: &str, number: &usize| format!("{what}: {}", cases[*number].text());
+        // Flang is asked about the source itself (`wrapper::compile`).
+        if !compiler.contains("flang") {
+            wrong.extend(plain.difference(&ours).map(|number| say("masked", number)));
+        }
+        wrong.extend(ours.difference(&plain).map(|number| say("lost", number)));
+    }
+    println!(
+        "{compiler}: {} cases, {number_refused} refused",
+        cases.len()
+    );
+    wrong
 }
 
 /// The language that a compiler is for, by its name.

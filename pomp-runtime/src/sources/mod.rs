@@ -30,6 +30,10 @@ mod reductions;
 mod routine;
 mod spelling;
 #[cfg(not(test))]
+mod task_functions;
+#[cfg(not(test))]
+mod taskloops;
+#[cfg(not(test))]
 pub mod uninstrumented;
 mod unplaced_locks;
 mod unreached;

@@ -27,9 +27,12 @@ macro_rules! define_weakly {
 /// Defines a function of an OpenMP runtime, weakly: the name is the runtime's. See
 /// [`in_front_of_runtime`] for the rest.
 macro_rules! of_runtime {
-    ($name:ident $ours:ident $arguments:tt -> $result:ty, $none:expr, $around:expr) => {
+    (
+        $name:ident $ours:ident $arguments:tt -> $result:ty,
+        $none:expr, $around:expr $(, $changed:ident = $value:expr)?
+    ) => {
         $crate::sources::weak::in_front_of_runtime! {
-            $name $ours $arguments -> $result, $none, $around
+            $name $ours $arguments -> $result, $none, $around $(, $changed = $value)?
         }
         $crate::sources::weak::define_weakly! { stringify!($name) => stringify!($ours) }
     };
@@ -37,15 +40,16 @@ macro_rules! of_runtime {
 
 /// Defines what stands in front of a function of an OpenMP runtime, and calls that, once, with
 /// the same arguments: its name, ours, the arguments and the result; the result where there is
-/// no runtime, which is never, since whoever calls is in a construct of it; and the function
-/// that is given the call to make.
+/// no runtime, which is never, since whoever calls is in a construct of it; the function
+/// that is given the call to make; and an argument that is replaced, if one is.
 macro_rules! in_front_of_runtime {
     (
         $name:ident $ours:ident($($argument:ident: $type:ty),*) -> $result:ty,
-        $none:expr, $around:expr
+        $none:expr, $around:expr $(, $changed:ident = $value:expr)?
     ) => {
         /// # Safety
         /// As the runtime asks of its own function, which is called with the same arguments.
+        #[allow(clippy::too_many_arguments)] // The runtime's.
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $ours($($argument: $type),*) -> $result {
             use std::ffi::{CStr, c_void};
@@ -61,6 +65,7 @@ macro_rules! in_front_of_runtime {
             // SAFETY: null is the `None` of a function pointer, and a function of this name
             // has this type.
             let next: Option<Function> = unsafe { std::mem::transmute(next) };
+            $(let $changed = $value;)?
             match next {
                 // SAFETY: as the caller promises.
                 Some(next) => $around(|| unsafe { next($($argument),*) }),

@@ -9,7 +9,8 @@
 //!   more to execute waits, so that the wait is what its own part leaves over.
 //!   All these are *estimated*. In a loop or `workshare`, work is not told from
 //!   the wait that follows: that barrier is *hidden*.
-//! - The tasks of a **taskloop** have no events. Threads that wait while it runs may
+//! - The tasks of a **taskloop** have no events where the OpenMP runtime is linked
+//!   statically, and in profiles of former versions. Threads that wait while it runs may
 //!   execute them, so that as much of their wait is *untold*.
 //! - A **team measured from outside** has a forking thread and no members. What
 //!   its threads did is not known, nor how many they were. The forking thread
@@ -70,13 +71,25 @@ pub(super) fn complete(tree: &mut Tree<'_>, profile: &Profile) {
     }
 }
 
-/// Takes from the waits around taskloops what may have been their tasks.
+/// Takes from the waits around taskloops whose tasks have no events what may have been
+/// their tasks.
 pub(super) fn hide_taskloops(tree: &mut Tree<'_>, profile: &Profile) {
+    let executions: Vec<&Region> = profile
+        .regions
+        .iter()
+        .filter(|region| region.kind.is_task_execution())
+        .collect();
     for here in 0..tree.nodes.len() {
         let node = &tree.nodes[here];
+        let region = &profile.regions[node.region];
+        let is_measured = || {
+            executions
+                .iter()
+                .any(|execution| execution.is_of_construct(region))
+        };
         // Outside teams a thread has no others that could execute its tasks.
         let is_in_team = node.scope.or(node.beside).is_some();
-        if node.kind != RegionKind::Taskloop || !is_in_team {
+        if node.kind != RegionKind::Taskloop || !is_in_team || is_measured() {
             continue;
         }
         let directive = profile.regions[node.region].directive.as_deref();

@@ -125,11 +125,10 @@ fn own_times(profile: &Profile, tree: &Tree<'_>) -> Vec<(u64, u64)> {
     own
 }
 
-/// Whether a region creates the tasks of an execution: it is the same construct.
+/// Whether a region creates the tasks of an execution.
 fn creates(region: &Region, execution: &Region) -> bool {
     matches!(
         region.kind,
         RegionKind::Task | RegionKind::UntiedTask | RegionKind::Taskloop
-    ) && (&region.file, region.begin, region.column)
-        == (&execution.file, execution.begin, execution.column)
+    ) && execution.is_of_construct(region)
 }

@@ -39,7 +39,7 @@ pub unsafe extern "C-unwind" fn head_begins<E: Entry>(
     _d: usize,
     _e: usize,
     _f: usize,
-    _bodies: usize,
+    _padding: usize,
     caller: usize,
 ) -> usize {
     ASKED.set(caller);
@@ -62,7 +62,7 @@ pub unsafe extern "C-unwind" fn head_ends<E: Entry>(
     _d: usize,
     _e: usize,
     _f: usize,
-    _bodies: usize,
+    _padding: usize,
     caller: usize,
 ) -> usize {
     if super::own::holds(caller) {

@@ -28,7 +28,7 @@ macro_rules! shapes {
             _d: usize,
             _e: usize,
             _f: usize,
-            _bodies: usize,
+            _padding: usize,
             caller: usize,
         ) -> c_int {
             let $found = site::of::<E>(site::of_caller(caller), 0);

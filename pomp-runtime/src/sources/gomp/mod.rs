@@ -5,7 +5,7 @@
 //! table     a row an entry: its name, its shape, its events
 //! shapes    what is done around the runtime's function: most entries; sections, single
 //! teams     entries that make a team, and what its members run instead
-//! tasks     entries that make tasks, and what is run instead
+//! tasks     entries that make tasks
 //! locks     lock routines
 //! heads     loops that are known by what is asked at their head
 //! own       calls that come from our own code
@@ -19,7 +19,7 @@
 
 mod heads;
 mod locks;
-mod own;
+pub(super) mod own;
 mod runtime;
 mod shapes;
 mod site;
@@ -32,5 +32,5 @@ pub use locks::{lock_call, lock_set, lock_test, lock_unset};
 pub use runtime::asked;
 pub use shapes::{around, around_many, sections, single};
 pub use table::entries;
-pub use tasks::{BODIES, BYTES_OF_STUB, task, task_body};
+pub use tasks::task;
 pub use teams::{parallel, parallel_end, parallel_start};

@@ -28,12 +28,12 @@ pub(super) fn body() -> usize {
 
 /// This thread executes a body from now on. Gives the one around it, to be set again.
 #[inline(always)]
-pub(super) fn enter(body: usize) -> usize {
+pub(in crate::sources) fn enter(body: usize) -> usize {
     BODY.replace(body)
 }
 
 /// The body is over.
 #[inline(always)]
-pub(super) fn leave(around: usize) {
+pub(in crate::sources) fn leave(around: usize) {
     BODY.set(around);
 }

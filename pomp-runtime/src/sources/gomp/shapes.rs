@@ -29,7 +29,7 @@ pub unsafe extern "C-unwind" fn around<E: Entry>(
     d: usize,
     e: usize,
     f: usize,
-    _bodies: usize,
+    _padding: usize,
     caller: usize,
 ) -> usize {
     let call = site::of::<E>(place::<E>(a, caller), a);
@@ -62,7 +62,7 @@ pub unsafe extern "C-unwind" fn around_many<E: Entry>(
     d: usize,
     e: usize,
     f: usize,
-    _bodies: usize,
+    _padding: usize,
     caller: usize,
     more: Words,
 ) -> usize {
@@ -88,7 +88,7 @@ pub unsafe extern "C-unwind" fn sections<E: Entry>(
     d: usize,
     e: usize,
     f: usize,
-    _bodies: usize,
+    _padding: usize,
     caller: usize,
     more: Words,
 ) -> usize {
@@ -125,7 +125,7 @@ pub unsafe extern "C-unwind" fn single<E: Entry>(
     d: usize,
     e: usize,
     f: usize,
-    _bodies: usize,
+    _padding: usize,
     caller: usize,
 ) -> usize {
     let call = site::of::<E>(site::of_caller(caller), a);

@@ -11,10 +11,10 @@ use profile::model::Code;
 use profile::region_kind::RegionKind;
 
 use super::super::by_address::{self, Book, Table};
+use super::super::task_functions::TaskFunction;
 use super::runtime::{self, Runtime};
 use super::table::Of;
 use super::table::row::Row;
-use super::tasks::Body;
 use crate::measure::mutex::lock;
 use crate::measure::region::{self, Region, register};
 use crate::measure::shared::{SharedRef, leak};
@@ -28,7 +28,7 @@ struct Site {
     function: usize,
     region: SharedRef<Region>,
     runtime: SharedRef<Runtime>,
-    body: SharedRef<Body>,
+    body: SharedRef<TaskFunction>,
 }
 
 /// What a call needs.
@@ -40,7 +40,7 @@ pub(super) struct Call {
     pub(super) runtime: Option<&'static Runtime>,
     pub(super) region: Option<&'static Region>,
     /// What is run instead of the body of a task.
-    pub(super) body: Option<&'static Body>,
+    pub(super) body: Option<&'static TaskFunction>,
 }
 
 impl by_address::Known for Site {
@@ -157,7 +157,7 @@ fn read(entry: usize, name: &'static CStr, of: Of, address: usize, word: usize) 
         call.body = call
             .region
             .filter(|_| is_task(of))
-            .and_then(|region| Body::of(address, region));
+            .and_then(|region| TaskFunction::new(address, region));
         enter(entry, address, call);
         call
     })

@@ -48,7 +48,7 @@ pub unsafe extern "C-unwind" fn parallel<E: Entry>(
     d: usize,
     e: usize,
     f: usize,
-    _bodies: usize,
+    _padding: usize,
     _caller: usize,
     g: usize,
     h: usize,
@@ -186,7 +186,7 @@ pub unsafe extern "C-unwind" fn parallel_start<E: Entry>(
     d: usize,
     e: usize,
     f: usize,
-    _bodies: usize,
+    _padding: usize,
     _caller: usize,
     g: usize,
     h: usize,
@@ -222,7 +222,7 @@ pub unsafe extern "C-unwind" fn parallel_end<E: Entry>(
     _d: usize,
     _e: usize,
     _f: usize,
-    _bodies: usize,
+    _padding: usize,
     caller: usize,
 ) -> usize {
     let call = site::of::<E>(caller, 0);

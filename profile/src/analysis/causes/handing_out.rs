@@ -1,6 +1,6 @@
-//! Loops whose chunks have few iterations, and taskloops whose tasks have few. The runtime
-//! hands them out within the construct. For a loop that time is estimated from the requests
-//! for chunks that were timed; where none was, it cannot be told from work.
+//! Loops whose chunks have few iterations. The runtime hands them out within the construct.
+//! That time is estimated from the requests for chunks that were timed; where none was, it
+//! cannot be told from work.
 
 use super::ledger::{Amount, Ledger};
 use super::{Cause, Facts, Kind};
@@ -18,9 +18,6 @@ const PART: f64 = 0.1;
 
 /// Percent of the run from which on such a construct is named.
 const MUCH: f64 = 25.0;
-
-/// Iterations of a task up to which they are few.
-const FEW: u64 = 10;
 
 /// A cause for each loop whose threads spend much of their time to get the next chunk.
 pub(super) fn chunks(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
@@ -98,26 +95,8 @@ fn what(region: &Region) -> Option<(&'static str, &'static str)> {
                 "hand out more at once, as with schedule(dynamic,100)",
             ))
         }
-        RegionKind::Taskloop => is_of_few(region.directive.as_deref()?).then_some((
-            "makes a task for every few iterations",
-            "make larger ones, as with grainsize(1000)",
-        )),
         _ => None,
     }
-}
-
-/// Whether a directive of a taskloop asks for tasks of few iterations each (OpenMP 5.2,
-/// 12.6.1).
-fn is_of_few(directive: &str) -> bool {
-    let directive = directive.to_ascii_lowercase();
-    let Some((_, behind)) = directive.split_once("grainsize") else {
-        return false;
-    };
-    let argument = behind.trim_start().strip_prefix('(');
-    let argument = argument.and_then(|behind| Some(behind.split_once(')')?.0));
-    let size = argument.and_then(|argument| argument.rsplit(':').next());
-    size.and_then(|size| size.trim().parse().ok())
-        .is_some_and(|size: u64| size <= FEW)
 }
 
 /// Whether the argument of a `schedule` clause lets threads fetch single iterations
@@ -129,7 +108,7 @@ fn is_one_at_a_time(schedule: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_of_few, is_one_at_a_time};
+    use super::is_one_at_a_time;
 
     #[test]
     fn only_a_dynamic_schedule_with_chunks_of_one_is_meant() {
@@ -145,23 +124,6 @@ mod tests {
             "runtime",
         ] {
             assert!(!is_one_at_a_time(schedule), "{schedule}");
-        }
-    }
-
-    #[test]
-    fn only_a_small_number_is_a_small_grain() {
-        for directive in [
-            "omp taskloop grainsize(1)",
-            "OMP TASKLOOP GRAINSIZE( strict : 8 )",
-        ] {
-            assert!(is_of_few(directive), "{directive}");
-        }
-        for directive in [
-            "omp taskloop",
-            "omp taskloop grainsize(n)",
-            "omp taskloop grainsize(500)",
-        ] {
-            assert!(!is_of_few(directive), "{directive}");
         }
     }
 }

@@ -1,0 +1,147 @@
+//! What a runtime is given instead of the function of a task, where the task has no events
+//! of its own. Runtimes copy and change the data of a task (the handle of its event, the
+//! bounds of a taskloop, reductions), so the data is left alone: the runtime gets a stub,
+//! one for each function, which knows the function by where the stub itself stands.
+
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::boundary::event_of;
+use super::gomp::own;
+use super::pomp::{begin_created_task, report};
+use crate::measure::errno;
+use crate::measure::region::{self, Region};
+use crate::measure::shared::{SharedRef, leak};
+use profile::event::Event;
+
+/// How many functions can be measured.
+const STUBS: usize = match cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+    true => 1024,
+    false => 0,
+};
+
+/// Bytes of a stub.
+const BYTES: usize = 16;
+
+/// The function of a task gets its data from GCC's runtime; from LLVM's the number of the
+/// thread and its data, and gives 0.
+type Function = unsafe extern "C-unwind" fn(usize, usize) -> c_int;
+
+/// The function of a task, and the region of the construct that creates it.
+#[derive(Debug)]
+pub(super) struct TaskFunction {
+    function: usize,
+    region: &'static Region,
+    number: usize,
+}
+
+/// By the numbers of their stubs.
+static KNOWN: [SharedRef<TaskFunction>; STUBS] = [const { SharedRef::none() }; STUBS];
+/// How many of them there are.
+static NUMBER: AtomicUsize = AtomicUsize::new(0);
+
+impl TaskFunction {
+    /// That of a region; none if there are no more stubs.
+    pub(super) fn of(function: usize, region: &'static Region) -> Option<&'static Self> {
+        Self::known(function, region).or_else(|| {
+            let _new = region::new();
+            Self::known(function, region).or_else(|| Self::new(function, region))
+        })
+    }
+
+    fn known(function: usize, region: &'static Region) -> Option<&'static Self> {
+        let number = NUMBER.load(Ordering::Acquire);
+        let mut known = KNOWN.iter().take(number).filter_map(SharedRef::get);
+        known.find(|known| known.function == function && std::ptr::eq(known.region, region))
+    }
+
+    /// A new one. For who holds `region::new` only.
+    pub(super) fn new(function: usize, region: &'static Region) -> Option<&'static Self> {
+        let number = NUMBER.load(Ordering::Relaxed);
+        let place = KNOWN.get(number)?;
+        // Its table says that the tasks are measured, also if there never is one.
+        region.execution()?;
+        let body = Self {
+            function,
+            region,
+            number,
+        };
+        let body = errno::keep(|| leak(body))?;
+        place.set(Some(body));
+        NUMBER.store(number + 1, Ordering::Release);
+        Some(body)
+    }
+
+    /// What the runtime gets instead.
+    pub(super) fn stub(&self) -> usize {
+        (&raw const romp_task_stubs).addr() + self.number * BYTES
+    }
+}
+
+unsafe extern "C" {
+    /// Where the stubs stand.
+    static romp_task_stubs: u8;
+}
+
+// Each hands on where it stands, behind the arguments of any task.
+#[cfg(target_arch = "x86_64")]
+macro_rules! stub {
+    () => {
+        "lea rdx, [rip]\n jmp {run}"
+    };
+}
+
+#[cfg(target_arch = "aarch64")]
+macro_rules! stub {
+    () => {
+        "adr x2, . + 4\n b {run}"
+    };
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+macro_rules! stub {
+    () => {
+        ".8byte {run}"
+    };
+}
+
+std::arch::global_asm!(
+    ".pushsection .text.romp_task_stubs, \"ax\", %progbits",
+    ".balign 16",
+    ".hidden romp_task_stubs",
+    ".globl romp_task_stubs",
+    "romp_task_stubs:",
+    ".rept {stubs}",
+    stub!(),
+    ".balign {bytes}",
+    ".endr",
+    ".popsection",
+    stubs = const STUBS,
+    bytes = const BYTES,
+    run = sym run,
+);
+
+/// What a stub runs: `place` is behind its first instruction.
+unsafe extern "C-unwind" fn run(first: usize, second: usize, place: usize) -> c_int {
+    let number = place.wrapping_sub((&raw const romp_task_stubs).addr()) / BYTES;
+    let Some(body) = KNOWN.get(number).and_then(SharedRef::get) else {
+        return 0;
+    };
+    let region = body.region;
+    event_of(
+        |_| Some(region),
+        |thread, region| begin_created_task(thread, region, 0),
+    );
+    let around = own::enter(body.function);
+    // SAFETY: the program made the task of this function; the runtime calls it with these.
+    let result = unsafe {
+        let function: Function = std::mem::transmute(body.function);
+        function(first, second)
+    };
+    own::leave(around);
+    event_of(
+        |_| region.execution(),
+        |thread, region| report(Event::TaskEnd, thread, region),
+    );
+    result
+}
