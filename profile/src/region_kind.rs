@@ -248,7 +248,7 @@ impl RegionKind {
     }
 
     /// Whether only some of many short instances are timed (`ROMP_BUDGET`): of constructs
-    /// that none waits for at a barrier.
+    /// that none waits for at a barrier, and of tasks that stay on their thread.
     #[must_use]
     pub const fn may_be_sampled(self) -> bool {
         matches!(
@@ -259,6 +259,9 @@ impl RegionKind {
                 | Self::Lock
                 | Self::Master
                 | Self::Ordered
+                | Self::Task
+                | Self::UntiedTask
+                | Self::TaskExec
                 | Self::Taskyield
         )
     }

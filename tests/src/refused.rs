@@ -202,11 +202,13 @@ fn culprits(
     Ok(found)
 }
 
+/// Seconds after which a compiler is ended: clang 14 never ends with a clause that belongs
+/// to another directive (`parallel adjust_args`). What it refused until then is known.
+const SECONDS: &str = "30";
+
 /// What a compiler says if it refuses a text.
 fn accepts(compiler: &str, source: &Path) -> Outcome<Result<(), String>> {
     let flags: &[&str] = match () {
-        // Clang 14 never ends its errors about a clause that belongs to another directive
-        // (`parallel adjust_args`).
         () if compiler.contains("clang") => &[
             "-ferror-limit=2000",
             "-fno-caret-diagnostics",
@@ -222,7 +224,8 @@ fn accepts(compiler: &str, source: &Path) -> Outcome<Result<(), String>> {
             "/dev/null",
         ],
     };
-    let mut command = Command::new(compiler);
+    let mut command = Command::new("timeout");
+    command.args([SECONDS, compiler]);
     command.env("LC_ALL", "C").arg("-fopenmp").args(flags);
     // What it does not know it may pass over, and says so if it is asked to.
     command.args(match () {

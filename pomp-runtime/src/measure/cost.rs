@@ -121,7 +121,7 @@ fn ticks_of_passed_pairs() -> Option<u64> {
 /// What a probe does, as a call.
 #[inline(never)]
 fn probe(event: Event, thread: &'static Thread, region: &'static Region) -> bool {
-    thread.knows_place() && thread.passes_over(event, region)
+    thread.knows_place() && thread.passes_over(event.action(), region)
 }
 
 #[cfg(test)]

@@ -232,9 +232,10 @@ pub(crate) fn is_passed_over_at_once(
     event: Event,
     find: impl FnOnce() -> Option<&'static Region> + Copy,
 ) -> bool {
-    is_passed_over_by(event, find, |thread| {
-        thread.sampler.seen.get() == coarse_clock::mark()
-    })
+    may_be_passed_over(event)
+        && is_passed_over_by(event.action(), find, |thread| {
+            thread.sampler.seen.get() == coarse_clock::mark()
+        })
 }
 
 /// The same, after a look where it needs one.
@@ -243,27 +244,42 @@ pub(crate) fn is_passed_over(
     event: Event,
     find: impl FnOnce() -> Option<&'static Region> + Copy,
 ) -> bool {
-    is_passed_over_by(event, find, Thread::knows_place)
+    may_be_passed_over(event) && is_passed_over_by(event.action(), find, Thread::knows_place)
+}
+
+/// Whether the begin of a task's execution is counted already; the region is that of the
+/// execution.
+#[inline(always)]
+pub(crate) fn task_is_passed_over(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
+    is_passed_over_by(Action::Open(PseudoRegion::Main), find, Thread::knows_place)
+}
+
+/// The same of its end.
+#[inline(always)]
+pub(crate) fn end_of_task_is_passed_over(
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+) -> bool {
+    is_passed_over_by(Event::TaskEnd.action(), find, Thread::knows_place)
 }
 
 #[inline(always)]
 fn is_passed_over_by(
-    event: Event,
+    action: Action,
     find: impl FnOnce() -> Option<&'static Region> + Copy,
     knows_place: impl FnOnce(&'static Thread) -> bool + Copy,
 ) -> bool {
     // Asked first: a thread that may be cancelled at any instruction goes no further.
-    if !may_be_passed_over(event) || !state::is_quick() {
+    if !state::is_quick() {
         return false;
     }
     let Some(thread) = thread::current() else {
         return false;
     };
-    let begins = matches!(event.action(), Action::Open(_));
+    let begins = matches!(action, Action::Open(_));
     if !begins && !thread.sampler.is_passing() || !knows_place(thread) {
         return false;
     }
-    find().is_some_and(|region| thread.passes_over(event, region))
+    find().is_some_and(|region| thread.passes_over(action, region))
 }
 
 /// Whether an event is of a construct that can be passed over. Waits are what users want
@@ -273,7 +289,7 @@ pub(crate) const fn may_be_passed_over(event: Event) -> bool {
     use Event::{
         AtomicEnter, AtomicExit, CriticalBegin, CriticalEnd, CriticalEnter, CriticalExit,
         FlushEnter, FlushExit, MasterBegin, MasterEnd, OrderedBegin, OrderedEnd, OrderedEnter,
-        OrderedExit, TaskyieldEnter, TaskyieldExit,
+        OrderedExit, TaskCreateEnter, TaskCreateExit, TaskyieldEnter, TaskyieldExit,
     };
     matches!(
         event,
@@ -291,6 +307,8 @@ pub(crate) const fn may_be_passed_over(event: Event) -> bool {
             | OrderedBegin
             | OrderedEnd
             | OrderedExit
+            | TaskCreateEnter
+            | TaskCreateExit
             | TaskyieldEnter
             | TaskyieldExit
     )
@@ -314,10 +332,10 @@ impl Thread {
     /// An event of a construct, of a thread that knows its place. True if there is no more to
     /// do. What is open is passed over to its end.
     #[inline(always)]
-    pub(crate) fn passes_over(&'static self, event: Event, region: &'static Region) -> bool {
+    pub(crate) fn passes_over(&'static self, action: Action, region: &'static Region) -> bool {
         let sampler = &self.sampler;
         let is_open = || sampler.open.is(region);
-        match event.action() {
+        match action {
             Action::Open(phase) => self.passes_over_whole(region, phase),
             Action::SwitchPhase(phase) if is_open() => {
                 sampler.phase.store(phase as u8, Ordering::Relaxed);
@@ -365,7 +383,14 @@ impl Thread {
         let Some(parent) = top.node() else {
             return false;
         };
-        if !sees_all || self.is_busy() || attention::is_needed() || self.passed_member.is_in() {
+        // What a member does behind its end is in a task, when that ends is told.
+        let is_behind_end = top.role() == Role::Ended || self.passed_member.has_ended();
+        if is_behind_end
+            || !sees_all
+            || self.is_busy()
+            || attention::is_needed()
+            || self.passed_member.is_in()
+        {
             return false;
         }
         sampler.place.set(place_of(parent, top.within()));

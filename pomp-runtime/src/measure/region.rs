@@ -123,6 +123,15 @@ impl Region {
         }
     }
 
+    /// The same, if it is known already.
+    #[inline(always)]
+    pub(crate) fn known_execution(&'static self) -> Option<&'static Region> {
+        match self.kind.is_task_execution() {
+            true => Some(self),
+            false => self.part.get(),
+        }
+    }
+
     /// Who is in it, and in what may be entered only when it is free.
     pub(crate) fn occupants(&'static self) -> &'static Occupants {
         &self.namesake.get().unwrap_or(self).occupants

@@ -5,5 +5,6 @@
 mod contention;
 pub(crate) mod merge;
 mod node_merge;
+mod samples;
 mod snapshot;
 mod waits;

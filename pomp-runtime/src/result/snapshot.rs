@@ -20,7 +20,7 @@ use crate::measure::frame::{Frame, Role};
 use crate::measure::open_frames::open_frames;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
-use crate::measure::{active, counters, passed, pause};
+use crate::measure::{active, counters, pause};
 
 const EXIT: usize = PseudoRegion::Exit as usize;
 const IBARR: usize = PseudoRegion::Ibarr as usize;
@@ -62,7 +62,7 @@ pub(crate) struct Snapshot {
     /// Per node: how the times of its instances were spread.
     instances: Copies,
     /// Per node: those that are still open, or not sorted yet.
-    more_instances: Map<usize, Distribution>,
+    pub(super) more_instances: Map<usize, Distribution>,
     /// Per node: what the counters counted in it, if there are any.
     counters: Vec<Vec<u64>>,
     /// Where nodes lie in memory, by address.
@@ -82,7 +82,7 @@ pub(crate) struct Snapshot {
     /// The entries into recursions that go on at a node above, in the order of nodes.
     pub(super) recursions: Vec<usize>,
     /// Per node: what its open frames and locks add.
-    additions: Map<usize, Totals>,
+    pub(super) additions: Map<usize, Totals>,
     /// Per fork node: the teams whose joins were still to come.
     joins: Map<usize, Vec<Teams>>,
     /// Frames that were open when measurement ended.
@@ -332,38 +332,6 @@ impl Snapshot {
             .keys()
             .filter(|index| self.estimate(**index, Scale::one()).is_some());
         sampled.map(|index| self.nodes[*index])
-    }
-
-    /// Adds the instances that were counted only, and not told to their nodes yet.
-    fn count_passed(&mut self, thread: &'static Thread) {
-        for (node, passed) in thread.sampler.pending() {
-            let Some(index) = self.find(node) else {
-                continue;
-            };
-            *self.samples.entry(index).or_default() += passed;
-            let additions = self.additions.entry(index).or_default();
-            for part in passed::parts(node) {
-                additions[*part as usize].count += passed;
-            }
-        }
-    }
-
-    /// What instances took that were passed over.
-    fn settle_samples(&mut self) {
-        for (index, rest) in self.samples.clone() {
-            let node = self.nodes[index];
-            let Some(sample) = node.sample().filter(|_| rest > 0) else {
-                continue;
-            };
-            let passed = sample.of_passed(node, rest);
-            let additions = self.additions.entry(index).or_default();
-            for (addition, ticks) in additions.iter_mut().zip(passed.parts) {
-                addition.ticks += ticks;
-            }
-            let mean = passed.parts[PseudoRegion::Main as usize] / rest;
-            let instances = self.more_instances.entry(index).or_default();
-            instances.add_many(mean, rest);
-        }
     }
 
     fn join_later(&mut self, frame: &'static Frame, ticks: u64, at: u64) {

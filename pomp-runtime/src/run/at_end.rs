@@ -3,8 +3,8 @@
 //!
 //! The C library hands each handler to one thread and does not wait for it: the
 //! next thread that calls `exit` finds no handler left and ends the process, in
-//! the middle of what ours is writing. So ours leaves another handler behind
-//! before it begins, and so does each thread that takes that one and waits.
+//! the middle of what ours is writing. So there are several of ours, and ours leaves
+//! another one behind before it begins, as does each thread that takes one and waits.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
@@ -26,10 +26,16 @@ unsafe extern "C" {
     fn at_quick_exit(handler: extern "C" fn()) -> libc::c_int;
 }
 
+/// How many threads may be interrupted at once between the C library's call of a handler
+/// and the registration of another.
+const HANDLERS: usize = 16;
+
 /// A handler that cannot be registered is no reason to disturb the program.
 pub(super) fn register() {
-    register_for_exit();
-    register_for_quick_exit();
+    for _ in 0..HANDLERS {
+        register_for_exit();
+        register_for_quick_exit();
+    }
 }
 
 fn register_for_exit() {

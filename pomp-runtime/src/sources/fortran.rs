@@ -12,13 +12,13 @@ use profile::for_events;
 use super::boundary::{caught, event_of};
 use super::literal::Literal;
 use super::pomp::{
-    self, begin_announced, begin_created_task, begin_or_pass, begin_task, create_task,
-    fork_that_may_pass, is_work, leave, report,
+    self, begin_announced, begin_created_task, begin_or_pass, create_task, fork_that_may_pass,
+    is_work, leave, report,
 };
 use super::spelling::subroutine;
 use crate::measure::annotations;
 use crate::measure::clock::now;
-use crate::measure::passed::is_passed_over;
+use crate::measure::passed::{end_of_task_is_passed_over, is_passed_over, task_is_passed_over};
 use crate::measure::passed_members;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
@@ -43,6 +43,8 @@ macro_rules! probes {
             let find = || literal.known_region();
             if const { is_work(Event::$event) } && passed_members::is_passed_over(find)
                 || is_passed_over(Event::$event, find)
+                || const { matches!(Event::$event, Event::TaskEnd) }
+                    && end_of_task_is_passed_over(|| find()?.known_execution())
             {
             } else if const { is_short(Event::$event) } {
                 event_at(literal, |thread, region| report(Event::$event, thread, region));
@@ -100,7 +102,7 @@ fn event_at<R: Copy>(
 for_events!(probes);
 
 probes! {
-    "task_begin" => |literal| { event_at(literal, begin_task); },
+    "task_begin" => |literal| { begin_task_of(literal, 0); },
     "parallel_fork" => |literal| { event_at(literal, fork_that_may_pass); },
     "parallel_begin" => |literal| {
         if !begin_or_pass(|| literal.known_region()) {
@@ -123,7 +125,10 @@ pompf! {
     "task_create"(text: *const c_char, task: *mut u64, length: usize) {
         // SAFETY: a compiler passes the literal and its length.
         let literal = unsafe { Literal::new(text, length) };
-        let label = event_at(literal, create_task);
+        let label = match is_passed_over(Event::TaskCreateEnter, || literal.known_region()) {
+            true => None,
+            false => event_at(literal, create_task),
+        };
         // SAFETY: the program passes a variable of its own.
         unsafe { task.write(label.unwrap_or(0)) };
     }
@@ -136,7 +141,15 @@ pompf! {
         let literal = unsafe { Literal::new(text, length) };
         // SAFETY: the program passes a variable of its own.
         let label = unsafe { task.read() };
-        event_at(literal, |thread, region| begin_created_task(thread, region, label));
+        begin_task_of(literal, label);
+    }
+}
+
+fn begin_task_of(literal: Literal, created: u64) {
+    if !task_is_passed_over(|| literal.known_region()?.known_execution()) {
+        event_at(literal, |thread, region| {
+            begin_created_task(thread, region, created)
+        });
     }
 }
 

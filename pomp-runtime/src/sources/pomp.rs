@@ -13,7 +13,10 @@ use profile::region_kind::RegionKind;
 use super::boundary::{caught, event, event_of};
 use super::descriptor::{OmpRegDescr, RompRegion, region_of, register_table};
 use crate::measure::clock::now;
-use crate::measure::passed::{is_passed_over, is_passed_over_at_once, may_be_passed_over};
+use crate::measure::passed::{
+    end_of_task_is_passed_over, is_passed_over, is_passed_over_at_once, may_be_passed_over,
+    task_is_passed_over,
+};
 use crate::measure::passed_members::TeamHandle;
 use crate::measure::region::Region;
 use crate::measure::team_lookup::TeamPath;
@@ -47,6 +50,8 @@ macro_rules! probes {
             unsafe {
                 if const { is_work(EVENT) }
                     && passed_members::is_passed_over(|| descriptor.as_ref()?.known_region())
+                    || const { matches!(EVENT, Event::TaskEnd) }
+                        && end_of_task_is_passed_over(|| known_execution(descriptor))
                 {
                 } else if !const { may_be_passed_over(EVENT) } {
                     event(descriptor, |thread, region| report(EVENT, thread, region));
@@ -58,6 +63,16 @@ macro_rules! probes {
             }
         }
     )+};
+}
+
+/// The region of a task's executions, by the descriptor of what creates it.
+///
+/// # Safety
+/// `descriptor` is null or points to a descriptor.
+#[inline(always)]
+unsafe fn known_execution(descriptor: *const OmpRegDescr) -> Option<&'static Region> {
+    // SAFETY: as the caller promises.
+    unsafe { descriptor.as_ref()?.known_region()?.known_execution() }
 }
 
 /// Whether an event begins or ends what can be the whole work of a parallel region.
@@ -103,7 +118,21 @@ for_events!(probes);
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn POMP_Task_begin(descriptor: *const OmpRegDescr) {
     // SAFETY: as the caller promises.
-    unsafe { event(descriptor, begin_task) };
+    unsafe { begin_task_of(descriptor, 0) };
+}
+
+/// # Safety
+/// `descriptor` is null or points to a descriptor.
+#[inline(always)]
+unsafe fn begin_task_of(descriptor: *const OmpRegDescr, created: u64) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        if !task_is_passed_over(|| known_execution(descriptor)) {
+            event(descriptor, |thread, region| {
+                begin_created_task(thread, region, created)
+            });
+        }
+    }
 }
 
 /// A task is created. Gives its label in the trace.
@@ -113,7 +142,14 @@ unsafe extern "C-unwind" fn POMP_Task_begin(descriptor: *const OmpRegDescr) {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn POMP_Task_create(descriptor: *const OmpRegDescr) -> *mut c_void {
     // SAFETY: as the caller promises.
-    let label = unsafe { event(descriptor, create_task) };
+    let label = unsafe {
+        match is_passed_over(Event::TaskCreateEnter, || {
+            descriptor.as_ref()?.known_region()
+        }) {
+            true => None,
+            false => event(descriptor, create_task),
+        }
+    };
     std::ptr::without_provenance_mut(label.unwrap_or(0) as usize)
 }
 
@@ -123,10 +159,8 @@ unsafe extern "C-unwind" fn POMP_Task_create(descriptor: *const OmpRegDescr) -> 
 /// `descriptor` is null or points to a descriptor.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn POMP_Task_execute(descriptor: *const OmpRegDescr, task: *mut c_void) {
-    let label = task.addr() as u64;
-    let begin = |thread, region| begin_created_task(thread, region, label);
     // SAFETY: as the caller promises.
-    unsafe { event(descriptor, begin) };
+    unsafe { begin_task_of(descriptor, task.addr() as u64) };
 }
 
 #[inline(always)]

@@ -10,6 +10,7 @@ use super::boundary::event_of;
 use super::gomp::own;
 use super::pomp::{begin_created_task, report};
 use crate::measure::errno;
+use crate::measure::passed::{end_of_task_is_passed_over, task_is_passed_over};
 use crate::measure::region::{self, Region};
 use crate::measure::shared::{SharedRef, leak};
 use profile::event::Event;
@@ -128,10 +129,12 @@ unsafe extern "C-unwind" fn run(first: usize, second: usize, place: usize) -> c_
         return 0;
     };
     let region = body.region;
-    event_of(
-        |_| Some(region),
-        |thread, region| begin_created_task(thread, region, 0),
-    );
+    if !task_is_passed_over(|| region.known_execution()) {
+        event_of(
+            |_| Some(region),
+            |thread, region| begin_created_task(thread, region, 0),
+        );
+    }
     let around = own::enter(body.function);
     // SAFETY: the program made the task of this function; the runtime calls it with these.
     let result = unsafe {
@@ -139,9 +142,11 @@ unsafe extern "C-unwind" fn run(first: usize, second: usize, place: usize) -> c_
         function(first, second)
     };
     own::leave(around);
-    event_of(
-        |_| region.execution(),
-        |thread, region| report(Event::TaskEnd, thread, region),
-    );
+    if !end_of_task_is_passed_over(|| region.known_execution()) {
+        event_of(
+            |_| region.execution(),
+            |thread, region| report(Event::TaskEnd, thread, region),
+        );
+    }
     result
 }

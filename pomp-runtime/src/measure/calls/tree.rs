@@ -143,6 +143,16 @@ impl Node {
         &self.spans[pseudo_region as usize]
     }
 
+    /// What was entered in it.
+    pub(crate) fn children(&self) -> impl Iterator<Item = &'static Node> {
+        let first = self.last_child.get();
+        let is_first =
+            move |node: &'static Node| first.is_some_and(|first| std::ptr::eq(first, node));
+        std::iter::successors(first, move |node| {
+            node.next.get().filter(|next| !is_first(next))
+        })
+    }
+
     /// Whether nothing was ever entered in it.
     pub(crate) fn is_leaf(&self) -> bool {
         self.last_child.get().is_none()

@@ -11,7 +11,7 @@ use Event::*;
 
 /// Reports an event as the probes do.
 fn event(t: &'static Thread, event: Event, region: &'static Region, at: u64) {
-    if !t.knows_place() || !t.passes_over(event, region) {
+    if !t.knows_place() || !t.passes_over(event.action(), region) {
         t.enter(|t| t.on(event, region, at));
     }
 }

@@ -1,0 +1,90 @@
+//! What instances took that were passed over: an estimate by those that were timed, bounded
+//! by what is left of the time around them.
+
+use profile::region_kind::PseudoRegion;
+
+use super::snapshot::Snapshot;
+use crate::measure::calls::tree::{Node, Origin, pseudo_region};
+use crate::measure::passed;
+use crate::measure::thread::Thread;
+
+const MAIN: usize = PseudoRegion::Main as usize;
+const SEQ: usize = PseudoRegion::Seq as usize;
+/// What a whole instance is made of, apart from the rest of `main`.
+const PARTS: [PseudoRegion; 4] = [
+    PseudoRegion::Enter,
+    PseudoRegion::Body,
+    PseudoRegion::Ibarr,
+    PseudoRegion::Exit,
+];
+
+impl Snapshot {
+    /// Adds the instances that were counted only, and not told to their nodes yet.
+    pub(super) fn count_passed(&mut self, thread: &'static Thread) {
+        for (node, passed) in thread.sampler.pending() {
+            let Some(index) = self.find(node) else {
+                continue;
+            };
+            *self.samples.entry(index).or_default() += passed;
+            let additions = self.additions.entry(index).or_default();
+            for part in passed::parts(node) {
+                additions[*part as usize].count += passed;
+            }
+        }
+    }
+
+    /// Adds what instances took that were passed over.
+    pub(super) fn settle_samples(&mut self) {
+        let samples = self.samples.iter().filter(|(_, passed)| **passed > 0);
+        let mut samples: Vec<(usize, u64)> = samples.map(|(index, rest)| (*index, *rest)).collect();
+        // The time around one may be an estimate, too.
+        samples.sort_unstable_by_key(|(index, _)| (depth(self.nodes[*index]), *index));
+        for (index, rest) in samples {
+            let node = self.nodes[index];
+            let Some(sample) = node.sample() else {
+                continue;
+            };
+            let parts = sample.of_passed(node, rest).parts;
+            let whole = parts[MAIN];
+            let bounded = self.room(node).map_or(whole, |room| room.min(whole));
+            let additions = self.additions.entry(index).or_default();
+            for (addition, ticks) in additions.iter_mut().zip(parts) {
+                let ticks = u128::from(ticks) * u128::from(bounded) / u128::from(whole.max(1));
+                addition.ticks += ticks as u64;
+            }
+            let instances = self.more_instances.entry(index).or_default();
+            instances.add_many(bounded / rest, rest);
+        }
+    }
+
+    /// Ticks of the time around a node's instances that belong to none of its neighbours, nor
+    /// to those instances that were timed. None if that time is not known yet.
+    fn room(&self, node: &'static Node) -> Option<u64> {
+        let Origin::Within(within) = node.place() else {
+            return None;
+        };
+        let parent = node.parent()?;
+        let Origin::Within(_) = parent.place() else {
+            return None;
+        };
+        let around = self.totals(self.find(parent)?);
+        let parts = PARTS.map(|part| around[part as usize].ticks);
+        let time = match within {
+            PseudoRegion::Main => around[MAIN].ticks.saturating_sub(parts.iter().sum()),
+            within => around[within as usize].ticks,
+        };
+        let beside = parent
+            .children()
+            .filter(|it| pseudo_region(it.key_within()) == within);
+        let taken = beside.filter_map(|it| {
+            let totals = self.totals(self.find(it)?);
+            Some(totals[MAIN].ticks + totals[SEQ].ticks)
+        });
+        Some(time.saturating_sub(taken.sum()))
+    }
+}
+
+/// How many nodes are above a node.
+fn depth(node: &'static Node) -> usize {
+    std::iter::successors(node.parent(), |above| above.parent()).count()
+}
