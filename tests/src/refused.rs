@@ -204,7 +204,7 @@ fn culprits(
 
 /// Seconds after which a compiler is ended: clang 14 never ends with a clause that belongs
 /// to another directive (`parallel adjust_args`). What it refused until then is known.
-const SECONDS: &str = "30";
+const SECONDS: &str = "10";
 
 /// What a compiler says if it refuses a text.
 fn accepts(compiler: &str, source: &Path) -> Outcome<Result<(), String>> {
