@@ -61,7 +61,9 @@ impl RegionDilation {
     /// A sentence that says how the region, of this kind, is measured at less cost; none if
     /// it can't be.
     pub(crate) fn cheaper(&self, kind: RegionKind) -> Option<String> {
-        if kind.may_be_sampled() && self.passed_pairs == 0 {
+        // Of tasks it also decides whether anything is entered in them.
+        let is_task = kind.group() == RegionKind::Task.group();
+        if kind.may_be_sampled() && !is_task && self.passed_pairs == 0 {
             return Some(
                 "All executions were timed. Without ROMP_BUDGET=none, ROMP_TRACE and \
                  ROMP_COUNTERS only a sample is, which costs less."

@@ -71,48 +71,71 @@ pub(super) fn complete(tree: &mut Tree<'_>, profile: &Profile) {
     }
 }
 
-/// Takes from the waits around taskloops whose tasks have no events what may have been
-/// their tasks.
+/// Finds taskloops whose tasks have no events, and takes from the waits around them what may
+/// have been their tasks.
 pub(super) fn hide_taskloops(tree: &mut Tree<'_>, profile: &Profile) {
-    let executions: Vec<&Region> = profile
-        .regions
-        .iter()
-        .filter(|region| region.kind.is_task_execution())
-        .collect();
+    let rank_of = |row: &Row| profile.threads.get(row.thread).and_then(|it| it.rank);
+    let measured = measured_tasks(tree, profile, rank_of);
     for here in 0..tree.nodes.len() {
         let node = &tree.nodes[here];
-        let region = &profile.regions[node.region];
-        let is_measured = || {
-            executions
-                .iter()
-                .any(|execution| execution.is_of_construct(region))
-        };
-        // Outside teams a thread has no others that could execute its tasks.
-        let is_in_team = node.scope.or(node.beside).is_some();
-        if node.kind != RegionKind::Taskloop || !is_in_team || is_measured() {
+        if node.kind != RegionKind::Taskloop {
             continue;
         }
+        // Outside teams a thread has no others that could execute its tasks.
+        let is_in_team = node.scope.or(node.beside).is_some();
         let directive = profile.regions[node.region].directive.as_deref();
         let runs_on = directive.is_some_and(|text| text.contains("nogroup"));
-        let rank_of = |row: &Row| profile.threads.get(row.thread).and_then(|it| it.rank);
         let ranks: BTreeSet<Option<u32>> = node.rows.iter().map(rank_of).collect();
         // No thread executes tasks of another process.
         for rank in ranks {
             let is_of_rank = |row: &Row| rank_of(row) == rank;
+            if measured.contains(&(tree.nodes[here].region, rank)) {
+                continue;
+            }
             let rows = tree.nodes[here].rows.iter();
+            let rows: Vec<&Row> = rows.filter(|row| is_of_rank(row)).collect();
+            let creators: Vec<usize> = rows.iter().map(|row| row.thread).collect();
             let lasted = match runs_on {
                 true => u64::MAX,
-                false => rows
-                    .filter(|row| is_of_rank(row))
-                    .map(|row| row.main.ns)
-                    .sum(),
+                false => rows.iter().map(|row| row.main.ns).sum(),
             };
+            tree.nodes[here].creators_of_hidden_tasks.extend(creators);
+            if !is_in_team {
+                continue;
+            }
             for place in waits_around(tree, here, is_of_rank) {
                 let known = known_in_wait(tree, place);
                 tree.nodes[place].hide_waits(lasted, &known, is_of_rank);
             }
         }
     }
+}
+
+/// The taskloops whose tasks have events, each with the ranks in which that is so.
+fn measured_tasks(
+    tree: &Tree<'_>,
+    profile: &Profile,
+    rank_of: impl Fn(&Row) -> Option<u32>,
+) -> BTreeSet<(usize, Option<u32>)> {
+    let regions = || profile.regions.iter().enumerate();
+    let is_loop = |region: &Region| region.kind == RegionKind::Taskloop;
+    let loops: Vec<_> = regions().filter(|(_, region)| is_loop(region)).collect();
+    let mut measured = BTreeSet::new();
+    if loops.is_empty() {
+        return measured;
+    }
+    let executions = tree
+        .nodes
+        .iter()
+        .filter(|node| node.kind.is_task_execution());
+    for node in executions {
+        let execution = &profile.regions[node.region];
+        let of = loops.iter().find(|(_, it)| it.is_of_construct(execution));
+        if let Some((creation, _)) = of {
+            measured.extend(node.rows.iter().map(|row| (*creation, rank_of(row))));
+        }
+    }
+    measured
 }
 
 /// What threads did while they waited at a node, and told of.

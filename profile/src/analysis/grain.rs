@@ -69,12 +69,18 @@ pub(crate) fn grains(profile: &Profile, tree: &Tree<'_>) -> Vec<Grain> {
         .filter(|(execution, _)| own[*execution].0 > 0)
         .filter_map(|(execution, region)| {
             let creation = profile.regions.iter().position(|r| creates(r, region))?;
+            let (tasks, work_ns) = own[execution];
+            // In a taskloop the thread also waits for the tasks, for no longer than they work.
+            let waited_at_most = match profile.regions[creation].kind {
+                RegionKind::Taskloop => work_ns,
+                _ => 0,
+            };
             Some(Grain {
                 region: creation,
-                tasks: own[execution].0,
-                creation_ns: own[creation].1,
+                tasks,
+                creation_ns: own[creation].1.saturating_sub(waited_at_most),
                 waiting_ns: 0,
-                work_ns: own[execution].1,
+                work_ns,
             })
         })
         .collect();

@@ -406,7 +406,7 @@ impl Sums {
             let mut losses = Losses::default();
             self.are_estimated[node.region] |= node.barrier == Barrier::Estimated;
             for (cost, by_category) in &mut self.costs[node.region] {
-                let ns = rows().map(|row| cost.quantity.inclusive(&row)).sum();
+                let ns = rows().map(|row| node.lost(cost, &row)).sum();
                 let category = category(cost.charge, node);
                 losses.add(category, ns);
                 by_category.add(category, ns);

@@ -291,7 +291,7 @@ impl<'r, 'p> Severities<'r, 'p> {
         }
         for cost in overheads::of(node.kind) {
             let part = lost(category(cost.charge, node), node.kind, cost.quantity);
-            take(part, cost.quantity.inclusive(measures));
+            take(part, node.lost(cost, measures));
         }
         let measuring = self.profile.run.measuring_ps(row, node.kind) / 1000;
         take(
@@ -403,7 +403,7 @@ fn lost(category: Category, kind: RegionKind, quantity: Quantity) -> Part {
         (Category::Synch, RegionKind::Critical, _) => Part::Critical,
         (Category::Synch, RegionKind::Lock, _) => Part::Lock,
         (Category::Synch, RegionKind::Ordered, _) => Part::Ordered,
-        (Category::Synch, RegionKind::Taskwait, _) => Part::Taskwait,
+        (Category::Synch, RegionKind::Taskwait | RegionKind::Taskloop, _) => Part::Taskwait,
         (Category::Synch, RegionKind::Taskgroup, _) => Part::Taskgroup,
         (Category::Synch, RegionKind::Atomic | RegionKind::Flush, _) => Part::Atomic,
         (Category::Synch, ..) => Part::Barrier,

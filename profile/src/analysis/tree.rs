@@ -48,6 +48,9 @@ pub(crate) struct TreeNode<'p> {
     pub(super) rows: Cow<'p, [Row]>,
     /// How the wait at its end is known, if it has one.
     pub(super) barrier: Barrier,
+    /// Threads that created tasks here which have no events, so that their own time may be
+    /// that of the tasks.
+    pub(super) creators_of_hidden_tasks: Vec<usize>,
     /// Threads whose wait there may have been work, with how much of it.
     maybe_tasks: Vec<(usize, u64)>,
     /// What each row's thread did below. Most nodes have nothing below them, and most
@@ -99,6 +102,14 @@ impl<'p> TreeNode<'p> {
     /// Whether a row stands for a team of which nothing else is known.
     pub(crate) fn is_untold(&self, row: &Row) -> bool {
         estimate::is_untold(self.kind, row)
+    }
+
+    /// What a thread lost here, of one of the construct's costs.
+    pub(super) fn lost(&self, cost: &Cost, measures: &Measures<'_>) -> u64 {
+        match self.creators_of_hidden_tasks.contains(&measures.row.thread) {
+            true => 0,
+            false => cost.quantity.inclusive(measures),
+        }
     }
 
     /// Of the thread's own time here, how much was work or waiting, nobody knows
@@ -263,6 +274,7 @@ impl<'p> Tree<'p> {
             inside_itself: false,
             rows: Cow::Borrowed(rows),
             barrier: Barrier::Measured,
+            creators_of_hidden_tasks: Vec::new(),
             maybe_tasks: Vec::new(),
             nested: Vec::new(),
         });
@@ -358,7 +370,7 @@ impl Nested {
             return;
         }
         for cost in costs {
-            let ns = cost.quantity.inclusive(below);
+            let ns = child.lost(cost, below);
             match cost.charge {
                 Charge::To(Category::Mgmt) => self.managed += ns,
                 _ => self.waited += ns,

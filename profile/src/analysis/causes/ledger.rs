@@ -154,7 +154,7 @@ impl Entry {
         let mut executors = 0;
         for row in node.executors() {
             executors += 1;
-            let ns = self.cost.quantity.inclusive(&row);
+            let ns = node.lost(self.cost, &row);
             let mut net = ns.saturating_sub(measuring(self.cost.quantity, &row, pair_cost_ps));
             if node.kind == RegionKind::Barrier {
                 net = net.saturating_sub(node.maybe_tasks(row.row.thread));

@@ -12,6 +12,9 @@ use crate::columns::{Quantity, occupied};
 use crate::overheads::Category;
 use crate::region_kind::RegionKind;
 
+/// Constructs in which one thread waits for the tasks that it created.
+const WAITS_FOR_TASKS: &[RegionKind] = &[RegionKind::Taskwait, RegionKind::Taskloop];
+
 /// One cause for each region at which threads waited.
 pub(super) fn waits(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let waits = ledger.take_by_region(is_wait);
@@ -20,7 +23,7 @@ pub(super) fn waits(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
 }
 
 fn is_wait(entry: &Entry) -> bool {
-    entry.is_wait() || entry.is_of(&[RegionKind::Taskwait])
+    entry.is_wait() || entry.is_of(WAITS_FOR_TASKS)
 }
 
 fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
@@ -42,7 +45,7 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
                 .saying(what, TOO_FEW_TASKS),
         );
     }
-    if entry.is_of(&[RegionKind::Taskwait]) {
+    if entry.is_of(WAITS_FOR_TASKS) {
         let cause = facts.cause(Kind::TooFewTasks, at(), taken);
         let what = "threads waited for tasks that others executed";
         return Some(cause.saying(what, TOO_FEW_TASKS));
