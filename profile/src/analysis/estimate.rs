@@ -10,8 +10,8 @@
 //!   All these are *estimated*. In a loop or `workshare`, work is not told from
 //!   the wait that follows: that barrier is *hidden*.
 //! - The tasks of a **taskloop** have no events where the OpenMP runtime is linked
-//!   statically, and in profiles of former versions. Threads that wait while it runs may
-//!   execute them, so that as much of their wait is *untold*.
+//!   statically, or the program with the shared library. Threads that wait while it runs
+//!   may execute them, so that as much of their wait is *untold*.
 //! - A **team measured from outside** has a forking thread and no members. What
 //!   its threads did is not known, nor how many they were. The forking thread
 //!   was in it for the whole time, and stands for its members.
