@@ -402,6 +402,44 @@ fn the_wait_around_a_taskloop_is_nobodys_fault() {
     );
 }
 
+/// A single in which one thread makes a taskloop for 40 s, with tasks that have events: for so
+/// many seconds it executes some itself, and so many of the 40 that the other thread waits
+/// that one does.
+fn single_with_taskloop(tasks: u64, of_creator: u64, of_other: u64) -> Profile {
+    let kinds = [Kind::Single, Kind::Taskloop, Kind::TaskExec];
+    let mut profile = team(&kinds, vec![loop_of(1, [[40, 0], [0, 40]])]);
+    let executed = |thread, seconds| {
+        let mut row = row(thread, &[(Main, seconds)]);
+        row.main.count = tasks;
+        vec![row]
+    };
+    profile
+        .nodes
+        .push(node(Some(1), 2, Body, vec![row(1, &[(Main, 40)])]));
+    profile
+        .nodes
+        .push(node(Some(2), 3, Main, executed(1, of_creator)));
+    profile
+        .nodes
+        .push(node(Some(1), 3, Ibarr, executed(2, of_other)));
+    // The regions of one construct.
+    let loop_at = profile.regions[2].begin;
+    profile.regions[3].begin = loop_at;
+    profile
+}
+
+#[test]
+fn the_tasks_of_a_taskloop_are_told_from_the_waits_around_it() {
+    let shared = single_with_taskloop(8, 39, 39);
+    assert_eq!(found(&shared), []);
+    assert_eq!(Report::new(&shared).overheads.untold.ns, 0);
+    // One long task, for which both wait in turn, is not too small.
+    let uneven = found(&single_with_taskloop(1, 10, 40));
+    assert_eq!(uneven, [(CauseKind::TooFewTasks, Some(2), 15)]);
+    let fine = found(&single_with_taskloop(10_000_000, 1, 1));
+    assert_eq!(fine, [(CauseKind::SmallTasks, Some(2), 39)]);
+}
+
 #[test]
 fn what_may_have_been_tasks_of_a_taskloop_is_no_management() {
     let kinds = [Kind::Sections, Kind::Section, Kind::Taskloop];
