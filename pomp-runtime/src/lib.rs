@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! sources    a foreign call -> one event          pomp, fortran, pomp2, locks, control, collector,
-//!                                                 chunk_requests;
+//!                                                 chunk_requests, taskloops;
 //!                                                 gomp, ompt (of programs that were not built
 //!                                                 with us);
 //!                                                 all pass `boundary`

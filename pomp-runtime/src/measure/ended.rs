@@ -70,9 +70,7 @@ impl Thread {
         {
             self.trace_end(root, frame.released().unwrap_or_else(clock::now));
         }
-        if let Some(below) = frame.below() {
-            self.set_top(below);
-        }
+        self.drop_frame(frame);
         self.tell_of_idleness();
     }
 

@@ -117,12 +117,6 @@ impl Thread {
         }
     }
 
-    pub(super) fn drop_frame(&'static self, frame: &'static Frame) {
-        if let Some(below) = frame.below() {
-            self.set_top(below);
-        }
-    }
-
     /// What has begun in a pause that is over begins now.
     pub(super) fn begin_behind_pause(&'static self, frame: &'static Frame, at: u64) {
         let Some(node) = frame.node() else { return };

@@ -295,6 +295,14 @@ impl Thread {
         }
     }
 
+    /// Takes a frame from the stack, of which nothing is recorded.
+    #[inline(always)]
+    pub(super) fn drop_frame(&'static self, frame: &'static Frame) {
+        if let Some(below) = frame.below() {
+            self.set_top(below);
+        }
+    }
+
     /// Adds one instance of a whole region.
     #[inline(always)]
     pub(super) fn add_instance(&self, node: &'static Node, ticks: u64) {

@@ -239,9 +239,7 @@ impl Thread {
             let measured = pause::without(0, at);
             root.span(PseudoRegion::Exit).add(measured.wrapping_neg());
         }
-        if let Some(below) = frame.below() {
-            self.set_top(below);
-        }
+        self.drop_frame(frame);
     }
 
     pub(super) fn close_fork(&'static self, frame: &'static Frame, at: u64) {

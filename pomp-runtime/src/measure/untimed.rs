@@ -129,8 +129,6 @@ impl Thread {
         if let Some(node) = frame.untimed.counted.get() {
             node.span(PseudoRegion::Main).count.add(1);
         }
-        if let Some(below) = frame.below() {
-            self.set_top(below);
-        }
+        self.drop_frame(frame);
     }
 }
