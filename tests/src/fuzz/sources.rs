@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use instrumenter::api::Api;
 use instrumenter::edit::{EditSet, Order};
@@ -155,7 +155,8 @@ fn may_be_program(source: &Source) -> bool {
 }
 
 /// Whether GNU's compiler accepts a source. One with a conditional counts as refused, since the
-/// compiler reads only one of its choices.
+/// compiler reads only one of its choices; and one with a directive that it does not know, and
+/// which may stand anywhere therefore.
 fn is_accepted(source: &Source) -> std::io::Result<bool> {
     let is_conditional = |line: &[u8]| {
         let directive = line.trim_ascii_start().strip_prefix(b"#");
@@ -181,18 +182,20 @@ fn is_accepted(source: &Source) -> std::io::Result<bool> {
     let place = tempfile::tempdir()?;
     let input = place.path().join("input");
     std::fs::write(&input, &source.text)?;
-    let status = Command::new(compiler)
+    let output = Command::new(compiler)
         .current_dir(place.path())
-        .args(["-fopenmp", "-fsyntax-only", "-w"])
+        .env("LC_ALL", "C")
+        .args(["-fopenmp", "-fsyntax-only"])
         .args(is_preprocessed.then_some("-cpp"))
+        .args((!is_fortran).then_some("-Wunknown-pragmas"))
         .arg("-I")
         .arg(fixtures.join(folder))
         .args(language)
         .args(layout)
         .arg(&input)
-        .stderr(Stdio::null())
-        .status()?;
-    Ok(status.success())
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    Ok(output.status.success() && !said.contains("ignoring '#pragma omp"))
 }
 
 fn no_defect(result: &Instrumented) -> bool {
