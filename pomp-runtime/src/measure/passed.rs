@@ -383,7 +383,7 @@ impl Thread {
         let Some(parent) = top.node() else {
             return false;
         };
-        // What a member does behind its end is in a task, when that ends is told.
+        // What a member does behind its end is in a task, whose end has to be told.
         let is_behind_end = top.role() == Role::Ended || self.passed_member.has_ended();
         if is_behind_end
             || !sees_all

@@ -42,7 +42,7 @@ static KNOWN: [SharedRef<TaskFunction>; STUBS] = [const { SharedRef::none() }; S
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
 impl TaskFunction {
-    /// That of a region; none if there are no more stubs.
+    /// That of a function and its region; none if there are no more stubs.
     pub(super) fn of(function: usize, region: &'static Region) -> Option<&'static Self> {
         Self::known(function, region).or_else(|| {
             let _new = region::new();
@@ -56,11 +56,11 @@ impl TaskFunction {
         known.find(|known| known.function == function && std::ptr::eq(known.region, region))
     }
 
-    /// A new one. For who holds `region::new` only.
+    /// A new one. Only for a caller that holds `region::new`.
     pub(super) fn new(function: usize, region: &'static Region) -> Option<&'static Self> {
         let number = NUMBER.load(Ordering::Relaxed);
         let place = KNOWN.get(number)?;
-        // Its table says that the tasks are measured, also if there never is one.
+        // The region of the executions is in the profile also if no task is ever executed.
         region.execution()?;
         let body = Self {
             function,

@@ -15,9 +15,10 @@ use super::weak::of_runtime;
 use crate::measure::frame::Frame;
 use crate::measure::state;
 
-/// The function of ours for the tasks of the taskloop that this thread is in; the same if
-/// they are not measured.
-fn measured(function: usize, may_suspend: bool) -> usize {
+/// Our function for the tasks of the taskloop that this thread is in, or the program's own if
+/// the tasks are not measured: so it is for untied ones where the runtime calls their
+/// function once for each part.
+fn measured(function: usize, calls_parts: bool) -> usize {
     if state::is_off() {
         return function;
     }
@@ -25,7 +26,7 @@ fn measured(function: usize, may_suspend: bool) -> usize {
         |thread| {
             let region = thread.top().and_then(Frame::region)?;
             let is_untied = || region.descriptor.other.contains_key("hasUntied");
-            let is_meant = region.kind == RegionKind::Taskloop && !(may_suspend && is_untied());
+            let is_meant = region.kind == RegionKind::Taskloop && !(calls_parts && is_untied());
             is_meant.then_some(region)
         },
         |_, region| TaskFunction::of(function, region),
@@ -40,8 +41,7 @@ struct KmpTask {
     routine: usize,
 }
 
-/// A task that LLVM's runtime copies, now with our function. It calls that of an untied task
-/// once for each part.
+/// A task that LLVM's runtime copies, now with our function.
 ///
 /// # Safety
 /// `task` is null or points to a task that was not given to the runtime yet.
