@@ -301,7 +301,7 @@ fn overhead_row(region: Option<usize>, sums: &RegionSums, base_ns: u64) -> Overh
 struct Sums {
     /// Per region; only parallel ones are used.
     of_region: Vec<RegionSums>,
-    /// Per region and row of [`overheads::COSTS`], by category.
+    /// Per region and row of [`overheads::of`], by category.
     costs: Vec<Vec<(&'static Cost, Losses)>>,
     /// What was lost outside parallel regions.
     outside: Losses,
