@@ -15,7 +15,7 @@ use pomp::gomp::{self, entries};
 use pomp::{ompt, uninstrumented};
 
 // A shape gets the six words in registers as they are; then, on the stack, a word that aligns
-// it and where the call returns to, and behind that what the caller put there.
+// the stack and where the call returns to, and behind that what the caller put there.
 macro_rules! stubs {
     ($($name:ident: $shape:ident($($row:tt)*);)+) => {$(
         #[unsafe(no_mangle)]

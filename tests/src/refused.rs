@@ -204,7 +204,7 @@ fn culprits(
 
 /// Seconds after which a compiler is ended: clang 14 never ends with a clause that belongs
 /// to another directive (`parallel adjust_args`). What it refused until then is known.
-const SECONDS: &str = "10";
+const MOST_SECONDS: &str = "10";
 
 /// What a compiler says if it refuses a text.
 fn accepts(compiler: &str, source: &Path) -> Outcome<Result<(), String>> {
@@ -225,7 +225,7 @@ fn accepts(compiler: &str, source: &Path) -> Outcome<Result<(), String>> {
         ],
     };
     let mut command = Command::new("timeout");
-    command.args([SECONDS, compiler]);
+    command.args([MOST_SECONDS, compiler]);
     command.env("LC_ALL", "C").arg("-fopenmp").args(flags);
     // What it does not know it may pass over, and says so if it is asked to.
     command.args(match () {

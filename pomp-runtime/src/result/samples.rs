@@ -4,6 +4,7 @@
 use profile::region_kind::PseudoRegion;
 
 use super::snapshot::Snapshot;
+use crate::measure::calls::hash::Map;
 use crate::measure::calls::tree::{Node, Origin, pseudo_region};
 use crate::measure::passed;
 use crate::measure::thread::Thread;
@@ -39,6 +40,7 @@ impl Snapshot {
         let mut samples: Vec<(usize, u64)> = samples.map(|(index, rest)| (*index, *rest)).collect();
         // The time around one may be an estimate, too.
         samples.sort_unstable_by_key(|(index, _)| (depth(self.nodes[*index]), *index));
+        let mut rooms = Map::default();
         for (index, rest) in samples {
             let node = self.nodes[index];
             let Some(sample) = node.sample() else {
@@ -46,7 +48,14 @@ impl Snapshot {
             };
             let parts = sample.of_passed(node, rest).parts;
             let whole = parts[MAIN];
-            let bounded = self.room(node).map_or(whole, |room| room.min(whole));
+            let room = rooms
+                .entry((
+                    node.parent().map(|parent| self.find(parent)),
+                    node.key_within(),
+                ))
+                .or_insert_with(|| self.room(node).unwrap_or(u64::MAX));
+            let bounded = whole.min(*room);
+            *room -= bounded;
             let additions = self.additions.entry(index).or_default();
             for (addition, ticks) in additions.iter_mut().zip(parts) {
                 let ticks = u128::from(ticks) * u128::from(bounded) / u128::from(whole.max(1));
@@ -57,8 +66,8 @@ impl Snapshot {
         }
     }
 
-    /// Ticks of the time around a node's instances that belong to none of its neighbours, nor
-    /// to those instances that were timed. None if that time is not known yet.
+    /// Ticks of the time around a node's instances that were not measured in any instance
+    /// there. None if that time is not known yet.
     fn room(&self, node: &'static Node) -> Option<u64> {
         let Origin::Within(within) = node.place() else {
             return None;
@@ -76,11 +85,11 @@ impl Snapshot {
         let beside = parent
             .children()
             .filter(|it| pseudo_region(it.key_within()) == within);
-        let taken = beside.filter_map(|it| {
+        let measured = beside.filter_map(|it| {
             let totals = self.totals(self.find(it)?);
             Some(totals[MAIN].ticks + totals[SEQ].ticks)
         });
-        Some(time.saturating_sub(taken.sum()))
+        Some(time.saturating_sub(measured.sum()))
     }
 }
 

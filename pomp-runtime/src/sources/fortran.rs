@@ -12,13 +12,13 @@ use profile::for_events;
 use super::boundary::{caught, event_of};
 use super::literal::Literal;
 use super::pomp::{
-    self, begin_announced, begin_created_task, begin_or_pass, create_task, fork_that_may_pass,
-    is_work, leave, report,
+    self, begin_announced, begin_execution, begin_or_pass, create, fork_that_may_pass, is_work,
+    leave, report,
 };
 use super::spelling::subroutine;
 use crate::measure::annotations;
 use crate::measure::clock::now;
-use crate::measure::passed::{end_of_task_is_passed_over, is_passed_over, task_is_passed_over};
+use crate::measure::passed::{end_of_task_is_passed_over, is_passed_over};
 use crate::measure::passed_members;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
@@ -125,12 +125,9 @@ pompf! {
     "task_create"(text: *const c_char, task: *mut u64, length: usize) {
         // SAFETY: a compiler passes the literal and its length.
         let literal = unsafe { Literal::new(text, length) };
-        let label = match is_passed_over(Event::TaskCreateEnter, || literal.known_region()) {
-            true => None,
-            false => event_at(literal, create_task),
-        };
+        let label = create(|| literal.known_region(), |thread| literal.region(thread));
         // SAFETY: the program passes a variable of its own.
-        unsafe { task.write(label.unwrap_or(0)) };
+        unsafe { task.write(label) };
     }
 }
 
@@ -146,11 +143,11 @@ pompf! {
 }
 
 fn begin_task_of(literal: Literal, created: u64) {
-    if !task_is_passed_over(|| literal.known_region()?.known_execution()) {
-        event_at(literal, |thread, region| {
-            begin_created_task(thread, region, created)
-        });
-    }
+    begin_execution(
+        || literal.known_region(),
+        |thread| literal.region(thread),
+        created,
+    );
 }
 
 pompf! {

@@ -126,12 +126,36 @@ unsafe extern "C-unwind" fn POMP_Task_begin(descriptor: *const OmpRegDescr) {
 #[inline(always)]
 unsafe fn begin_task_of(descriptor: *const OmpRegDescr, created: u64) {
     // SAFETY: as the caller promises.
-    unsafe {
-        if !task_is_passed_over(|| known_execution(descriptor)) {
-            event(descriptor, |thread, region| {
-                begin_created_task(thread, region, created)
-            });
-        }
+    let known = move || unsafe { descriptor.as_ref()?.known_region() };
+    // SAFETY: as the caller promises.
+    let find = move |_| region_of(unsafe { descriptor.as_ref() }?);
+    begin_execution(known, find, created);
+}
+
+/// A task starts to be executed. `known` gives the region of the construct that creates it if
+/// that is known already, and `find` looks for it.
+#[inline(always)]
+pub(super) fn begin_execution(
+    known: impl FnOnce() -> Option<&'static Region> + Copy,
+    find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
+    created: u64,
+) {
+    if !task_is_passed_over(|| known()?.known_execution()) {
+        event_of(find, |thread, region| {
+            begin_created_task(thread, region, created)
+        });
+    }
+}
+
+/// A task is created. Gives its label in the trace, or 0.
+#[inline(always)]
+pub(super) fn create(
+    known: impl FnOnce() -> Option<&'static Region> + Copy,
+    find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
+) -> u64 {
+    match is_passed_over(Event::TaskCreateEnter, known) {
+        true => 0,
+        false => event_of(find, create_task).unwrap_or(0),
     }
 }
 
@@ -142,15 +166,11 @@ unsafe fn begin_task_of(descriptor: *const OmpRegDescr, created: u64) {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn POMP_Task_create(descriptor: *const OmpRegDescr) -> *mut c_void {
     // SAFETY: as the caller promises.
-    let label = unsafe {
-        match is_passed_over(Event::TaskCreateEnter, || {
-            descriptor.as_ref()?.known_region()
-        }) {
-            true => None,
-            false => event(descriptor, create_task),
-        }
-    };
-    std::ptr::without_provenance_mut(label.unwrap_or(0) as usize)
+    let known = move || unsafe { descriptor.as_ref()?.known_region() };
+    // SAFETY: as the caller promises.
+    let find = move |_| region_of(unsafe { descriptor.as_ref() }?);
+    let label = create(known, find);
+    std::ptr::without_provenance_mut(label as usize)
 }
 
 /// A task starts to be executed whose creation gave this.
@@ -170,7 +190,7 @@ pub(super) fn begin_task(thread: &'static Thread, task: &'static Region) {
 
 /// A task is created. Gives its label in the trace, or 0.
 #[inline(always)]
-pub(super) fn create_task(thread: &'static Thread, region: &'static Region) -> u64 {
+fn create_task(thread: &'static Thread, region: &'static Region) -> u64 {
     report(Event::TaskCreateEnter, thread, region);
     thread.trace_create()
 }

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::boundary::event_of;
 use super::gomp::own;
-use super::pomp::{begin_created_task, report};
+use super::pomp::{begin_execution, report};
 use crate::measure::errno;
-use crate::measure::passed::{end_of_task_is_passed_over, task_is_passed_over};
+use crate::measure::passed::end_of_task_is_passed_over;
 use crate::measure::region::{self, Region};
 use crate::measure::shared::{SharedRef, leak};
 use profile::event::Event;
@@ -36,7 +36,7 @@ pub(super) struct TaskFunction {
     number: usize,
 }
 
-/// By the numbers of their stubs.
+/// The functions that are known, by the numbers of their stubs.
 static KNOWN: [SharedRef<TaskFunction>; STUBS] = [const { SharedRef::none() }; STUBS];
 /// How many of them there are.
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
@@ -50,6 +50,7 @@ impl TaskFunction {
         })
     }
 
+    /// The same, if it is known already.
     fn known(function: usize, region: &'static Region) -> Option<&'static Self> {
         let number = NUMBER.load(Ordering::Acquire);
         let mut known = KNOWN.iter().take(number).filter_map(SharedRef::get);
@@ -129,12 +130,7 @@ unsafe extern "C-unwind" fn run(first: usize, second: usize, place: usize) -> c_
         return 0;
     };
     let region = body.region;
-    if !task_is_passed_over(|| region.known_execution()) {
-        event_of(
-            |_| Some(region),
-            |thread, region| begin_created_task(thread, region, 0),
-        );
-    }
+    begin_execution(|| Some(region), |_| Some(region), 0);
     let around = own::enter(body.function);
     // SAFETY: the program made the task of this function; the runtime calls it with these.
     let result = unsafe {

@@ -61,7 +61,7 @@ impl RegionDilation {
     /// A sentence that says how the region, of this kind, is measured at less cost; none if
     /// it can't be.
     pub(crate) fn cheaper(&self, kind: RegionKind) -> Option<String> {
-        // Of tasks it also decides whether anything is entered in them.
+        // Whether tasks are sampled also depends on what is entered in them.
         let is_task = kind.group() == RegionKind::Task.group();
         if kind.may_be_sampled() && !is_task && self.passed_pairs == 0 {
             return Some(

@@ -377,7 +377,7 @@ kinds! {
         names: ("TASKLOOP", "TASKLOOP"),
         group: "task",
         columns: Block,
-        costs: [(OwnTime, SYNCH, "making and awaiting the tasks of")],
+        costs: [(OwnTime, SYNCH, "creating and waiting for the tasks of")],
         advice: &[(Mgmt, "The tasks are small for their cost: give the loop a grainsize.")],
         pomp2: As("taskwait"),
     }
