@@ -247,6 +247,12 @@ impl RegionKind {
         matches!(self, Self::TaskExec | Self::UntiedTaskExec)
     }
 
+    /// Whether it is the creation of explicit tasks, one at a time.
+    #[must_use]
+    pub const fn is_task_creation(self) -> bool {
+        matches!(self, Self::Task | Self::UntiedTask)
+    }
+
     /// Whether only some of many short instances are timed (`ROMP_BUDGET`): of constructs
     /// that none waits for at a barrier, and of tasks that stay on their thread.
     #[must_use]

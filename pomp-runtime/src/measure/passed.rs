@@ -32,6 +32,10 @@ pub(crate) struct Sampler {
     /// The construct that is passed over at the moment, if one is.
     open: SharedRef<Region>,
     phase: AtomicU8,
+    /// If that is the execution of a task in a creation that is passed over: the creation, and
+    /// the thread's place there.
+    outer: SharedRef<Region>,
+    outer_place: SharedU64,
     random: SharedU64,
     /// How many entries are in use.
     used: SharedU64,
@@ -136,6 +140,8 @@ impl Sampler {
             place: SharedU64::new(0),
             open: SharedRef::none(),
             phase: AtomicU8::new(0),
+            outer: SharedRef::none(),
+            outer_place: SharedU64::new(0),
             random: SharedU64::new(0x9e37_79b9_7f4a_7c15),
             used: SharedU64::new(0),
             teams: SharedU64::new(0),
@@ -203,9 +209,57 @@ impl Sampler {
         self.open.get().is_some()
     }
 
-    /// The entry of the instance that is passed over at the moment.
-    fn open_entry(&self) -> Option<&Entry> {
-        Some(self.entry(self.open.get()?, self.place.get()))
+    /// The node of the instance that is passed over at the moment.
+    fn open_node(&self) -> Option<&'static Node> {
+        self.entry(self.open.get()?, self.place.get()).node.get()
+    }
+
+    /// The node of the creation in which a task is executed, both passed over.
+    fn outer_node(&self) -> Option<&'static Node> {
+        let place = self.outer_place.get();
+        self.entry(self.outer.get()?, place).node.get()
+    }
+
+    /// Counts an instance at a place, if one is to be passed over there.
+    #[inline(always)]
+    fn counts(&self, region: &'static Region, place: u64) -> bool {
+        let entry = self.entry(region, place);
+        let left = entry.left.load(Ordering::Relaxed);
+        let is_passed_over = left > 0 && entry.region.is(region) && entry.place.get() == place;
+        if is_passed_over {
+            entry.left.store(left - 1, Ordering::Relaxed);
+        }
+        is_passed_over
+    }
+
+    /// A task is executed in a creation that is passed over.
+    fn passes_over_within_creation(&self, execution: &'static Region) -> bool {
+        let Some(creation) = self.open.get().filter(|open| open.kind.is_task_creation()) else {
+            return false;
+        };
+        let Some(node) = self.open_node() else {
+            return false;
+        };
+        let place = place_of(node, PseudoRegion::Main as u8);
+        let is_passed_over = self.outer.get().is_none() && self.counts(execution, place);
+        if is_passed_over {
+            self.outer_place.set(self.place.get());
+            self.outer.set(Some(creation));
+            self.place.set(place);
+            self.open.set(Some(execution));
+        }
+        is_passed_over
+    }
+
+    /// The execution of a task ends that is passed over.
+    #[inline(always)]
+    fn ends_execution(&self) {
+        let outer = self.outer.get();
+        self.open.set(outer);
+        if outer.is_some() {
+            self.place.set(self.outer_place.get());
+            self.outer.set(None);
+        }
     }
 
     /// The thread goes elsewhere.
@@ -251,7 +305,15 @@ pub(crate) fn is_passed_over(
 /// execution.
 #[inline(always)]
 pub(crate) fn task_is_passed_over(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
-    is_passed_over_by(Action::Open(PseudoRegion::Main), find, Thread::knows_place)
+    passes_over_by(
+        true,
+        find,
+        Thread::knows_place,
+        |thread, execution| match thread.sampler.is_passing() {
+            true => thread.sampler.passes_over_within_creation(execution),
+            false => thread.passes_over_whole(execution, PseudoRegion::Main),
+        },
+    )
 }
 
 /// The same of its end.
@@ -259,7 +321,13 @@ pub(crate) fn task_is_passed_over(find: impl FnOnce() -> Option<&'static Region>
 pub(crate) fn end_of_task_is_passed_over(
     find: impl FnOnce() -> Option<&'static Region> + Copy,
 ) -> bool {
-    is_passed_over_by(Event::TaskEnd.action(), find, Thread::knows_place)
+    passes_over_by(false, find, Thread::knows_place, |thread, execution| {
+        let is_open = thread.sampler.open.is(execution);
+        if is_open {
+            thread.sampler.ends_execution();
+        }
+        is_open
+    })
 }
 
 #[inline(always)]
@@ -268,6 +336,19 @@ fn is_passed_over_by(
     find: impl FnOnce() -> Option<&'static Region> + Copy,
     knows_place: impl FnOnce(&'static Thread) -> bool + Copy,
 ) -> bool {
+    let begins = matches!(action, Action::Open(_));
+    passes_over_by(begins, find, knows_place, |thread, region| {
+        thread.passes_over(action, region)
+    })
+}
+
+#[inline(always)]
+fn passes_over_by(
+    begins: bool,
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+    knows_place: impl FnOnce(&'static Thread) -> bool + Copy,
+    passes_over: impl FnOnce(&'static Thread, &'static Region) -> bool + Copy,
+) -> bool {
     // Asked first: a thread that may be cancelled at any instruction goes no further.
     if !state::is_quick() {
         return false;
@@ -275,11 +356,10 @@ fn is_passed_over_by(
     let Some(thread) = thread::current() else {
         return false;
     };
-    let begins = matches!(action, Action::Open(_));
     if !begins && !thread.sampler.is_passing() || !knows_place(thread) {
         return false;
     }
-    find().is_some_and(|region| thread.passes_over(action, region))
+    find().is_some_and(|region| passes_over(thread, region))
 }
 
 /// Whether an event is of a construct that can be passed over. Waits are what users want
@@ -352,15 +432,10 @@ impl Thread {
     #[inline(always)]
     fn passes_over_whole(&'static self, region: &'static Region, phase: PseudoRegion) -> bool {
         let sampler = &self.sampler;
-        let place = sampler.place.get();
-        let entry = sampler.entry(region, place);
-        let left = entry.left.load(Ordering::Relaxed);
-        let is_of_this_place = entry.region.is(region) && entry.place.get() == place;
         // What begins in an instance that is passed over is at a place of its own.
-        if left == 0 || !is_of_this_place || sampler.is_passing() {
+        if sampler.is_passing() || !sampler.counts(region, sampler.place.get()) {
             return false;
         }
-        entry.left.store(left - 1, Ordering::Relaxed);
         sampler.phase.store(phase as u8, Ordering::Relaxed);
         sampler.open.set(Some(region));
         true
@@ -412,15 +487,16 @@ impl Thread {
         if self.is_paused() {
             return;
         }
-        let node = sampler.open_entry().and_then(|entry| entry.node.get());
-        let (Some(node), Some(ticks)) = (node, coarse_clock::elapsed(first, steps, now())) else {
+        let Some(ticks) = coarse_clock::elapsed(first, steps, now()) else {
             return;
         };
-        node.span(PseudoRegion::Main).ticks.add(ticks);
         // Its count is in that of all instances that are passed over.
         let phase = pseudo_region(sampler.phase.load(Ordering::Relaxed));
-        if phase != PseudoRegion::Main {
-            node.span(phase).ticks.add(ticks);
+        if let Some(node) = sampler.open_node() {
+            node.adds_to_passed(phase, ticks);
+        }
+        if let Some(node) = sampler.outer_node() {
+            node.adds_to_passed(PseudoRegion::Main, ticks);
         }
     }
 
@@ -447,13 +523,28 @@ impl Thread {
     /// Something happens in an instance that is passed over: it is put on the stack.
     pub(super) fn put_on_stack(&'static self) {
         let sampler = &self.sampler;
-        let node = sampler.open_entry().and_then(|entry| entry.node.get());
+        let phase = sampler.phase.load(Ordering::Relaxed);
+        let outer = sampler.outer_node();
+        let open = sampler.open_node();
+        sampler.outer.set(None);
         sampler.open.set(None);
-        let frame = self.top().and_then(|top| top.frame_above());
-        if let (Some(node), Some(frame)) = (node, frame) {
-            frame.begin(Role::Counted, node, 0);
-            frame.set_within(sampler.phase.load(Ordering::Relaxed));
-            self.set_top(frame);
+        for (node, phase) in [(outer, PseudoRegion::Main as u8), (open, phase)] {
+            let frame = self.top().and_then(Frame::frame_above);
+            if let (Some(node), Some(frame)) = (node, frame) {
+                frame.begin(Role::Counted, node, 0);
+                frame.set_within(phase);
+                self.set_top(frame);
+            }
+        }
+    }
+}
+
+impl Node {
+    /// What is known of the time of instances that are passed over, of one of their parts.
+    pub(super) fn adds_to_passed(&self, part: PseudoRegion, ticks: u64) {
+        self.span(PseudoRegion::Main).ticks.add(ticks);
+        if part != PseudoRegion::Main {
+            self.span(part).ticks.add(ticks);
         }
     }
 }

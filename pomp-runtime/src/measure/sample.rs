@@ -90,7 +90,15 @@ impl Sample {
     /// A part of the instance that is being timed.
     pub(super) fn part(&self, part: u8, ticks: u64) {
         if let Some(current) = self.current.get(usize::from(part)) {
-            current.set(ticks);
+            current.set(current.get().wrapping_add(ticks));
+        }
+    }
+
+    /// Something was timed in a part of the instance that is being timed.
+    pub(super) fn has_held(&self, part: PseudoRegion, ticks: u64) {
+        self.part(PseudoRegion::Main as u8, ticks.wrapping_neg());
+        if part != PseudoRegion::Main {
+            self.part(part as u8, ticks.wrapping_neg());
         }
     }
 
@@ -98,15 +106,22 @@ impl Sample {
     pub(super) fn add(&self, ticks: u64) {
         self.timed.add(1);
         self.part(PseudoRegion::Main as u8, ticks);
+        // Clocks of several processors may differ a little.
+        let parts = self.current.each_ref().map(|current| {
+            let ticks = current.get().cast_signed().max(0);
+            current.set(0);
+            ticks as f64
+        });
         let weight = self.weight.get() as f64;
-        if ticks < coarse_clock::always_noticed() {
+        let ticks = parts[PseudoRegion::Main as usize];
+        if ticks < coarse_clock::always_noticed() as f64 {
             self.drawn.add(1.0);
-            self.ticks.add(ticks as f64);
-            self.squares.add(ticks as f64 * ticks as f64);
+            self.ticks.add(ticks);
+            self.squares.add(ticks * ticks);
             self.weights.add(weight);
             self.squared_weights.add(weight * weight);
-            for (sum, current) in self.weighted.iter().zip(&self.current) {
-                sum.add(weight * current.get() as f64);
+            for (sum, part) in self.weighted.iter().zip(parts) {
+                sum.add(weight * part);
             }
         }
     }

@@ -22,7 +22,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use profile::region_kind::PseudoRegion;
+use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::frame::{Frame, Role};
 use super::passed::parts;
@@ -30,7 +30,7 @@ use super::sample::Sample;
 use super::shared::leak;
 use super::thread::Thread;
 use super::{coarse_clock, cost};
-use crate::measure::calls::tree::Node;
+use crate::measure::calls::tree::{Node, pseudo_region};
 
 /// From so many instances on a node can be sampled: they say whether it is worth it.
 const MANY: u64 = 4096;
@@ -73,7 +73,7 @@ pub(super) fn cost_of_pair() -> u64 {
 /// Samples a node from now on if it is hot and small. Looked at now and then.
 #[inline]
 pub(crate) fn consider(node: &'static Node) {
-    if !is_on() || node.is_special() || !node.is_leaf() {
+    if !is_on() || node.is_special() || !holds_short_tasks_only(node) {
         return;
     }
     let seq = node.span(PseudoRegion::Seq);
@@ -84,6 +84,20 @@ pub(crate) fn consider(node: &'static Node) {
     if main.count.get() >= MANY {
         consider_hot(node, main.count.get(), main.ticks.get());
     }
+}
+
+/// Whether nothing happens in a node, except that a creation executes tasks at once in which
+/// nothing happens.
+fn holds_short_tasks_only(node: &'static Node) -> bool {
+    let is_short_task = |child: &Node| {
+        let region = child.region();
+        child.is_leaf() && region.is_some_and(|region| region.kind == RegionKind::TaskExec)
+    };
+    node.is_leaf()
+        || node
+            .region()
+            .is_some_and(|region| region.kind.is_task_creation())
+            && node.children().all(is_short_task)
 }
 
 /// Requests for chunks are told of at the member's frame, so it has to be there.
@@ -134,6 +148,29 @@ fn consider_hot(node: &'static Node, count: u64, ticks: u64) {
     sample.timed.set(count);
     node.set_sample(sample);
     coarse_clock::start();
+}
+
+impl Frame {
+    /// Of an instance that is timed by sample, or passed over: something that was timed in it
+    /// has ended. That time is known, and is in no estimate.
+    #[cold]
+    pub(super) fn has_held(&'static self, ticks: u64) {
+        let Some(node) = self.node() else { return };
+        let part = pseudo_region(self.within());
+        if self.role() == Role::Sampled {
+            if let Some(sample) = node.sample() {
+                sample.has_held(part, ticks);
+            }
+            return;
+        }
+        node.adds_to_passed(part, ticks);
+        let around = self
+            .below()
+            .filter(|below| matches!(below.role(), Role::Sampled | Role::Counted));
+        if let Some(around) = around {
+            around.has_held(ticks);
+        }
+    }
 }
 
 impl Thread {

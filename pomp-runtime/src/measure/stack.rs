@@ -289,8 +289,10 @@ impl Thread {
     pub(super) fn drop_timed_frame(&'static self, frame: &'static Frame, at: u64) {
         if let Some(below) = frame.below() {
             self.set_top(below);
-            if below.role() == Role::Ended {
-                below.tell_last_task(Some(at));
+            match below.role() {
+                Role::Ended => below.tell_last_task(Some(at)),
+                Role::Sampled | Role::Counted => below.has_held(at.wrapping_sub(frame.start())),
+                _ => {}
             }
         }
     }

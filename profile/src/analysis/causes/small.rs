@@ -16,8 +16,9 @@ pub(super) const SMALL: f64 = 100_000.0;
 /// Part of its elapsed time that its team, or its barrier, must cost.
 pub(super) const COSTS: f64 = 0.25;
 
-/// Part of what a team costs that is won where different regions are joined: a barrier
-/// between them stays.
+/// Part of what a team costs that is won where different regions are joined, since a barrier
+/// between them stays; or where they are kept serial, since the runtime still makes a team of
+/// one thread for each (measured with libgomp: 264 ns of 570).
 const JOINED: f64 = 0.5;
 
 /// A parallel region, and what it does at a time.
@@ -143,7 +144,7 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
         // Three pairs of events are on the path of every instance.
         let measuring = 3.0 * pair_cost * region.instances as f64;
         let serial = region.wall - region.useful;
-        let likely = (serial.max(part * lost.likely) - measuring).max(0.0);
+        let likely = (part * serial.max(lost.likely) - measuring).max(0.0);
         amount += Amount {
             lost: lost.lost,
             likely,
