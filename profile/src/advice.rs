@@ -18,6 +18,11 @@ const AT_RUN_TIME: &str = "OMP_SCHEDULE chooses how its iterations are handed ou
 pub const TOO_FEW_TASKS: &str = "There were not enough of them to keep all threads busy: make \
                                  more and smaller ones, or let more threads create them.";
 
+/// For a wait in which threads executed tasks that have `depend` clauses.
+pub const TASKS_IN_ORDER: &str = "There were not enough of them that could run at the same time: \
+                                  let fewer tasks depend on each other, make more and smaller \
+                                  ones, or let more threads create them.";
+
 /// For a wait that is longer than the work in front of it.
 pub const TOO_LITTLE_WORK: &str = "Threads came late to it. Either it is too short to pay for \
                                    its team: make it longer, merge it with its neighbours, or \

@@ -165,7 +165,7 @@ fn processors_that_were_busy_bound_what_can_be_won() {
 #[test]
 fn a_short_wait_is_doubted_where_threads_had_no_processor_for_as_long() {
     // 2 of 100 s to win, 4 s lost.
-    let uneven = || team(&[Kind::Loop], vec![loop_of(1, [[42, 0], [38, 4]])]);
+    let uneven = || team(&[Kind::Loop], vec![loop_of(1, [[6, 0], [2, 4]])]);
     assert_eq!(
         found(&busy(uneven(), 3, 2)),
         [(CauseKind::Imbalance, Some(1), 2)]
@@ -177,6 +177,18 @@ fn a_short_wait_is_doubted_where_threads_had_no_processor_for_as_long() {
         found(&busy(much(), 4, 2)),
         [(CauseKind::Imbalance, Some(1), 10)]
     );
+}
+
+#[test]
+fn work_that_is_almost_even_is_no_cause() {
+    let kinds = |most, least| -> Vec<CauseKind> {
+        let rows = [[most, 0], [least, most - least]];
+        let found = found(&team(&[Kind::Loop], vec![loop_of(1, rows)]));
+        found.into_iter().map(|(kind, ..)| kind).collect()
+    };
+    // As much as two processors differ with different ways to memory.
+    assert_eq!(kinds(80, 72), []);
+    assert_eq!(kinds(80, 68), [CauseKind::Imbalance]);
 }
 
 #[test]

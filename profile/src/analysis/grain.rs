@@ -1,7 +1,7 @@
 //! Whether tasks are worth creating: what it takes to create them against the
 //! work that they do.
 
-use super::tree::Tree;
+use super::tree::{Tree, TreeNode};
 use crate::columns::Quantity;
 use crate::model::{Profile, Region};
 use crate::order;
@@ -10,6 +10,10 @@ use crate::region_kind::RegionKind;
 /// A task whose creation takes more than this part of its work is too small:
 /// two threads that share such tasks are not much faster than one without.
 const TOO_MUCH: f64 = 0.5;
+
+/// Elapsed time up to which a wait for a task can be what the runtime takes to hand it out, in
+/// nanoseconds: LLVM's takes 600 for a task that another thread created.
+const HANDED_OUT_NS: u64 = 1500;
 
 /// The tasks of one construct, all threads together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,13 +30,18 @@ pub struct Grain {
     /// Time in them, without what they create, wait for, or call, and without
     /// what it costs to measure these.
     pub work_ns: u64,
+    /// Threads that may have waited at the same time.
+    threads: u64,
 }
 
 impl Grain {
     /// Whether the tasks are too small to be worth creating.
     #[must_use]
     pub fn is_too_small(&self) -> bool {
+        let most_to_hand_out = HANDED_OUT_NS.saturating_mul(self.threads);
+        let is_handed_out = self.mean_waiting_ns() <= most_to_hand_out;
         self.creation_ns as f64 > TOO_MUCH * self.work_ns as f64
+            || is_handed_out && self.cost_ns() > self.work_ns
     }
 
     /// Time that was spent on them beside their work.
@@ -51,6 +60,12 @@ impl Grain {
     #[must_use]
     pub fn mean_creation_ns(&self) -> u64 {
         self.creation_ns / self.tasks.max(1)
+    }
+
+    /// Mean time that threads waited for one, in nanoseconds.
+    #[must_use]
+    pub fn mean_waiting_ns(&self) -> u64 {
+        self.waiting_ns / self.tasks.max(1)
     }
 }
 
@@ -81,21 +96,29 @@ pub(crate) fn grains(profile: &Profile, tree: &Tree<'_>) -> Vec<Grain> {
                 creation_ns: own[creation].1.saturating_sub(waited_at_most),
                 waiting_ns: 0,
                 work_ns,
+                threads: u64::from(profile.run.max_threads.max(1)),
             })
         })
         .collect();
-    share_waits(&mut grains, waits(profile, &own));
+    share_waits(&mut grains, waits(tree));
     order::by_key(&mut grains, |grain| {
         (std::cmp::Reverse(grain.cost_ns()), grain.region)
     });
     grains
 }
 
-/// How long threads waited for tasks, without those that they executed meanwhile.
-fn waits(profile: &Profile, own: &[(u64, u64)]) -> u64 {
-    let regions = profile.regions.iter().zip(own);
-    let waits = regions.filter(|(region, _)| region.kind == RegionKind::Taskwait);
-    waits.map(|(_, (_, ns))| ns).sum()
+/// How long threads waited for tasks, without those that they executed meanwhile: at
+/// `taskwait`, and at barriers at which any thread executed some.
+fn waits(tree: &Tree<'_>) -> u64 {
+    let of = |node: &TreeNode<'_>| -> u64 {
+        let wait = match node.kind {
+            RegionKind::Taskwait => Quantity::OwnTime,
+            _ if node.executors().any(|it| it.nested.tasks > 0) => Quantity::BarrierTime,
+            _ => return 0,
+        };
+        node.executors().map(|it| wait.inclusive(&it)).sum()
+    };
+    tree.nodes.iter().map(of).sum()
 }
 
 fn share_waits(grains: &mut [Grain], waits: u64) {

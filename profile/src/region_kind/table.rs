@@ -35,7 +35,8 @@ const CREATE: &str = "creating the tasks of";
 /// For a loop that hands out its iterations in equal parts. Which thread touches which
 /// memory first is decided by such loops, so that only chunks are changed.
 pub(crate) const SMALLER_CHUNKS: &str = "Hand out its iterations in smaller parts: try \
-                              schedule(static,CHUNK) or schedule(guided).";
+                              schedule(static,CHUNK) or schedule(guided). If there are only a \
+                              few, collapse its nest, or share out an inner loop.";
 const EQUAL_WORK: &str = "Give each thread the same amount of work, or let a loop or tasks in the region \
     spread it.";
 const SHORTER_SECTIONS: &str = "Split the longest sections, or turn the sections into tasks.";
@@ -332,7 +333,7 @@ kinds! {
         columns: Guarded,
         costs: [(EnterTime, SYNCH, WAIT), (ExitTime, MGMT, LEAVE)],
         advice: &[
-            (Synch, "Try schedule(static,1), so that turns come soon, and do less in the ordered part."),
+            (Synch, "Do only what must happen in order in the ordered part, and try schedule(static,1), so that turns come soon."),
         ],
         pomp2: Same,
     }

@@ -1,5 +1,7 @@
 //! A parallel region of 80 s in a run of 100 s with two threads, and what is found in it.
 
+#![allow(dead_code)] // Each user needs a part of it.
+
 use profile::analysis::{Cause, CauseKind, Report};
 use profile::model::{Node, Profile, Row, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};

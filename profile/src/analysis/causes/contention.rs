@@ -11,6 +11,7 @@ use crate::columns::Quantity;
 use crate::model::{Contention, GuardKind};
 use crate::overheads::Category;
 use crate::region_kind::RegionKind;
+use crate::schedule::Schedule;
 
 /// Constructs for which threads queue.
 const QUEUES: &[(RegionKind, Kind, &str)] = &[
@@ -25,6 +26,10 @@ const MOSTLY: f64 = 0.7;
 
 /// What an atomic update takes without contention, in nanoseconds: about 20 cycles.
 const UPDATE_NS: f64 = 6.0;
+
+/// For an ordered region whose turns cannot come sooner.
+const ORDERED_ONLY: &str = "Do only what must happen in order in the ordered part, and the rest \
+                            before it.";
 
 /// One cause per thing that is queued for.
 pub(super) fn queues(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
@@ -206,7 +211,25 @@ fn most(counts: impl Iterator<Item = (usize, u64)>) -> Option<(usize, u64)> {
     sums.max_by_key(|&(number, sum)| (sum, std::cmp::Reverse(number)))
 }
 
+/// Whether the turns of an ordered region come one iteration after the other already.
+fn turns_come_soon(facts: &Facts<'_, '_>, region: usize) -> bool {
+    let nodes = &facts.tree.nodes;
+    let mut loops = nodes.iter().filter(|node| node.region == region);
+    let around = loops.find_map(|node| {
+        let parent = nodes[node.parent?].region;
+        facts.profile.regions[parent].schedule.as_deref()
+    });
+    around.is_some_and(|schedule| {
+        let schedule = Schedule::of(schedule);
+        match schedule.chunk {
+            Some(chunk) => chunk == "1",
+            None => schedule.is("dynamic"),
+        }
+    })
+}
+
 fn remedy(facts: &Facts<'_, '_>, kind: Kind, region: usize) -> String {
+    let turns_come_soon = || turns_come_soon(facts, region);
     let region = &facts.profile.regions[region];
     let doacross = || {
         let directive = region.directive.as_deref().unwrap_or_default();
@@ -217,6 +240,7 @@ fn remedy(facts: &Facts<'_, '_>, kind: Kind, region: usize) -> String {
                                         in each of them, or start the ones that others wait \
                                         for sooner."
             .to_owned(),
+        Kind::Ordered if turns_come_soon() => ORDERED_ONLY.to_owned(),
         _ => advice(region.kind, Category::Synch, None)
             .unwrap_or_default()
             .to_owned(),

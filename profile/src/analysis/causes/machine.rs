@@ -43,7 +43,11 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     let mut amount = useful_without(facts, kind, &scheduling);
     amount += serial_without(facts, &scheduling, &mut list);
     amount += by_chance(facts, kind, &scheduling, &mut list);
-    if facts.share(amount.upper) < BUSY {
+    let win = match kind {
+        Kind::NoProcessor => amount.likely,
+        _ => amount.upper,
+    };
+    if facts.share(win) < BUSY {
         return;
     }
     if kind == Kind::NoProcessor {

@@ -7,6 +7,10 @@ use crate::columns::Quantity;
 /// How much more than the others one thread must have for it to be the one.
 const STANDS_OUT: f64 = 0.5;
 
+/// The difference between the threads with most and least work that may be none of the
+/// program's, as a part of the most (a copy of arrays on two processors: up to 0.1).
+const SLIGHT: f64 = 0.12;
+
 /// The shape of what threads had to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -28,6 +32,14 @@ pub(super) struct Spread {
     pub(super) shape: Shape,
     pub(super) most: (usize, u64),
     pub(super) least: (usize, u64),
+}
+
+impl Spread {
+    /// Whether equal work can take so different a time: on processors that do not have the
+    /// same way to memory, or that others use meanwhile.
+    pub(super) fn is_slight(&self) -> bool {
+        ((self.most.1 - self.least.1) as f64) < SLIGHT * self.most.1 as f64
+    }
 }
 
 /// Work and wait of each thread of a construct.

@@ -31,12 +31,15 @@ pub(super) fn small(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
         regions,
     };
     let tasks: u64 = small.iter().map(|grain| grain.tasks).sum();
-    let what = format!(
+    let mut what = format!(
         "{} worked for only {} each, and took {} each to create",
         count(tasks, "task"),
         time(worst.mean_work_ns()),
         time(worst.mean_creation_ns())
     );
+    if worst.waiting_ns > worst.creation_ns {
+        what += &format!(" and {} to hand out", time(worst.mean_waiting_ns()));
+    }
     let remedy = match facts.profile.regions[worst.region].kind {
         RegionKind::Taskloop => "Give the loop a grainsize, so that each task has more to do.",
         _ => {
@@ -48,6 +51,7 @@ pub(super) fn small(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
         ("tasks", tasks),
         ("work_each_ns", worst.mean_work_ns()),
         ("creation_each_ns", worst.mean_creation_ns()),
+        ("waiting_each_ns", worst.mean_waiting_ns()),
     ]);
     vec![cause.saying(what, remedy)]
 }

@@ -4,11 +4,12 @@
 use super::ledger::{Entry, Ledger, largest};
 use super::shape::{self, Shape};
 use super::{Cause, Facts, Kind, Place};
-use crate::advice::{TOO_FEW_TASKS, TOO_LITTLE_WORK, advice, for_loop};
+use crate::advice::{TASKS_IN_ORDER, TOO_FEW_TASKS, TOO_LITTLE_WORK, advice, for_loop};
 use crate::analysis::remedy::{EXPLAINS, tasks_while_waiting, too_little_work};
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, time};
 use crate::columns::{Quantity, occupied};
+use crate::model::Region;
 use crate::overheads::Category;
 use crate::region_kind::RegionKind;
 
@@ -42,13 +43,13 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
         return Some(
             cause
                 .showing(&[("tasks_ns", tasks)])
-                .saying(what, TOO_FEW_TASKS),
+                .saying(what, too_few_tasks(facts)),
         );
     }
     if entry.is_of(WAITS_FOR_TASKS) {
         let cause = facts.cause(Kind::TooFewTasks, at(), taken);
         let what = "threads waited for tasks that others executed";
-        return Some(cause.saying(what, TOO_FEW_TASKS));
+        return Some(cause.saying(what, too_few_tasks(facts)));
     }
     // A loop without a barrier before this one explains more than how little this one does.
     if let Some(other) = sibling(facts, entry) {
@@ -68,6 +69,23 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
         );
     }
     Some(own(facts, taken, entry))
+}
+
+/// What to try where there were too few tasks.
+fn too_few_tasks(facts: &Facts<'_, '_>) -> &'static str {
+    let mut creations = facts
+        .profile
+        .regions
+        .iter()
+        .filter(|region| region.kind.is_task_creation());
+    let depends = |region: &Region| {
+        let directive = region.directive.as_deref().unwrap_or_default();
+        directive.to_ascii_lowercase().contains("depend")
+    };
+    match creations.any(depends) {
+        true => TASKS_IN_ORDER,
+        false => TOO_FEW_TASKS,
+    }
 }
 
 /// What the wait is in itself.
@@ -97,9 +115,9 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
         };
         let evidence = [("most_ns", spread.most.1), ("least_ns", spread.least.1)];
         let cause = cause.showing(&evidence).saying(what, remedy);
-        return match spread.shape {
-            Shape::Turns => cause.by_chance(),
-            _ => cause,
+        return match spread.shape == Shape::Turns || spread.is_slight() {
+            true => cause.by_chance(),
+            false => cause,
         };
     }
     let remedy = advice(region.kind, entry.category, region.schedule.as_deref());

@@ -1,0 +1,87 @@
+//! What is advised follows from what the source says already.
+
+mod by_hand;
+mod team;
+
+use by_hand::{node, row};
+use profile::analysis::CauseKind;
+use profile::model::Profile;
+use profile::region_kind::{PseudoRegion, RegionKind as Kind};
+use team::{causes, found, loop_of, team, times};
+
+use PseudoRegion::{Body, Enter, Ibarr, Main};
+
+#[test]
+fn a_loop_whose_turns_come_soon_is_not_told_to_let_them_come_soon() {
+    let remedy = |schedule: &str| {
+        let queue = row(2, &[(Main, 60), (Enter, 40), (Body, 20)]);
+        let ordered = node(Some(1), 2, Body, vec![queue]);
+        let mut profile = team(
+            &[Kind::Loop, Kind::Ordered],
+            vec![loop_of(1, [[80, 0], [80, 0]]), ordered],
+        );
+        profile.regions[1].schedule = Some(schedule.to_owned());
+        let cause = causes(&profile).remove(0);
+        assert_eq!(cause.kind, CauseKind::Ordered);
+        cause.remedy
+    };
+    for schedule in ["static", "", "guided", "dynamic,8"] {
+        assert!(
+            remedy(schedule).contains("schedule(static,1)"),
+            "{schedule}"
+        );
+    }
+    for schedule in ["static,1", "monotonic: dynamic", "DYNAMIC, 1"] {
+        assert!(!remedy(schedule).contains("schedule"), "{schedule}");
+    }
+}
+
+#[test]
+fn tasks_that_depend_on_each_other_are_not_only_to_be_more() {
+    let profile = |directive: &str| -> Profile {
+        let single = node(
+            Some(0),
+            1,
+            Body,
+            vec![
+                row(1, &[(Main, 80), (Body, 1), (Ibarr, 79)]),
+                row(2, &[(Main, 80), (Ibarr, 80)]),
+            ],
+        );
+        let executed = node(Some(1), 3, Ibarr, vec![row(1, &[(Main, 79)])]);
+        let kinds = [Kind::Single, Kind::Task, Kind::TaskExec];
+        let mut profile = team(&kinds, vec![single, executed]);
+        profile.regions[2].directive = Some(directive.to_owned());
+        profile
+    };
+    let remedy = |directive| causes(&profile(directive)).remove(0).remedy;
+    assert_eq!(found(&profile("omp task"))[0].0, CauseKind::TooFewTasks);
+    assert!(!remedy("omp task").contains("depend"));
+    assert!(remedy("OMP TASK DEPEND(INOUT: A)").contains("let fewer tasks depend on each other"));
+}
+
+#[test]
+fn tasks_that_take_longer_to_hand_out_than_they_work_are_too_small() {
+    let kind = |tasks: u64, work: u64| {
+        let executed = |thread| times(thread, Main, tasks / 2, work);
+        let single = node(
+            Some(0),
+            1,
+            Body,
+            vec![
+                row(1, &[(Main, 80), (Body, 1), (Ibarr, 79)]),
+                row(2, &[(Main, 80), (Ibarr, 80)]),
+            ],
+        );
+        let executions = node(Some(1), 3, Ibarr, vec![executed(1), executed(2)]);
+        let kinds = [Kind::Single, Kind::Task, Kind::TaskExec];
+        let mut profile = team(&kinds, vec![single, executions]);
+        profile.regions[3].begin = profile.regions[2].begin;
+        found(&profile)[0].0
+    };
+    // 1.2 us of 160 s a task, of which it works for a quarter or for most.
+    assert_eq!(kind(130_000_000, 20), CauseKind::SmallTasks);
+    assert_eq!(kind(130_000_000, 60), CauseKind::TooFewTasks);
+    // A thousand tasks do not take a tenth of a second each to hand out.
+    assert_eq!(kind(1_000, 20), CauseKind::TooFewTasks);
+}
