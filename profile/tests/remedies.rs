@@ -9,7 +9,7 @@ use profile::model::Profile;
 use profile::region_kind::{PseudoRegion, RegionKind as Kind};
 use team::{causes, found, loop_of, team, times};
 
-use PseudoRegion::{Body, Enter, Ibarr, Main};
+use PseudoRegion::{Body, Enter, Ibarr, Main, Seq};
 
 #[test]
 fn a_loop_whose_turns_come_soon_is_not_told_to_let_them_come_soon() {
@@ -84,4 +84,46 @@ fn tasks_that_take_longer_to_hand_out_than_they_work_are_too_small() {
     assert_eq!(kind(130_000_000, 60), CauseKind::TooFewTasks);
     // A thousand tasks do not take a tenth of a second each to hand out.
     assert_eq!(kind(1_000, 20), CauseKind::TooFewTasks);
+}
+
+#[test]
+fn who_came_late_is_told_from_who_had_more_to_do() {
+    let what = |times| causes(&team(&[Kind::Loop], vec![loop_of(1, times)])).remove(0);
+    let late = what([[40, 0], [40, 40]]);
+    assert!(late.what.contains("thread 0->0 came late"), "{}", late.what);
+    assert!(!late.remedy.contains("schedule"), "{}", late.remedy);
+    let more = what([[80, 0], [40, 40]]);
+    assert!(more.what.contains("thread 0->0 worked"), "{}", more.what);
+    let turns = what([[40, 40], [40, 40]]);
+    assert!(turns.what.contains("turns"), "{}", turns.what);
+}
+
+#[test]
+fn one_thread_may_wait_for_tasks_that_others_execute() {
+    let waits = row(1, &[(Main, 80), (Body, 1), (Ibarr, 79)]);
+    let of = |kind| {
+        found(&team(
+            &[kind],
+            vec![node(Some(0), 1, Body, vec![waits.clone()])],
+        ))
+    };
+    assert_eq!(of(Kind::Taskgroup), [(CauseKind::TooFewTasks, Some(1), 40)]);
+    // Of a single that one thread executed alone, nobody waited.
+    assert_eq!(of(Kind::Single), []);
+}
+
+#[test]
+fn a_region_that_holds_teams_is_not_small() {
+    let member = |thread| row(thread, &[(Main, 80), (Enter, 60), (Body, 20)]);
+    let kinds = |holds: bool| -> Vec<CauseKind> {
+        let mut profile = team(&[Kind::Parallel], Vec::new());
+        let nested = vec![times(1, Seq, 20, 20)];
+        if holds {
+            profile.nodes.push(node(Some(0), 1, Body, nested));
+        }
+        profile.nodes[0].rows = vec![times(0, Seq, 1_000_000, 80), member(1), member(2)];
+        found(&profile).into_iter().map(|(kind, ..)| kind).collect()
+    };
+    assert!(kinds(false).contains(&CauseKind::SmallRegions));
+    assert!(!kinds(true).contains(&CauseKind::SmallRegions));
 }

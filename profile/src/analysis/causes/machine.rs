@@ -267,7 +267,8 @@ fn within_others(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [C
 
 /// Takes over the waits that come of it, as many as it explains: for each thread that has
 /// no processor, all others may wait. Where threads share processors in turns, none of
-/// them is late for it: what differs in sum has a reason of its own.
+/// them is late for it: what differs in sum, and a thread that is always late, has a reason of
+/// its own.
 fn by_chance(
     facts: &Facts<'_, '_>,
     kind: Kind,
@@ -277,10 +278,12 @@ fn by_chance(
     let others = facts.overheads.threads.saturating_sub(1);
     let mut explains = scheduling.ready_ns.saturating_mul(others);
     let mut amount = Amount::default();
-    for cause in causes
-        .iter_mut()
-        .filter(|cause| cause.doubt == Doubt::ByChance)
-    {
+    let is_doubted = |cause: &&mut Cause| match cause.doubt {
+        Doubt::ByChance => true,
+        Doubt::LateThread => kind != Kind::Oversubscription,
+        Doubt::None | Doubt::NoProcessor => false,
+    };
+    for cause in causes.iter_mut().filter(is_doubted) {
         if kind == Kind::Oversubscription && differs(cause, scheduling) {
             continue;
         }

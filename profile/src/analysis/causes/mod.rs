@@ -86,6 +86,8 @@ enum Doubt {
     None,
     /// Threads were ready without a processor for as long as the wait lasted.
     NoProcessor,
+    /// A thread was late, and not for what it had to do in the construct.
+    LateThread,
     /// Threads were late without a reason of their own.
     ByChance,
 }
@@ -95,7 +97,7 @@ impl Doubt {
     fn least_win(self) -> f64 {
         match self {
             Self::None => NEGLIGIBLE,
-            Self::NoProcessor => machine::BUSY,
+            Self::NoProcessor | Self::LateThread => machine::BUSY,
             Self::ByChance => BY_CHANCE,
         }
     }
@@ -227,9 +229,13 @@ impl Place {
 }
 
 impl Cause {
-    fn by_chance(mut self) -> Self {
-        self.doubt = Doubt::ByChance;
+    fn doubted(mut self, doubt: Doubt) -> Self {
+        self.doubt = doubt;
         self
+    }
+
+    fn by_chance(self) -> Self {
+        self.doubted(Doubt::ByChance)
     }
 
     /// Adds what is to win for the same reason. What both lost may be the same time.

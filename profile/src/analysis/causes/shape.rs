@@ -11,6 +11,9 @@ const STANDS_OUT: f64 = 0.5;
 /// program's, as a part of the most (a copy of arrays on two processors: up to 0.1).
 const SLIGHT: f64 = 0.12;
 
+/// What a thread waits that is always the late one, as a part of the mean wait, at most.
+const LATE: f64 = 0.2;
+
 /// The shape of what threads had to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -22,6 +25,8 @@ pub(super) enum Shape {
     One,
     /// None of these.
     Uneven,
+    /// All the same: one thread came late.
+    Late,
     /// All the same in sum: threads took turns in being late.
     Turns,
 }
@@ -32,6 +37,8 @@ pub(super) struct Spread {
     pub(super) shape: Shape,
     pub(super) most: (usize, u64),
     pub(super) least: (usize, u64),
+    /// Who waited least: the thread that came last most often.
+    pub(super) last: usize,
 }
 
 impl Spread {
@@ -76,11 +83,19 @@ pub(super) fn of(table: &Table) -> Option<Spread> {
     let least = rows.iter().map(work).min_by_key(|it| it.1)?;
     let works: Vec<u64> = rows.iter().map(|(_, work, _)| *work).collect();
     let waited: u64 = rows.iter().map(|(_, _, wait)| *wait).sum();
+    let &(last, _, least_wait) = rows.iter().min_by_key(|(_, _, wait)| *wait)?;
+    let mean_wait = waited as f64 / rows.len() as f64;
     let shape = match (uneven(&rows) as f64) < EXPLAINS * waited as f64 {
+        true if (least_wait as f64) < LATE * mean_wait => Shape::Late,
         true => Shape::Turns,
         false => shape(&works, most.1),
     };
-    Some(Spread { shape, most, least })
+    Some(Spread {
+        shape,
+        most,
+        least,
+        last,
+    })
 }
 
 fn shape(works: &[u64], most: u64) -> Shape {

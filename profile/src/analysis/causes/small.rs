@@ -68,10 +68,15 @@ fn candidates(facts: &Facts<'_, '_>) -> Vec<Region> {
     let mut instances = vec![0; facts.profile.regions.len()];
     let wall = facts.elapsed_by_region();
     let mut is_nested = vec![true; facts.profile.regions.len()];
+    let mut holds_teams = vec![false; facts.profile.regions.len()];
     for node in &facts.tree.nodes {
         if node.kind.is_parallel() && !node.inside_itself {
             instances[node.region] += node.rows().map(|row| row.row.seq().count).sum::<u64>();
             is_nested[node.region] &= node.scope.is_some();
+        }
+        // Its work is that of the teams in it.
+        if let Some(scope) = node.scope.filter(|_| node.kind.is_parallel()) {
+            holds_teams[facts.tree.nodes[scope].region] = true;
         }
     }
     let rows = facts
@@ -80,7 +85,7 @@ fn candidates(facts: &Facts<'_, '_>) -> Vec<Region> {
         .iter()
         .zip(&facts.efficiency.regions);
     let regions = rows
-        .filter(|(row, _)| !row.is_outside)
+        .filter(|(row, _)| !row.is_outside && !holds_teams[row.region])
         .map(|(row, (_, of))| Region {
             region: row.region,
             instances: instances[row.region],

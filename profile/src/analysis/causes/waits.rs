@@ -3,7 +3,7 @@
 
 use super::ledger::{Entry, Ledger, largest};
 use super::shape::{self, Shape};
-use super::{Cause, Facts, Kind, Place};
+use super::{Cause, Doubt, Facts, Kind, Place};
 use crate::advice::{TASKS_IN_ORDER, TOO_FEW_TASKS, TOO_LITTLE_WORK, advice, for_loop};
 use crate::analysis::remedy::{EXPLAINS, tasks_while_waiting, too_little_work};
 use crate::analysis::tree::TreeNode;
@@ -99,6 +99,14 @@ fn of_construct(entry: &Entry) -> Kind {
     }
 }
 
+/// Executions of a region by all threads.
+fn executions(facts: &Facts<'_, '_>, region: usize) -> u64 {
+    facts.table(region).map_or(0, |table| {
+        let column = table.column(Quantity::ExecCount);
+        column.map_or(0, |column| table.sum[column])
+    })
+}
+
 fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
     let kind = of_construct(entry);
     let region = &facts.profile.regions[entry.region];
@@ -110,21 +118,25 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
         let what = uneven(facts, &spread, is_loop);
         let remedy = match (spread.shape, is_loop) {
             (Shape::Turns, _) => TURNS,
+            (Shape::Late, _) => LATE,
             (_, true) => for_loop(region.schedule.as_deref()),
             _ => advice(region.kind, entry.category, None).unwrap_or_default(),
         };
         let evidence = [("most_ns", spread.most.1), ("least_ns", spread.least.1)];
         let cause = cause.showing(&evidence).saying(what, remedy);
-        return match spread.shape == Shape::Turns || spread.is_slight() {
-            true => cause.by_chance(),
-            false => cause,
-        };
+        let members = facts
+            .table(entry.region)
+            .map_or(1, |it| it.rows().count() as u64);
+        return cause.doubted(match spread.shape {
+            Shape::Turns => Doubt::ByChance,
+            Shape::Late if executions(facts, entry.region) < OFTEN * members => Doubt::ByChance,
+            Shape::Late => Doubt::LateThread,
+            _ if spread.is_slight() => Doubt::ByChance,
+            _ => Doubt::None,
+        });
     }
     let remedy = advice(region.kind, entry.category, region.schedule.as_deref());
-    let times = facts.table(entry.region).map_or(0, |table| {
-        let column = table.column(Quantity::ExecCount);
-        column.map_or(0, |column| table.sum[column])
-    });
+    let times = executions(facts, entry.region);
     let each = entry.amount.lost / times.max(1);
     let what = match kind {
         Kind::Single => "one thread worked in it while the others waited".to_owned(),
@@ -170,6 +182,13 @@ fn all_wait(facts: &Facts<'_, '_>, entry: &Entry) -> bool {
     (least as f64) * (waits.len() as f64) >= EXPLAINS * waited as f64
 }
 
+/// Executions from which on it is no chance that the same thread is late.
+const OFTEN: u64 = 3;
+
+/// For a thread that is late.
+const LATE: &str = "See what it does before: share that out, let tasks do it, or let the others \
+                    go on where they need not wait.";
+
 /// For threads that are late in turns.
 const TURNS: &str = "No thread is late again and again: see whether iterations differ from one \
                      execution to the next, and whether other programs used the processors.";
@@ -178,6 +197,10 @@ fn uneven(facts: &Facts<'_, '_>, spread: &shape::Spread, is_loop: bool) -> Strin
     let name = |thread: usize| &facts.threads[thread];
     let what = match (spread.shape, is_loop) {
         (Shape::Turns, _) => return "threads took turns in being late".to_owned(),
+        (Shape::Late, _) => {
+            let late = name(spread.last);
+            return format!("all had as much to do in it, but thread {late} came late");
+        }
         (Shape::Rising, true) => "later iterations take longer: ",
         (Shape::Falling, true) => "earlier iterations take longer: ",
         (Shape::One, _) => "one thread had much more to do than the others: ",
