@@ -38,10 +38,14 @@ impl Grain {
     /// Whether the tasks are too small to be worth creating.
     #[must_use]
     pub fn is_too_small(&self) -> bool {
-        let most_to_hand_out = HANDED_OUT_NS.saturating_mul(self.threads);
-        let is_handed_out = self.mean_waiting_ns() <= most_to_hand_out;
         self.creation_ns as f64 > TOO_MUCH * self.work_ns as f64
-            || is_handed_out && self.cost_ns() > self.work_ns
+            || self.waits_are_handing_out() && self.cost_ns() > self.work_ns
+    }
+
+    /// Whether the waits for them can be what the runtime takes to hand them out.
+    #[must_use]
+    pub fn waits_are_handing_out(&self) -> bool {
+        self.mean_waiting_ns() <= HANDED_OUT_NS.saturating_mul(self.threads)
     }
 
     /// Time that was spent on them beside their work.

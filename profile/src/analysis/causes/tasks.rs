@@ -37,7 +37,7 @@ pub(super) fn small(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
         time(worst.mean_work_ns()),
         time(worst.mean_creation_ns())
     );
-    if worst.waiting_ns > worst.creation_ns {
+    if worst.waits_are_handing_out() && worst.waiting_ns > worst.creation_ns {
         what += &format!(" and {} to hand out", time(worst.mean_waiting_ns()));
     }
     let remedy = match facts.profile.regions[worst.region].kind {
