@@ -305,15 +305,9 @@ pub(crate) fn is_passed_over(
 /// execution.
 #[inline(always)]
 pub(crate) fn task_is_passed_over(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
-    passes_over_by(
-        true,
-        find,
-        Thread::knows_place,
-        |thread, execution| match thread.sampler.is_passing() {
-            true => thread.sampler.passes_over_within_creation(execution),
-            false => thread.passes_over_whole(execution, PseudoRegion::Main),
-        },
-    )
+    passes_over_by(true, find, Thread::knows_place, |thread, execution| {
+        thread.passes_over_execution(execution)
+    })
 }
 
 /// The same of its end.
@@ -322,11 +316,7 @@ pub(crate) fn end_of_task_is_passed_over(
     find: impl FnOnce() -> Option<&'static Region> + Copy,
 ) -> bool {
     passes_over_by(false, find, Thread::knows_place, |thread, execution| {
-        let is_open = thread.sampler.open.is(execution);
-        if is_open {
-            thread.sampler.ends_execution();
-        }
-        is_open
+        thread.passes_over_end_of_execution(execution)
     })
 }
 
@@ -427,6 +417,25 @@ impl Thread {
             }
             _ => false,
         }
+    }
+
+    /// The same of the begin of a task's execution.
+    #[inline(always)]
+    pub(crate) fn passes_over_execution(&'static self, execution: &'static Region) -> bool {
+        match self.sampler.is_passing() {
+            true => self.sampler.passes_over_within_creation(execution),
+            false => self.passes_over_whole(execution, PseudoRegion::Main),
+        }
+    }
+
+    /// The same of its end.
+    #[inline(always)]
+    pub(crate) fn passes_over_end_of_execution(&'static self, execution: &'static Region) -> bool {
+        let is_open = self.sampler.open.is(execution);
+        if is_open {
+            self.sampler.ends_execution();
+        }
+        is_open
     }
 
     #[inline(always)]
