@@ -332,6 +332,8 @@ fn is_passed_over_by(
     })
 }
 
+/// Whether `passes_over` counts an event that begins something or does not, if the thread is
+/// in a state to ask.
 #[inline(always)]
 fn passes_over_by(
     begins: bool,
@@ -549,7 +551,7 @@ impl Thread {
 }
 
 impl Node {
-    /// What is known of the time of instances that are passed over, of one of their parts.
+    /// Adds time that is known of instances that are passed over, to one of their parts.
     pub(super) fn adds_to_passed(&self, part: PseudoRegion, ticks: u64) {
         self.span(PseudoRegion::Main).ticks.add(ticks);
         if part != PseudoRegion::Main {

@@ -285,6 +285,7 @@ impl Snapshot {
             Role::Construct | Role::Sampled | Role::Recursive => {
                 additions[PseudoRegion::Main as usize].add(ticks);
                 self.add_instance(frame.node(), ticks);
+                self.holds(frame.below(), ticks);
                 if let Some(entry) = self.additions(frame.entry()) {
                     entry[PseudoRegion::Main as usize].add(ticks);
                 }
@@ -292,8 +293,20 @@ impl Snapshot {
             Role::Fork => {
                 self.join_later(frame, ticks, measured);
                 self.add_instance(frame.node(), ticks);
+                self.holds(frame.below(), ticks);
             }
             Role::Member => additions[EXIT].add(measured.wrapping_neg()),
+        }
+    }
+
+    /// Instances that are passed over contain something that is still open.
+    fn holds(&mut self, around: Option<&'static Frame>, ticks: u64) {
+        let passed = std::iter::successors(around, |frame| frame.below())
+            .take_while(|frame| frame.role() == Role::Counted);
+        for frame in passed {
+            if let Some(additions) = self.additions(frame.node()) {
+                additions[PseudoRegion::Main as usize].ticks += ticks;
+            }
         }
     }
 

@@ -173,6 +173,28 @@ fn a_task_is_passed_over_with_the_creation_that_executes_it() {
 }
 
 #[test]
+fn what_is_open_at_the_end_is_in_the_creation_that_is_passed_over() {
+    let t = sampled_thread();
+    let (create, user) = (region("task", 1), region("userRegion", 2));
+    let mut at = 10;
+    for _ in 0..MANY {
+        task(t, create, at, 3, || {});
+        at += 9;
+    }
+    let execution = create.execution().unwrap();
+    let end = 100 * at;
+    let mut profile = None;
+    task(t, create, at, 3, || {
+        event(t, UserBegin, user, at + 4);
+        profile = Some(profile_at(end, &[t], &[create, execution, user]));
+    });
+    let profile = profile.unwrap();
+    let [created, executed, inner] = ["task", "taskexec", "userRegion"].map(|it| row(&profile, it));
+    assert_eq!(inner.main.ns, end - at - 4);
+    assert!(created.main.ns >= executed.main.ns && executed.main.ns >= inner.main.ns);
+}
+
+#[test]
 fn call_paths_are_told_apart() {
     let t = sampled_thread();
     let (outer, atomic) = (region("userRegion", 1), region("atomic", 2));

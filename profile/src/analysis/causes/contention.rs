@@ -214,12 +214,12 @@ fn most(counts: impl Iterator<Item = (usize, u64)>) -> Option<(usize, u64)> {
 /// Whether the turns of an ordered region come one iteration after the other already.
 fn turns_come_soon(facts: &Facts<'_, '_>, region: usize) -> bool {
     let nodes = &facts.tree.nodes;
-    let mut loops = nodes.iter().filter(|node| node.region == region);
-    let around = loops.find_map(|node| {
+    let mut its = nodes.iter().filter(|node| node.region == region);
+    let of_loop_around = its.find_map(|node| {
         let parent = nodes[node.parent?].region;
         facts.profile.regions[parent].schedule.as_deref()
     });
-    around.is_some_and(|schedule| {
+    of_loop_around.is_some_and(|schedule| {
         let schedule = Schedule::of(schedule);
         match schedule.chunk {
             Some(chunk) => chunk == "1",
