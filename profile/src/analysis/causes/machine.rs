@@ -87,7 +87,7 @@ fn doubt_short_waits(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mu
     let explains = scheduling.ready_ns.saturating_mul(others);
     for cause in causes.iter_mut().filter(|cause| cause.is_wait) {
         if cause.lost.ns <= explains {
-            cause.doubt = cause.doubt.max(Doubt::NoProcessor);
+            cause.doubt = cause.doubt.max(Doubt::Short);
         }
     }
 }
@@ -281,7 +281,7 @@ fn by_chance(
     let is_doubted = |cause: &&mut Cause| match cause.doubt {
         Doubt::ByChance => true,
         Doubt::LateThread => kind != Kind::Oversubscription,
-        Doubt::None | Doubt::NoProcessor => false,
+        Doubt::None | Doubt::Short => false,
     };
     for cause in causes.iter_mut().filter(is_doubted) {
         if kind == Kind::Oversubscription && differs(cause, scheduling) {

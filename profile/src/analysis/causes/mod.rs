@@ -84,8 +84,9 @@ pub struct Cause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Doubt {
     None,
-    /// Threads were ready without a processor for as long as the wait lasted.
-    NoProcessor,
+    /// A short wait may come of the machine or the runtime: threads were ready without a
+    /// processor for as long, or took that long to find tasks.
+    Short,
     /// A thread was late, and not for what it had to do in the construct.
     LateThread,
     /// Threads were late without a reason of their own.
@@ -97,7 +98,7 @@ impl Doubt {
     fn least_win(self) -> f64 {
         match self {
             Self::None => NEGLIGIBLE,
-            Self::NoProcessor | Self::LateThread => machine::BUSY,
+            Self::Short | Self::LateThread => machine::BUSY,
             Self::ByChance => BY_CHANCE,
         }
     }

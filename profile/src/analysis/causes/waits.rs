@@ -39,7 +39,9 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
     };
     if let Some(tasks) = tasks_while_waiting(table, entry.cost.quantity) {
         let what = format!("meanwhile threads executed tasks for only {}", time(tasks));
-        let cause = facts.cause(Kind::TooFewTasks, at(), taken);
+        let cause = facts
+            .cause(Kind::TooFewTasks, at(), taken)
+            .doubted(Doubt::Short);
         return Some(
             cause
                 .showing(&[("tasks_ns", tasks)])
@@ -47,7 +49,9 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
         );
     }
     if entry.is_of(WAITS_FOR_TASKS) {
-        let cause = facts.cause(Kind::TooFewTasks, at(), taken);
+        let cause = facts
+            .cause(Kind::TooFewTasks, at(), taken)
+            .doubted(Doubt::Short);
         let what = "threads waited for tasks that others executed";
         return Some(cause.saying(what, too_few_tasks(facts)));
     }
