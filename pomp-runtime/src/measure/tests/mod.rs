@@ -5,6 +5,7 @@ mod chunk_requests;
 mod constructs;
 mod ended;
 mod locks;
+mod sampled_tasks;
 mod sampling;
 mod tasks;
 mod teams;
