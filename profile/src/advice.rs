@@ -18,7 +18,7 @@ const AT_RUN_TIME: &str = "OMP_SCHEDULE chooses how its iterations are handed ou
 pub const TOO_FEW_TASKS: &str = "There were not enough of them to keep all threads busy: make \
                                  more and smaller ones, or let more threads create them.";
 
-/// For a wait in which threads executed tasks that have `depend` clauses.
+/// For a wait in which threads executed tasks, if some have `depend` clauses.
 pub const TASKS_IN_ORDER: &str = "There were not enough of them that could run at the same time: \
                                   let fewer tasks depend on each other, make more and smaller \
                                   ones, or let more threads create them.";

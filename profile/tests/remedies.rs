@@ -5,7 +5,7 @@ mod team;
 
 use by_hand::{node, row};
 use profile::analysis::CauseKind;
-use profile::model::Profile;
+use profile::model::{Node, Profile};
 use profile::region_kind::{PseudoRegion, RegionKind as Kind};
 use team::{causes, found, loop_of, team, times};
 
@@ -36,21 +36,21 @@ fn a_loop_whose_turns_come_soon_is_not_told_to_let_them_come_soon() {
     }
 }
 
+/// A single in which one thread creates tasks in a second; both then wait.
+fn single_with_tasks() -> Node {
+    let rows = vec![
+        row(1, &[(Main, 80), (Body, 1), (Ibarr, 79)]),
+        row(2, &[(Main, 80), (Ibarr, 80)]),
+    ];
+    node(Some(0), 1, Body, rows)
+}
+
 #[test]
 fn tasks_that_depend_on_each_other_are_not_only_to_be_more() {
     let profile = |directive: &str| -> Profile {
-        let single = node(
-            Some(0),
-            1,
-            Body,
-            vec![
-                row(1, &[(Main, 80), (Body, 1), (Ibarr, 79)]),
-                row(2, &[(Main, 80), (Ibarr, 80)]),
-            ],
-        );
         let executed = node(Some(1), 3, Ibarr, vec![row(1, &[(Main, 79)])]);
         let kinds = [Kind::Single, Kind::Task, Kind::TaskExec];
-        let mut profile = team(&kinds, vec![single, executed]);
+        let mut profile = team(&kinds, vec![single_with_tasks(), executed]);
         profile.regions[2].directive = Some(directive.to_owned());
         profile
     };
@@ -64,18 +64,9 @@ fn tasks_that_depend_on_each_other_are_not_only_to_be_more() {
 fn tasks_that_take_longer_to_hand_out_than_they_work_are_too_small() {
     let kind = |tasks: u64, work: u64| {
         let executed = |thread| times(thread, Main, tasks / 2, work);
-        let single = node(
-            Some(0),
-            1,
-            Body,
-            vec![
-                row(1, &[(Main, 80), (Body, 1), (Ibarr, 79)]),
-                row(2, &[(Main, 80), (Ibarr, 80)]),
-            ],
-        );
         let executions = node(Some(1), 3, Ibarr, vec![executed(1), executed(2)]);
         let kinds = [Kind::Single, Kind::Task, Kind::TaskExec];
-        let mut profile = team(&kinds, vec![single, executions]);
+        let mut profile = team(&kinds, vec![single_with_tasks(), executions]);
         profile.regions[3].begin = profile.regions[2].begin;
         found(&profile)[0].0
     };

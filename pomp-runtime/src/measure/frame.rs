@@ -230,7 +230,7 @@ impl Frame {
     }
 
     #[inline(always)]
-    pub(super) fn within(&self) -> u8 {
+    pub(crate) fn within(&self) -> u8 {
         self.phase.load(Ordering::Relaxed)
     }
 

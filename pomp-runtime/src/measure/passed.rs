@@ -73,6 +73,14 @@ impl Entry {
         self.node.is(node)
     }
 
+    /// How many instances of a construct at a place are still to be passed over, if it is of
+    /// these and there are any.
+    #[inline(always)]
+    fn left_of(&self, region: &'static Region, place: u64) -> Option<u32> {
+        let left = self.left.load(Ordering::Relaxed);
+        (left > 0 && self.region.is(region) && self.place.get() == place).then_some(left)
+    }
+
     /// Instances that were passed over since that was last told.
     fn passed(&self) -> u64 {
         let left = self.left.load(Ordering::Relaxed);
@@ -193,10 +201,9 @@ impl Sampler {
     ) -> Option<&'static Node> {
         let place = self.place.get();
         let entry = self.entry(region, place);
-        let left = entry.left.load(Ordering::Relaxed);
-        let is_of_this_place = entry.region.is(region) && entry.place.get() == place;
+        let left = entry.left_of(region, place)?;
         let guard = entry.guard.load(Ordering::Relaxed);
-        if left == 0 || !is_of_this_place || guard != address && guard != SEVERAL {
+        if guard != address && guard != SEVERAL {
             return None;
         }
         entry.left.store(left - 1, Ordering::Relaxed);
@@ -222,14 +229,13 @@ impl Sampler {
 
     /// Counts an instance at a place, if one is to be passed over there.
     #[inline(always)]
-    fn counts(&self, region: &'static Region, place: u64) -> bool {
+    fn counts_at(&self, region: &'static Region, place: u64) -> bool {
         let entry = self.entry(region, place);
-        let left = entry.left.load(Ordering::Relaxed);
-        let is_passed_over = left > 0 && entry.region.is(region) && entry.place.get() == place;
-        if is_passed_over {
+        let left = entry.left_of(region, place);
+        if let Some(left) = left {
             entry.left.store(left - 1, Ordering::Relaxed);
         }
-        is_passed_over
+        left.is_some()
     }
 
     /// A task is executed in a creation that is passed over.
@@ -241,7 +247,7 @@ impl Sampler {
             return false;
         };
         let place = place_of(node, PseudoRegion::Main as u8);
-        let is_passed_over = self.outer.get().is_none() && self.counts(execution, place);
+        let is_passed_over = self.outer.get().is_none() && self.counts_at(execution, place);
         if is_passed_over {
             self.outer_place.set(self.place.get());
             self.outer.set(Some(creation));
@@ -444,7 +450,7 @@ impl Thread {
     fn passes_over_whole(&'static self, region: &'static Region, phase: PseudoRegion) -> bool {
         let sampler = &self.sampler;
         // What begins in an instance that is passed over is at a place of its own.
-        if sampler.is_passing() || !sampler.counts(region, sampler.place.get()) {
+        if sampler.is_passing() || !sampler.counts_at(region, sampler.place.get()) {
             return false;
         }
         sampler.phase.store(phase as u8, Ordering::Relaxed);
@@ -504,10 +510,10 @@ impl Thread {
         // Its count is in that of all instances that are passed over.
         let phase = pseudo_region(sampler.phase.load(Ordering::Relaxed));
         if let Some(node) = sampler.open_node() {
-            node.adds_to_passed(phase, ticks);
+            node.add_known_time(phase, ticks);
         }
         if let Some(node) = sampler.outer_node() {
-            node.adds_to_passed(PseudoRegion::Main, ticks);
+            node.add_known_time(PseudoRegion::Main, ticks);
         }
     }
 
@@ -552,7 +558,7 @@ impl Thread {
 
 impl Node {
     /// Adds time that is known of instances that are passed over, to one of their parts.
-    pub(super) fn adds_to_passed(&self, part: PseudoRegion, ticks: u64) {
+    pub(super) fn add_known_time(&self, part: PseudoRegion, ticks: u64) {
         self.span(PseudoRegion::Main).ticks.add(ticks);
         if part != PseudoRegion::Main {
             self.span(part).ticks.add(ticks);

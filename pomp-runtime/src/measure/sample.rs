@@ -94,8 +94,8 @@ impl Sample {
         }
     }
 
-    /// Something was timed in a part of the instance that is being timed.
-    pub(super) fn has_held(&self, part: PseudoRegion, ticks: u64) {
+    /// Leaves out of the instance that is being timed what was timed in one of its parts.
+    pub(super) fn leave_out(&self, part: PseudoRegion, ticks: u64) {
         self.part(PseudoRegion::Main as u8, ticks.wrapping_neg());
         if part != PseudoRegion::Main {
             self.part(part as u8, ticks.wrapping_neg());
@@ -106,7 +106,7 @@ impl Sample {
     pub(super) fn add(&self, ticks: u64) {
         self.timed.add(1);
         self.part(PseudoRegion::Main as u8, ticks);
-        // Clocks of several processors may differ a little.
+        // Clocks of several processors differ a little, so what is left can be less than nothing.
         let parts = self.current.each_ref().map(|current| {
             let ticks = current.get().cast_signed().max(0);
             current.set(0);

@@ -73,7 +73,7 @@ pub(super) fn cost_of_pair() -> u64 {
 /// Samples a node from now on if it is hot and small. Looked at now and then.
 #[inline]
 pub(crate) fn consider(node: &'static Node) {
-    if !is_on() || node.is_special() || !holds_short_tasks_only(node) {
+    if !is_on() || node.is_special() || !holds_at_most_leaf_tasks(node) {
         return;
     }
     let seq = node.span(PseudoRegion::Seq);
@@ -88,7 +88,7 @@ pub(crate) fn consider(node: &'static Node) {
 
 /// Whether nothing happens in a node, except that a creation executes tasks at once in which
 /// nothing happens.
-fn holds_short_tasks_only(node: &'static Node) -> bool {
+fn holds_at_most_leaf_tasks(node: &'static Node) -> bool {
     let is_short_task = |child: &Node| {
         let region = child.region();
         child.is_leaf() && region.is_some_and(|region| region.kind == RegionKind::TaskExec)
@@ -154,21 +154,18 @@ impl Frame {
     /// Of an instance that is timed by sample, or passed over: something that was timed in it
     /// has ended. That time is known, and is in no estimate.
     #[cold]
-    pub(super) fn has_held(&'static self, ticks: u64) {
-        let Some(node) = self.node() else { return };
-        let part = pseudo_region(self.within());
-        if self.role() == Role::Sampled {
-            if let Some(sample) = node.sample() {
-                sample.has_held(part, ticks);
+    pub(super) fn add_inner_time(&'static self, ticks: u64) {
+        let mut around = Some(self);
+        while let Some(frame) = around
+            && let Some(node) = frame.node()
+        {
+            let part = pseudo_region(frame.within());
+            match (frame.role(), node.sample()) {
+                (Role::Counted, _) => node.add_known_time(part, ticks),
+                (Role::Sampled, Some(sample)) => return sample.leave_out(part, ticks),
+                _ => return,
             }
-            return;
-        }
-        node.adds_to_passed(part, ticks);
-        let around = self
-            .below()
-            .filter(|below| matches!(below.role(), Role::Sampled | Role::Counted));
-        if let Some(around) = around {
-            around.has_held(ticks);
+            around = frame.below();
         }
     }
 }

@@ -291,7 +291,9 @@ impl Thread {
             self.set_top(below);
             match below.role() {
                 Role::Ended => below.tell_last_task(Some(at)),
-                Role::Sampled | Role::Counted => below.has_held(at.wrapping_sub(frame.start())),
+                Role::Sampled | Role::Counted => {
+                    below.add_inner_time(at.wrapping_sub(frame.start()));
+                }
                 _ => {}
             }
         }

@@ -13,7 +13,7 @@ use profile::region_kind::PseudoRegion;
 use crate::measure::calls::distribution::{Copies, Distribution};
 use crate::measure::calls::hash::Map;
 use crate::measure::calls::totals::{Recorded, Total, Totals};
-use crate::measure::calls::tree::{Node, Origin};
+use crate::measure::calls::tree::{Node, Origin, pseudo_region};
 use crate::measure::calls::waits::NodeWaits;
 use crate::measure::clock::Scale;
 use crate::measure::frame::{Frame, Role};
@@ -24,6 +24,7 @@ use crate::measure::{active, counters, pause};
 
 const EXIT: usize = PseudoRegion::Exit as usize;
 const IBARR: usize = PseudoRegion::Ibarr as usize;
+const MAIN: usize = PseudoRegion::Main as usize;
 
 /// Nodes that lie side by side.
 #[derive(Debug)]
@@ -283,29 +284,33 @@ impl Snapshot {
         match frame.role() {
             Role::Base | Role::Untimed | Role::Ended | Role::Counted => {}
             Role::Construct | Role::Sampled | Role::Recursive => {
-                additions[PseudoRegion::Main as usize].add(ticks);
+                additions[MAIN].add(ticks);
                 self.add_instance(frame.node(), ticks);
-                self.holds(frame.below(), ticks);
+                self.add_inner_time(frame.below(), ticks);
                 if let Some(entry) = self.additions(frame.entry()) {
-                    entry[PseudoRegion::Main as usize].add(ticks);
+                    entry[MAIN].add(ticks);
                 }
             }
             Role::Fork => {
                 self.join_later(frame, ticks, measured);
                 self.add_instance(frame.node(), ticks);
-                self.holds(frame.below(), ticks);
+                self.add_inner_time(frame.below(), ticks);
             }
             Role::Member => additions[EXIT].add(measured.wrapping_neg()),
         }
     }
 
-    /// Instances that are passed over contain something that is still open.
-    fn holds(&mut self, around: Option<&'static Frame>, ticks: u64) {
+    /// As [`Frame::add_inner_time`], of something that is still open.
+    fn add_inner_time(&mut self, around: Option<&'static Frame>, ticks: u64) {
         let passed = std::iter::successors(around, |frame| frame.below())
             .take_while(|frame| frame.role() == Role::Counted);
         for frame in passed {
+            let part = pseudo_region(frame.within()) as usize;
             if let Some(additions) = self.additions(frame.node()) {
-                additions[PseudoRegion::Main as usize].ticks += ticks;
+                additions[MAIN].ticks += ticks;
+                if part != MAIN {
+                    additions[part].ticks += ticks;
+                }
             }
         }
     }
@@ -321,7 +326,7 @@ impl Snapshot {
                 cost_ns: scale.to_ns(self.costs.get(&index).copied().unwrap_or(0)),
             });
         }
-        let count = self.totals(index)[PseudoRegion::Main as usize].count;
+        let count = self.totals(index)[MAIN].count;
         (sample.timed() < count).then(|| Estimate {
             timed: sample.timed(),
             error_ns: scale.to_ns(sample.of_passed(self.nodes[index], rest).error),
@@ -377,7 +382,7 @@ impl Snapshot {
             self.held += 1;
             if let Some(additions) = self.additions(Some(node)) {
                 additions[PseudoRegion::Body as usize].add(since(acquired, at));
-                additions[PseudoRegion::Main as usize].add(since(start, at));
+                additions[MAIN].add(since(start, at));
             }
             self.add_instance(Some(node), since(start, at));
         }
@@ -416,7 +421,7 @@ impl Snapshot {
             let Some(around) = entry.recursion() else {
                 continue;
             };
-            let within = self.totals(index)[PseudoRegion::Main as usize].ticks;
+            let within = self.totals(index)[MAIN].ticks;
             let twice = Total {
                 count: 0,
                 ticks: within.wrapping_neg(),
@@ -428,7 +433,7 @@ impl Snapshot {
                 };
                 node = parent;
                 if let Some(totals) = self.additions(Some(node)) {
-                    totals[PseudoRegion::Main as usize].join(twice);
+                    totals[MAIN].join(twice);
                     if part != PseudoRegion::Main {
                         totals[part as usize].join(twice);
                     }

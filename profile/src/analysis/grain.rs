@@ -160,8 +160,6 @@ fn own_times(profile: &Profile, tree: &Tree<'_>) -> Vec<(u64, u64)> {
 
 /// Whether a region creates the tasks of an execution.
 fn creates(region: &Region, execution: &Region) -> bool {
-    matches!(
-        region.kind,
-        RegionKind::Task | RegionKind::UntiedTask | RegionKind::Taskloop
-    ) && execution.is_of_construct(region)
+    (region.kind.is_task_creation() || region.kind == RegionKind::Taskloop)
+        && execution.is_of_construct(region)
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::ledger::{Entry, Ledger, largest};
-use super::{Cause, Facts, Kind, Place, queued};
+use super::{Cause, Facts, Kind, Place, mentions, queued};
 use crate::advice::advice;
 use crate::analysis::words::{count, percent, time};
 use crate::columns::Quantity;
@@ -231,10 +231,7 @@ fn turns_come_soon(facts: &Facts<'_, '_>, region: usize) -> bool {
 fn remedy(facts: &Facts<'_, '_>, kind: Kind, region: usize) -> String {
     let turns_come_soon = || turns_come_soon(facts, region);
     let region = &facts.profile.regions[region];
-    let doacross = || {
-        let directive = region.directive.as_deref().unwrap_or_default();
-        directive.contains("depend") || directive.contains("doacross")
-    };
+    let doacross = || mentions(region, "depend") || mentions(region, "doacross");
     match kind {
         Kind::Ordered if doacross() => "Iterations wait for those that they depend on: do more \
                                         in each of them, or start the ones that others wait \

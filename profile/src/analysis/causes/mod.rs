@@ -38,7 +38,7 @@ use super::tables::Table;
 use super::tree::Tree;
 use super::wall::Walls;
 use super::{NEGLIGIBLE, Share};
-use crate::model::Profile;
+use crate::model::{Profile, Region};
 use crate::order;
 use crate::overheads::Category;
 
@@ -218,6 +218,12 @@ impl Facts<'_, '_> {
             remedy: String::new(),
         }
     }
+}
+
+/// Whether a region's directive has a word, such as the name of a clause. Fortran has no case.
+fn mentions(region: &Region, word: &str) -> bool {
+    let directive = region.directive.as_deref().unwrap_or_default();
+    directive.to_ascii_lowercase().contains(word)
 }
 
 impl Place {

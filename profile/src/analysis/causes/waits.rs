@@ -3,13 +3,12 @@
 
 use super::ledger::{Entry, Ledger, largest};
 use super::shape::{self, Shape};
-use super::{Cause, Doubt, Facts, Kind, Place};
+use super::{Cause, Doubt, Facts, Kind, Place, mentions};
 use crate::advice::{TASKS_IN_ORDER, TOO_FEW_TASKS, TOO_LITTLE_WORK, advice, for_loop};
 use crate::analysis::remedy::{EXPLAINS, tasks_while_waiting, too_little_work};
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, time};
 use crate::columns::{Quantity, occupied};
-use crate::model::Region;
 use crate::overheads::Category;
 use crate::region_kind::RegionKind;
 
@@ -82,11 +81,7 @@ fn too_few_tasks(facts: &Facts<'_, '_>) -> &'static str {
         .regions
         .iter()
         .filter(|region| region.kind.is_task_creation());
-    let depends = |region: &Region| {
-        let directive = region.directive.as_deref().unwrap_or_default();
-        directive.to_ascii_lowercase().contains("depend")
-    };
-    match creations.any(depends) {
+    match creations.any(|region| mentions(region, "depend")) {
         true => TASKS_IN_ORDER,
         false => TOO_FEW_TASKS,
     }
