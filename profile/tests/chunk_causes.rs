@@ -7,7 +7,7 @@ mod by_hand;
 
 use by_hand::{SECOND, node, row, run};
 use profile::analysis::{CauseKind, Report};
-use profile::model::{Profile, Span};
+use profile::model::{Profile, Scheduling, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use PseudoRegion::{Body, Main, Seq};
@@ -54,6 +54,22 @@ fn time_in_requests_for_chunks_can_be_won() {
     assert_eq!(report.causes.notes, Vec::<String>::new());
     let said = report.summary.lines.join(" ");
     assert!(!said.contains("negligible"), "{said}");
+}
+
+#[test]
+fn time_in_requests_is_time_of_processors_that_can_be_won() {
+    let mut profile = asking(1_000_000_000, 60);
+    profile.run.processors = 1;
+    profile.run.scheduling = Some(Scheduling {
+        threads: 2,
+        run_ns: 100 * SECOND,
+        ready_ns: 60 * SECOND,
+        processors: 1,
+        ..Scheduling::default()
+    });
+    let causes = Report::new(&profile).causes.list;
+    let cause = causes.iter().find(|it| it.kind == CauseKind::SmallChunks);
+    assert_eq!(cause.unwrap().likely.ns, 60 * SECOND);
 }
 
 #[test]

@@ -118,3 +118,44 @@ fn a_region_that_holds_teams_is_not_small() {
     assert!(kinds(false).contains(&CauseKind::SmallRegions));
     assert!(!kinds(true).contains(&CauseKind::SmallRegions));
 }
+
+#[test]
+fn a_taskwait_for_each_task_is_one_cause_with_the_barrier_around_it() {
+    let profile = |waits: u64| {
+        let created = node(Some(1), 2, Body, vec![times(1, Main, 100, 1)]);
+        let waited = node(Some(1), 3, Body, vec![times(1, Main, waits, 40)]);
+        let executed = node(Some(1), 4, Ibarr, vec![times(2, Main, 100, 40)]);
+        let rows = vec![
+            row(1, &[(Main, 80), (Body, 80)]),
+            row(2, &[(Main, 80), (Ibarr, 80)]),
+        ];
+        let single = node(Some(0), 1, Body, rows);
+        let kinds = [Kind::Single, Kind::Task, Kind::Taskwait, Kind::TaskExec];
+        let mut profile = team(&kinds, vec![single, created, waited, executed]);
+        profile.regions[4].begin = profile.regions[2].begin;
+        profile
+    };
+    // 40 s in the taskwait and 40 s at the barrier, of two threads.
+    let expected = [(CauseKind::TooFewTasks, Some(1), 40)];
+    assert_eq!(found(&profile(100)), expected);
+    assert_eq!(found(&profile(4)), expected);
+    let remedy = |waits| causes(&profile(waits)).remove(0).remedy;
+    assert!(remedy(100).contains("one task at a time"));
+    assert!(!remedy(4).contains("one task at a time"));
+}
+
+#[test]
+fn a_small_region_costs_one_thread_its_team_too() {
+    let small = |instances: u64| {
+        let mut profile = team(&[], Vec::new());
+        let member = row(1, &[(Main, 80), (Enter, 30), (Body, 50)]);
+        profile.nodes[0].rows = vec![times(0, Seq, instances, 80), member];
+        let mut found = found(&profile);
+        found.retain(|it| it.0 == CauseKind::SmallRegions);
+        found
+    };
+    let expected = [(CauseKind::SmallRegions, Some(0), 30)];
+    assert_eq!(small(1_000_000), expected);
+    // Regions of 40 s are not small.
+    assert_eq!(small(2), []);
+}

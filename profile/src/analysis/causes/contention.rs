@@ -154,8 +154,14 @@ fn what(
         (Kind::Critical | Kind::Lock, Some(GuardKind::Critical | GuardKind::Lock)) => {
             evidence.extend([("held_ns", held), ("waited", waited)]);
             let held = crate::analysis::Share::of(held, duration);
+            // Several locks that are set at the same places can be held at the same time.
+            let (it, in_all) = match held.percent > 100.0 {
+                true => ("they were", " in all"),
+                false => ("it was", ""),
+            };
             format!(
-                "it was held for {} of the run, and {waited} of {times} entries had to wait{}",
+                "{it} held for {} of the run{in_all}, and {waited} of {times} entries had to \
+                 wait{}",
                 percent(held.percent),
                 guard.map_or_else(String::new, |guard| holder(facts, guard))
             )

@@ -162,10 +162,10 @@ impl Entry {
             here.lost += ns;
             here.likely += walls.weight(scope, row.row.thread) * net as f64;
         }
-        // Who is alone waits for nobody: that is the measurement's own time. But a thread that
-        // waits for tasks waits for those that others execute.
+        // A single thread waits for nobody: what it waits is the measurement's own time. But a
+        // thread that waits for tasks waits for those that others execute.
         let waits_for_threads = self.is_wait() && node.kind != RegionKind::Taskgroup;
-        if executors < 2 && (is_team || waits_for_threads) {
+        if executors < 2 && waits_for_threads {
             return;
         }
         let others = (executors as f64 - 1.0).max(1.0);

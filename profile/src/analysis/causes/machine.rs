@@ -95,8 +95,8 @@ fn doubt_short_waits(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mu
 /// The elapsed time that all causes together can win, in nanoseconds. With more threads than
 /// processors, another thread computes while one waits. Without the waits the processors
 /// still need as long for what all threads computed. The system's time is none of that: LLVM's
-/// threads wait by yielding.
-pub(super) fn most_to_win(facts: &Facts<'_, '_>) -> u64 {
+/// threads wait by yielding. Neither are requests for chunks, which the profile counts as work.
+pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     let duration = facts.overheads.duration_ns;
     let processors = u64::from(facts.profile.run.processors);
     let Some(scheduling) = scheduling(facts) else {
@@ -105,10 +105,14 @@ pub(super) fn most_to_win(facts: &Facts<'_, '_>) -> u64 {
     if !has_too_many_threads(facts) || kind(facts, &scheduling) == Kind::Affinity {
         return duration;
     }
-    let computing = (useful(facts) + facts.overheads.serial.ns as f64) as u64;
+    let requests = causes.iter().filter(|it| it.kind == Kind::SmallChunks);
+    let requests: u64 = requests.map(|cause| cause.lost.ns).sum();
+    let computing = useful(facts) + facts.overheads.serial.ns as f64;
     let waited = spun(facts, &scheduling).max(facts.profile.run.system_ns);
     let ran = scheduling.run_ns.saturating_sub(waited);
-    duration.saturating_sub(computing.min(ran) / processors)
+    let stays = (1.0 - requests as f64 / computing.max(1.0)).max(0.0);
+    let needed = computing.min(ran as f64) * stays / processors as f64;
+    duration.saturating_sub(needed as u64)
 }
 
 /// What the kernel says of all threads. Those that have ended are in the process's time on

@@ -158,6 +158,24 @@ impl Facts<'_, '_> {
         elapsed
     }
 
+    /// For each region the parallel one to whose teams it binds, if it is one alone.
+    fn binding_regions(&self) -> Vec<Option<usize>> {
+        let mut found: Vec<Option<Option<usize>>> = vec![None; self.profile.regions.len()];
+        for node in &self.tree.nodes {
+            let binding = match node.kind.is_parallel() {
+                true => Some(node.region),
+                false => node.scope.map(|scope| self.tree.nodes[scope].region),
+            };
+            let known = &mut found[node.region];
+            *known = match known {
+                None => Some(binding),
+                Some(other) if *other == binding => Some(binding),
+                Some(_) => Some(None),
+            };
+        }
+        found.into_iter().map(Option::flatten).collect()
+    }
+
     /// Percent of the run.
     fn share(&self, ns: f64) -> f64 {
         self.elapsed(ns).percent
@@ -245,6 +263,14 @@ impl Cause {
         self.doubted(Doubt::ByChance)
     }
 
+    fn amount(&self) -> Amount {
+        Amount {
+            lost: self.lost.ns,
+            likely: self.likely.ns as f64,
+            upper: self.upper.ns as f64,
+        }
+    }
+
     /// Adds what is to win for the same reason. What both lost may be the same time.
     fn add(&mut self, facts: &Facts<'_, '_>, amount: Amount) {
         let lost = self.lost.ns.max(amount.lost);
@@ -300,7 +326,8 @@ pub(crate) fn analyse(facts: &Facts<'_, '_>) -> Causes {
         causes.list.extend(detect(facts, &mut ledger));
     }
     machine::weigh(facts, &mut causes);
-    no_more_than(machine::most_to_win(facts), facts, &mut causes.list);
+    let most = machine::most_to_win(facts, &causes.list);
+    no_more_than(most, facts, &mut causes.list);
     spread(facts, &mut causes.list);
     causes.notes = handing_out::notes(facts, &causes.list);
     causes
@@ -326,11 +353,7 @@ fn spread(facts: &Facts<'_, '_>, list: &mut Vec<Cause>) {
         .collect();
     let mut amount = Amount::default();
     for cause in &minor {
-        amount += Amount {
-            lost: cause.lost.ns,
-            likely: cause.likely.ns as f64,
-            upper: cause.upper.ns as f64,
-        };
+        amount += cause.amount();
     }
     let mut regions: Vec<usize> = minor
         .iter()

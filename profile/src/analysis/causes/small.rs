@@ -40,10 +40,10 @@ const ONE_REGION: &str = "Put one parallel region around the loop that repeats i
 /// All regions that are too small as one cause, and as another the inner ones of which there
 /// are too many threads.
 pub(super) fn regions(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
-    let owners = owners(facts);
+    let binding = facts.binding_regions();
     let mut small: Vec<(Region, Vec<Entry>)> = Vec::new();
     for region in candidates(facts) {
-        let is_its = |entry: &Entry| owners[entry.region] == Some(region.region);
+        let is_its = |entry: &Entry| binding[entry.region] == Some(region.region);
         let cost: f64 = ledger
             .open()
             .filter(|entry| is_its(entry))
@@ -96,27 +96,9 @@ fn candidates(facts: &Facts<'_, '_>) -> Vec<Region> {
         });
     let is_small = |region: &Region| {
         let each = (region.instances.max(1) * region.members.max(1)) as f64;
-        region.instances >= REPEATED && region.members > 1 && region.useful / each <= SMALL
+        region.instances >= REPEATED && region.useful / each <= SMALL
     };
     regions.filter(is_small).collect()
-}
-
-/// For each region the parallel one whose teams alone execute it.
-fn owners(facts: &Facts<'_, '_>) -> Vec<Option<usize>> {
-    let mut owners: Vec<Option<Option<usize>>> = vec![None; facts.profile.regions.len()];
-    for node in &facts.tree.nodes {
-        let owner = match node.kind.is_parallel() {
-            true => Some(node.region),
-            false => node.scope.map(|scope| facts.tree.nodes[scope].region),
-        };
-        let known = &mut owners[node.region];
-        *known = match known {
-            None => Some(owner),
-            Some(other) if *other == owner => Some(owner),
-            Some(_) => Some(None),
-        };
-    }
-    owners.into_iter().map(Option::flatten).collect()
 }
 
 /// What an entry loses to the team itself: starting and ending it, and waits that no

@@ -19,7 +19,48 @@ const WAITS_FOR_TASKS: &[RegionKind] = &[RegionKind::Taskwait, RegionKind::Taskl
 pub(super) fn waits(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let waits = ledger.take_by_region(is_wait);
     let causes = waits.iter().filter_map(|taken| cause(facts, taken));
-    causes.collect()
+    with_waits_inside(facts, causes.collect())
+}
+
+/// Adds waits for tasks to the cause at the end of the construct around them. While one thread
+/// waits in a `taskwait` for the task of another, the others wait there for work.
+fn with_waits_inside(facts: &Facts<'_, '_>, causes: Vec<Cause>) -> Vec<Cause> {
+    let region = |cause: &Cause| cause.place.regions.first().copied();
+    let is_wait_for_tasks = |cause: &Cause| {
+        let kind = region(cause).map(|region| facts.profile.regions[region].kind);
+        cause.kind == Kind::TooFewTasks && kind.is_some_and(|kind| WAITS_FOR_TASKS.contains(&kind))
+    };
+    let (inner, mut outer): (Vec<Cause>, Vec<Cause>) =
+        causes.into_iter().partition(is_wait_for_tasks);
+    for mut cause in inner {
+        let is_around = |outer: &&mut Cause| {
+            let both = region(outer).zip(region(&cause));
+            let is_around = both.is_some_and(|(outer, inner)| encloses(facts, outer, inner));
+            outer.kind == Kind::TooFewTasks && is_around
+        };
+        match outer.iter_mut().find(is_around) {
+            Some(around) => {
+                if cause.likely.ns > around.likely.ns {
+                    std::mem::swap(around, &mut cause);
+                }
+                around.add(facts, cause.amount());
+                around.place.regions.extend(cause.place.regions);
+            }
+            None => outer.push(cause),
+        }
+    }
+    outer
+}
+
+/// Whether a region is entered within another.
+fn encloses(facts: &Facts<'_, '_>, outer: usize, inner: usize) -> bool {
+    let nodes = &facts.tree.nodes;
+    let mut its = nodes.iter().filter(|node| node.region == inner);
+    its.any(|node| {
+        let parent = |node: &TreeNode<'_>| node.parent.map(|parent| &nodes[parent]);
+        let mut around = std::iter::successors(parent(node), |&node| parent(node));
+        around.any(|node| node.region == outer)
+    })
 }
 
 fn is_wait(entry: &Entry) -> bool {
@@ -44,7 +85,7 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
         return Some(
             cause
                 .showing(&[("tasks_ns", tasks)])
-                .saying(what, too_few_tasks(facts)),
+                .saying(what, too_few_tasks(facts, region)),
         );
     }
     if entry.is_of(WAITS_FOR_TASKS) {
@@ -52,7 +93,7 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
             .cause(Kind::TooFewTasks, at(), taken)
             .doubted(Doubt::Short);
         let what = "threads waited for tasks that others executed";
-        return Some(cause.saying(what, too_few_tasks(facts)));
+        return Some(cause.saying(what, too_few_tasks(facts, region)));
     }
     // A loop without a barrier before this one explains more than how little this one does.
     if let Some(other) = sibling(facts, entry) {
@@ -74,16 +115,53 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
     Some(own(facts, taken, entry))
 }
 
+/// Tasks for each wait up to which it is for one at a time.
+const ONE: f64 = 1.5;
+
+/// The `taskwait` of the same team that waits for one task at a time, if there is one. In a task
+/// that is what a recursion does, which makes another task of one half of its work.
+fn waits_for_one_task(facts: &Facts<'_, '_>, region: usize) -> Option<usize> {
+    let binding = facts.binding_regions();
+    let nodes = &facts.tree.nodes;
+    let times = |node: &TreeNode<'_>| -> u64 { node.rows().map(|it| it.row.main.count).sum() };
+    let mut waits = nodes.iter().filter(|node| {
+        node.kind == RegionKind::Taskwait && binding[node.region] == binding[region]
+    });
+    let one = waits.find(|wait| {
+        let Some(around) = wait.parent.map(|parent| &nodes[parent]) else {
+            return false;
+        };
+        let beside = around.children.iter().map(|&child| &nodes[child]);
+        let created: u64 = beside
+            .filter(|node| node.kind.is_task_creation())
+            .map(times)
+            .sum();
+        let waited = times(wait);
+        !around.kind.is_task_execution()
+            && waited >= OFTEN
+            && created > 0
+            && created as f64 <= ONE * waited as f64
+    });
+    one.map(|wait| wait.region)
+}
+
 /// What to try where there were too few tasks.
-fn too_few_tasks(facts: &Facts<'_, '_>) -> &'static str {
+fn too_few_tasks(facts: &Facts<'_, '_>, region: usize) -> String {
+    if let Some(wait) = waits_for_one_task(facts, region) {
+        let wait = facts.the(wait);
+        return format!(
+            "The wait of {wait} is for one task at a time: create all tasks that can run at the \
+             same time before it."
+        );
+    }
     let mut creations = facts
         .profile
         .regions
         .iter()
         .filter(|region| region.kind.is_task_creation());
     match creations.any(|region| mentions(region, "depend")) {
-        true => TASKS_IN_ORDER,
-        false => TOO_FEW_TASKS,
+        true => TASKS_IN_ORDER.to_owned(),
+        false => TOO_FEW_TASKS.to_owned(),
     }
 }
 
