@@ -7,11 +7,11 @@
 //! instances as the budget allows. In all others they count, in memory of their own, and touch
 //! nothing that another thread writes: the handle that they get is the node of the fork.
 //!
-//! At the end of the run the time of the other instances, which is known, is divided in the same
-//! proportions as that of instances whose members recorded. A member's part that lasts for two
-//! steps of the [`coarse_clock`] is recorded with its own time. If something else happens in a
-//! member's part after all, the part is put on the stack, marked as already counted, and the
-//! members of the region record from then on.
+//! At the end of the run the time of the instances whose members only counted, which is known, is
+//! divided in the same proportions as that of instances whose members recorded their events. A
+//! member's part that lasts for two steps of the [`coarse_clock`] is recorded with its own time. If
+//! something else happens in a member's part after all, the part is put on the stack, marked as
+//! already counted, and the members of the region record from then on.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
@@ -101,8 +101,7 @@ pub(crate) struct PassedTeams {
 }
 
 impl PassedTeams {
-    /// The mean ticks of the teams that were timed since teams may be passed over; 0 if there is
-    /// none.
+    /// The mean ticks of the timed teams; 0 if there is none yet.
     pub(crate) fn timed_ticks(&self) -> u64 {
         self.ticks.get() / self.timed.get().max(1)
     }
