@@ -1,4 +1,4 @@
-//! The barrier at the end of a team, of which no event tells.
+//! The barrier at the end of a team, which has no events.
 //!
 //! Each member says when its part ended. Behind that it waits for the others and
 //! executes tasks, so its frame stays, as one that has [`Role::Ended`], and tasks hang
@@ -98,9 +98,9 @@ impl Thread {
         }
     }
 
-    /// A team begins of which this thread is told, so its next event need not look whether the
-    /// old one is gone: the record of that is written by the thread that forked it, and to
-    /// read it from another processor takes longer than all else that a begin does.
+    /// A team begins that is reported to this thread. So its next event need not check whether the
+    /// old team is gone. The check would read a record that the thread which forked that team
+    /// writes. From another processor that takes longer than all else that a begin does.
     #[inline(always)]
     pub(crate) fn begins_in_a_team(&self) {
         let serves_anew = self.top().is_some_and(|top| {
@@ -121,7 +121,7 @@ impl Thread {
         }
     }
 
-    /// If a member whose part has ended had something to execute, that has ended.
+    /// The task of a member whose part has ended is over, if the thread is such a member.
     #[inline(always)]
     pub(super) fn end_task_behind_end(&self, now: impl FnOnce() -> u64) {
         if let Some(top) = self.top().filter(|top| top.role() == Role::Ended) {
@@ -129,7 +129,7 @@ impl Thread {
         }
     }
 
-    /// A member whose part has ended has a task to execute.
+    /// A member whose part has ended begins a task, if the thread is such a member.
     #[inline(always)]
     pub(super) fn begin_task_behind_end(&self) {
         if let Some(top) = self.top().filter(|top| top.role() == Role::Ended) {
@@ -139,18 +139,18 @@ impl Thread {
 }
 
 impl Frame {
-    /// Whether it is a member whose part has ended, and of which that is recorded.
+    /// Whether it is a member whose part has ended and whose wait is recorded.
     pub(crate) fn waits(&self) -> bool {
         self.role() == Role::Ended && self.within() == PseudoRegion::Ibarr as u8
     }
 
-    /// Whether the team of this member is no more.
+    /// Whether it is a member whose part has ended and whose team is gone.
     pub(crate) fn is_stale(&self) -> bool {
         self.role() == Role::Ended && stale_since(self).is_some()
     }
 
-    /// Of a fork frame, at the join: when the last member was done. The node of the
-    /// member that forked gets to know who came last.
+    /// Of a fork frame, at the join: when the last member was done. Also records which member came
+    /// last, at the node of the member that forked.
     pub(super) fn release(&'static self, join: u64) -> u64 {
         let Some(team) = self.team.get() else {
             return join;
@@ -165,8 +165,8 @@ impl Frame {
         latest.release
     }
 
-    /// Of a fork frame, at the join: members that write their traces need to know when
-    /// they were let go.
+    /// Of a fork frame, at the join: tells the members when they were released, which they need for
+    /// their traces.
     pub(super) fn tell_release(&self, join: u64) {
         if let Some(team) = self.team.get() {
             let Latest { release, .. } = team.slots.latest(self.team_size(), self.instance(), join);
