@@ -103,7 +103,7 @@ pub(crate) fn start_anew() {
     shared().gaps.start_anew();
 }
 
-/// The serial part by what it lies between; empty if that is not known.
+/// The serial part, divided by the regions between which it lies; empty if that is not known.
 pub(crate) fn gaps(beginning: u64, end: u64) -> Vec<Gap> {
     match are_several() || pause::count() > 0 {
         true => Vec::new(),

@@ -250,8 +250,7 @@ fn give_back(piece: *mut u8, size: usize) {
     advise(piece, size & !(PAGE - 1), libc::MADV_DONTNEED);
 }
 
-/// Advises the system about pages of ours. A refusal does no harm, and neither does Miri, which has
-/// no such call.
+/// Advises the system about pages of ours. A refusal does no harm. Miri has no such call.
 fn advise(begin: *mut u8, size: usize, advice: libc::c_int) {
     if !cfg!(miri) {
         // SAFETY: the pages are ours, and nobody relies on what stands in them.

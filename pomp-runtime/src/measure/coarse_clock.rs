@@ -81,7 +81,7 @@ pub(super) fn request() {
     CLOCK.mark.fetch_add(REQUEST, Ordering::Release);
 }
 
-/// An instance of this many ticks lasts for two steps, and so is always noticed.
+/// The number of ticks from which on an instance lasts for two steps, and so is always noticed.
 pub(crate) fn always_noticed() -> u64 {
     SHORTEST.load(Ordering::Relaxed).saturating_mul(2)
 }

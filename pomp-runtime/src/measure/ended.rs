@@ -1,12 +1,12 @@
 //! The barrier at the end of a team, which has no events.
 //!
-//! Each member says when its part ended. Behind that it waits for the others and
-//! executes tasks, so its frame stays, as one that has [`Role::Ended`], and tasks hang
-//! below it. The thread that forked comes out of the runtime's own barrier when all of
-//! that is done: it looks at the members' ends and at those of the tasks behind them,
-//! of which the latest let everybody go. A member waited from its end until then; what
-//! is left until the join is what it took to leave. When each member really woke up
-//! nobody can know: of a worker nothing more is heard until it serves again.
+//! Each member records when its part ended. After that it waits for the others and executes tasks.
+//! So its frame stays, with the role [`Role::Ended`], and tasks hang below it. The thread that
+//! forked leaves the runtime's own barrier when all parts and tasks are done. It looks at the ends
+//! of the members' parts and of the tasks after them. The latest of these ends released the team. A
+//! member waited from its own end until then. The rest of the time until the join is the cost of
+//! leaving. When each member really woke up is unknown: a worker has no more events until it serves
+//! again.
 
 use profile::region_kind::PseudoRegion;
 
@@ -88,8 +88,8 @@ impl Thread {
         self.watch_for_the_next_team();
     }
 
-    /// A worker that has ended its part serves next in a team of which it may not be
-    /// told: its next event has to look first whether the old one is gone.
+    /// A worker that has ended its part may serve next in a team that is not reported to it. So its
+    /// next event has to check first whether the old team is gone.
     #[inline(always)]
     pub(super) fn watch_for_the_next_team(&self) {
         let ended = self.top().filter(|top| top.role() == Role::Ended);
@@ -121,7 +121,7 @@ impl Thread {
         }
     }
 
-    /// The task of a member whose part has ended is over, if the thread is such a member.
+    /// If this thread is a member whose part has ended: notes when its task has ended.
     #[inline(always)]
     pub(super) fn end_task_behind_end(&self, now: impl FnOnce() -> u64) {
         if let Some(top) = self.top().filter(|top| top.role() == Role::Ended) {
@@ -129,7 +129,7 @@ impl Thread {
         }
     }
 
-    /// A member whose part has ended begins a task, if the thread is such a member.
+    /// If this thread is a member whose part has ended: notes that it executes a task.
     #[inline(always)]
     pub(super) fn begin_task_behind_end(&self) {
         if let Some(top) = self.top().filter(|top| top.role() == Role::Ended) {

@@ -138,7 +138,7 @@ impl Region {
         &self.namesake.get().unwrap_or(self).occupants
     }
 
-    /// Whether this is the part of the region.
+    /// Whether `part` is the part of this region.
     pub(super) fn has_part(&self, part: &'static Region) -> bool {
         self.part.is(part)
     }

@@ -1,5 +1,5 @@
-//! Which signals a thread takes: all but the program's own are kept from threads of ours,
-//! and what the system sends for our writing is kept from the program.
+//! Which signals a thread takes: signals meant for the program are kept from threads of ours, and
+//! signals that the system sends for our writing are kept from the program.
 
 use std::mem::MaybeUninit;
 
@@ -79,7 +79,7 @@ fn take_back(signal: c_int) {
         let taken = libc::sigtimedwait(&raw const only, about.as_mut_ptr(), &raw const now);
         let mut about = about.assume_init();
         let own = libc::getpid();
-        // So it says who sent a signal for what was written.
+        // The system describes a signal for a write in this way.
         let is_ours = about.si_code == libc::SI_USER && about.si_pid() == own;
         if taken == signal && !is_ours {
             libc::syscall(libc::SYS_rt_sigqueueinfo, own, signal, &raw mut about);

@@ -141,8 +141,8 @@ impl Thread {
     }
 
     /// Opens a frame whose instance is not timed, or belongs to a node above (deep in a recursion).
-    /// In the latter case the node of the entry gets the time, too: with it the time that both
-    /// nodes recorded can be told apart.
+    /// In the latter case the node of the entry gets the time, too: it shows which time both nodes
+    /// have recorded.
     #[inline(never)]
     pub(super) fn open_specially(
         &'static self,

@@ -28,7 +28,7 @@ impl Thread {
             return None;
         }
         construct.tells_of_end();
-        // Of a construct's frame nothing else is kept there.
+        // The frame of a construct uses this field for nothing else.
         let is_first = frame.barriers.get() != frame.start();
         frame.barriers.set(frame.start());
         match is_first {

@@ -20,8 +20,8 @@ const FIRST: u32 = 5;
 /// The instances of one node. One thread writes.
 #[derive(Debug, Default)]
 pub(crate) struct Instances {
-    /// The shortest, and how much longer the longest is; zeros where there was
-    /// none. One comparison tells that an instance lies between.
+    /// The shortest, and how much longer the longest is; zeros if there was none. One comparison
+    /// tells whether an instance lies between.
     shortest: SharedU64,
     width: SharedU64,
     buckets: [AtomicU32; BUCKETS],

@@ -54,7 +54,7 @@ pub(crate) struct Index {
 #[derive(Debug)]
 struct Table {
     places: &'static [SharedRef<Node>],
-    /// The one before, so that those who look for lost memory find it.
+    /// The table before, kept so that leak checkers find it.
     _before: Option<&'static Table>,
 }
 

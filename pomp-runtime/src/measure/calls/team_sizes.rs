@@ -22,8 +22,9 @@ pub(crate) struct TeamSize {
 }
 
 impl Node {
-    /// A fork node's team of this size was joined, whose last member's part had
-    /// ended at that time if it matters.
+    /// A team of this size that the fork node had was joined `at` this time. `latest_end` is the
+    /// time at which the part of the last member ended; it is used only if the barrier has no
+    /// events of its own.
     pub(crate) fn add_join(&self, size: u32, at: u64, latest_end: u64) {
         self.last_join.set(at);
         if size == 0 {

@@ -32,7 +32,7 @@ impl Total {
         self.ticks = self.ticks.wrapping_add(other.ticks);
     }
 
-    /// What takes this out of a sum.
+    /// The total that takes this one out of a sum when it is added.
     pub(crate) fn negated(self) -> Self {
         Self {
             count: self.count.wrapping_neg(),

@@ -75,8 +75,8 @@ fn waits(thread: &Thread, top: &'static Frame) -> Option<(State, Option<u64>)> {
     Some((state, Some(thread.waits.id(kind))))
 }
 
-/// The state in a parallel region, where nothing is waited for: the program's
-/// own work, or what it takes to have it done.
+/// The state of a thread that is in a parallel region and does not wait: the program's own work, or
+/// the overhead of having it done.
 fn in_team(top: &Frame) -> State {
     use PseudoRegion::{Enter, Exit, Ibarr, Main};
     if top.role() == Role::Fork {

@@ -265,8 +265,8 @@ fn team(
     team_handed_or_found(threads, region, at, |_| work, true, inside)
 }
 
-/// The same; `handed`: its members get a handle. Otherwise they look for their team. How
-/// long they work may depend on whether they tell.
+/// The same. `handed`: its members get a handle; otherwise they look for their team. How long they
+/// work may depend on whether they record.
 fn team_handed_or_found(
     [a, b]: [&'static Thread; 2],
     region: &'static Region,
@@ -401,13 +401,14 @@ fn regions_that_take_turns_share_the_budget() {
     let one = to_pass(1, None);
     let is_about = |many: u64, times: u64| many.abs_diff(times * one) <= times;
     assert!(one > 1 && is_about(to_pass(4, None), 4), "{one}");
-    // What telling really takes, but no less than is expected, and no more than by chance.
+    // The measured extra time counts, but no less than the expected one, and no more than chance
+    // allows.
     assert_eq!(to_pass(1, Some(0)), one);
     assert!(is_about(to_pass(1, Some(u64::MAX)), 8));
     assert_eq!(teams_to_pass_over(10, 1000, 1, None), 0);
 }
 
-/// As where the profile is written while the program runs.
+/// As when the profile is written while the program runs.
 #[test]
 fn a_team_that_is_passed_over_may_be_open() {
     let [a, b] = two_sampled_threads();

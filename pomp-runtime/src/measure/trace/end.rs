@@ -28,7 +28,7 @@ pub(crate) fn close(threads: &[&'static Thread], at: u64) {
     if !ON.load(Ordering::Relaxed) {
         return;
     }
-    // What is full must be written, else there may be no pages for the ends.
+    // Full pages are written first: otherwise there may be no pages for the ends.
     writer::write();
     for thread in threads.iter().filter(|thread| thread.trace.is_on()) {
         thread.close_trace(at);
