@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use super::limits;
 
-/// What a thread takes from a range for its small pieces.
+/// The bytes that a thread takes from a range at once for its small pieces.
 const SLAB: usize = 1 << 18;
 /// Pieces above this size are taken from the range, and given back to the system.
 const LARGE: usize = 1 << 16;

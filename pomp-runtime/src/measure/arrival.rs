@@ -188,7 +188,7 @@ impl Thread {
 }
 
 impl Frame {
-    /// Of a member frame: the member's part ends.
+    /// Of a member frame: records that the member's part ends.
     pub(super) fn tell_end(&self, at: u64) {
         if let Some(slot) = self.slot.get() {
             slot.end.set(self.instance(), at);
@@ -196,7 +196,7 @@ impl Frame {
         }
     }
 
-    /// Of a member frame: the last task behind its part has ended, or has not.
+    /// Of a member frame: records when the last task after its part ended; `None` while it lasts.
     pub(super) fn tell_last_task(&self, ended: Option<u64>) {
         if let Some(slot) = self.slot.get() {
             match ended {
@@ -206,7 +206,7 @@ impl Frame {
         }
     }
 
-    /// Of a member frame: when its team was released, as far as it was told.
+    /// Of a member frame: when its team was released, if that was recorded.
     pub(crate) fn released(&self) -> Option<u64> {
         self.slot.get()?.release.of(self.instance())
     }

@@ -43,8 +43,8 @@ fn is_worker() -> bool {
     })
 }
 
-/// Cancellation is held off until this is released. Not by dropping it: the thread
-/// may end where it is released.
+/// Cancellation is held off until this is released. To drop it does not release it: the thread may
+/// end where it is released.
 #[must_use]
 pub(crate) struct Held {
     state: c_int,

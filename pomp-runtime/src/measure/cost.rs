@@ -38,7 +38,7 @@ pub(super) fn ticks_of_pair() -> u64 {
     ticks_of_pairs().unwrap_or(0) / PAIRS
 }
 
-/// What it takes to read the clock in order with other instructions, in ticks.
+/// The cost of a read of the clock in order with other instructions, in ticks.
 pub(super) fn ticks_of_read_in_order() -> u64 {
     let reads = least(|| {
         clock::now_in_order();
@@ -117,7 +117,7 @@ fn ticks_of_passed_pairs() -> Option<u64> {
     (passed == all).then(|| probed.saturating_sub(plain))
 }
 
-/// What a probe does, as a call.
+/// The work of a probe, as a call.
 #[inline(never)]
 fn probe(event: Event, thread: &'static Thread, region: &'static Region) -> bool {
     thread.knows_place() && thread.passes_over(event.action(), region)

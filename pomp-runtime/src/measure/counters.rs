@@ -21,7 +21,7 @@ use crate::measure::calls::tree::Node;
 /// Values of all counters.
 pub(crate) type Values = [SharedU64; MOST];
 
-/// What is counted in a frame.
+/// The values of the counters in a frame.
 #[derive(Debug)]
 pub(super) struct Counting {
     /// The values at its begin.

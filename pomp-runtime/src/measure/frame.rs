@@ -108,7 +108,7 @@ pub(crate) struct Frame {
     phase: AtomicU8,
     role: AtomicU8,
     pub(super) untimed: Untimed,
-    /// Of a construct deep in a recursion: where it was entered.
+    /// Of a construct deep in a recursion: the node at which it was entered.
     pub(super) entry: SharedRef<Node>,
     /// Of a member frame: where it records its arrivals at barriers, and the number of the next
     /// barrier. The numbers begin at the time of the fork, so that the next team has others.
@@ -162,7 +162,7 @@ impl Frame {
         self.node.get()
     }
 
-    /// Where a construct was entered that is deep in a recursion.
+    /// Of a construct deep in a recursion: the node at which it was entered.
     pub(crate) fn entry(&self) -> Option<&'static Node> {
         self.entry.get()
     }

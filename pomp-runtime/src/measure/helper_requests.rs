@@ -83,7 +83,7 @@ pub(crate) fn ask(request: u32) -> bool {
     true
 }
 
-/// What it was asked for since the last time.
+/// Takes the requests since the last time.
 pub(crate) fn take() -> u32 {
     REQUESTS.swap(0, Ordering::AcqRel)
 }

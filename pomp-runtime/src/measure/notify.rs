@@ -37,7 +37,7 @@ impl Thread {
         let action = event.action();
         let opens = matches!(action, Action::Open(_) | Action::OpenWork);
         if let Some(frame) = self.open_frame(region, true).filter(|_| !opens) {
-            // What is left open above it ends first.
+            // Frames that are left open above it end first.
             self.close_above(frame, now());
             collector::events::phase_ends(frame);
         }

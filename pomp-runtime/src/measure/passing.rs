@@ -1,5 +1,5 @@
-//! What threads do while measurement is paused: they open and close frames as ever, so that each
-//! keeps its place on the call paths, but nothing is recorded.
+//! Events while measurement is paused: threads open and close frames as ever, so that each keeps
+//! its place on the call paths, but nothing is recorded.
 //!
 //! The clock stands still meanwhile. An instance that was open when the pause began and that ends
 //! in the pause gets the pause's begin as its end. An instance that begins in the pause gets a

@@ -24,7 +24,7 @@ pub(crate) fn leave_out_timing() {
     LEAVES_OUT_TIMING.store(true, Ordering::Relaxed);
 }
 
-/// What timing adds to a part of an instance, in ticks.
+/// The cost of timing that is left out of a part of an instance, in ticks.
 fn timing() -> f64 {
     match LEAVES_OUT_TIMING.load(Ordering::Relaxed) {
         true => within_measured_time(u128::from(cost_of_pair())) as f64,

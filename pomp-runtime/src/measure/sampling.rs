@@ -64,7 +64,7 @@ fn is_on() -> bool {
     BUDGET.load(Ordering::Relaxed) != 0
 }
 
-/// What it takes to time an instance that has one pair of events, in ticks.
+/// The cost of timing an instance that has one pair of events, in ticks.
 pub(super) fn cost_of_pair() -> u64 {
     static TICKS: AtomicU64 = AtomicU64::new(0);
     cost::found_once(&TICKS, cost::ticks_of_pair)

@@ -49,7 +49,7 @@ pub(crate) fn is_new() -> bool {
     STATE.load(Ordering::Relaxed) <= STARTING
 }
 
-/// Whether nobody has even begun to start.
+/// Whether no thread has begun to start measurement.
 #[cfg(not(test))]
 pub(crate) fn is_untouched() -> bool {
     STATE.load(Ordering::Relaxed) == NEW

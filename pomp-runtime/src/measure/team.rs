@@ -1,10 +1,9 @@
 //! Teams: how the threads of a parallel region find the call path that they
 //! belong to.
 //!
-//! The fork gives out a [`Team`], which each member gets at its begin. It says
-//! which node forked and when; nobody writes to it while the region runs. A
-//! member's call paths hang below a root of its own, (fork node, number), so
-//! that members never share what they write.
+//! The fork gives out a [`Team`], which each member gets at its begin. It says which node forked
+//! and when. No thread writes to it while the region runs. A member's call paths hang below a root
+//! of its own, (fork node, number), so that members never share what they write.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

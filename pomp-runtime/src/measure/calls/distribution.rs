@@ -33,7 +33,7 @@ impl Instances {
         self.add_many(ticks, 1);
     }
 
-    /// Adds as many instances of one length.
+    /// Adds `count` instances of `ticks` each.
     #[inline(always)]
     pub(crate) fn add_many(&self, ticks: u64, count: u64) {
         if ticks.wrapping_sub(self.shortest.get()) > self.width.get() {
@@ -100,7 +100,7 @@ impl Distribution {
         self.add_many(ticks, 1);
     }
 
-    /// Adds as many instances of one length.
+    /// Adds `count` instances of `ticks` each.
     pub(crate) fn add_many(&mut self, ticks: u64, count: u64) {
         self.shortest = self.shortest.min(ticks);
         self.longest = self.longest.max(ticks);
@@ -174,11 +174,11 @@ impl Distribution {
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
     nodes: Vec<Copied>,
-    /// Those that are not empty, node by node: number and count.
+    /// The buckets that are not empty, node by node: number and count.
     buckets: Vec<(u8, u32)>,
 }
 
-/// The copy of one node's.
+/// The copy of one node's instances.
 #[derive(Debug)]
 struct Copied {
     shortest: u64,
@@ -195,7 +195,7 @@ impl Copies {
         memory::prefer_large_pages(&self.buckets);
     }
 
-    /// Copies those of the next node.
+    /// Copies the instances of the next node.
     pub(crate) fn push(&mut self, instances: &Instances) {
         let shortest = instances.shortest.get();
         let longest = shortest + instances.width.get();
@@ -212,7 +212,7 @@ impl Copies {
         });
     }
 
-    /// Adds those of a node to others.
+    /// Adds the copied instances of a node to a distribution.
     pub(crate) fn add_to(&self, to: &mut Distribution, node: usize) {
         let Some(copied) = self.nodes.get(node) else {
             return;

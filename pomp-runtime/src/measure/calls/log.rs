@@ -67,7 +67,7 @@ impl Log {
         node.instances.add(ticks);
     }
 
-    /// What is still to be sorted.
+    /// The instances that are still to be sorted.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&'static Node, u64)> {
         let used = self.used.load(Ordering::Relaxed);
         let used = self.entries.iter().take(used);

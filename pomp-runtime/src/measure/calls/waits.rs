@@ -75,8 +75,8 @@ impl Node {
 }
 
 impl NodeWaits {
-    /// Member `number` came last, so many times, by so many ticks after the others and after
-    /// the first.
+    /// Member `number` came last, `times` times. `after`: by how many ticks, after the one before
+    /// it and after the first.
     pub(crate) fn add_late(&self, number: u32, times: u64, after: [u64; 2]) {
         let mut link = &self.late;
         for _ in 0..number as usize / MEMBERS {
@@ -139,7 +139,7 @@ impl NodeWaits {
     }
 }
 
-/// What a link leads to, made if there is nothing.
+/// The target of a link, made if there is none.
 fn made(link: &SharedRef<LateMembers>) -> Option<&'static LateMembers> {
     if link.get().is_none() {
         link.set(leak(LateMembers::default()));

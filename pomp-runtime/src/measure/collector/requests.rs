@@ -22,7 +22,7 @@ use crate::measure::thread;
 #[repr(u8)]
 pub(crate) enum Code {
     Ok = 0,
-    /// What the request brings is too short, or makes no sense.
+    /// The memory of the request is too short, or its content makes no sense.
     Error = 1,
     Unknown = 2,
     SequenceError = 4,
@@ -107,7 +107,7 @@ struct Memory {
 
 impl Memory {
     /// # Safety
-    /// It is as big as it says.
+    /// The memory is as large as `room` says.
     unsafe fn answer(&self, request: c_int) -> Answer {
         // SAFETY: as the caller promises, for all that read or write it.
         unsafe {

@@ -1,5 +1,5 @@
-//! What is written to the trace at each event. It is written when its time is known and
-//! before the frames change, so that a new page begins with the frames as they were.
+//! The records that are written to the trace at each event. A record is written when its time is
+//! known and before the frames change, so that a new page begins with the frames as they were.
 
 use profile::counters::MOST;
 use profile::region_kind::PseudoRegion;

@@ -1,8 +1,8 @@
 //! Pages: memory that goes from a thread to the writer and back, without locks.
 //!
-//! Every page stands in a table for good. Whoever finds one free takes it by
-//! changing its state; full pages form a chain that only the writer takes apart,
-//! all at once. Pages are made when they are first needed, up to a limit.
+//! Every page stands in a table for good. A thread that finds a free page takes it by changing its
+//! state. Full pages form a chain that only the writer takes apart, all at once. Pages are made
+//! when they are first needed, up to a limit.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
