@@ -36,8 +36,8 @@ struct Shared {
 #[derive(Debug)]
 #[repr(align(128))]
 struct Counts {
-    /// Threads in nested teams that are in no team around them, and from the
-    /// second initial thread on also those of outermost teams.
+    /// Threads that nested teams have added, and from the second initial thread on also those of
+    /// outermost teams.
     threads: AtomicU32,
     /// The largest number of threads at once.
     most: AtomicU32,

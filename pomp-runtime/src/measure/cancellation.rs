@@ -51,8 +51,8 @@ pub(crate) struct Held {
     kind: c_int,
 }
 
-/// Holds cancellation off. The kind comes first: some versions of the C library obey a
-/// request that is under way as it is disabled.
+/// Holds cancellation off. The kind is set first: while cancellation is being disabled, some
+/// versions of the C library obey a request that is under way.
 pub(crate) fn hold() -> Held {
     let (mut state, mut kind) = (DISABLED, DEFERRED);
     // SAFETY: the places are valid.

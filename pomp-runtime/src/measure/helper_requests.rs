@@ -72,7 +72,7 @@ pub(crate) fn forget() {
     REQUESTS.store(0, Ordering::Relaxed);
 }
 
-/// Asks for something. False if there is no helper. For signal handlers: it writes to
+/// Asks for something. False if there is no helper. Signal handlers may call it: it only writes to
 /// memory and wakes a thread.
 pub(crate) fn ask(request: u32) -> bool {
     let Some(helper) = HELPER.get() else {

@@ -286,8 +286,8 @@ pub(super) fn unregistered(descriptor: Descriptor) -> Option<&'static Region> {
     new_region(descriptor, 0, u32::MAX)
 }
 
-/// The groups that the user switched off. A value that can't be read is
-/// reported where all settings are.
+/// The groups that the user switched off. A value that can't be read is reported together with the
+/// problems of all other settings.
 fn disabled() -> &'static Groups {
     static DISABLED: OnceLock<Groups> = OnceLock::new();
     DISABLED.get_or_init(|| {

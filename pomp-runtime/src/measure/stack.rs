@@ -119,8 +119,8 @@ impl Thread {
         }
     }
 
-    /// Opens a frame. The clock is read last, so that our own work counts for
-    /// what surrounds the region.
+    /// Opens a frame. The clock is read last, so that our own work counts for the region around
+    /// this one.
     #[inline(always)]
     pub(super) fn open_timed(
         &'static self,

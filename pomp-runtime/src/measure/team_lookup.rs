@@ -130,8 +130,7 @@ impl Region {
 }
 
 impl Thread {
-    /// As `fork`, where the members cannot be handed the team. `may_pass`: they may be
-    /// passed over.
+    /// As `fork`, if the members can get no handle. `may_pass`: they may be passed over.
     pub(crate) fn fork_announced(
         &'static self,
         region: &'static Region,

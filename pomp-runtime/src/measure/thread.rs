@@ -450,8 +450,8 @@ mod thread_end {
         };
     }
 
-    /// From now on the ends of threads do not matter. Needed where the library
-    /// is unloaded before its threads end.
+    /// Stops watching for the ends of threads. Needed if the library is unloaded before its threads
+    /// end.
     pub(crate) fn unwatch() {
         if HAS_KEY.swap(false, Ordering::AcqRel) {
             // SAFETY: the key was created and is deleted once.

@@ -12,9 +12,9 @@ use crate::measure::shared::SharedU64;
 
 /// As many buckets as fill two cache lines.
 const BUCKETS: usize = 32;
-/// The first bucket holds what takes less than two to this power of ticks, about
-/// as long as a read of the clock; the last one all that takes longer than the
-/// one before, that is more than ten seconds.
+/// The first bucket holds instances of fewer ticks than two to this power, about as long as a read
+/// of the clock. The last one holds all that are longer than those of the bucket before: more than
+/// ten seconds.
 const FIRST: u32 = 5;
 
 /// The instances of one node. One thread writes.

@@ -46,8 +46,8 @@ impl Node {
         }
     }
 
-    /// The mean ticks of the teams whose members were passed over; none if there were fewer
-    /// than that.
+    /// The mean ticks of the teams whose members were passed over; none if there were fewer than
+    /// `fewest`.
     pub(crate) fn passed_ticks(&self, fewest: u64) -> Option<u64> {
         let sizes = std::iter::successors(self.teams.get(), |record| record.next.get());
         let (count, ticks) = sizes.fold((0, 0), |(count, ticks), record| {

@@ -6,9 +6,9 @@
 //!   4      4         4            4                    size - 16
 //! ```
 //!
-//! All numbers are C's `int` and aligned as such, and so is the memory behind
-//! them. Addresses and ids in the memory are of 8 bytes, and need not be aligned
-//! to them: collectors put them behind an `int`.
+//! All numbers are C's `int` and aligned as such, and so is the memory behind them. Addresses and
+//! ids in the memory have 8 bytes, but need not be aligned to 8: collectors put them behind an
+//! `int`.
 
 use std::ffi::c_int;
 use std::ptr::{read_unaligned, write_unaligned};

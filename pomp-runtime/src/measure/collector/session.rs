@@ -1,7 +1,7 @@
 //! The session of a collector: whether there is one, whether it is paused, and
 //! which function it wants to be called at which event.
 //!
-//! Changes are rare and take a lock; what an event reads are single words.
+//! Changes are rare and take a lock. Events only read single words.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

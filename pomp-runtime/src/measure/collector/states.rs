@@ -1,8 +1,8 @@
 //! The states of the collector interface, and the ids of waits and regions, as
 //! the calling thread's frames say them.
 //!
-//! All of this may be asked for in a signal handler: it only reads what an event
-//! stores word by word, in an order in which every moment makes sense.
+//! All of this may be asked for in a signal handler. It only reads words that events store one by
+//! one, in an order in which they make sense at every moment.
 //!
 //! A reduction lies between the last statement of a construct that a source-level
 //! instrumenter can see and its barrier: its state is given where the compiler asks the

@@ -201,8 +201,8 @@ impl Thread {
         }
     }
 
-    /// The construct on top begins to combine its parts of a reduction, if it has one. Unit
-    /// tests have none: only linked programs call the source of it.
+    /// The construct on top begins to combine its parts of a reduction, if it has one. Unit tests
+    /// lack this function: only linked programs have the event source that calls it.
     #[cfg(not(test))]
     pub(crate) fn begin_reduction(&self) {
         let top = self.top().filter(|top| {

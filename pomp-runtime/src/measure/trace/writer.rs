@@ -232,7 +232,7 @@ impl Writer {
         }
     }
 
-    /// Writes a page where it stands already, or to a slot of its own. False if there is
+    /// Writes a page to the slot that it has already, or to one that it gets now. False if there is
     /// none.
     fn write_page(&mut self, page: &'static Page) -> io::Result<bool> {
         self.create()?;
