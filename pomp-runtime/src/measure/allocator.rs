@@ -21,7 +21,7 @@ use super::limits;
 const SLAB: usize = 1 << 18;
 /// Pieces above this size are taken from the range, and given back to the system.
 const LARGE: usize = 1 << 16;
-/// What the system gives and takes back.
+/// The size of a page.
 const PAGE: usize = 1 << 12;
 /// Small pieces have one of these sizes: 16, and four for each doubling.
 const SIZES: usize = 4 * (LARGE.ilog2() as usize - 3);

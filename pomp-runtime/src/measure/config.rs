@@ -16,7 +16,7 @@ use crate::measure::trace;
 /// The part of the time that timing may take, unless the user sets another one.
 const BUDGET: f64 = 0.05;
 
-/// The application's name where nothing tells it.
+/// The application's name if it is not known.
 const UNKNOWN: &str = "unknown";
 /// Bytes that a trace may have.
 const TRACE_LIMIT: u64 = 4 << 30;

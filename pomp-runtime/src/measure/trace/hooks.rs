@@ -19,7 +19,7 @@ use crate::measure::thread::Thread;
 pub(crate) struct LockRecord {
     pub(crate) op: Op,
     pub(crate) node: &'static Node,
-    /// Begin of the call; of an unset, nothing.
+    /// Begin of the call; not used for an unset.
     pub(crate) start: u64,
     pub(crate) address: usize,
     pub(crate) is_cut: bool,
