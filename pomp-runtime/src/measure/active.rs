@@ -1,15 +1,15 @@
-//! How many threads were in teams at once, and how long any were.
+//! How many threads were in teams at once, and for how long any team was open.
 //!
 //! Most programs have one initial thread, and teams that do not nest. Then both
 //! follow from the sizes and times of its teams, and nothing is written here.
 //! Else:
-//! - A **nested** team of more than one thread adds its members but the one that
-//!   forked it, for as long as it lasts. With the outermost team, which the
-//!   runtime tells, that is how many threads there are at the moment.
-//! - From the **second initial thread** on, outermost teams are counted too. The
-//!   time during which any is open is summed up where their number leaves zero
-//!   and comes back to it. Teams that the first one had before are added then,
-//!   while every thread stands still, so that they cost nothing.
+//! - A **nested** team of more than one thread adds its members, except the one that forked it, for
+//!   as long as it lasts. Together with the size of the outermost team, which the runtime knows,
+//!   that is the number of threads at the moment.
+//! - From the **second initial thread** on, outermost teams are counted too. The time during which
+//!   any is open begins when their number leaves zero, and ends when it comes back to zero. The
+//!   earlier teams of the first initial thread are added when the second one begins, while every
+//!   thread stands still, so that they cost nothing before.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -32,19 +32,18 @@ struct Shared {
     gaps: Gaps,
 }
 
-/// What threads write that fork teams beside each other.
+/// The counts that are written by threads that fork teams beside each other.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Counts {
-    /// Threads in nested teams that are in no team around them, and from the
-    /// second initial thread on also those of outermost teams.
+    /// Threads that nested teams have added, and from the second initial thread on also those of
+    /// outermost teams.
     threads: AtomicU32,
     /// The largest number of threads at once.
     most: AtomicU32,
     /// Outermost teams that are open.
     open: AtomicU32,
-    /// Ticks during which any was: the end of each such time less its begin,
-    /// wrapping.
+    /// Ticks during which any was open: the end of each such time less its begin, wrapping.
     covered: AtomicU64,
 }
 
@@ -104,7 +103,7 @@ pub(crate) fn start_anew() {
     shared().gaps.start_anew();
 }
 
-/// The serial part by what it lies between; empty if that is not known.
+/// The serial part, divided by the regions between which it lies; empty if that is not known.
 pub(crate) fn gaps(beginning: u64, end: u64) -> Vec<Gap> {
     match are_several() || pause::count() > 0 {
         true => Vec::new(),
@@ -117,8 +116,8 @@ pub(crate) fn most_threads() -> u32 {
     counts().most.load(Ordering::Relaxed)
 }
 
-/// For how many ticks any outermost team was open; none if that is what the
-/// only initial thread says of its teams.
+/// For how many ticks any outermost team was open; none if there is only one initial thread, whose
+/// own sum holds then.
 pub(crate) fn covered(at: u64) -> Option<u64> {
     let covered = counts().covered.load(Ordering::Relaxed);
     are_several().then(|| match counts().open.load(Ordering::Relaxed) {
@@ -155,7 +154,7 @@ fn add(frame: &Frame, threads: u32) -> u32 {
     counts().threads.fetch_add(threads, Ordering::Relaxed) + threads
 }
 
-/// Whether a fork frame is of no nested team.
+/// Whether the team of a fork frame is not nested.
 #[inline(always)]
 fn is_outermost(fork: &Frame) -> bool {
     !fork.added.is_nested.load(Ordering::Relaxed)
@@ -208,8 +207,8 @@ impl Thread {
         }
     }
 
-    /// This thread is about to be an initial thread. From the second one on, the
-    /// teams of all are counted where they meet.
+    /// This thread is about to be an initial thread. From the second one on, the teams of all
+    /// initial threads are counted in the shared counts.
     #[cold]
     #[inline(never)]
     pub(super) fn is_another_initial(&'static self) {
@@ -226,7 +225,7 @@ impl Thread {
         });
     }
 
-    /// Adds its outermost teams to what is shared. It stands still.
+    /// Adds the outermost teams of this thread, which stands still, to the shared counts.
     fn hand_over(&'static self) {
         counts()
             .covered

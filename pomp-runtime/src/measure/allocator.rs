@@ -1,15 +1,14 @@
 //! Memory of our own, apart from the program's heap: what the program allocates has the
 //! same addresses as without measurement.
 //!
-//! A program that writes a little behind an array of its own may live with what stands
-//! there, and die of what would stand there if we took memory from between its pieces.
-//! So what is allocated comes, one piece behind the other, from a range of addresses. A
-//! piece that is not needed any more is kept for the next one of its size, or given back
-//! to the system if it is large. Where a range is full, or there is none, this is the
-//! system's allocator.
+//! Some programs write a little beyond the end of an array. Such a program may run well with its
+//! own heap, and crash if memory of ours lies between its pieces. So memory of ours comes, one
+//! piece behind the other, from a range of addresses of its own. A piece that is not needed any
+//! more is kept for the next one of its size, or given back to the system if it is large. If a
+//! range is full, or could not be reserved, the system's allocator is used.
 //!
-//! A large profile is written in a range that the system may fill with large pages:
-//! half of that time were the faults of small ones.
+//! While a large profile is written, memory comes from a range that the system may fill with large
+//! pages. With small pages, half of the time for writing was spent in page faults.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -18,11 +17,11 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use super::limits;
 
-/// What a thread takes from a range for its small pieces.
+/// The bytes that a thread takes from a range at once for its small pieces.
 const SLAB: usize = 1 << 18;
 /// Pieces above this size are taken from the range, and given back to the system.
 const LARGE: usize = 1 << 16;
-/// What the system gives and takes back.
+/// The size of a page.
 const PAGE: usize = 1 << 12;
 /// Small pieces have one of these sizes: 16, and four for each doubling.
 const SIZES: usize = 4 * (LARGE.ilog2() as usize - 3);
@@ -37,12 +36,12 @@ static IS_ON: AtomicBool = AtomicBool::new(false);
 thread_local! {
     /// What is left of this thread's slab: its begin and its size.
     static LEFT: Cell<(*mut u8, usize)> = const { Cell::new((ptr::null_mut(), 0)) };
-    /// Pieces that are not needed any more, by size: one, and in its first word the
-    /// next.
+    /// Pieces that are not needed any more: a list for each size, linked by the first words of the
+    /// pieces.
     static KEPT: [Cell<*mut u8>; SIZES] = const { [const { Cell::new(ptr::null_mut()) }; SIZES] };
 }
 
-/// Does something that takes much memory, once.
+/// Runs something that takes much memory, once, in the range with large pages.
 pub(crate) fn with_large_pages<R>(action: impl FnOnce() -> R) -> R {
     let range = AT_THE_END.begin();
     if let Some(begin) = range {
@@ -55,7 +54,7 @@ pub(crate) fn with_large_pages<R>(action: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Addresses; what is not used of them takes no memory.
+/// A range of addresses. Addresses that are not used take no memory.
 struct Range {
     /// Null until it is needed.
     begin: AtomicPtr<u8>,
@@ -67,7 +66,7 @@ struct Range {
 /// No memory is set aside for a range. Miri knows no such flag.
 const UNRESERVED: libc::c_int = if cfg!(miri) { 0 } else { libc::MAP_NORESERVE };
 
-/// Where a range begins that the system refused.
+/// The begin of a range that the system refused.
 const REFUSED: *mut libc::c_void = libc::MAP_FAILED;
 
 impl Range {
@@ -118,7 +117,8 @@ impl Range {
         }
     }
 
-    /// A range begins at a page, so that pieces are as aligned as asked for, up to that.
+    /// Takes a piece. A range begins at a page, so pieces can be aligned to up to the size of a
+    /// page.
     fn take(&self, layout: Layout) -> Option<*mut u8> {
         let begin = self.begin()?;
         let size = layout.size().checked_next_multiple_of(PAGE)?;
@@ -214,7 +214,7 @@ fn take_from_slab(kind: usize) -> Option<*mut u8> {
     let size = size_of_kind(kind);
     LEFT.with(|left| {
         let (begin, room) = left.get();
-        // As aligned as a power of two of this size asks for.
+        // A layout whose size is a power of two may ask for that alignment.
         let align = if size.is_power_of_two() {
             size.min(PAGE)
         } else {
@@ -250,8 +250,7 @@ fn give_back(piece: *mut u8, size: usize) {
     advise(piece, size & !(PAGE - 1), libc::MADV_DONTNEED);
 }
 
-/// Tells the system what becomes of pages of ours. That it may refuse does no harm, nor
-/// that Miri has no such call.
+/// Advises the system about pages of ours. A refusal does no harm. Miri has no such call.
 fn advise(begin: *mut u8, size: usize, advice: libc::c_int) {
     if !cfg!(miri) {
         // SAFETY: the pages are ours, and nobody relies on what stands in them.
@@ -270,7 +269,7 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // What was taken back may be handed out again, and is not zero then.
+        // A piece that was used before may be handed out again, and is not zero then.
         match take(layout) {
             Some(piece) => {
                 // SAFETY: the piece has this size.

@@ -25,7 +25,7 @@ pub(crate) fn add(key: String, value: String) {
     });
 }
 
-/// Tells what the program said.
+/// Adds the annotations to the description of the run.
 pub(crate) fn describe(run: &mut Run) {
     run.annotations.clone_from(&lock(&ANNOTATIONS));
 }

@@ -1,16 +1,14 @@
 //! Who comes last to a barrier.
 //!
-//! Each member of a team writes when it arrived into a cache line of its own.
-//! The member that forked the team looks at all of them when the barrier lets it
-//! go: then everybody has arrived, and nobody can have arrived at the barrier
-//! after the next one, so two places that are used in turn are enough. What a
-//! member wrote carries the number of the barrier, so that one that skipped a
-//! barrier (`cancel`) is noticed, and the barrier is left out.
+//! Each member of a team writes the time of its arrival into a cache line of its own. The member
+//! that forked the team looks at all of them when the barrier lets it go. By then every member has
+//! arrived, and none can have arrived at the barrier after the next one. So two places that are
+//! used in turn are enough. Each time carries the number of its barrier. A member that skipped a
+//! barrier (`cancel`) is noticed by that number, and the barrier is left out.
 //!
-//! Where the barrier at the end of a parallel region has no events of its own,
-//! members write there when they ended their part, and when the last task that
-//! they executed behind it ended; the thread that forked looks for the latest when
-//! it joins them (`ended`).
+//! If the barrier at the end of a parallel region has no events of its own, members write the time
+//! at which their part ended, and the time at which the last task that they executed after it
+//! ended. The thread that forked looks for the latest of these times at the join (`ended`).
 
 use super::frame::{Frame, Role};
 use super::pause;
@@ -24,17 +22,17 @@ const CHUNK: usize = 8;
 /// Larger teams are not looked at.
 const CHUNKS: usize = 128;
 
-/// When a member arrived at the latest two barriers.
+/// The times of a member: its arrivals at the latest two barriers, and its end.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(super) struct Slot {
     arrivals: [Arrival; 2],
     /// The end of the member's part; its number is that of the team's instance.
     end: Arrival,
-    /// The end of all that it did, tasks behind its part included. No number is that
-    /// of the instance while it executes such a task.
+    /// The end of all that the member did, including tasks after its part. While it executes such a
+    /// task, the number is not that of the instance.
     done: Arrival,
-    /// When the team was released, if anybody wants to know.
+    /// When the team was released; only written if events are traced.
     release: Arrival,
 }
 
@@ -87,8 +85,8 @@ impl Slots {
 /// What the thread that forked learns from the ends of all members.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Latest {
-    /// When the last one was done. Of one that was left by `cancel` that is not known,
-    /// but that it was before the join.
+    /// When the last member was done. The join counts for a member that `cancel` has left, of which
+    /// nothing later is known.
     pub(super) release: u64,
     /// Who came last, if all ends are known, and there is more than one.
     pub(super) last: Option<Last>,
@@ -190,7 +188,7 @@ impl Thread {
 }
 
 impl Frame {
-    /// Of a member frame: the member's part ends.
+    /// Of a member frame: records that the member's part ends.
     pub(super) fn tell_end(&self, at: u64) {
         if let Some(slot) = self.slot.get() {
             slot.end.set(self.instance(), at);
@@ -198,7 +196,7 @@ impl Frame {
         }
     }
 
-    /// Of a member frame: the last task behind its part has ended, or has not.
+    /// Of a member frame: records when the last task after its part ended; `None` while it lasts.
     pub(super) fn tell_last_task(&self, ended: Option<u64>) {
         if let Some(slot) = self.slot.get() {
             match ended {
@@ -208,7 +206,7 @@ impl Frame {
         }
     }
 
-    /// Of a member frame: when its team was released, as far as it was told.
+    /// Of a member frame: when its team was released, if that was recorded.
     pub(crate) fn released(&self) -> Option<u64> {
         self.slot.get()?.release.of(self.instance())
     }
@@ -224,7 +222,7 @@ pub(super) fn member_frame(top: &'static Frame) -> Option<&'static Frame> {
     frame.role().is_member().then_some(frame)
 }
 
-/// Looks who came last.
+/// Finds the member that came last, and adds it to the record of the barrier's node.
 #[inline(never)]
 fn look(member: &'static Frame, fork: &'static Frame, node: &'static Node) {
     let size = fork.team_size();

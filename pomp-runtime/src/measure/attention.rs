@@ -8,13 +8,13 @@ use super::coarse_clock;
 
 static NEEDED: AtomicBool = AtomicBool::new(false);
 
-/// Whether it does.
+/// Whether events need more than to be recorded.
 #[inline(always)]
 pub(super) fn is_needed() -> bool {
     NEEDED.load(Ordering::Relaxed)
 }
 
-/// From now on it does.
+/// From now on events need more than to be recorded.
 pub(crate) fn need() {
     NEEDED.store(true, Ordering::Release);
     coarse_clock::request();

@@ -1,16 +1,16 @@
 //! Cancellation of threads (`pthread_cancel`): no thread is cancelled in the middle of what
 //! the library does for it.
 //!
-//! The C library ends a thread by unwinding its stack. Code that catches panics, or
-//! holds a lock, cannot be unwound in this way: the process would be aborted, or
-//! others would wait for the lock for ever. A thread is cancelled where it calls the
-//! system, and, if it has asked for that, at any instruction. So whatever is more
-//! than an event on the quick way runs with cancellation held off; and from the first
-//! thread on that has asked for it no event takes the quick way. What lies between
-//! the program and the place where that is done has nothing that unwinding must see.
+//! The C library ends a thread by unwinding its stack. Code that catches panics, or holds a lock,
+//! cannot be unwound in this way: the process would be aborted, or others would wait for the lock
+//! for ever. A thread is cancelled where it calls the system, and, if it has asked for that, at any
+//! instruction. So everything but an event on the quick way runs with cancellation held off. Once a
+//! thread has asked to be cancelled at any instruction, no event takes the quick way any more. The
+//! code between the program and the place where cancellation is held off has nothing that unwinding
+//! would have to clean up.
 //!
-//! LLVM's runtime has each thread that it makes ask for that. Nobody cancels those, so
-//! they are not counted: else each program would lose the quick way with its first team.
+//! LLVM's runtime has each thread that it creates ask for that. These threads are never cancelled,
+//! so they are not counted: otherwise each program would lose the quick way with its first team.
 
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -32,8 +32,8 @@ thread_local! {
     static IS_WORKER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether the OpenMP runtime made this thread. The runtime is only asked what it knows: of
-/// a thread of the program that it has not met it says 0.
+/// Whether the OpenMP runtime made this thread. The question does not make a thread known to the
+/// runtime: of a thread of the program that it has not met it says 0.
 fn is_worker() -> bool {
     IS_WORKER.with(|known| {
         if !known.get() {
@@ -43,16 +43,16 @@ fn is_worker() -> bool {
     })
 }
 
-/// Cancellation is held off until this is released. Not by dropping it: the thread
-/// may end where it is released.
+/// Cancellation is held off until this is released. To drop it does not release it: the thread may
+/// end where it is released.
 #[must_use]
 pub(crate) struct Held {
     state: c_int,
     kind: c_int,
 }
 
-/// Holds cancellation off. The kind comes first: some versions of the C library obey a
-/// request that is under way as it is disabled.
+/// Holds cancellation off. The kind is set first: while cancellation is being disabled, some
+/// versions of the C library obey a request that is under way.
 pub(crate) fn hold() -> Held {
     let (mut state, mut kind) = (DISABLED, DEFERRED);
     // SAFETY: the places are valid.

@@ -6,12 +6,13 @@ use super::cost;
 use super::frame::{Frame, Role};
 use super::thread::Thread;
 
-/// A request that takes as long as so many reads of the clock was interrupted.
+/// A request that takes longer than this many reads of the clock was interrupted: the rest is left
+/// out.
 const INTERRUPTED: u64 = 100;
 
 impl Thread {
-    /// Adds requests for chunks of the innermost loop, one of which took so many ticks from
-    /// one read of the clock to the next.
+    /// Adds this many requests for chunks of the innermost loop. One of them took `ticks`, from one
+    /// read of the clock to the next.
     pub(crate) fn add_chunk_requests(&'static self, requests: u64, ticks: u64) {
         static READ: AtomicU64 = AtomicU64::new(0);
         let timed = self.top().filter(|frame| frame.role() != Role::Untimed);

@@ -1,10 +1,9 @@
-//! Chunks of loops: what the program tells of a loop's bounds, and when a
+//! Chunks of loops: the bounds of a loop as the program reports them, and the moments at which a
 //! thread goes on to another chunk.
 //!
-//! The program keeps a few words for each loop and thread, which are described
-//! by [`Words`]; between calls it compares the innermost loop variable with its
-//! next value, and with the value at which the chunk is over. So nothing is
-//! called while iterations follow one another.
+//! The program keeps a few words for each loop and thread, which [`Words`] describes. It compares
+//! the innermost loop variable with its next value, and with the value at which the chunk is over.
+//! So the library is not called while iterations follow one another.
 
 use profile::descriptor::Descriptor;
 use trace::schedule::{How, Kind};
@@ -54,9 +53,9 @@ impl Words<'_> {
         (level[0], level[2])
     }
 
-    /// Makes steps and numbers of iterations of what the program knows. Gives
-    /// the number of all iterations, and a value that the innermost variable
-    /// never has.
+    /// Computes the step and the number of iterations of each level from the words that the program
+    /// has set. Returns the number of all iterations, and a value that the innermost variable never
+    /// has.
     pub(crate) fn prepare(&mut self) -> (u64, i64) {
         let mut count = 1u64;
         for level in 0..self.levels() {
@@ -81,7 +80,7 @@ impl Words<'_> {
         self.0[TRACED] != 0
     }
 
-    /// The number of the iteration that the variables tell.
+    /// The number of the iteration to which the values of the variables belong.
     fn iteration(&self) -> i64 {
         (0..self.levels()).fold(0, |number, level| {
             let [lower, _, step, count, value] = *self.level(level) else {
@@ -99,8 +98,8 @@ impl Words<'_> {
         self.0[LATEST].wrapping_add(ahead.unwrap_or(0))
     }
 
-    /// The value of the innermost variable at which the chunk is over, if that
-    /// is in this row; else one that it never has.
+    /// The value of the innermost variable at which the chunk is over, if the chunk ends in this
+    /// row; otherwise a value that the variable never has.
     pub(crate) fn stop(&self) -> i64 {
         let (lower, step) = self.inner();
         let never = lower.wrapping_sub(step);
@@ -115,7 +114,7 @@ impl Words<'_> {
     }
 }
 
-/// What a call of the program means.
+/// A new chunk, as a call of the program reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
     /// Iterations of the chunk before.
@@ -127,8 +126,8 @@ pub(crate) struct Chunk {
 }
 
 impl Words<'_> {
-    /// The variables are not those that were next, which was `next`, or the
-    /// chunk is over. Gives the new chunk, if there is one.
+    /// The program calls this because the variables differ from the next ones (`next` is the
+    /// innermost one's value), or because the chunk is over. Returns the new chunk, if one begins.
     pub(crate) fn turn(&mut self, next: i64) -> Option<Chunk> {
         let number = self.iteration();
         let value = self.0[FIRST_LEVEL + (self.levels() - 1) * LEVEL + 4];
@@ -164,8 +163,8 @@ impl Words<'_> {
     }
 }
 
-/// The step, from the first value and what would be the second. In narrow
-/// unsigned arithmetic that wraps.
+/// The step, from the first value and the value that would be the second. The latter may have
+/// wrapped in 32-bit unsigned arithmetic.
 fn step(lower: i64, second: i64, relation: i64) -> i64 {
     const WRAP: i64 = 1 << 32;
     let step = second.wrapping_sub(lower);
@@ -241,7 +240,7 @@ impl Thread {
             count,
         };
         for level in 1..words.levels() {
-            // The library has made the number of iterations of the relation.
+            // `prepare` has replaced the relation by the number of iterations.
             let [lower, upper, step, count, _] = *words.level(level) else {
                 continue;
             };
@@ -270,7 +269,7 @@ fn schedule(descriptor: &Descriptor, size: i64) -> (How, i64) {
     let size = match kind {
         Kind::Dynamic => size.max(1),
         Kind::Static => size.max(0),
-        // Where a chunk of these ends is the runtime's to choose.
+        // With these schedules the runtime chooses where a chunk ends.
         _ => 0,
     };
     let how = How {

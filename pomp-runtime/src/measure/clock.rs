@@ -2,9 +2,8 @@
 //! system's monotonic clock. Chosen once; ticks become nanoseconds only when
 //! the run ends.
 //!
-//! A read is not ordered against the instructions around it, except by [`now_in_order`]. At
-//! each event fences would cost as much again as the read and buy less than the error that
-//! they prevent.
+//! A read is not ordered against the instructions around it, except by [`now_in_order`]. Fences at
+//! each event would cost as much again as the read, which is more than the error that they prevent.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -38,9 +37,9 @@ pub(crate) fn now() -> u64 {
     }
 }
 
-/// The time after all that the thread did before. Without a fence the processor reads its
-/// counter while an update of memory is still on its way, which may be all that is timed. Of
-/// x86-64 alone: elsewhere it is [`now`].
+/// The time after everything that the thread did before. Without a fence the processor may read its
+/// counter while an update of memory is still under way, and that update may be all that is timed.
+/// The fence is for x86-64 alone: elsewhere this is [`now`].
 pub(crate) fn now_in_order() -> u64 {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 processor has the instruction.

@@ -1,10 +1,9 @@
-//! A coarse clock, for instances that are too short to read the real one: a number that the
-//! helper raises every millisecond once it is started. To read it costs one load. What
-//! lasts for two steps of it is long.
+//! A coarse clock, for instances that are too short to read the real one: a number that the helper
+//! raises every millisecond once the clock is started. A read costs one load. An instance that
+//! lasts for two steps of the clock is long.
 //!
-//! Above it, in the same number, stands how often something was asked of all threads. So
-//! who finds the mark that it saw last knows both that little time has passed and that
-//! there is nothing to look at.
+//! The upper bits of the same number count the requests to all threads. So a thread that finds the
+//! mark that it saw last knows both that little time has passed and that there is no new request.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -17,7 +16,7 @@ pub(crate) const PERIOD: Duration = Duration::from_millis(1);
 /// The number of latest steps whose times are kept.
 const KEPT: usize = 64;
 
-/// What one request adds to the mark; the steps are below.
+/// What one request adds to the mark; the steps are in the bits below.
 const REQUEST: u64 = 1 << 48;
 
 /// The helper writes it, and all other threads read it.
@@ -67,7 +66,7 @@ pub(super) fn mark() -> u64 {
     CLOCK.mark.load(Ordering::Relaxed)
 }
 
-/// As `mark`. What was asked for before is seen behind it.
+/// As `mark`. Whatever was written before a request in the mark is visible after this read.
 pub(super) fn mark_of_all_before() -> u64 {
     CLOCK.mark.load(Ordering::Acquire)
 }
@@ -77,12 +76,12 @@ pub(super) fn steps_of(mark: u64) -> u64 {
     mark % REQUEST
 }
 
-/// From now on there is something to look at, for all threads.
+/// Changes the mark, so that all threads look for something to do.
 pub(super) fn request() {
     CLOCK.mark.fetch_add(REQUEST, Ordering::Release);
 }
 
-/// The ticks from which an instance lasts for two steps, and so is always noticed.
+/// The number of ticks from which on an instance lasts for two steps, and so is always noticed.
 pub(crate) fn always_noticed() -> u64 {
     SHORTEST.load(Ordering::Relaxed).saturating_mul(2)
 }

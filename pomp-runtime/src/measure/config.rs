@@ -13,10 +13,10 @@ use super::clock::ClockChoice;
 use super::{memory, rights, untimed};
 use crate::measure::trace;
 
-/// How much of the time timing may take unless the user says.
+/// The part of the time that timing may take, unless the user sets another one.
 const BUDGET: f64 = 0.05;
 
-/// The application's name where nothing tells it.
+/// The application's name if it is not known.
 const UNKNOWN: &str = "unknown";
 /// Bytes that a trace may have.
 const TRACE_LIMIT: u64 = 4 << 30;
@@ -36,28 +36,28 @@ pub(crate) struct Config {
     pub(crate) signals: bool,
     /// Limit of the memory for records, in bytes.
     pub(crate) memory: u64,
-    /// Under which mean time regions that are many are no longer timed.
+    /// The mean time below which frequent regions are no longer timed.
     pub(crate) throttle: Option<Nanoseconds>,
     /// The part of the time that timing hot constructs may take; 0 if all are timed.
     pub(crate) budget: f64,
     /// What is counted besides time, as a list of names.
     pub(crate) counters: Option<String>,
-    /// Formulas over that.
+    /// Formulas over the counters.
     pub(crate) formulas: Vec<String>,
     /// How often the profile is written while the program runs.
     pub(crate) dump_interval: Option<Duration>,
-    /// Whether a collector is told only of waits where another thread is in the way.
+    /// Whether a collector is notified only of waits in which another thread is in the way.
     pub(crate) contended_waits: bool,
     /// How events are traced, if they are.
     pub(crate) trace: Option<trace::Options>,
     /// Rank in an MPI program.
     pub(crate) rank: Option<u32>,
-    /// What OpenMP's runtimes are told.
+    /// The variables for OpenMP's runtimes that are set.
     pub(crate) openmp: BTreeMap<String, String>,
 }
 
 impl Config {
-    /// Also gives what is wrong with the environment, one sentence each.
+    /// Also returns what is wrong with the environment, one sentence for each problem.
     pub(crate) fn from_environment() -> (Self, Vec<String>) {
         let (settings, problems) = environment::read(std::env::vars_os());
         (Self::new(&settings, variable), problems)
@@ -115,8 +115,8 @@ impl Config {
     }
 }
 
-/// A variable of the environment, unless that is not to be trusted. All but the table
-/// is read here.
+/// A variable of the environment; none if the environment is not to be trusted. All variables
+/// outside the table are read here.
 pub(crate) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|_| !rights::are_lent())
 }
@@ -140,7 +140,7 @@ const OPENMP: &[&str] = &[
 /// Characters of a value that are kept.
 const LONGEST_VALUE: usize = 200;
 
-/// Those of them that are set.
+/// The variables of [`OPENMP`] that are set.
 fn openmp(get: impl Fn(&str) -> Option<OsString>) -> BTreeMap<String, String> {
     let set = OPENMP.iter().filter_map(|name| Some((*name, get(name)?)));
     set.map(|(name, value)| {

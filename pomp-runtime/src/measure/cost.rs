@@ -1,5 +1,5 @@
-//! What a pair of events costs in this run, so that a report can tell how much
-//! of a region's time is ours.
+//! The cost of a pair of events in this run. With it a report can say how much of a region's time
+//! was spent on measuring.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,8 +13,7 @@ use super::shared::SharedRef;
 use super::thread::Thread;
 use profile::event::Event;
 
-/// The least of so many attempts counts: everything that disturbs makes them
-/// longer.
+/// The shortest of this many attempts counts: every disturbance makes an attempt longer.
 const ATTEMPTS: usize = 20;
 /// Pairs of events in one attempt.
 const PAIRS: u64 = 100;
@@ -39,7 +38,7 @@ pub(super) fn ticks_of_pair() -> u64 {
     ticks_of_pairs().unwrap_or(0) / PAIRS
 }
 
-/// What it takes to read the clock in order with other instructions, in ticks.
+/// The cost of a read of the clock in order with other instructions, in ticks.
 pub(super) fn ticks_of_read_in_order() -> u64 {
     let reads = least(|| {
         clock::now_in_order();
@@ -47,8 +46,8 @@ pub(super) fn ticks_of_read_in_order() -> u64 {
     reads / PAIRS
 }
 
-/// A cost in ticks, at least 1, which is found at the first use and kept in `known`. Nothing
-/// waits: threads that ask at once find about the same.
+/// A cost in ticks, at least 1, which is found at the first use and kept in `known`. No thread
+/// waits: threads that ask at the same time find about the same cost.
 pub(super) fn found_once(known: &AtomicU64, find: fn() -> u64) -> u64 {
     match known.load(Ordering::Relaxed) {
         0 => {
@@ -60,8 +59,8 @@ pub(super) fn found_once(known: &AtomicU64, find: fn() -> u64) -> u64 {
     }
 }
 
-/// What costs are calibrated with: a thread block that is nobody's, and a region. Tools that
-/// look for lost memory find both.
+/// A thread block that belongs to no thread, and a region, with which costs are calibrated. Both
+/// are kept in statics, so that leak checkers find them.
 fn calibrated() -> Option<(&'static Thread, &'static Region)> {
     static THREAD: SharedRef<Thread> = SharedRef::none();
     static REGION: SharedRef<Region> = SharedRef::none();
@@ -77,7 +76,7 @@ fn calibrated() -> Option<(&'static Thread, &'static Region)> {
     Some((thread, region))
 }
 
-/// The least time of some attempts at as many pairs.
+/// The shortest time of [`ATTEMPTS`] attempts at [`PAIRS`] pairs, in ticks.
 fn least(mut pair: impl FnMut()) -> u64 {
     let attempts = (0..ATTEMPTS).map(|_| {
         let start = clock::now();
@@ -95,9 +94,9 @@ fn ticks_of_pairs() -> Option<u64> {
     }))
 }
 
-/// The constructs that are passed over are shorter than a read of the clock, most of them
-/// atomic updates. An update waits for what the probe in front of it has written, and the
-/// probe behind it waits for the update. So the cost of two probes is what they add to one.
+/// The constructs that are passed over are shorter than a read of the clock. Most of them are
+/// atomic updates. An update waits for the stores of the probe in front of it, and the probe behind
+/// it waits for the update. So the cost of two probes is the time that they add to one update.
 fn ticks_of_passed_pairs() -> Option<u64> {
     let (thread, region) = calibrated()?;
     let target = AtomicU64::new(0);
@@ -118,7 +117,7 @@ fn ticks_of_passed_pairs() -> Option<u64> {
     (passed == all).then(|| probed.saturating_sub(plain))
 }
 
-/// What a probe does, as a call.
+/// The work of a probe, as a call.
 #[inline(never)]
 fn probe(event: Event, thread: &'static Thread, region: &'static Region) -> bool {
     thread.knows_place() && thread.passes_over(event.action(), region)

@@ -1,10 +1,9 @@
-//! Hardware and software counters, if the user asks for them: each thread has
-//! a group of the kernel's (`perf_event_open`), read where a region begins and
-//! ends. Nothing of this runs otherwise: one word that nobody writes is looked
-//! at.
+//! Hardware and software counters, if the user asks for them: each thread has a group of the
+//! kernel's (`perf_event_open`), read where a region begins and ends. In all other runs an event
+//! only reads one word that nobody writes.
 //!
-//! A region's values are taken outside of its times: the read before it starts
-//! is before the clock is read, that at its end after.
+//! The counters are read outside of the region's time: at its begin before the clock is read, at
+//! its end after.
 
 use std::io;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
@@ -22,13 +21,13 @@ use crate::measure::calls::tree::Node;
 /// Values of all counters.
 pub(crate) type Values = [SharedU64; MOST];
 
-/// What is counted in a frame.
+/// The values of the counters in a frame.
 #[derive(Debug)]
 pub(super) struct Counting {
     /// The values at its begin.
     start: Values,
-    /// What instances within it have, which belong to its node's level or to a
-    /// node around it: see [`Thread::stop_counters`].
+    /// The values of instances within it that the node of this frame, or one around it, already
+    /// has: see [`Thread::stop_counters`].
     inner: Values,
 }
 
@@ -58,7 +57,7 @@ pub(crate) fn names() -> Vec<String> {
     chosen().iter().map(|(name, _)| name.clone()).collect()
 }
 
-/// Counts from now on what a list names. What can't be counted is said once.
+/// Counts the events of a list from now on. Reports once which of them cannot be counted.
 pub(crate) fn choose(list: &str) {
     let (mut wanted, unknown) = parse(list);
     if !unknown.is_empty() {
@@ -148,7 +147,7 @@ const USER_ONLY: u64 = 1 << 5 | 1 << 6;
 /// `PERF_FLAG_FD_CLOEXEC`.
 const CLOSE_ON_EXEC: libc::c_ulong = 8;
 
-/// The counters of one thread; the first leads, and is read for all.
+/// The counters of one thread. The first one leads the group, and is read for all.
 struct Group {
     files: Vec<libc::c_int>,
 }
@@ -169,8 +168,8 @@ impl Group {
         Ok(group)
     }
 
-    /// What the kernel itself counts happens in the kernel; where that may not
-    /// be seen, what is seen is taken.
+    /// Software counters count events that happen in the kernel. If the kernel may not be observed,
+    /// only events in user mode are counted.
     fn add(&self, counter: &Counter) -> io::Result<libc::c_int> {
         match counter.is_software() {
             true => self
@@ -215,14 +214,14 @@ impl Group {
     }
 }
 
-/// The files of a thread's group; see [`State`].
+/// The files of a thread's group. A negative number stands for no file.
 #[derive(Debug)]
 pub(crate) struct Files {
     leader: AtomicI32,
     others: [AtomicI32; MOST],
 }
 
-/// No file: not tried yet, or in vain.
+/// No file: it was not opened yet, or the kernel refused it.
 const UNOPENED: i32 = -1;
 const REFUSED: i32 = -2;
 
@@ -287,8 +286,8 @@ impl Files {
     }
 }
 
-/// A value as if the counter had run all the time: there may be fewer of them in
-/// the processor than are wanted.
+/// A value as if the counter had run all the time. If the processor has fewer counters than are
+/// wanted, each of them runs for a part of the time only.
 fn scaled(value: u64, enabled: u64, running: u64) -> u64 {
     if running == 0 || running == enabled {
         return value;
@@ -303,7 +302,7 @@ impl Thread {
     #[inline(never)]
     pub(super) fn start_counters(&'static self, frame: &'static Frame) {
         super::errno::keep(|| {
-            // Without a value nothing is counted: no later one is greater.
+            // If there are no values, nothing is counted: no later value is greater.
             let values = self.counters.read().unwrap_or([u64::MAX; MOST]);
             let Some(place) = frame.counters.get().or_else(|| counting(frame)) else {
                 return;
@@ -324,11 +323,11 @@ impl Thread {
         }
     }
 
-    /// A region ends: its node gets what was counted, and the trace how far that has come.
+    /// A region ends: adds its values to its node, and writes those of the counters to the trace.
     ///
-    /// Deep in a recursion that is the node of an instance around this one. What
-    /// stands between the two, and that instance, have it already, and leave it
-    /// out: so a node has what its outermost instances have, as it is of times.
+    /// Deep in a recursion the node is that of an instance around this one. That instance, and
+    /// those between the two, leave these values out, since the node has them already. So a node
+    /// has the values of its outermost instances, as it has their times.
     #[cold]
     #[inline(never)]
     pub(super) fn stop_counters(
@@ -356,8 +355,8 @@ impl Thread {
     }
 }
 
-/// Frames below an instance deep in a recursion leave out what it has, down to
-/// the first of its node.
+/// Frames below an instance deep in a recursion leave out its values, down to the first frame of
+/// its node.
 fn leave_out(again: &'static Frame, node: &'static Node, values: [u64; MOST]) {
     let below = std::iter::successors(again.below(), |frame| frame.below());
     for frame in below.take_while(|frame| frame.role().is_construct()) {
@@ -403,7 +402,7 @@ fn new_values(link: &SharedRef<Values>) -> Option<&'static Values> {
     link.get()
 }
 
-/// What was counted at a node; nothing if nothing is.
+/// The values of the counters at a node; empty if there are none.
 pub(crate) fn counted(node: &Node) -> Vec<u64> {
     let values = node.counters.get().into_iter().flatten();
     values.map(SharedU64::get).take(number()).collect()

@@ -1,5 +1,5 @@
-//! What the dynamic linker is asked: which function the next object in its order defines
-//! under a name that ours has taken, and whether the program shows a function of a name.
+//! Questions to the dynamic linker: which function the next object in its order defines under a
+//! name that one of ours has taken, and whether the program exports a function of a name.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -49,14 +49,14 @@ fn look_up_next(found: &AtomicPtr<c_void>, name: &CStr) -> *const c_void {
     found.load(Ordering::Acquire)
 }
 
-/// Whether the executable, or what was loaded with it, shows a function of this
-/// name. Waits for libraries that other threads load.
+/// Whether the executable, or a library loaded with it, exports a function of this name. Waits for
+/// libraries that other threads load.
 pub(crate) fn program_shows(name: &CStr) -> bool {
     shown(name).is_none_or(|function| !function.is_null())
 }
 
-/// Calls what the executable, or what was loaded with it, shows under a name: a function
-/// of ours without arguments. None of that name is no fault.
+/// Calls a function of ours without arguments that the executable, or a library loaded with it,
+/// exports under this name. It is no error if there is none.
 pub(crate) fn call_if_shown(name: &CStr) {
     // SAFETY: null is the `None` of a function pointer, and only we give such names.
     let function = shown(name).and_then(|function| unsafe {
@@ -67,7 +67,7 @@ pub(crate) fn call_if_shown(name: &CStr) {
     }
 }
 
-/// What is shown under a name; none in a static executable.
+/// The address that is exported under a name; none in a static executable.
 fn shown(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: the statics are never written, and the functions are those of the
     // C library.

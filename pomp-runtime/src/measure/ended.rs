@@ -1,12 +1,12 @@
-//! The barrier at the end of a team, of which no event tells.
+//! The barrier at the end of a team, which has no events.
 //!
-//! Each member says when its part ended. Behind that it waits for the others and
-//! executes tasks, so its frame stays, as one that has [`Role::Ended`], and tasks hang
-//! below it. The thread that forked comes out of the runtime's own barrier when all of
-//! that is done: it looks at the members' ends and at those of the tasks behind them,
-//! of which the latest let everybody go. A member waited from its end until then; what
-//! is left until the join is what it took to leave. When each member really woke up
-//! nobody can know: of a worker nothing more is heard until it serves again.
+//! Each member records when its part ended. After that it waits for the others and executes tasks.
+//! So its frame stays, with the role [`Role::Ended`], and tasks hang below it. The thread that
+//! forked leaves the runtime's own barrier when all parts and tasks are done. It looks at the ends
+//! of the members' parts and of the tasks after them. The latest of these ends released the team. A
+//! member waited from its own end until then. The rest of the time until the join is the cost of
+//! leaving. When each member really woke up is unknown: a worker has no more events until it serves
+//! again.
 
 use profile::region_kind::PseudoRegion;
 
@@ -88,8 +88,8 @@ impl Thread {
         self.watch_for_the_next_team();
     }
 
-    /// A worker that has ended its part serves next in a team of which it may not be
-    /// told: its next event has to look first whether the old one is gone.
+    /// A worker that has ended its part may serve next in a team that is not reported to it. So its
+    /// next event has to check first whether the old team is gone.
     #[inline(always)]
     pub(super) fn watch_for_the_next_team(&self) {
         let ended = self.top().filter(|top| top.role() == Role::Ended);
@@ -98,9 +98,9 @@ impl Thread {
         }
     }
 
-    /// A team begins of which this thread is told, so its next event need not look whether the
-    /// old one is gone: the record of that is written by the thread that forked it, and to
-    /// read it from another processor takes longer than all else that a begin does.
+    /// A team begins that is reported to this thread. So its next event need not check whether the
+    /// old team is gone. The check would read a record that the thread which forked that team
+    /// writes. From another processor that takes longer than all else that a begin does.
     #[inline(always)]
     pub(crate) fn begins_in_a_team(&self) {
         let serves_anew = self.top().is_some_and(|top| {
@@ -121,7 +121,7 @@ impl Thread {
         }
     }
 
-    /// If a member whose part has ended had something to execute, that has ended.
+    /// If this thread is a member whose part has ended: notes when its task has ended.
     #[inline(always)]
     pub(super) fn end_task_behind_end(&self, now: impl FnOnce() -> u64) {
         if let Some(top) = self.top().filter(|top| top.role() == Role::Ended) {
@@ -129,7 +129,7 @@ impl Thread {
         }
     }
 
-    /// A member whose part has ended has a task to execute.
+    /// If this thread is a member whose part has ended: notes that it executes a task.
     #[inline(always)]
     pub(super) fn begin_task_behind_end(&self) {
         if let Some(top) = self.top().filter(|top| top.role() == Role::Ended) {
@@ -139,18 +139,18 @@ impl Thread {
 }
 
 impl Frame {
-    /// Whether it is a member whose part has ended, and of which that is recorded.
+    /// Whether it is a member whose part has ended and whose wait is recorded.
     pub(crate) fn waits(&self) -> bool {
         self.role() == Role::Ended && self.within() == PseudoRegion::Ibarr as u8
     }
 
-    /// Whether the team of this member is no more.
+    /// Whether it is a member whose part has ended and whose team is gone.
     pub(crate) fn is_stale(&self) -> bool {
         self.role() == Role::Ended && stale_since(self).is_some()
     }
 
-    /// Of a fork frame, at the join: when the last member was done. The node of the
-    /// member that forked gets to know who came last.
+    /// Of a fork frame, at the join: when the last member was done. Also records which member came
+    /// last, at the node of the member that forked.
     pub(super) fn release(&'static self, join: u64) -> u64 {
         let Some(team) = self.team.get() else {
             return join;
@@ -165,8 +165,8 @@ impl Frame {
         latest.release
     }
 
-    /// Of a fork frame, at the join: members that write their traces need to know when
-    /// they were let go.
+    /// Of a fork frame, at the join: tells the members when they were released, which they need for
+    /// their traces.
     pub(super) fn tell_release(&self, join: u64) {
         if let Some(team) = self.team.get() {
             let Latest { release, .. } = team.slots.latest(self.team_size(), self.instance(), join);

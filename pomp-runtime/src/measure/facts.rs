@@ -7,10 +7,10 @@ use profile::model::Run;
 
 use super::mutex::lock;
 
-/// What sources say of the run.
+/// The functions with which sources describe the run.
 static MORE: Mutex<Vec<fn(&mut Run)>> = Mutex::new(Vec::new());
 
-/// Has a source say more of the run.
+/// Adds a function with which a source describes the run.
 #[cfg_attr(test, allow(dead_code, reason = "unit tests have no sources"))]
 pub(crate) fn add(describe: fn(&mut Run)) {
     let mut more = lock(&MORE);
@@ -34,7 +34,7 @@ pub(crate) fn describe(run: &mut Run, application: &str) {
     run.user_ns = user;
     run.system_ns = system;
     run.scheduling = super::scheduling::of_process();
-    // Of threads that are bound, each may use its own ones alone.
+    // A thread that is bound may use its own processors alone, which may be fewer than all.
     let of_all = run.scheduling.map_or(0, |scheduling| scheduling.processors);
     run.processors = processors().max(of_all);
     run.host = host();

@@ -98,8 +98,8 @@ mod runtime {
         unsafe { test(&FOUND, c"omp_test_nest_lock_", lock) }
     }
 
-    /// Calls the runtime's function of a name that stands for ours at first.
-    /// Without one the lock is not set.
+    /// Calls the runtime's function of a name. The name leads to our function first, so the next
+    /// definition of it is looked up. If there is none, the lock is not set.
     unsafe fn test(found: &AtomicPtr<c_void>, name: &CStr, lock: *mut c_void) -> c_int {
         // SAFETY: a null pointer is the `None` of a function pointer; otherwise as
         // the caller promises.

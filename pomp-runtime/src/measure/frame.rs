@@ -35,12 +35,13 @@ pub(crate) enum Role {
     Untimed = 4,
     /// A construct deep in a recursion, whose node is that of one around it.
     Recursive = 5,
-    /// A parallel region of which this member's part has ended: it waits for the
-    /// others and executes tasks meanwhile, in a barrier that nobody tells of.
+    /// A parallel region of which this member's part has ended: it waits for the others and
+    /// executes tasks meanwhile, in a barrier that has no events.
     Ended = 6,
-    /// A construct of which only some instances are timed: one that is.
+    /// A timed instance of a construct of which only some instances are timed.
     Sampled = 7,
-    /// One that is not, and is counted already: it is here for what happens in it.
+    /// Another instance of such a construct: it is not timed and is counted already. It has a frame
+    /// because something else happens in it.
     Counted = 8,
 }
 
@@ -107,15 +108,14 @@ pub(crate) struct Frame {
     phase: AtomicU8,
     role: AtomicU8,
     pub(super) untimed: Untimed,
-    /// Of a construct deep in a recursion: where it was entered.
+    /// Of a construct deep in a recursion: the node at which it was entered.
     pub(super) entry: SharedRef<Node>,
-    /// Of a member frame: where it tells of its arrivals at barriers, and how
-    /// many there were, counted from the time of the fork on, so that the next
-    /// team has other numbers.
+    /// Of a member frame: where it records its arrivals at barriers, and the number of the next
+    /// barrier. The numbers begin at the time of the fork, so that the next team has others.
     pub(super) slot: SharedRef<Slot>,
     pub(super) barriers: SharedU64,
     pub(super) team_size: AtomicU32,
-    /// Of a fork frame: what its team adds to the teams of all.
+    /// Of a fork frame: what its team has added to the counts that all threads share.
     pub(super) added: Added,
     /// Of a fork or member frame: the id of this instance of the parallel region.
     pub(super) instance: SharedU64,
@@ -123,17 +123,17 @@ pub(crate) struct Frame {
     pub(super) member_of: SharedRef<Team>,
     /// Of a function or a task's execution: where the machine's stack was.
     pub(super) stack: SharedU64,
-    /// Of a member frame: for how many instances this one stands, as `Team::weight`; and
-    /// whether it was passed over, and is here for what happens in it.
+    /// Of a member frame: for how many instances this one stands, as `Team::weight`; and whether
+    /// the member is passed over, so that it has a frame only because something else happens in it.
     pub(super) weight: SharedU64,
     pub(super) is_counted: AtomicBool,
     /// Of a member frame: how many loops were traced in it.
     pub(super) loops: SharedU64,
     /// Of a team or a task that is traced: its label.
     pub(crate) label: SharedU64,
-    /// Of a function: where its caller goes on.
+    /// Of a function: the address at which its caller goes on.
     pub(super) call_site: SharedU64,
-    /// What is counted in it, if anything is.
+    /// The values of the counters in it, if there are counters.
     pub(super) counters: SharedRef<counters::Counting>,
     /// The team that is forked when a fork frame is at this depth.
     pub(super) team: SharedRef<Team>,
@@ -162,7 +162,7 @@ impl Frame {
         self.node.get()
     }
 
-    /// Where a construct was entered that is deep in a recursion.
+    /// Of a construct deep in a recursion: the node at which it was entered.
     pub(crate) fn entry(&self) -> Option<&'static Node> {
         self.entry.get()
     }
@@ -209,7 +209,7 @@ impl Frame {
         self.phase.store(within, Ordering::Relaxed);
     }
 
-    /// Of which construct it is, timed or not.
+    /// The region of its construct, timed or not; none if it is no construct.
     pub(super) fn construct(&self) -> Option<&'static Region> {
         self.region().filter(|_| self.role().is_construct())
     }
@@ -272,14 +272,14 @@ impl Frame {
         self.start.set(start);
     }
 
-    /// Of a member whose whole part is one construct, which begins now: it has since the
-    /// member did, so that nobody has to ask for the time again.
+    /// Of a member whose whole part is one construct, which begins now: the time at which the
+    /// member began. It counts for both, so that the clock need not be read again.
     #[inline(always)]
     pub(super) fn begin_of_work(&self) -> Option<u64> {
         (self.within() == PseudoRegion::Enter as u8).then(|| self.start())
     }
 
-    /// The same of its end: the time of that, if the member ends now.
+    /// The time at which that construct ended, which counts for the member's end now.
     #[inline(always)]
     pub(super) fn end_of_work(&self) -> Option<u64> {
         (self.within() == MAIN && !self.is_counted()).then(|| self.phase_start.get())
@@ -290,7 +290,7 @@ impl Frame {
         self.is_counted.load(Ordering::Relaxed)
     }
 
-    /// A member's part that is passed over goes on from now on the stack.
+    /// A member's part that was passed over goes on as a frame on the stack.
     pub(super) fn begin_counted_member(&self, root: &'static Node, team: &'static Team, at: u64) {
         self.begin(Role::Member, root, at);
         self.loops.set(0);
@@ -308,7 +308,7 @@ impl Frame {
         self.team.get().is_some_and(Team::is_passed)
     }
 
-    /// It ends.
+    /// The part of such a member ends.
     pub(super) fn end_counted_member(&self) {
         self.set_role(Role::Ended);
         self.set_within(MAIN);
@@ -337,7 +337,7 @@ impl Frame {
     }
 }
 
-/// Makes frames above `below`, linked; the lowest of them is given.
+/// Makes linked frames above `below`. Returns the lowest of them.
 pub(super) fn add_frames(below: Option<&'static Frame>) -> Option<&'static Frame> {
     let frames = leak_slice(SLICE, Frame::default)?;
     let mut under = below;

@@ -1,7 +1,7 @@
-//! Functions: frames like any other, but for how they may end. An exception or
-//! a jump may leave one without an exit: some compilers tell of no function
-//! that an exception leaves. That shows in the machine's stack, as in [`task`]:
-//! what a function calls stands deeper in it than the function itself.
+//! Functions: frames like any other, except for the ways in which they may end. An exception or a
+//! jump may leave a function without an exit event: some compilers report no exit of a function
+//! that an exception leaves. That shows in the machine's stack, as in [`task`]: a function that is
+//! called stands deeper in the stack than its caller.
 //!
 //! [`task`]: super::task
 
@@ -12,8 +12,8 @@ use super::region::Region;
 use super::thread::Thread;
 use profile::event::Event;
 
-/// How far apart two places on one stack are at most. What is further away is
-/// on another one, where a signal is handled or a coroutine runs.
+/// How far apart two places on one stack are at most, in bytes. A place further away is on another
+/// stack, where a signal is handled or a coroutine runs.
 const SAME_STACK: u64 = 1 << 20;
 
 /// Where a function stands.
@@ -22,7 +22,7 @@ pub(crate) struct Call {
     pub(crate) region: &'static Region,
     /// An address on the machine's stack, which grows downwards.
     pub(crate) stack: u64,
-    /// Where its caller goes on.
+    /// The address at which its caller goes on.
     pub(crate) site: u64,
 }
 
@@ -63,10 +63,9 @@ impl Frame {
             .is_some_and(|region| region.kind == RegionKind::Function)
     }
 
-    /// Whether it is a function that is over, since another one begins no deeper
-    /// in the stack. One that begins as deep may have been compiled into its
-    /// caller, and then says that it was called from where that was; but no
-    /// function is compiled into itself.
+    /// Whether it is a function that is over, since another one begins no deeper in the stack.
+    /// There is one exception: a function that begins at the same depth may have been inlined into
+    /// this one. Then both have the same call site. But no function is inlined into itself.
     #[inline(always)]
     fn was_left(&self, call: Call) -> bool {
         let deeper_by = call.stack.wrapping_sub(self.stack.get());

@@ -20,7 +20,7 @@ const OPEN: u64 = u64::MAX;
 pub(crate) struct Gap {
     /// The region that ended before; none at the beginning.
     pub(crate) after: Option<&'static Region>,
-    /// The region that began behind; none at the end.
+    /// The region that began after it; none at the end.
     pub(crate) before: Option<&'static Region>,
     pub(crate) count: u64,
     pub(crate) ticks: u64,
@@ -34,7 +34,7 @@ struct Between {
     ticks: SharedU64,
 }
 
-/// All of them.
+/// All gaps, by their regions.
 #[derive(Debug)]
 pub(super) struct Gaps {
     latest: SharedRef<Region>,
@@ -94,14 +94,14 @@ impl Gaps {
         }
     }
 
-    /// It has joined a team.
+    /// The initial thread has joined a team.
     #[inline]
     pub(super) fn begins(&self, after: &'static Region, at: u64) {
         self.latest.set(Some(after));
         self.joined_at.set(at);
     }
 
-    /// What there was, from the beginning of the run to its end.
+    /// All gaps from the beginning of the run to its end.
     pub(crate) fn all(&self, beginning: u64, end: u64) -> Vec<Gap> {
         let used = self.places.iter().filter(|place| place.count.get() > 0);
         let mut gaps: Vec<Gap> = used

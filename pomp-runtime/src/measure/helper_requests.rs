@@ -1,5 +1,5 @@
-//! Requests to the helper, the thread of our own that writes. `run` makes the helper and
-//! has what it does; the code that records only has it made and wakes it.
+//! Requests to the helper, the library's own thread, which writes the files. The module `run` makes
+//! the helper and contains its work. The code that records only has it made and wakes it.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
@@ -7,24 +7,24 @@ use std::thread::Thread;
 
 use super::shared::{SharedRef, leak};
 
-/// The profile as it is now.
+/// Asks for the profile as it is now.
 pub(crate) const DUMP: u32 = 1;
-/// The last profile.
+/// Asks for the last profile.
 pub(crate) const FINISH: u32 = 2;
-/// Its own end.
+/// Asks the helper to end.
 pub(crate) const STOP: u32 = 4;
-/// The full pages of the trace.
+/// Asks for the full pages of the trace to be written.
 pub(crate) const TRACE: u32 = 8;
-/// Everything, for somebody who waits.
+/// Asks for profile and trace, for a thread that waits until they are written.
 pub(crate) const DUMP_NOW: u32 = 16;
-/// The coarse clock from now on.
+/// Asks for the coarse clock to be advanced from now on.
 pub(crate) const COARSE_CLOCK: u32 = 32;
 
 /// What the helper has been asked for.
 static REQUESTS: AtomicU32 = AtomicU32::new(0);
 /// How a signal handler wakes it. None if there is no helper.
 static HELPER: SharedRef<Thread> = SharedRef::none();
-/// What makes it.
+/// The function that makes it.
 static MAKER: OnceLock<fn()> = OnceLock::new();
 
 /// What is known of the program's first thread: whether its end will be noticed, and
@@ -42,7 +42,7 @@ pub(crate) enum FirstThread {
     Ended,
 }
 
-/// From now on this makes the helper.
+/// Sets the function that makes the helper.
 pub(crate) fn make_with(maker: fn()) {
     // Measurement may start again in a child: the maker is the same.
     let _ = MAKER.set(maker);
@@ -72,7 +72,7 @@ pub(crate) fn forget() {
     REQUESTS.store(0, Ordering::Relaxed);
 }
 
-/// Asks for something. False if there is no helper. For signal handlers: it writes to
+/// Asks for something. False if there is no helper. Signal handlers may call it: it only writes to
 /// memory and wakes a thread.
 pub(crate) fn ask(request: u32) -> bool {
     let Some(helper) = HELPER.get() else {
@@ -83,7 +83,7 @@ pub(crate) fn ask(request: u32) -> bool {
     true
 }
 
-/// What it was asked for since the last time.
+/// Takes the requests since the last time.
 pub(crate) fn take() -> u32 {
     REQUESTS.swap(0, Ordering::AcqRel)
 }
@@ -93,7 +93,7 @@ pub(crate) fn write_trace() {
     ask(TRACE);
 }
 
-/// The end of the program's first thread will be told.
+/// The end of the program's first thread will be noticed.
 pub(crate) fn main_is_watched() {
     MAIN.store(FirstThread::Watched as u8, Ordering::Release);
 }

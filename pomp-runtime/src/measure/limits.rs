@@ -1,5 +1,5 @@
-//! Resource limits that the user has set for the program (`ulimit`). What the library takes
-//! of them, the program lacks.
+//! Resource limits that the user has set for the program (`ulimit`). The program lacks whatever the
+//! library takes.
 
 /// How much there may be of a resource; none if there is no limit.
 pub(super) fn limit(resource: libc::__rlimit_resource_t) -> Option<u64> {
@@ -12,14 +12,15 @@ pub(super) fn limit(resource: libc::__rlimit_resource_t) -> Option<u64> {
     (limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
 }
 
-/// Whether the last thread that the system allows the user may be one of the program's:
-/// so few are allowed that somebody has thought of it.
+/// Whether so few threads are allowed that the program may need all of them. A limit that low was
+/// set on purpose.
 pub(crate) fn threads_are_scarce() -> bool {
     const FEW: u64 = 256;
     limit(libc::RLIMIT_NPROC).is_some_and(|limit| limit <= FEW)
 }
 
-/// How many addresses we may reserve: where they are limited, used or not, a small part.
+/// How many bytes of addresses the library may reserve: a small part of the limit, if there is one,
+/// since such a limit counts addresses whether they are used or not.
 pub(super) fn addresses() -> usize {
     const PART: u64 = 64;
     let limits = [libc::RLIMIT_AS, libc::RLIMIT_DATA].map(limit);

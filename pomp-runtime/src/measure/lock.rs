@@ -1,9 +1,9 @@
 //! Locks: waiting for them and holding them, credited to the call that set
 //! them, wherever they are unset.
 //!
-//! They are not on the stack of frames, since they need not nest with regions.
-//! `main` lasts from the call that sets to the end of the call that unsets; it
-//! is `enter` (waiting), `body` (holding) and `exit` (the unset call).
+//! They are not on the stack of frames, since they need not nest with regions. `main` lasts from
+//! the begin of the call that sets the lock to the end of the call that unsets it. It consists of
+//! `enter` (waiting), `body` (holding) and `exit` (the unset call).
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -27,7 +27,7 @@ pub(crate) struct LockCall {
 }
 
 impl LockCall {
-    /// As if there had been no pause since its start, for a time behind that.
+    /// The call with a later start, as if there had been no pause between its start and `at`.
     #[inline(always)]
     fn without_pauses(self, at: u64) -> Self {
         let start = at.wrapping_sub(pause::between(self.start, at));
@@ -125,7 +125,7 @@ impl Thread {
         Some(call)
     }
 
-    /// A lock was got that nobody had.
+    /// The thread has got a lock that was free.
     #[inline(always)]
     pub(crate) fn lock_got(
         &'static self,
@@ -187,7 +187,7 @@ impl Thread {
         self.add_call(call, at);
     }
 
-    /// An instance that ends with the call.
+    /// Adds an instance that ends with the call.
     fn add_call(&'static self, call: LockCall, at: u64) {
         self.add_instance(call.node, at.wrapping_sub(call.start));
         if let Some(sample) = call.node.sample() {

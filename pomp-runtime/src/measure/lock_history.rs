@@ -1,9 +1,9 @@
-//! Who had what others waited for.
+//! Which thread held the lock or critical section for which others waited.
 //!
-//! Each thread keeps the latest times that it held something, in memory that it
-//! alone writes to. A thread that has waited long looks, after it has let go
-//! itself, who held it when it began to wait. So nothing is added to what holds
-//! up others, and nothing at all where nobody waits.
+//! Each thread keeps the latest times that it held something, in memory that it alone writes to. A
+//! thread that has waited long looks for the thread that held the lock when the wait began. It does
+//! so after it has released the lock itself. So other threads are not held up longer, and nothing
+//! at all is done where no thread waits.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -16,11 +16,11 @@ use super::thread::{self, Thread};
 use crate::measure::calls::tree::Node;
 use profile::event::Event;
 
-/// Ticks from which on it is worth looking who had it: several times what an
-/// undisputed lock takes, less than the wake-up of a thread.
+/// After a wait of more ticks than this the thread looks for the holder. It is several times the
+/// cost of an undisputed lock, and less than the wake-up of a thread.
 pub(crate) const WAITED: u64 = trace::analysis::waits::WAITED;
 
-/// How many times are kept.
+/// How many holds are kept.
 const KEPT: usize = 8;
 
 /// The latest times that a thread held something.
@@ -83,7 +83,7 @@ impl Holds {
         &self.latest[count.wrapping_sub(1) % KEPT]
     }
 
-    /// For how long of a time this thread held it, if it did: its node.
+    /// The holds of this thread during the wait: the ticks of the overlap, and the node.
     fn overlap(&self, got: Got) -> impl Iterator<Item = (u64, &'static Node)> {
         self.latest.iter().filter_map(move |hold| {
             if hold.guard.load(Ordering::Acquire) != got.guard {
@@ -93,7 +93,7 @@ impl Holds {
             let node = hold.node.get()?;
             let is_whole = hold.guard.load(Ordering::Acquire) == got.guard;
             let overlap = to.min(got.acquired).checked_sub(from.max(got.asked))?;
-            // Who held it when the wait began comes before all others.
+            // The hold during which the wait began comes before all others.
             let first = from <= got.asked;
             (is_whole && overlap > 0).then_some((if first { u64::MAX } else { overlap }, node))
         })
@@ -101,13 +101,14 @@ impl Holds {
 }
 
 impl Thread {
-    /// This thread lets go of what it got.
+    /// Records that this thread releases what it got.
     #[inline(always)]
     pub(super) fn let_go(&self, got: Got, at: u64) {
         self.holds.add(got.guard, got.node, got.acquired, at);
     }
 
-    /// This thread has let go of it, and is out of the way.
+    /// This thread has released what it got, and holds up no other. After a long wait it looks for
+    /// the holder.
     #[inline(always)]
     pub(super) fn account(&'static self, got: Got) {
         let waited = got.acquired.wrapping_sub(got.asked);
@@ -168,8 +169,7 @@ impl Thread {
         }
     }
 
-    /// What this thread got by the critical section on top, of which it has
-    /// just let go.
+    /// The hold of the critical section on top, which this thread has just released.
     #[inline(always)]
     fn got_critical(&'static self, region: &'static Region) -> Option<Got> {
         let top = self.top().filter(|top| top.is_timed(region))?;

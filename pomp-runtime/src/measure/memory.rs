@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where nothing is set: 128 MiB, some 350,000 call paths of a thread. A recursion of tasks
-/// makes more than anyone reads, and the profile is written when the program ends.
+/// The limit if none is set: 128 MiB, some 350,000 call paths of a thread. A recursion of tasks
+/// makes more than anyone reads, and all are written when the program ends.
 pub(super) const DEFAULT: u64 = 1 << 27;
 
 static LEFT: AtomicU64 = AtomicU64::new(DEFAULT);
@@ -13,15 +13,15 @@ pub(crate) fn limit(bytes: u64) {
     LEFT.store(bytes, Ordering::Relaxed);
 }
 
-/// Takes memory from what is left; false if that is less.
+/// Takes memory from what is left; false if less is left.
 pub(crate) fn take(bytes: usize) -> bool {
     let less = |left: u64| left.checked_sub(bytes as u64);
     LEFT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
         .is_ok()
 }
 
-/// Asks for large pages for the room of a vector: filling one of many megabytes takes
-/// longer for the faults of its small ones than for its content.
+/// Asks for large pages for the room of a vector. In one of many megabytes, the page faults of
+/// small pages take longer than filling it.
 pub(crate) fn prefer_large_pages<T>(room: &Vec<T>) {
     const PAGE: usize = 1 << 21;
     let start = room.as_ptr().addr().next_multiple_of(PAGE);

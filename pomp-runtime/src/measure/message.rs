@@ -14,7 +14,7 @@ pub(crate) fn silence() {
     QUIET.store(true, Ordering::Relaxed);
 }
 
-/// One line. Where it cannot be written, nobody can be told.
+/// Writes one line. A failure is ignored, since it cannot be reported.
 pub(crate) fn say(text: &str) {
     if !QUIET.load(Ordering::Relaxed) {
         stderr::write(format!("romp: {}\n", printable(text)).as_bytes());

@@ -2,9 +2,9 @@
 //! the thread's call paths, in the trace, or by a collector's callback. Nothing here knows
 //! how an event was reported, nor what becomes of the records.
 //!
-//! What runs while the program is measured takes no lock, allocates only when
-//! it sees a call path, a depth or a thread for the first time, and writes to
-//! no cache line that another thread writes to.
+//! Code that runs while the program is measured takes no lock, allocates only when it sees a call
+//! path, a depth or a thread for the first time, and writes to no cache line that another thread
+//! writes to.
 
 pub(crate) mod active;
 pub(crate) mod allocator;

@@ -1,7 +1,7 @@
 //! The program and its shared libraries, as they lie in memory now.
 //!
-//! `dl_iterate_phdr` is asked, which unlike `dladdr` waits for no library that
-//! is being loaded: its constructors may wait for threads that are measured.
+//! They are found by `dl_iterate_phdr`. Unlike `dladdr` it does not wait for a library that is
+//! being loaded, whose constructors may wait for threads that are measured.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -15,8 +15,8 @@ struct Search {
     unloaded: u64,
 }
 
-/// The file that an address belongs to, and what must be taken from the address
-/// to have it as the file counts; none if it belongs to none.
+/// The file to which an address belongs, and the number to subtract from the address to get the
+/// address within the file. None if it belongs to no file.
 pub(crate) fn of(address: usize) -> Option<(PathBuf, usize)> {
     search(address).found
 }

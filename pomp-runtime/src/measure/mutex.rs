@@ -3,12 +3,12 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// Locks `mutex`. What a panic left behind is taken as it is: the boundary has
-/// switched the measurement off by then.
+/// Locks `mutex`. A lock that a panic has poisoned is taken as it is: the boundary has switched the
+/// measurement off by then.
 ///
-/// Waiting is a loop of tries. It is as rare as threads that start at the same
-/// moment, and a race detector that sees only our own code sees what orders it,
-/// which it would not if the wait were inside the standard library.
+/// Waiting is a loop of tries. It is rare, as when threads start at the same moment. A race
+/// detector that sees only our own code sees in this loop how the threads are ordered. It would not
+/// see that if the wait were inside the standard library.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     loop {
         match mutex.try_lock() {

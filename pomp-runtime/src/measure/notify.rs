@@ -1,8 +1,8 @@
-//! Recording events while somebody wants to be told of them at once.
+//! Recording events while a collector wants to be notified of them at once.
 //!
-//! What begins is told after it has been recorded, what ends before: in the
-//! callback a thread is in the state that begins or ends. The time of callbacks
-//! counts for that state. Events that a callback causes are ignored.
+//! A begin is reported after it has been recorded, an end before: in the callback a thread is in
+//! the state that begins or ends. The time of callbacks counts for that state. Events that a
+//! callback causes are ignored.
 
 use super::frame::Role;
 use super::region::Region;
@@ -11,7 +11,7 @@ use crate::measure::collector;
 use profile::event::{Action, Event};
 
 impl Thread {
-    /// An event of a region that needs a second look.
+    /// Handles an event of a region while events need more than to be recorded.
     #[cold]
     #[inline(never)]
     pub(super) fn report_specially(
@@ -27,7 +27,7 @@ impl Thread {
         }
     }
 
-    /// Tells of an event of a region, and records it.
+    /// Notifies the collector of an event of a region, and records the event.
     fn notify_and_record(
         &'static self,
         event: Event,
@@ -37,7 +37,7 @@ impl Thread {
         let action = event.action();
         let opens = matches!(action, Action::Open(_) | Action::OpenWork);
         if let Some(frame) = self.open_frame(region, true).filter(|_| !opens) {
-            // What is left open above it ends first.
+            // Frames that are left open above it end first.
             self.close_above(frame, now());
             collector::events::phase_ends(frame);
         }
@@ -47,13 +47,13 @@ impl Thread {
         }
     }
 
-    /// Whether somebody is told of what begins and ends now.
+    /// Whether a collector is notified of begins and ends now.
     #[inline(always)]
     pub(super) fn is_told(&self) -> bool {
         collector::is_listening() && self.paused().is_none()
     }
 
-    /// Tells that a thread that serves in teams starts to be idle.
+    /// Reports that a thread that serves in teams starts to be idle, if it does.
     #[inline(always)]
     pub(super) fn tell_of_idleness(&self) {
         if self.is_told() && self.top().is_some_and(|top| top.role() == Role::Base) {

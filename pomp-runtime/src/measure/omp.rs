@@ -1,5 +1,5 @@
-//! What is asked of the OpenMP runtime. The symbols are those of the runtime
-//! that the measured program is linked with, whichever that is.
+//! The functions of the OpenMP runtime. The symbols are those of the runtime that the measured
+//! program is linked with, whichever that is.
 
 pub(crate) use runtime::*;
 

@@ -16,8 +16,8 @@ pub(crate) fn open_frames(
         .map(|open| (open, left_at(open)))
 }
 
-/// When a frame was left that never closed, if that is known: the latest when
-/// the team of the member around it was joined.
+/// When a frame that never closed was left, if that is known: at the latest when the team of the
+/// member around it was joined.
 fn left_at(frame: &'static Frame) -> Option<u64> {
     let mut at = frame;
     while at.role().is_construct() {

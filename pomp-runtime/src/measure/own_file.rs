@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 
 use super::limits;
 
-/// An open file, however it is called: the numbers of its device and of itself.
+/// Identifies an open file, whatever its name: the numbers of its device and of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Identity(libc::dev_t, libc::ino_t);
 
@@ -17,7 +17,7 @@ impl Identity {
         Self(about.st_dev, about.st_ino)
     }
 
-    /// Where paths begin.
+    /// The identity of the root directory.
     pub(super) fn of_root() -> Option<Self> {
         let about = std::fs::metadata("/").ok()?;
         Some(Self(about.dev(), about.ino()))
@@ -71,7 +71,7 @@ fn identity(file: RawFd) -> Option<Identity> {
 }
 
 fn aside(file: File) -> File {
-    /// No more than programs expect to be open, and no larger a table of the system.
+    /// Programs expect no higher numbers, and the system's table of files would become larger.
     const MOST: u64 = 1024;
     let limit = limits::limit(libc::RLIMIT_NOFILE).map_or(MOST, |limit| limit.min(MOST));
     let from = libc::c_int::try_from(limit / 4 * 3).unwrap_or(0);

@@ -1,10 +1,10 @@
 //! Instances that are passed over: counted, and neither timed nor put on the stack.
 //!
-//! A probe that passes over an instance reads little. The thread keeps its place on the
-//! call paths, and the [`coarse_clock`]'s mark of when it found that place. As long as that is
-//! still the mark, nobody asks for anything; and the next event that is recorded has to
-//! look first, which forgets the place. Stores are few, since an atomic update waits for
-//! those in front of it.
+//! A probe that passes over an instance reads little. The thread keeps its place on the call paths,
+//! together with the mark that the [`coarse_clock`] had when the thread found that place. As long
+//! as the mark is the same, no request is pending and the place is valid. The next event that is
+//! recorded runs `Thread::catch_up` first, which forgets the place. The probe makes few stores,
+//! since an atomic update waits for the stores in front of it.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
@@ -20,10 +20,10 @@ use super::{attention, coarse_clock, pause, state};
 use crate::measure::calls::tree::{Node, pseudo_region};
 use crate::measure::calls::waits::{NodeWaits, SEVERAL};
 
-/// Constructs that a thread can pass over by turns.
+/// The number of entries in a thread's table of constructs that it passes over.
 const ENTRIES: usize = 64;
 
-/// The constructs that a thread passes over, and the instance that it does at the moment.
+/// The constructs that a thread passes over, and the instance that it passes over at the moment.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     /// The mark of the coarse clock when the thread found its place; 0 if it has to find it.
@@ -32,8 +32,8 @@ pub(crate) struct Sampler {
     /// The construct that is passed over at the moment, if one is.
     open: SharedRef<Region>,
     phase: AtomicU8,
-    /// If that is the execution of a task in a creation that is passed over: the creation, and
-    /// the thread's place there.
+    /// If the open instance is the execution of a task inside a task creation that is passed over,
+    /// too: the region of the creation, and the place of the creation.
     outer: SharedRef<Region>,
     outer_place: SharedU64,
     random: SharedU64,
@@ -49,7 +49,8 @@ pub(crate) struct Sampler {
 pub(super) struct Entry {
     region: SharedRef<Region>,
     place: SharedU64,
-    /// How many instances are to be passed over, and how many were to be.
+    /// How many instances are still to be passed over, and how many were when the node last got its
+    /// count. The difference has been passed over since.
     left: AtomicU32,
     armed: AtomicU32,
     node: SharedRef<Node>,
@@ -73,21 +74,21 @@ impl Entry {
         self.node.is(node)
     }
 
-    /// How many instances of a construct at a place are still to be passed over, if it is of
-    /// these and there are any.
+    /// How many instances of a construct at a place are still to be passed over. None if there are
+    /// none, or if this entry belongs to another construct or place.
     #[inline(always)]
     fn left_of(&self, region: &'static Region, place: u64) -> Option<u32> {
         let left = self.left.load(Ordering::Relaxed);
         (left > 0 && self.region.is(region) && self.place.get() == place).then_some(left)
     }
 
-    /// Instances that were passed over since that was last told.
+    /// Instances that were passed over and that the node has not got yet.
     fn passed(&self) -> u64 {
         let left = self.left.load(Ordering::Relaxed);
         u64::from(self.armed.load(Ordering::Relaxed).wrapping_sub(left))
     }
 
-    /// Passes over the next so many.
+    /// Has the next `number` instances passed over.
     pub(super) fn arm(&self, number: u32) {
         let waits = self.node.get().and_then(Node::known_waits);
         let guard = waits.map_or(0, NodeWaits::address);
@@ -96,8 +97,8 @@ impl Entry {
         self.armed.store(number, Ordering::Relaxed);
     }
 
-    /// Whether it stays with its node, though another one wants its place. The more often
-    /// one does, the less it has left.
+    /// Whether the entry stays with its node, although another node needs it. Each such request
+    /// halves the number of instances that are still to be passed over.
     pub(super) fn is_kept(&self) -> bool {
         let left = self.left.load(Ordering::Relaxed);
         let less = left.div_ceil(2);
@@ -108,7 +109,7 @@ impl Entry {
         left > 0
     }
 
-    /// The node gets what was passed over.
+    /// Adds the instances that were passed over to the counts of the node.
     pub(super) fn settle(&self) {
         if let Some(node) = self.node.get() {
             let passed = self.passed();
@@ -135,7 +136,8 @@ pub(crate) fn parts(node: &Node) -> &'static [PseudoRegion] {
     }
 }
 
-/// A place on the call paths as a number. A pseudo-region is less than a node is long.
+/// A place on the call paths as a number: the address of a node plus the number of a pseudo-region,
+/// which is less than the size of a node.
 #[inline(always)]
 fn place_of(parent: &'static Node, within: u8) -> u64 {
     std::ptr::from_ref(parent).addr() as u64 + u64::from(within)
@@ -185,14 +187,15 @@ impl Sampler {
         self.used.get()
     }
 
-    /// Nodes, and how many of their instances were passed over since they were told.
+    /// The nodes in the table, each with the number of instances passed over that it has not got
+    /// yet.
     pub(crate) fn pending(&self) -> impl Iterator<Item = (&'static Node, u64)> {
         let entries = self.entries.iter();
         entries.filter_map(|entry| Some((entry.node.get()?, entry.passed())))
     }
 
-    /// Passes over a call that sets the lock at this address, if that is to be. Gives its
-    /// node. A lock of which the node does not know is set by one that is timed.
+    /// Passes over a call that sets the lock at this address, if one is to be passed over. Returns
+    /// its node. If the node does not know the lock yet, the call is timed.
     #[inline(always)]
     pub(super) fn passed_guarded(
         &self,
@@ -221,7 +224,7 @@ impl Sampler {
         self.entry(self.open.get()?, self.place.get()).node.get()
     }
 
-    /// The node of the creation in which a task is executed, both passed over.
+    /// The node of the task creation that is passed over, if the open instance is a task in it.
     fn outer_node(&self) -> Option<&'static Node> {
         let place = self.outer_place.get();
         self.entry(self.outer.get()?, place).node.get()
@@ -238,7 +241,8 @@ impl Sampler {
         left.is_some()
     }
 
-    /// A task is executed in a creation that is passed over.
+    /// The execution of a task begins. Passes it over if it is inside a task creation that is
+    /// passed over, and if it is to be passed over itself. Returns whether that is so.
     fn passes_over_within_creation(&self, execution: &'static Region) -> bool {
         let Some(creation) = self.open.get().filter(|open| open.kind.is_task_creation()) else {
             return false;
@@ -257,7 +261,7 @@ impl Sampler {
         is_passed_over
     }
 
-    /// The execution of a task ends that is passed over.
+    /// The open instance, the execution of a task, ends.
     #[inline(always)]
     fn ends_execution(&self) {
         let outer = self.outer.get();
@@ -268,12 +272,12 @@ impl Sampler {
         }
     }
 
-    /// The thread goes elsewhere.
+    /// The thread goes elsewhere on the call paths, so it has to find its place again.
     pub(super) fn forget_place(&self) {
         self.seen.set(0);
     }
 
-    /// A number from `most / 2` on, below half as much again.
+    /// A random number, at least `most / 2` and less than `most / 2 + most`.
     pub(super) fn about(&self, most: u64) -> u64 {
         let mut random = self.random.get();
         random ^= random << 13;
@@ -284,9 +288,9 @@ impl Sampler {
     }
 }
 
-/// Whether an event of the region that `find` gives is counted already. For probes, which
-/// ask before anything else. It calls nothing, so that they save few registers: where the
-/// thread has to look first, the answer is no.
+/// Whether an event of the region that `find` gives is passed over, so that nothing else is to be
+/// done. Probes ask this first. The function calls no other one, so that the probes save few
+/// registers. If the thread has to find its place first, the answer is no.
 #[inline(always)]
 pub(crate) fn is_passed_over_at_once(
     event: Event,
@@ -298,7 +302,7 @@ pub(crate) fn is_passed_over_at_once(
         })
 }
 
-/// The same, after a look where it needs one.
+/// As `is_passed_over_at_once`, but the thread finds its place if it has to.
 #[inline(always)]
 pub(crate) fn is_passed_over(
     event: Event,
@@ -307,7 +311,7 @@ pub(crate) fn is_passed_over(
     may_be_passed_over(event) && is_passed_over_by(event.action(), find, Thread::knows_place)
 }
 
-/// Whether the begin of a task's execution is counted already; the region is that of the
+/// Whether the begin of a task's execution is passed over. `find` gives the region of the
 /// execution.
 #[inline(always)]
 pub(crate) fn task_is_passed_over(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
@@ -316,7 +320,7 @@ pub(crate) fn task_is_passed_over(find: impl FnOnce() -> Option<&'static Region>
     })
 }
 
-/// The same of its end.
+/// As `task_is_passed_over`, for the end of the execution.
 #[inline(always)]
 pub(crate) fn end_of_task_is_passed_over(
     find: impl FnOnce() -> Option<&'static Region> + Copy,
@@ -338,8 +342,8 @@ fn is_passed_over_by(
     })
 }
 
-/// Whether `passes_over` counts an event that begins something or does not, if the thread is
-/// in a state to ask.
+/// Whether `passes_over` says that an event is passed over. It is asked only if the thread is in a
+/// state in which it can pass over something. `begins`: the event begins an instance.
 #[inline(always)]
 fn passes_over_by(
     begins: bool,
@@ -360,8 +364,8 @@ fn passes_over_by(
     find().is_some_and(|region| passes_over(thread, region))
 }
 
-/// Whether an event is of a construct that can be passed over. Waits are what users want
-/// to see, so none that ends with a barrier or is one.
+/// Whether an event is of a construct that can be passed over. Barriers and constructs that end
+/// with one are not: users want to see waits.
 #[inline(always)]
 pub(crate) const fn may_be_passed_over(event: Event) -> bool {
     use Event::{
@@ -393,7 +397,7 @@ pub(crate) const fn may_be_passed_over(event: Event) -> bool {
 }
 
 impl Thread {
-    /// Whether it has found its place on the call paths, and nothing was asked for since.
+    /// Whether the thread knows its place on the call paths. Finds the place if need be.
     #[inline(always)]
     pub(crate) fn knows_place(&'static self) -> bool {
         let sampler = &self.sampler;
@@ -407,8 +411,8 @@ impl Thread {
         }
     }
 
-    /// An event of a construct, of a thread that knows its place. True if there is no more to
-    /// do. What is open is passed over to its end.
+    /// Handles an event of a construct on a thread that knows its place. True if there is no more
+    /// to do. If the begin of an instance was passed over, so are its other events.
     #[inline(always)]
     pub(crate) fn passes_over(&'static self, action: Action, region: &'static Region) -> bool {
         let sampler = &self.sampler;
@@ -427,7 +431,7 @@ impl Thread {
         }
     }
 
-    /// The same of the begin of a task's execution.
+    /// As `passes_over`, for the begin of a task's execution.
     #[inline(always)]
     pub(crate) fn passes_over_execution(&'static self, execution: &'static Region) -> bool {
         match self.sampler.is_passing() {
@@ -436,7 +440,7 @@ impl Thread {
         }
     }
 
-    /// The same of its end.
+    /// As `passes_over`, for the end of a task's execution.
     #[inline(always)]
     pub(crate) fn passes_over_end_of_execution(&'static self, execution: &'static Region) -> bool {
         let is_open = self.sampler.open.is(execution);
@@ -449,7 +453,7 @@ impl Thread {
     #[inline(always)]
     fn passes_over_whole(&'static self, region: &'static Region, phase: PseudoRegion) -> bool {
         let sampler = &self.sampler;
-        // What begins in an instance that is passed over is at a place of its own.
+        // A construct that begins inside an instance that is passed over has another place.
         if sampler.is_passing() || !sampler.counts_at(region, sampler.place.get()) {
             return false;
         }
@@ -458,24 +462,24 @@ impl Thread {
         true
     }
 
-    /// Finds the thread's place on the call paths. False if an event is under way, if there is something
-    /// to do first, or if somebody needs every event.
+    /// Finds the thread's place on the call paths. False if an event is being recorded, if there is
+    /// something to do first, or if every event has to be recorded.
     #[cold]
     #[inline(never)]
     fn find_place(&'static self) -> bool {
         let sampler = &self.sampler;
-        // Read first: what is asked for meanwhile has another mark.
+        // The mark is read first: a request that comes meanwhile changes it.
         let mark = coarse_clock::mark_of_all_before();
         let sees_all = match sampler.seen.get() {
             0 => self.sees(pause::mark()),
-            // It was told to look by itself.
+            // `sees` compares a field that the call of `looks_up_next_time` below has overwritten.
             _ => self.pauses() == pause::mark(),
         };
         let Some(top) = self.top() else { return false };
         let Some(parent) = top.node() else {
             return false;
         };
-        // What a member does behind its end is in a task, whose end has to be told.
+        // After the end of its part a member executes tasks, whose ends have to be recorded.
         let is_behind_end = top.role() == Role::Ended || self.passed_member.has_ended();
         if is_behind_end
             || !sees_all
@@ -499,7 +503,7 @@ impl Thread {
         let sampler = &self.sampler;
         let seen = sampler.seen.get();
         let (first, steps) = (coarse_clock::steps_of(seen), coarse_clock::steps_of(mark));
-        // What is asked for is still to be looked at.
+        // Only the steps are brought up to date. A request still has to be noticed.
         sampler.seen.set(seen - first + steps);
         if self.is_paused() {
             return;
@@ -507,7 +511,7 @@ impl Thread {
         let Some(ticks) = coarse_clock::elapsed(first, steps, now()) else {
             return;
         };
-        // Its count is in that of all instances that are passed over.
+        // Only the time is added: the instance is counted with all others that are passed over.
         let phase = pseudo_region(sampler.phase.load(Ordering::Relaxed));
         if let Some(node) = sampler.open_node() {
             node.add_known_time(phase, ticks);
@@ -517,8 +521,8 @@ impl Thread {
         }
     }
 
-    /// Passes over the next so many instances of a region, to calibrate what that costs. False
-    /// if it cannot now.
+    /// Has the next `number` instances of a region passed over, to calibrate the cost of that.
+    /// False if none can be passed over now.
     pub(super) fn pass_over_next(&'static self, region: &'static Region, number: u32) -> bool {
         let Some((frame, node)) = self.next_frame(region) else {
             return false;
@@ -537,7 +541,7 @@ impl Thread {
         self.find_place()
     }
 
-    /// Something happens in an instance that is passed over: it is put on the stack.
+    /// Something happens in the instance that is passed over, so the instance is put on the stack.
     pub(super) fn put_on_stack(&'static self) {
         let sampler = &self.sampler;
         let phase = sampler.phase.load(Ordering::Relaxed);
@@ -557,7 +561,8 @@ impl Thread {
 }
 
 impl Node {
-    /// Adds time that is known of instances that are passed over, to one of their parts.
+    /// Adds time that was measured of an instance that is passed over, to the whole and to one
+    /// part.
     pub(super) fn add_known_time(&self, part: PseudoRegion, ticks: u64) {
         self.span(PseudoRegion::Main).ticks.add(ticks);
         if part != PseudoRegion::Main {

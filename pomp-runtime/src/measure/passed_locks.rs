@@ -1,8 +1,8 @@
 //! Locks that are set and unset without being timed: counted, and no more.
 //!
-//! They need not nest with regions, so an instance that is passed over stands beside the
-//! stack, as one that is timed does. A thread has one at a time. What lasts for two steps of
-//! the [`coarse_clock`] is recorded with its own time: the wait, and the time that it is held.
+//! Locks need not nest with regions, so an instance that is passed over is kept beside the stack of
+//! frames, as one that is timed is. A thread has one at a time. A wait or a hold that lasts for two
+//! steps of the [`coarse_clock`] is recorded with its own time.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -40,14 +40,14 @@ impl PassedLock {
         self.address.load(Ordering::Relaxed) != 0
     }
 
-    /// From now on it is not known.
+    /// Forgets the lock.
     pub(super) fn forget(&self) {
         self.address.store(0, Ordering::Relaxed);
     }
 }
 
-/// A lock is about to be set at the region that `find` gives. Gives this thread if that is
-/// counted already: then no more is to be done than to set it, and to say so.
+/// A lock is about to be set at the region that `find` gives. Returns this thread if the call is
+/// passed over. Then the caller only has to set the lock and to call `has_set_passed_lock`.
 #[inline(always)]
 pub(crate) fn passes_over(
     find: impl FnOnce() -> Option<&'static Region> + Copy,
@@ -60,7 +60,7 @@ pub(crate) fn passes_over(
     thread.passes_over_lock(find()?, address).then_some(thread)
 }
 
-/// A lock is about to be unset. Whether there is no more to do than that.
+/// A lock is about to be unset. True if there is no more to do than to unset it.
 #[inline(always)]
 pub(crate) fn is_passed_over(address: usize) -> bool {
     thread::current().is_some_and(|thread| thread.unsets_passed_lock(address))
@@ -83,7 +83,7 @@ impl Thread {
         true
     }
 
-    /// It is set.
+    /// The lock is set.
     #[inline(always)]
     pub(crate) fn has_set_passed_lock(&'static self) {
         if self.passed_lock.mark.get() != coarse_clock::mark() {
@@ -104,8 +104,8 @@ impl Thread {
         true
     }
 
-    /// A part of the instance ends: records it if it was long. Its count is in that of all
-    /// instances that are passed over.
+    /// A part of the instance ends: adds its time if it was long. The instance is counted with all
+    /// others that are passed over.
     #[cold]
     #[inline(never)]
     fn adds_long_part(&'static self, part: PseudoRegion) {

@@ -1,17 +1,17 @@
 //! Teams whose members are passed over: small parallel regions in which nothing else happens.
 //!
-//! What a member tells costs more than a read of the clock: it reads what the thread wrote
-//! that forked, and that thread reads what the members wrote. A region that proves to be
-//! executed often, to be short, and to hold no other constructs is timed whole in each
-//! instance, from fork to join. Its members tell when they begin and end in so many instances
-//! as the budget allows. In all others they count, in memory of their own, and touch nothing
-//! that another thread writes: the handle that they get is the node of the fork.
+//! Recording the begin and the end of a member costs more than a read of the clock: the member
+//! reads data of the thread that forked, and that thread reads data of the members. A region that
+//! proves to be executed often, to be short, and to hold no other constructs is timed as a whole in
+//! each instance, from fork to join. Its members record their begin and end only in as many
+//! instances as the budget allows. In all others they count, in memory of their own, and touch
+//! nothing that another thread writes: the handle that they get is the node of the fork.
 //!
-//! At the end of the run the time of these instances, which is known, is divided as that of
-//! those in which members told. A member's part that lasts for two steps of the
-//! [`coarse_clock`] is recorded with its own time. If something happens in a member's part
-//! after all, it is put on the stack, as one that is counted already, and the region is timed
-//! from then on.
+//! At the end of the run the time of the instances whose members only counted, which is known, is
+//! divided in the same proportions as that of instances whose members recorded their events. A
+//! member's part that lasts for two steps of the [`coarse_clock`] is recorded with its own time. If
+//! something else happens in a member's part after all, the part is put on the stack, marked as
+//! already counted, and the members of the region record from then on.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
@@ -29,7 +29,8 @@ use super::thread::{self, Thread};
 use super::{attention, coarse_clock, omp, pause, state};
 use crate::measure::calls::tree::{Node, Origin};
 
-/// Set in a handle whose team is passed over. What it leads to is aligned.
+/// This bit is set in the handle of a team that is passed over. It is free, since the target of a
+/// handle is aligned.
 const PASSED: usize = 1;
 
 /// How many teams must have been passed over before their mean time is used.
@@ -39,13 +40,13 @@ const OUT: u8 = 0;
 const IN: u8 = 1;
 const ENDED: u8 = 2;
 
-/// The team that is passed over of which a thread is a member, or was one last.
+/// The part of a thread in a team that is passed over: the current part, or the last one.
 #[derive(Debug)]
 pub(crate) struct PassedMember {
-    /// Its root there.
+    /// The root of the member.
     root: SharedRef<Node>,
     state: AtomicU8,
-    /// The mark of the coarse clock when it began.
+    /// The mark of the coarse clock when the part began.
     mark: SharedU64,
 }
 
@@ -63,13 +64,13 @@ impl PassedMember {
         self.state.load(Ordering::Relaxed) == state
     }
 
-    /// Whether the thread does a member's part that is passed over.
+    /// Whether the thread is executing a part that is passed over.
     #[inline(always)]
     pub(super) fn is_in(&self) -> bool {
         self.is(IN)
     }
 
-    /// Whether its part in a team has ended that is passed over, and may last.
+    /// Whether its part in a team that is passed over has ended, while the team may still last.
     #[inline(always)]
     pub(super) fn has_ended(&self) -> bool {
         self.is(ENDED)
@@ -82,36 +83,37 @@ impl PassedMember {
     }
 }
 
-/// What a fork node keeps whose teams are passed over.
+/// The record of a fork node whose teams may be passed over.
 #[derive(Debug, Default)]
 pub(crate) struct PassedTeams {
-    /// How many are to be passed over, and how many were since the last one that was not.
+    /// How many teams are still to be passed over, and how many were since the last timed one.
     left: AtomicU32,
     since: SharedU64,
-    /// How many were not, their ticks from fork to join, and the time of the last join of one.
+    /// How many teams were timed, their ticks from fork to join, and the time of the last such
+    /// join.
     timed: SharedU64,
     ticks: SharedU64,
     last: SharedU64,
     /// How many teams whose members may be passed over the thread had forked at that join.
     forked: SharedU64,
-    /// The record of the latest.
+    /// The latest team that was passed over.
     team: SharedRef<Team>,
 }
 
 impl PassedTeams {
-    /// The mean ticks of teams whose members told, once some were passed over; 0 before.
+    /// The mean ticks of the timed teams; 0 if there is none yet.
     pub(crate) fn timed_ticks(&self) -> u64 {
         self.ticks.get() / self.timed.get().max(1)
     }
 }
 
-/// What the program hands on from a fork to the members of its team: whether they tell when
-/// they begin and end.
+/// The handle that the program passes from a fork to the members of its team. It says whether they
+/// record their begin and end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TeamHandle {
-    /// They do, of this team.
+    /// They record them, in this team.
     Team(&'static Team),
-    /// They count, at the node of the fork.
+    /// They only count, since they are passed over. The node is that of the fork.
     PassedOver(&'static Node),
 }
 
@@ -149,7 +151,7 @@ fn size() -> u32 {
     u32::try_from(omp::omp_get_num_threads()).unwrap_or(0)
 }
 
-/// A member of a team begins that is passed over. Whether that is all.
+/// A member of a team that is passed over begins. True if there is no more to do.
 #[inline(always)]
 pub(crate) fn begins(fork: &'static Node) -> bool {
     let thread = thread::current().filter(|_| state::is_quick());
@@ -239,12 +241,13 @@ impl Thread {
         member.root.set(Some(root));
         member.mark.set(coarse_clock::mark());
         member.state.store(IN, Ordering::Relaxed);
-        // Whatever happens in it has to look first.
+        // The next event in the part runs `catch_up` first, which puts the member on the stack.
         self.sampler.forget_place();
         self.looks_up_next_time();
     }
 
-    /// A team of a fork node is joined whose members told, and which stands for so many.
+    /// A team whose members recorded is joined; it stands for `weight` teams. Decides how many
+    /// teams of the fork node are passed over next.
     #[inline(never)]
     pub(super) fn has_timed_team(
         &'static self,
@@ -272,7 +275,7 @@ impl Thread {
         teams.left.store(left as u32, Ordering::Relaxed);
     }
 
-    /// As `begins_part`, where its root is to be looked for.
+    /// As `begins_part`, if the member's root has to be searched for or made.
     pub(crate) fn begins_another_part(&'static self, fork: &'static Node) {
         let root = self.tree.member_root(fork, number());
         if let Some(root) = root
@@ -282,7 +285,7 @@ impl Thread {
         }
     }
 
-    /// Whether it does a part of a member of this region that is passed over.
+    /// Whether the thread is executing a part of this region that is passed over.
     #[inline(always)]
     pub(super) fn does_part_of(&self, region: &'static Region) -> bool {
         let member = &self.passed_member;
@@ -296,7 +299,7 @@ impl Thread {
             self.adds_long_part_of_member();
         }
         member.state.store(ENDED, Ordering::Relaxed);
-        // A worker may serve next in a team of which it is not told.
+        // A worker goes on looking: its next team may be one that is not reported to it.
         if self.top().is_some_and(|top| top.role() == Role::Fork) {
             self.looks_no_more();
         }
@@ -317,7 +320,8 @@ impl Thread {
         }
     }
 
-    /// Something happens in a member's part that is passed over, or behind it.
+    /// Something happens in a member's part that is passed over, or after its end. Puts the member
+    /// on the stack.
     #[cold]
     #[inline(never)]
     pub(super) fn put_member_on_stack(&'static self, has_ended: bool) {
@@ -332,7 +336,7 @@ impl Thread {
         if let Some(region) = root.region() {
             region.hold_others();
         }
-        // What comes behind the join is in no team of which it was told.
+        // After the join the thread is in no team that was reported to it.
         if !team.is_passed() {
             return;
         }
@@ -350,7 +354,7 @@ impl Thread {
         }
     }
 
-    /// A member has ended that was timed: what it took stands for those that were passed over.
+    /// A timed member has ended: its times stand for those of the members that were passed over.
     #[inline(never)]
     pub(super) fn add_member_to_sample(&self, frame: &Frame, root: &'static Node, at: u64) {
         if let (Some(sample), Some(team)) = (root.sample_of_member(), frame.member_of.get()) {
@@ -370,7 +374,7 @@ impl Node {
             .is_some_and(|parent| std::ptr::eq(parent, fork))
     }
 
-    /// What a member root keeps, made if there is nothing.
+    /// The sample of a member root, made if there is none.
     fn sample_of_member(&self) -> Option<&'static Sample> {
         debug_assert!(matches!(self.place(), Origin::Member(_)));
         if self.sample().is_none() {

@@ -1,10 +1,10 @@
-//! What threads do while measurement is paused: they open and close frames as ever,
-//! so that each keeps its place, and nothing is recorded of what passes.
+//! Events while measurement is paused: threads open and close frames as ever, so that each keeps
+//! its place on the call paths, but nothing is recorded.
 //!
-//! The clock stands still meanwhile. What was open when the pause began ends at that
-//! moment, if it ends in the pause. What begins in the pause is noted as begun a
-//! moment later, by which it is known: if it ends in the pause too, it has left no
-//! trace, and if it does not, it begins when the pause is over.
+//! The clock stands still meanwhile. An instance that was open when the pause began and that ends
+//! in the pause gets the pause's begin as its end. An instance that begins in the pause gets a
+//! begin one tick later, by which it is recognized. If it ends in the pause, too, it leaves no
+//! trace. Otherwise it begins when the pause is over.
 
 use profile::region_kind::PseudoRegion;
 
@@ -16,7 +16,8 @@ use crate::measure::collector;
 use profile::event::{Action, Event};
 
 impl Thread {
-    /// When the pause began in which this thread has the event that it has.
+    /// When the pause began in which the thread's current event takes place; none outside of a
+    /// pause.
     #[inline(always)]
     pub(crate) fn paused(&self) -> Option<u64> {
         Some(self.paused_at.get()).filter(|at| *at != 0)
@@ -36,7 +37,7 @@ impl Thread {
         self.paused().map_or(at, |paused| paused.max(last_event()))
     }
 
-    /// Whether what a frame stands for has begun in the pause that lasts.
+    /// Whether the instance of a frame has begun in the current pause.
     #[inline(always)]
     pub(super) fn is_passing(&self, frame: &Frame) -> bool {
         self.paused().is_some_and(|paused| frame.start() > paused)
@@ -59,7 +60,7 @@ impl Thread {
             }
             Action::Close => {
                 if let Some(frame) = self.uncover(region, false, 0) {
-                    // Of what was told to begin the end is told.
+                    // A collector that was notified of the begin is notified of the end.
                     if !self.is_passing(frame) {
                         collector::events::is_skipped(frame);
                     }
@@ -117,7 +118,7 @@ impl Thread {
         }
     }
 
-    /// What has begun in a pause that is over begins now.
+    /// An instance that began in a pause begins now, since the pause is over.
     pub(super) fn begin_behind_pause(&'static self, frame: &'static Frame, at: u64) {
         let Some(node) = frame.node() else { return };
         if counters::are_on() && frame.role() != Role::Fork {

@@ -1,11 +1,11 @@
 //! Measurement that the program switches off and on again.
 //!
-//! A pause takes no time: what is open goes on behind it as if the program had stood
-//! still. Threads go on to say where they are, so that what comes behind it has its
-//! place; what both begins and ends in a pause is not recorded (`passing`).
+//! A pause takes no time: regions that are open go on after it as if the program had stood still.
+//! Threads go on to open and close frames in a pause, so that regions after it have their place on
+//! the call paths. A region that both begins and ends in a pause is not recorded (`passing`).
 //!
-//! Frames are not looked at when a pause begins or ends. Each thread moves its own by
-//! the lengths of the pauses that there were since, when it has its next event.
+//! No frame is changed when a pause begins or ends. At its next event each thread moves the times
+//! of its own frames by the lengths of the pauses since its last event.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -36,8 +36,8 @@ const STILL: u32 = 1 << 31;
 /// Set in the mark for as long as a pause lasts.
 const PAUSED: u32 = 1 << 30;
 
-/// What a thread compares at each event: any difference to what it saw last
-/// means that there is something to do first.
+/// The mark that a thread compares at each event: any difference to the one that it saw last means
+/// that there is something to do first.
 #[inline(always)]
 pub(super) fn mark() -> u32 {
     MARK.load(Ordering::Relaxed)
@@ -108,7 +108,7 @@ pub(crate) fn switch_on() {
     });
 }
 
-/// A time as if there had been no pauses, but for the first so many.
+/// A time without the pauses before it. The first `first` pauses are not taken out.
 pub(crate) fn without(first: u32, at: u64) -> u64 {
     if count() == 0 {
         return at;
@@ -130,7 +130,7 @@ pub(crate) fn between(start: u64, end: u64) -> u64 {
     without(0, end).wrapping_sub(without(0, start))
 }
 
-/// When the pause began that lasts.
+/// When the current pause began; none if there is none.
 pub(crate) fn begin() -> Option<u64> {
     if mark() & PAUSED == 0 {
         return None;
@@ -141,8 +141,9 @@ pub(crate) fn begin() -> Option<u64> {
 }
 
 impl Thread {
-    /// There was a pause since this thread's last event, or one lasts, or threads must
-    /// stand still. Whether the event is to be measured then.
+    /// Does what is to be done before the next event: puts on the stack what is passed over, leaves
+    /// an old team, stands still, and moves frames over pauses. Returns whether the event is to be
+    /// measured.
     #[cold]
     #[inline(never)]
     pub(super) fn catch_up(&'static self) -> bool {
@@ -179,7 +180,7 @@ impl Thread {
         true
     }
 
-    /// Moves what is open over a pause.
+    /// Moves the open frames over a pause.
     pub(super) fn skip(&'static self, begin: u64, end: u64) {
         self.forget_locks();
         self.leave_teams_joined_before(begin);
@@ -192,7 +193,7 @@ impl Thread {
         }
     }
 
-    /// What `cancel` has left open ended with its team.
+    /// Frames that `cancel` has left open ended when their team was joined.
     fn leave_teams_joined_before(&'static self, begin: u64) {
         let Some(top) = self.top() else { return };
         let mut frames = std::iter::successors(Some(top), |frame| frame.below());
@@ -213,7 +214,7 @@ impl Thread {
         }
     }
 
-    /// Whether a frame has begun in the pause that lasts.
+    /// Whether a frame has begun in the current pause.
     pub(crate) fn has_begun_in_pause(&self, frame: &Frame) -> bool {
         begin().is_some_and(|begin| self.paused_at.get() == begin && frame.start() > begin)
     }

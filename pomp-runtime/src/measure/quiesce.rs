@@ -1,10 +1,10 @@
 //! Making all threads stand still while their records are copied, so that a
 //! profile that is written while the program runs is exact.
 //!
-//! A thread marks itself busy and then looks whether it must stand still; the
-//! one that copies asks for stillness and then looks who is busy. Each must see
-//! what the other wrote. The fence that this takes would cost more than a probe,
-//! so the system is asked to put it into all threads, here and only here.
+//! A thread marks itself busy and then looks whether it must stand still. The thread that copies
+//! asks for stillness and then looks which threads are busy. Each must see what the other wrote,
+//! which takes a memory fence. At each event the fence would cost more than a probe. So the system
+//! is asked to put it into all threads, here and only here.
 //!
 //! Nobody waits for ever: a thread may be held up inside the library by a signal
 //! handler, and one that stands still may hold something that the copying needs.
@@ -30,8 +30,8 @@ pub(crate) fn while_quiet<R>(threads: &[&'static Thread], action: impl FnOnce() 
     while_stopped(threads, action)
 }
 
-/// The same in the middle of an event of this thread, which gives way to others
-/// that want it.
+/// As `while_quiet`, but in the middle of an event of this thread, which gives way to other threads
+/// that want the same.
 pub(super) fn while_quiet_in_event<R>(
     thread: &'static Thread,
     threads: &[&'static Thread],
@@ -41,7 +41,7 @@ pub(super) fn while_quiet_in_event<R>(
     while_stopped(threads, action)
 }
 
-/// Becomes the one for whom threads stand still.
+/// Becomes the thread for which the others stand still.
 fn stop(wait: impl Fn()) {
     let until = Instant::now() + STAND;
     while !pause::stop_threads() && Instant::now() < until {
@@ -77,8 +77,7 @@ pub(super) fn stand(thread: &'static Thread) {
     });
 }
 
-/// Has the system do this in advance, since it is quick while there is one
-/// thread.
+/// Registers for `membarrier` in advance, since that is quick while there is one thread.
 pub(crate) fn prepare() {
     errno::keep(|| membarrier(REGISTER_PRIVATE_EXPEDITED));
 }

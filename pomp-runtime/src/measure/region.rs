@@ -1,8 +1,8 @@
 //! Regions: each construct's static record, registered once and never freed,
 //! since the library or program part that it came from may be unloaded.
 //!
-//! Records that say the same are one region: a construct in a header that
-//! several sources include, or a library that is loaded twice.
+//! Records with the same content are one region: those of a construct in a header that several
+//! sources include, or of a library that is loaded twice.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,20 +29,21 @@ pub(crate) struct Region {
     pub(crate) number: u32,
     /// Whether its group was switched off: its events are not measured.
     pub(crate) off: bool,
-    /// Who forks teams of this region, for sources that have no handle to pass
+    /// The threads that fork teams of this region, for event sources that have no handle to pass
     /// from fork to begin.
     pub(super) forkers: Forkers,
-    /// Of a critical section: what stands for all of its name; 0 of others.
+    /// Of a critical section: the number of its name, which all sections of the name share; 0 of
+    /// other regions.
     pub(crate) guard: usize,
-    /// Of a critical section whose name another has: the first of them.
+    /// Of a critical section whose name an earlier one has: the first of that name.
     namesake: SharedRef<Region>,
-    /// Who is in it, while a collector wants to know.
+    /// How many threads are in it, while a collector wants to know.
     occupants: Occupants,
     /// The region of the sections in it, or of its executions if it is a task,
     /// for sources that give them none.
     part: SharedRef<Region>,
-    /// Whether a member of a team was told to wait at its end, or a runtime told of the
-    /// barrier of a construct that could not be split.
+    /// Whether the barrier at its end was reported: by an event of a member, or by the runtime for
+    /// a construct that could not be split.
     tells_barrier: AtomicBool,
     /// Of a parallel region: whether anything else happened in a member's part.
     holds_others: AtomicBool,
@@ -58,8 +59,8 @@ impl Region {
         )
     }
 
-    /// A parallel region whose implicit barrier has no events of its own. Those who
-    /// put a barrier of theirs in front of it tell of that before any member ends.
+    /// A parallel region whose implicit barrier has no events of its own. An instrumenter that puts
+    /// its own barrier in front of that one reports it before any member ends.
     #[inline(always)]
     pub(crate) fn hides_barrier(&self) -> bool {
         self.kind.is_parallel() && !self.tells_barrier.load(Ordering::Relaxed)
@@ -71,12 +72,12 @@ impl Region {
         self.holds_others.load(Ordering::Relaxed)
     }
 
-    /// Something happens in a member's part.
+    /// Notes that something else happens in a member's part.
     pub(super) fn hold_others(&self) {
         self.holds_others.store(true, Ordering::Relaxed);
     }
 
-    /// A thread waits at the end of this construct, and says so.
+    /// A thread reports that it waits at the end of this construct.
     #[inline(always)]
     pub(super) fn tells_barrier(&self) {
         if self.hides_barrier() {
@@ -89,15 +90,15 @@ impl Region {
         is_unsplit(self.kind, &self.descriptor)
     }
 
-    /// The runtime tells of the barrier at the end of this construct.
+    /// The runtime reports the barrier at the end of this construct.
     pub(super) fn tells_of_end(&self) {
-        // Most find it set: nobody writes then to what all read.
+        // Mostly it is set already. Then nothing is written to memory that all threads read.
         if !self.tells_barrier.load(Ordering::Relaxed) {
             self.tells_barrier.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Why the wait at its end is not told from the rest, if it is not.
+    /// Why the wait at its end cannot be separated from the rest; none if it can.
     pub(crate) fn hides_end(&self) -> Option<&str> {
         let is_told = self.is_unsplit() && self.tells_barrier.load(Ordering::Relaxed);
         self.descriptor.unsplit.as_deref().filter(|_| !is_told)
@@ -132,12 +133,12 @@ impl Region {
         }
     }
 
-    /// Who is in it, and in what may be entered only when it is free.
+    /// The count of threads in it. Critical sections of one name exclude each other and share it.
     pub(crate) fn occupants(&'static self) -> &'static Occupants {
         &self.namesake.get().unwrap_or(self).occupants
     }
 
-    /// Whether this region has a part, and that is it.
+    /// Whether `part` is the part of this region.
     pub(super) fn has_part(&self, part: &'static Region) -> bool {
         self.part.is(part)
     }
@@ -174,8 +175,8 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
-    /// What stands for all critical sections of a name. Small numbers, which
-    /// are no address of a lock.
+    /// The number of a critical section's name; 0 of other regions. Numbers are small, so that none
+    /// is the address of a lock.
     fn guard(&mut self, descriptor: &Descriptor) -> usize {
         if descriptor.kind() != Some(RegionKind::Critical) {
             return 0;
@@ -191,16 +192,16 @@ impl Registry {
     }
 }
 
-/// What registers the regions that nothing has registered so far.
+/// The function that registers the regions that nothing has registered so far.
 static MORE: Mutex<Option<fn()>> = Mutex::new(None);
 
-/// There may be regions that have not run, which this function registers. It is
-/// called whenever a profile is made.
+/// Sets the function that registers regions that have not run. It is called whenever a profile is
+/// made.
 pub(crate) fn look_for_more(register: fn()) {
     *lock(&MORE) = Some(register);
 }
 
-/// Registers what was not.
+/// Registers the regions that nothing has registered so far.
 pub(crate) fn complete() {
     let more = *lock(&MORE);
     if let Some(register) = more {
@@ -210,8 +211,8 @@ pub(crate) fn complete() {
 
 static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
 
-/// What is held by those who find out what a region is that is new, whatever
-/// else they lock: who forks holds it too.
+/// Held by a thread that identifies a new region, together with whatever else it locks. A thread
+/// that forks the process holds it, too.
 static NEW: Mutex<()> = Mutex::new(());
 
 /// See [`NEW`].
@@ -252,7 +253,7 @@ pub(crate) fn some_is_unsplit() -> bool {
     SOME_IS_UNSPLIT.load(Ordering::Relaxed)
 }
 
-/// With `copyprivate` threads wait in front of the barrier, too: that stays estimated.
+/// With `copyprivate`, threads wait in front of the barrier, too: that wait stays estimated.
 fn is_unsplit(kind: RegionKind, descriptor: &Descriptor) -> bool {
     descriptor.unsplit.is_some()
         && !descriptor.other.contains_key("hasCopyPrivate")
@@ -285,8 +286,8 @@ pub(super) fn unregistered(descriptor: Descriptor) -> Option<&'static Region> {
     new_region(descriptor, 0, u32::MAX)
 }
 
-/// The groups that the user switched off. A value that can't be read is
-/// reported where all settings are.
+/// The groups that the user switched off. A value that can't be read is reported together with the
+/// problems of all other settings.
 fn disabled() -> &'static Groups {
     static DISABLED: OnceLock<Groups> = OnceLock::new();
     DISABLED.get_or_init(|| {
@@ -304,7 +305,8 @@ pub(crate) fn switched_off() -> Option<String> {
     })
 }
 
-/// Whether a function is measured. All that is no function is.
+/// Whether a region is measured, as far as the filter of functions says. It concerns functions
+/// only.
 fn is_wanted(descriptor: &Descriptor) -> bool {
     static FILTER: OnceLock<Filter> = OnceLock::new();
     let is_function = descriptor.kind() == Some(RegionKind::Function);

@@ -1,23 +1,23 @@
 //! What the library may do: never more than the user who started the program, and never
 //! more than the program still may.
 //!
-//! A program that the system runs with more rights than its user has (set-user-id,
-//! capabilities) reads nothing of ours from that user's environment, and nothing is
-//! written or made: it is as without us. One that gives up its identity later, as
-//! daemons do, has its files made by the identity that it has then: the C library tells
-//! every thread, ours too. What is open already stays open, as for the program. Only
-//! what the program changes behind the C library's back, for one thread, our thread does
-//! not see: then it writes nothing, and says so. Nor is anything written where paths have
-//! come to mean something else, as after `chroot`.
+//! A program may run with more rights than its user has (set-user-id, capabilities). Then nothing
+//! of ours is read from that user's environment, and nothing is written or made: the program runs
+//! as without the library. A program may give up its identity later, as daemons do. Then its files
+//! are made under the identity that it has by then: the C library changes that of every thread,
+//! ours too. Files that are open already stay open, as they do for the program. But a program may
+//! also bypass the C library and change one thread only. Our thread does not get that change: then
+//! it writes nothing, and says so. Nor is anything written after paths have come to mean something
+//! else, as after `chroot`.
 
 use std::sync::OnceLock;
 
 use super::own_file::Identity;
 
-/// The directory where paths began when measurement did.
+/// The root directory when measurement began.
 static ROOT: OnceLock<Option<Identity>> = OnceLock::new();
 
-/// Remembers where paths begin.
+/// Remembers the root directory.
 pub(crate) fn remember() {
     ROOT.get_or_init(Identity::of_root);
 }

@@ -12,8 +12,8 @@ use super::sampling::cost_of_pair;
 use super::shared::SharedU64;
 use crate::measure::calls::tree::Node;
 
-/// By how much what is left out for timing may be wrong, as a part of it. Timing adds between
-/// a half and the whole of what a pair of events costs; three quarters are left out.
+/// The possible error of the cost of timing that is left out, as a part of that cost. Timing adds
+/// between half and all of the cost of a pair of events; three quarters are left out.
 const TIMING_ERROR: f64 = 1.0 / 3.0;
 
 /// Whether the cost of timing is left out of the time of instances that are passed over.
@@ -24,7 +24,7 @@ pub(crate) fn leave_out_timing() {
     LEAVES_OUT_TIMING.store(true, Ordering::Relaxed);
 }
 
-/// What timing adds to a part of an instance, in ticks.
+/// The cost of timing that is left out of a part of an instance, in ticks.
 fn timing() -> f64 {
     match LEAVES_OUT_TIMING.load(Ordering::Relaxed) {
         true => within_measured_time(u128::from(cost_of_pair())) as f64,
@@ -46,14 +46,14 @@ impl Sum {
     }
 }
 
-/// What a node keeps whose instances are timed by sample.
+/// The sample of a node of which only some instances are timed.
 #[derive(Debug, Default)]
 pub(crate) struct Sample {
-    /// Instances that were passed over, all and since the last one that was timed.
+    /// Instances that were passed over: all of them, and those since the last timed one.
     all_passed: SharedU64,
     pub(super) passed: SharedU64,
-    /// When the last one ended that was timed, and the ticks between those in which some were
-    /// passed over.
+    /// When the last timed instance ended; and the ticks between timed instances, summed over those
+    /// intervals in which some instances were passed over.
     pub(super) last: SharedU64,
     pub(super) between: SharedU64,
     /// How many were timed.
@@ -67,8 +67,8 @@ pub(crate) struct Sample {
     pub(super) drawn: Sum,
     ticks: Sum,
     squares: Sum,
-    /// The sum of their weights, that of the squares of those, and for each part that of
-    /// weight times ticks.
+    /// The sum of their weights, the sum of the squares of the weights, and for each part the sum
+    /// of weight times ticks.
     weights: Sum,
     squared_weights: Sum,
     weighted: [Sum; PARTS],
@@ -87,7 +87,7 @@ pub(crate) struct Passed {
 }
 
 impl Sample {
-    /// A part of the instance that is being timed.
+    /// Adds to a part of the instance that is being timed.
     pub(super) fn part(&self, part: u8, ticks: u64) {
         if let Some(current) = self.current.get(usize::from(part)) {
             current.set(current.get().wrapping_add(ticks));
@@ -106,7 +106,7 @@ impl Sample {
     pub(super) fn add(&self, ticks: u64) {
         self.timed.add(1);
         self.part(PseudoRegion::Main as u8, ticks);
-        // Clocks of several processors differ a little, so what is left can be less than nothing.
+        // The clocks of several processors differ a little, so the rest can be negative.
         let parts = self.current.each_ref().map(|current| {
             let ticks = current.get().cast_signed().max(0);
             current.set(0);
@@ -136,19 +136,19 @@ impl Sample {
         self.long.add(ticks);
     }
 
-    /// What members that were passed over took in parts that were long.
+    /// The ticks of long parts of members that were passed over.
     pub(crate) fn long(&self) -> u64 {
         self.long.get()
     }
 
-    /// What so many instances took in one of their parts.
+    /// The estimated ticks that `passed` instances spent in one of their parts.
     pub(crate) fn part_of_passed(&self, part: PseudoRegion, passed: u64) -> u64 {
         let weights = self.weights.get().max(1.0);
         let mean = self.weighted[part as usize].get() / weights - timing();
         (mean.max(0.0) * passed as f64) as u64
     }
 
-    /// By how much that may be wrong.
+    /// The error of `part_of_passed` for `passed` instances, in ticks.
     pub(crate) fn error_of_passed(&self, passed: u64) -> u64 {
         ((self.half_interval() + timing() * TIMING_ERROR) * passed as f64) as u64
     }
@@ -164,12 +164,12 @@ impl Sample {
         self.timed.get()
     }
 
-    /// Instances that were passed over, but for what the thread's table holds.
+    /// Instances that were passed over, without those that only the thread's table knows yet.
     pub(crate) fn passed(&self) -> u64 {
         self.all_passed.get()
     }
 
-    /// The time of so many instances of a node that were passed over.
+    /// The estimated time of `passed` instances of a node that were passed over.
     pub(crate) fn of_passed(&self, node: &Node, passed: u64) -> Passed {
         let weights = self.weights.get();
         if weights < 1.0 {
@@ -191,7 +191,7 @@ impl Sample {
         let number = passed as f64;
         let most = self.between.get() as f64;
         let share = (most / (mean[main] * number).max(1.0)).min(1.0);
-        // More instances make what is chance smaller, but not this.
+        // More instances make the statistical error smaller, but not the error of timing.
         let error = self.half_interval() + timing * TIMING_ERROR * timed_parts as f64;
         Passed {
             parts: mean.map(|mean| (mean * number * share) as u64),
@@ -199,9 +199,9 @@ impl Sample {
         }
     }
 
-    /// Half of the interval that holds the mean in 95 % of all cases, in ticks. If some
-    /// instances stand for more than others, the mean is as uncertain as that of fewer
-    /// instances that all stand for as many (Kish's effective sample size).
+    /// Half of the interval that holds the mean in 95 % of all cases, in ticks. If the weights
+    /// differ, the mean is as uncertain as that of a smaller number of instances with equal weights
+    /// (Kish's effective sample size).
     fn half_interval(&self) -> f64 {
         const NINETY_FIVE: f64 = 1.96;
         let drawn = self.drawn.get().max(1.0);

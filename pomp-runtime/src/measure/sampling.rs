@@ -1,24 +1,23 @@
 //! Hot small constructs, which are counted exactly and timed by sample.
 //!
-//! Reading the clock takes longer than an undisputed lock. Once a construct proves to
-//! be executed often and to be short, only so many of its instances are timed that this
-//! stays inside the budget. All others are **passed over** ([`passed`](super::passed)): the probes find the
-//! construct in a small table of the thread's own, count there, and look no further,
-//! neither at the clock nor at the stack. A timed instance stands for those that were
-//! passed over before it. The error of an estimate follows from how much the times
-//! differ. No estimate exceeds the time during which the instances were passed over.
+//! Reading the clock takes longer than an undisputed lock. Once a construct proves to be executed
+//! often and to be short, only some of its instances are timed: as many as the budget allows. All
+//! others are **passed over** ([`passed`](super::passed)): the probes find the construct in a small
+//! table of the thread's own and count the instance there. They read neither the clock nor the
+//! stack. A timed instance stands for those that were passed over before it. The error of an
+//! estimate follows from the spread of the times. No estimate exceeds the time during which the
+//! instances were passed over.
 //!
-//! How many are passed over follows from how fast they come, each time anew, with some
-//! chance in it, so that no rhythm of the program is met. Where instances are long, or
-//! rare, every one is timed.
+//! After each timed instance, the number of instances to pass over next follows from the rate at
+//! which they come. It is partly random, so that the sample does not follow a rhythm of the
+//! program. Where instances are long, or rare, every one is timed.
 //!
-//! A long instance is always noticed: the [`coarse_clock`] goes on by two steps during it.
-//! It is recorded with its own time, and stands for no other instance, whether it was
-//! timed or passed over.
+//! A long instance is always noticed, timed or passed over: the [`coarse_clock`] goes on by two
+//! steps during it. It is recorded with its own time, and stands for no other instance.
 //!
-//! Counts stay exact, and so do call paths: an entry of the table is valid for one
-//! place on them, and an instance in which something else happens is put on the
-//! stack of frames at that moment, as one that is counted already.
+//! Counts stay exact, and so do call paths. An entry of the table is valid for one place on the
+//! call paths. If something else happens in an instance that is passed over, the instance is put on
+//! the stack of frames at that moment, marked as already counted.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -32,20 +31,21 @@ use super::thread::Thread;
 use super::{coarse_clock, cost};
 use crate::measure::calls::tree::{Node, pseudo_region};
 
-/// From so many instances on a node can be sampled: they say whether it is worth it.
+/// A node can be sampled after this many instances. They show whether that is worth it.
 const MANY: u64 = 4096;
-/// From so many teams on their members can be passed over: what they tell takes longer.
+/// The members of a region's teams can be passed over after this many teams. The number is smaller
+/// than [`MANY`], since a team whose members record their events takes longer.
 const MANY_TEAMS: u64 = 1024;
-/// It is not where an instance takes this many times what timing it does.
+/// Sampling is not worth it if an instance takes longer than this many times the cost of timing it.
 const LONG: u64 = 32;
-/// What it takes longer if the members of a team tell when they begin and end, in pairs of
-/// events: cache lines go from one processor to another meanwhile.
+/// How much longer a team takes if its members record their begin and end, in costs of a pair of
+/// events. Cache lines go from one processor to another meanwhile.
 const TEAM: u64 = 24;
-/// A difference that was measured counts up to so many times what is expected: beyond that it
-/// is taken for chance.
+/// A measured difference counts up to this many times the expected one. A larger one is taken for
+/// chance.
 const MOST_LONGER: u64 = 8;
-/// So many instances are timed one after the other before any is passed over. They show how
-/// much times differ, which a few instances that stand for many cannot.
+/// This many instances are timed one after the other before any is passed over. They show how much
+/// the times differ. A few instances that stand for many cannot show that.
 const TIMED_FIRST: f64 = 1024.0;
 /// Most instances that are passed over in a row.
 const MOST: u64 = 1 << 14;
@@ -64,13 +64,13 @@ fn is_on() -> bool {
     BUDGET.load(Ordering::Relaxed) != 0
 }
 
-/// What it takes to time an instance that has one pair of events, in ticks.
+/// The cost of timing an instance that has one pair of events, in ticks.
 pub(super) fn cost_of_pair() -> u64 {
     static TICKS: AtomicU64 = AtomicU64::new(0);
     cost::found_once(&TICKS, cost::ticks_of_pair)
 }
 
-/// Samples a node from now on if it is hot and small. Looked at now and then.
+/// Samples a node from now on if it is hot and small. Called now and then.
 #[inline]
 pub(crate) fn consider(node: &'static Node) {
     if !is_on() || node.is_special() || !holds_at_most_leaf_tasks(node) {
@@ -86,8 +86,8 @@ pub(crate) fn consider(node: &'static Node) {
     }
 }
 
-/// Whether nothing happens in a node, except that a creation executes tasks at once in which
-/// nothing happens.
+/// Whether no other region is entered in a node. One exception: a task creation may execute tasks
+/// at once in which no region is entered.
 fn holds_at_most_leaf_tasks(node: &'static Node) -> bool {
     let is_short_task = |child: &Node| {
         let region = child.region();
@@ -100,7 +100,8 @@ fn holds_at_most_leaf_tasks(node: &'static Node) -> bool {
             && node.children().all(is_short_task)
 }
 
-/// Requests for chunks are told of at the member's frame, so it has to be there.
+/// Has the members of a region's teams passed over if the teams are short. Not if the loop requests
+/// chunks: the requests are recorded at the member's frame, so the frame has to exist.
 fn consider_teams(fork: &'static Node, ticks: u64) {
     let schedule = fork
         .region()
@@ -111,9 +112,9 @@ fn consider_teams(fork: &'static Node, ticks: u64) {
     }
 }
 
-/// How many teams of a region are passed over behind one whose members told, if so many did,
-/// teams of it come at this interval, and so many regions take turns. A team whose members
-/// tell takes `longer` by so many ticks than another one, if that is known.
+/// How many teams of a region are passed over after one whose members recorded their events.
+/// `timed` teams of the region did so. Its teams come at this `interval` in ticks, and so many
+/// `regions` take turns. If their members record, teams take this much `longer` in ticks, if known.
 pub(super) fn teams_to_pass_over(
     timed: u64,
     interval: u64,
@@ -151,8 +152,8 @@ fn consider_hot(node: &'static Node, count: u64, ticks: u64) {
 }
 
 impl Frame {
-    /// Of an instance that is timed by sample, or passed over: something that was timed in it
-    /// has ended. That time is known, and is in no estimate.
+    /// A timed instance has ended in an instance that is timed by sample or passed over. Its time
+    /// is known, so it is left out of the estimate.
     #[cold]
     pub(super) fn add_inner_time(&'static self, ticks: u64) {
         let mut around = Some(self);
@@ -185,7 +186,7 @@ impl Thread {
         self.open_timed(frame, Role::Sampled, node, phase, now);
     }
 
-    /// For how many instances one stands that is timed now: itself, and those that were
+    /// The number of instances for which one that is timed now stands: itself, and those that were
     /// passed over before it.
     pub(super) fn weigh(&'static self, node: &'static Node, sample: &'static Sample) -> u64 {
         let entry = self.sampler.entry_of(node);
@@ -216,7 +217,8 @@ impl Thread {
         }
     }
 
-    /// The next instances of a node are passed over, if they come as fast.
+    /// Has the next instances of a node passed over, as many as fit the budget if they come at this
+    /// `interval` in ticks.
     fn arm(&'static self, node: &'static Node, interval: u64) {
         let Some(entry) = self.sampler.entry_of(node) else {
             return;

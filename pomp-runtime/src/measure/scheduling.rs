@@ -1,5 +1,5 @@
-//! How the threads got processors, as the kernel tells. It counts that anyway; it is
-//! asked when a profile is written, of the threads that there are then.
+//! How much processor time the threads got, as the kernel reports it. The kernel counts that
+//! anyway. It is asked when a profile is written, for the threads that exist then.
 
 use profile::model::Scheduling;
 

@@ -1,5 +1,5 @@
-//! Which signals a thread takes: all but the program's own are kept from threads of ours,
-//! and what the system sends for our writing is kept from the program.
+//! Which signals a thread takes: signals meant for the program are kept from threads of ours, and
+//! signals that the system sends for our writing are kept from the program.
 
 use std::mem::MaybeUninit;
 
@@ -19,8 +19,8 @@ impl Blocked {
     }
 }
 
-/// Runs `action` with all signals blocked, for threads that it makes. It is told which
-/// were blocked before.
+/// Runs `action` with all signals blocked, for threads that it makes. It gets the signals that were
+/// blocked before.
 pub(crate) fn with_all_blocked<R>(action: impl FnOnce(Blocked) -> R) -> R {
     let mut before = MaybeUninit::<libc::sigset_t>::zeroed();
     // SAFETY: the sets are valid places; all zeros is a set, should the call
@@ -36,14 +36,14 @@ pub(crate) fn with_all_blocked<R>(action: impl FnOnce(Blocked) -> R) -> R {
     result
 }
 
-/// Signals that the system sends a thread for what it writes: to a pipe that nobody
-/// reads, behind the limit of a file's size, to the terminal from the background. The
-/// last one is not sent where it is blocked.
+/// Signals that the system sends a thread because of a write: to a pipe without a reader, beyond
+/// the limit of a file's size, or to the terminal from the background. The last one is not sent if
+/// it is blocked.
 const OF_WRITING: [c_int; 3] = [libc::SIGPIPE, libc::SIGXFSZ, libc::SIGTTOU];
 
-/// Runs `action`, which writes, so that none of these signals reaches the program:
-/// they are blocked in this thread, and what the system sent for our writing is taken
-/// back. What the program has pending, and what others send it meanwhile, stays.
+/// Runs `action`, which writes, so that none of these signals reaches the program: they are blocked
+/// in this thread, and those that the system sent for our writing are taken back. Signals that the
+/// program has pending, or that others send it meanwhile, stay.
 pub(crate) fn held_back<R>(action: impl FnOnce() -> R) -> R {
     let of_writing = set_of(&OF_WRITING);
     let (mut before, mut pending) = (set_of(&[]), set_of(&[]));
@@ -79,7 +79,7 @@ fn take_back(signal: c_int) {
         let taken = libc::sigtimedwait(&raw const only, about.as_mut_ptr(), &raw const now);
         let mut about = about.assume_init();
         let own = libc::getpid();
-        // So it says who sent a signal for what was written.
+        // The system describes a signal for a write in this way.
         let is_ours = about.si_code == libc::SI_USER && about.si_pid() == own;
         if taken == signal && !is_ours {
             libc::syscall(libc::SYS_rt_sigqueueinfo, own, signal, &raw mut about);

@@ -4,10 +4,9 @@
 //! base -> construct -> fork -> member -> construct -> ...     (top)
 //! ```
 //!
-//! Below the member frame of a team stands, on the thread that forked, the fork
-//! frame; on every other thread the base. Exits pop to their frame: what stands
-//! above it was left by `cancel`, an exception or a jump, and is closed and
-//! counted. No search crosses a team member's frame.
+//! The frame below a team's member frame is the fork frame on the thread that forked, and the base
+//! on every other thread. Exits pop to their frame. The frames above it were left by `cancel`, an
+//! exception or a jump; they are closed and counted. No search crosses a team member's frame.
 
 use profile::event::{Action, Event};
 use profile::region_kind::{PseudoRegion, RegionKind};
@@ -120,8 +119,8 @@ impl Thread {
         }
     }
 
-    /// Opens a frame. The clock is read last, so that our own work counts for
-    /// what surrounds the region.
+    /// Opens a frame. The clock is read last, so that our own work counts for the region around
+    /// this one.
     #[inline(always)]
     pub(super) fn open_timed(
         &'static self,
@@ -141,9 +140,9 @@ impl Thread {
         self.set_top(frame);
     }
 
-    /// Opens a frame whose instance is not timed, or belongs to a node above. Of
-    /// the latter the entry has its time too: what both recorded of the same
-    /// time is told apart by it.
+    /// Opens a frame whose instance is not timed, or belongs to a node above (deep in a recursion).
+    /// In the latter case the node of the entry gets the time, too: it shows which time both nodes
+    /// have recorded.
     #[inline(never)]
     pub(super) fn open_specially(
         &'static self,
@@ -183,8 +182,7 @@ impl Thread {
         Some((top.frame_above()?, node))
     }
 
-    /// As `next_frame`, whatever memory that takes: without a node its team
-    /// would be lost.
+    /// As `next_frame`, but even beyond the memory limit: without a node the team would be lost.
     pub(super) fn next_frame_for_team(
         &'static self,
         region: &'static Region,
@@ -283,8 +281,8 @@ impl Thread {
         self.drop_timed_frame(frame, at);
     }
 
-    /// Takes a frame from the stack whose instance ended at that time. Behind the end of a
-    /// member's part it was in a task, which may have no events of its own (`taskloop`).
+    /// Takes a frame whose instance ended at that time from the stack. After the end of a member's
+    /// part the instance was in a task, which may have no events of its own (`taskloop`).
     #[inline(always)]
     pub(super) fn drop_timed_frame(&'static self, frame: &'static Frame, at: u64) {
         if let Some(below) = frame.below() {
@@ -299,7 +297,7 @@ impl Thread {
         }
     }
 
-    /// Takes a frame from the stack, of which nothing is recorded.
+    /// Takes a frame from the stack without recording anything.
     #[inline(always)]
     pub(super) fn drop_frame(&'static self, frame: &'static Frame) {
         if let Some(below) = frame.below() {
@@ -347,8 +345,8 @@ impl Thread {
             .filter(|top| top.is(Role::Member, region))
     }
 
-    /// Finds the open frame of a region on this side of the team, and closes
-    /// what stands above it. If there is none, the event matches nothing.
+    /// Finds the open frame of a region within the current team, and closes the frames above it. If
+    /// there is none, the event matches nothing.
     pub(super) fn uncover(
         &'static self,
         region: &'static Region,
@@ -369,7 +367,7 @@ impl Thread {
         None
     }
 
-    /// The open frame of a region on this side of the team.
+    /// The open frame of a region within the current team.
     pub(super) fn open_frame(
         &self,
         region: &'static Region,
@@ -388,7 +386,7 @@ impl Thread {
         None
     }
 
-    /// Closes everything above a frame, which its own exit did not.
+    /// Closes all frames above a frame, whose own exits did not come.
     pub(super) fn close_above(&'static self, frame: &'static Frame, at: u64) {
         while let Some(top) = self.top().filter(|top| !std::ptr::eq(*top, frame)) {
             let Some(below) = top.below() else { return };
@@ -396,7 +394,7 @@ impl Thread {
                 self.leave_barrier(top);
                 continue;
             }
-            // That an exception leaves functions is no surprise.
+            // Functions are not counted: it is normal that an exception leaves them.
             self.skipped.add(u64::from(!top.is_function()));
             if !self.is_passing(top) {
                 collector::events::is_skipped(top);

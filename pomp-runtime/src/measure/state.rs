@@ -7,9 +7,9 @@
 //! Every state can become Off.
 //! ```
 //!
-//! On is one of two: a thread that may be cancelled at any instruction has each of
-//! its events recorded with cancellation held off (`cancellation`), for which the
-//! quick way into the library is closed to all.
+//! On has two forms. If a thread may be cancelled at any instruction, each of its events has to be
+//! recorded with cancellation held off (`cancellation`). From then on the state is `ON_WITH_CARE`,
+//! which closes the quick way into the library to all threads.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
@@ -49,7 +49,7 @@ pub(crate) fn is_new() -> bool {
     STATE.load(Ordering::Relaxed) <= STARTING
 }
 
-/// Whether nobody has even begun to start.
+/// Whether no thread has begun to start measurement.
 #[cfg(not(test))]
 pub(crate) fn is_untouched() -> bool {
     STATE.load(Ordering::Relaxed) == NEW

@@ -1,9 +1,9 @@
 //! Lines on stderr that do no harm: the write neither blocks nor raises a signal, and
 //! goes to what was stderr when measurement began.
 //!
-//! A program may end while nobody reads its messages, and must end all the same. What
-//! it opens under the number of stderr after that was closed is a file of its own.
-//! Nothing is set on the open file, which other processes share.
+//! A program must be able to end even while nobody reads its messages. If it closes stderr and
+//! opens a file under the same number, that file is its own. No flag is set on the open file, which
+//! other processes share.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,12 +13,12 @@ use super::errno;
 use super::own_file::{Identity, about};
 use super::signal_mask;
 
-/// How long a reader that is behind is waited for, once in a run.
+/// How long the library waits for a reader that is behind, once in a run.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// What stderr was at the start; none if it was closed.
 static STDERR: OnceLock<Option<Identity>> = OnceLock::new();
-/// A reader was waited for in vain.
+/// Whether the library has waited for a reader in vain.
 static IS_STUCK: AtomicBool = AtomicBool::new(false);
 
 /// Remembers what stderr is.
@@ -38,8 +38,7 @@ fn write_unless_changed(line: &[u8]) {
         return;
     };
     let until = Instant::now() + PATIENCE;
-    // What has this length is written in one piece, so that lines of several
-    // processes do not mix.
+    // A part of this length is written in one piece, so that lines of several processes do not mix.
     for mut part in line.chunks(libc::PIPE_BUF) {
         while !part.is_empty() {
             if !has_room(until) {
@@ -82,7 +81,7 @@ fn has_room(until: Instant) -> bool {
     }
 }
 
-/// Writes what there is room for, however much others write meanwhile.
+/// Writes as much as there is room for, and does not block if others write meanwhile.
 fn write_now(part: &[u8], kind: libc::mode_t) -> Result<usize, libc::c_int> {
     let (file, bytes, length) = (libc::STDERR_FILENO, part.as_ptr().cast(), part.len());
     // SAFETY: the bytes are there, and so many.
@@ -99,7 +98,7 @@ fn write_now(part: &[u8], kind: libc::mode_t) -> Result<usize, libc::c_int> {
                 0,
             ) as libc::ssize_t,
             libc::S_IFIFO => match write_to_pipe(part) {
-                // Older kernels don't know this of pipes: there is room, unless another
+                // Older kernels cannot do this for pipes. A plain write finds room, unless another
                 // process has just taken it.
                 -1 if matches!(errno::get(), libc::EOPNOTSUPP | libc::EINVAL | libc::ENOSYS) => {
                     libc::write(file, bytes, length)
@@ -112,9 +111,9 @@ fn write_now(part: &[u8], kind: libc::mode_t) -> Result<usize, libc::c_int> {
     usize::try_from(written).map_err(|_| errno::get())
 }
 
-/// Writes to the pipe unless that would block, also where the pipe itself may.
+/// Writes to the pipe unless that would block, even if the pipe is in blocking mode.
 fn write_to_pipe(part: &[u8]) -> libc::ssize_t {
-    /// Where a pipe is: it has no offset.
+    /// The place to write to: a pipe has no offset.
     const HERE: libc::c_long = -1;
     let parts = libc::iovec {
         iov_base: part.as_ptr().cast_mut().cast(),

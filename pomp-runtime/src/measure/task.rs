@@ -1,13 +1,12 @@
 //! Tasks: their executions are frames like any other, on top of whatever their
 //! thread was doing: creating the task, or waiting and free for it.
 //!
-//! A tied task ends on its thread before what stands below goes on. Two kinds
-//! do not: an untied task may be suspended and go on elsewhere, and `cancel`
-//! may skip the end of a task. Both have returned from their function by then,
-//! which shows in the machine's stack: what a task does stands deeper in it
-//! than the task itself. So a task that begins no deeper than one that is open
-//! proves that the latter has returned. That is a comparison of two numbers;
-//! were it wrong (tasks with stacks of their own), some times would be, no more.
+//! A tied task ends on its thread before the frame below it goes on. Two kinds of tasks do not: an
+//! untied task may be suspended and go on elsewhere, and `cancel` may skip the end of a task. In
+//! both cases the function of the task has returned by then. That shows in the machine's stack: a
+//! task's calls stand deeper in it than the task itself. So if a task begins no deeper than one
+//! that is open, the latter has returned. The check compares two numbers. If it is wrong (tasks
+//! with stacks of their own), the only harm is that some times are wrong.
 
 use profile::region_kind::PseudoRegion;
 
@@ -60,8 +59,8 @@ impl Thread {
         execution: &'static Region,
         stack: u64,
     ) -> Option<&'static Frame> {
-        // A task that its creation executes at once can have been compiled into
-        // the function around it, and then stands as deep as that.
+        // A task that its creation executes at once may have been inlined into the function around
+        // it, and then stands as deep as that function.
         let at_once = self
             .top()
             .and_then(Frame::node)

@@ -1,10 +1,9 @@
 //! Teams: how the threads of a parallel region find the call path that they
 //! belong to.
 //!
-//! The fork gives out a [`Team`], which each member gets at its begin. It says
-//! which node forked and when; nobody writes to it while the region runs. A
-//! member's call paths hang below a root of its own, (fork node, number), so
-//! that members never share what they write.
+//! The fork gives out a [`Team`], which each member gets at its begin. It says which node forked
+//! and when. No thread writes to it while the region runs. A member's call paths hang below a root
+//! of its own, (fork node, number), so that members never share what they write.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -33,8 +32,8 @@ const INSTANCES: u32 = 40;
 pub(crate) struct Team {
     /// The fork frame.
     frame: SharedRef<Frame>,
-    /// Its node. Here so that members read nothing of the frame, which the
-    /// thread that forked goes on writing to, and to what lies beside it.
+    /// The node of the fork frame. It is kept here so that members need not read the frame: the
+    /// thread that forked goes on writing to the frame and to the memory beside it.
     node: SharedRef<Node>,
     /// The thread that forked.
     thread: SharedRef<Thread>,
@@ -51,9 +50,9 @@ pub(crate) struct Team {
     /// The id of the instance: the number of this record in the upper bits, and
     /// how often it was used.
     instance: SharedU64,
-    /// Where its members find it, if they are not handed it.
+    /// Where its members find it, if they get no handle.
     forker: SharedRef<Forker>,
-    /// Where the members tell of their arrivals at barriers.
+    /// Where the members record their arrivals at barriers.
     pub(super) slots: Slots,
 }
 
@@ -272,8 +271,8 @@ impl Thread {
         self.drop_timed_frame(frame, at);
     }
 
-    /// A worker that starts in a team is in no other. What is still open was
-    /// left by `cancel`, at the latest when that team was joined.
+    /// A worker that starts in a team is in no other one. Frames that are still open were left by
+    /// `cancel`, and ended at the latest when their team was joined.
     #[inline(always)]
     pub(super) fn leave_stale_frames(&'static self, now: impl Fn() -> u64) {
         let Some(top) = self.top().filter(|top| top.role() != Role::Base) else {
@@ -344,7 +343,7 @@ impl Team {
         self.fork.get()
     }
 
-    /// Its members look for it there.
+    /// Notes where its members find it.
     pub(super) fn announce(&self, forker: &'static Forker) {
         self.forker.set(Some(forker));
     }

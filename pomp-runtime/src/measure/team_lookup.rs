@@ -1,12 +1,11 @@
-//! How a member finds its team where it is not handed it: by the place of the
-//! thread that forked, which is its own place without its own number.
+//! How a member finds its team if it gets no handle: by the place of the thread that forked. That
+//! is the member's own place without the member's own number.
 //!
-//! A place tells all threads apart that descend from one initial thread, and at
-//! each place at most one team of a region is open at a time. Initial threads,
-//! such as those that the program makes itself, look alike: where several have
-//! a team of one region open at the same place, the one wins that the member
-//! was last known to descend from. If that is not known either, it is a guess,
-//! which is counted.
+//! A place identifies a thread among all those that descend from one initial thread. At each place
+//! at most one team of a region is open at a time. But initial threads, such as those that the
+//! program makes itself, all have the same place. If several of them have a team of one region open
+//! at the same place, the member takes the team of that initial thread from which it was last known
+//! to descend. If that is not known either, the choice is a guess, which is counted.
 
 use super::frame::Role;
 use super::passed_members::TeamHandle;
@@ -20,8 +19,8 @@ use crate::measure::calls::tree::Node;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TeamPath {
     level: u32,
-    /// The member numbers on the way. Each step is reversible, so that only
-    /// long ways could meet, and those by chance of one in 2^64.
+    /// A hash of the member numbers on the way. Each step is reversible, so only long ways can
+    /// collide, with a probability of one in 2^64.
     way: u64,
 }
 
@@ -40,11 +39,11 @@ impl TeamPath {
     }
 }
 
-/// Those who have forked teams of a region. Grows at the front only.
+/// The threads that have forked teams of a region. The list grows at the front only.
 #[derive(Debug)]
 pub(super) struct Forkers(SharedRef<Forker>);
 
-/// One who has: the thread at a place below an initial thread.
+/// A thread that has forked teams of a region: the one at a place below an initial thread.
 #[derive(Debug)]
 pub(super) struct Forker {
     place: TeamPath,
@@ -53,8 +52,8 @@ pub(super) struct Forker {
     open: Open,
 }
 
-/// The team that is open. On cache lines of its own, since it changes with each
-/// fork while others look for their places.
+/// The team that is open. It is on cache lines of its own, since it changes with each fork while
+/// other threads search the list.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Open {
@@ -83,7 +82,7 @@ impl Forkers {
         std::iter::successors(self.0.get(), |forker| forker.next.get())
     }
 
-    /// The entry of one; made at its first fork.
+    /// The entry of a thread; made at its first fork.
     fn entry(&self, place: TeamPath, initial: u64) -> Option<&'static Forker> {
         self.iter()
             .find(|forker| forker.place == place && forker.initial == initial)
@@ -120,8 +119,8 @@ impl Forker {
 }
 
 impl Region {
-    /// The node of the fork at a place whose team is passed over, if there is no other
-    /// that could be meant.
+    /// The node of the fork at a place, if its team is passed over and no other team could be
+    /// meant.
     #[inline(always)]
     pub(crate) fn passed_at(&self, forked: impl FnOnce() -> TeamPath) -> Option<&'static Node> {
         let only = self.forkers.0.get()?;
@@ -131,8 +130,7 @@ impl Region {
 }
 
 impl Thread {
-    /// As `fork`, where the members cannot be handed the team. `may_pass`: they may be
-    /// passed over.
+    /// As `fork`, if the members can get no handle. `may_pass`: they may be passed over.
     pub(crate) fn fork_announced(
         &'static self,
         region: &'static Region,
@@ -158,9 +156,9 @@ impl Thread {
         }
     }
 
-    /// The handle of the team of a region that a thread begins in. `may_have_forked`: it
-    /// is the team's first member. `forked` gives the place of the thread that
-    /// forked.
+    /// The handle of the team of a region in which a thread begins. `may_have_forked`: the thread
+    /// is the team's first member, so it may have forked the team itself. `forked` gives the place
+    /// of the thread that forked.
     #[inline(always)]
     pub(crate) fn announced(
         &self,

@@ -33,15 +33,15 @@ use crate::measure::trace::Stream;
 #[repr(align(128))]
 pub(crate) struct Thread {
     top: SharedRef<Frame>,
-    /// Set while an event is recorded: what comes in between (from a signal
-    /// handler, or an allocator with probes) is ignored.
+    /// Set while an event is recorded. Events that come meanwhile (from a signal handler, or an
+    /// allocator with probes) are ignored.
     busy: AtomicBool,
-    /// What it compares at each event with the mark of pauses: as `pauses`, or
-    /// [`LOOK`].
+    /// The value that each event compares with the mark of pauses: that of `pauses`, or [`LOOK`] if
+    /// the next event has to run `catch_up` first.
     seen: AtomicU32,
     /// How many pauses of measurement its frames have been moved over.
     pauses: AtomicU32,
-    /// When the pause began in which it had its latest event; 0 if it had that in none.
+    /// The begin of the pause in which its latest event was; 0 if that was in no pause.
     pub(super) paused_at: SharedU64,
     base: SharedRef<Frame>,
     pub(crate) tree: CallTree,
@@ -51,24 +51,25 @@ pub(crate) struct Thread {
     pub(crate) sampler: Sampler,
     pub(crate) passed_lock: PassedLock,
     pub(super) passed_member: PassedMember,
-    /// The thread that was made before.
+    /// The block that was made before this one.
     before: SharedRef<Thread>,
     pub(super) held: SharedRef<Held>,
     pub(super) counters: Files,
     /// Address of the lock that it is about to set; 0 if there is none.
     pub(super) awaited: SharedU64,
-    /// What is kept for a collector.
+    /// Its waits, kept for a collector.
     pub(crate) waits: WaitCounts,
-    /// Where it calls the lock functions that cannot say so themselves.
+    /// The call site of the lock functions in its current statement, for functions of Fortran that
+    /// cannot report it themselves.
     pub(crate) lock_site: SharedRef<Region>,
-    /// The initial thread that it descends from, from 1, and the latest of which
-    /// that was certain; 0 if unknown.
+    /// The initial thread that it descends from, numbered from 1, and the latest one for which that
+    /// was certain; 0 if unknown.
     pub(super) initial: SharedU64,
     pub(super) home: SharedU64,
     /// Ticks during which it had outermost teams, while it was the only initial
     /// thread.
     pub(super) covered: SharedU64,
-    /// Begins in a team that was chosen among several.
+    /// How often it began in a team that was chosen among several possible ones.
     pub(crate) guessed: SharedU64,
     /// Events that matched no open region.
     pub(crate) unmatched: SharedU64,
@@ -84,7 +85,7 @@ thread_local! {
     static CURRENT: Cell<Option<&'static Thread>> = const { Cell::new(None) };
 }
 
-/// No mark of pauses.
+/// Differs from every mark of pauses.
 const LOOK: u32 = u32::MAX;
 
 /// Stands in for the block of a thread that is inside the library without one:
@@ -224,7 +225,8 @@ fn detach(thread: &'static Thread) {
     }
     CURRENT.set(Some(&INSIDE));
     if state::is_on_or_paused() {
-        // When a member was let go may not be known before its thread has ended.
+        // The frame of a member whose part has ended stays: the time when the member was released
+        // may not be known before its thread has ended.
         let is_done = |role| matches!(role, Role::Base | Role::Ended);
         if let Some(top) = thread.top().filter(|top| !is_done(top.role())) {
             thread.leave_frames(top, clock::now());
@@ -287,8 +289,8 @@ impl Thread {
         if self.busy.load(Ordering::Relaxed) {
             return None;
         }
-        // A signal handler on this thread must see the mark before anything that
-        // `action` writes, and after it nothing half done.
+        // A signal handler on this thread must see the mark before anything that `action` writes.
+        // Once the mark is gone, it must see nothing that is half done.
         self.busy.store(true, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         if !self.sees(pause::mark()) && !self.catch_up() {
@@ -315,13 +317,13 @@ impl Thread {
         }
     }
 
-    /// Whether there is nothing to do first.
+    /// Whether there is nothing to do before the next event is recorded.
     #[inline(always)]
     pub(super) fn sees(&self, mark: u32) -> bool {
         self.seen.load(Ordering::Relaxed) == mark
     }
 
-    /// The next event that is recorded has to look first what there is to do.
+    /// Has the next event that is recorded run `catch_up` first.
     #[inline(always)]
     pub(super) fn looks_up_next_time(&self) {
         self.seen.store(LOOK, Ordering::Relaxed);
@@ -409,7 +411,7 @@ pub(crate) fn started_the_program() -> bool {
 
 pub(crate) use thread_end::unwatch;
 
-/// Has the end of the thread that started the program told, if it is this one.
+/// If this thread started the program, has its end noticed.
 pub(crate) fn watch_main() {
     if started_the_program() {
         thread_end::watch(CURRENT.get().unwrap_or(&INSIDE));
@@ -438,8 +440,8 @@ mod thread_end {
             KEY.store(key, Ordering::Relaxed);
             HAS_KEY.store(true, Ordering::Release);
         }
-        // SAFETY: the key exists until `unwatch`. A failure means that this
-        // block is not used again, no more.
+        // SAFETY: the key exists until `unwatch`. A failure only means that this block is not used
+        // again.
         unsafe {
             libc::pthread_setspecific(
                 KEY.load(Ordering::Relaxed),
@@ -448,8 +450,8 @@ mod thread_end {
         };
     }
 
-    /// From now on the ends of threads do not matter. Needed where the library
-    /// is unloaded before its threads end.
+    /// Stops watching for the ends of threads. Needed if the library is unloaded before its threads
+    /// end.
     pub(crate) fn unwatch() {
         if HAS_KEY.swap(false, Ordering::AcqRel) {
             // SAFETY: the key was created and is deleted once.
@@ -491,7 +493,7 @@ impl Thread {
         Self::detached().unwrap()
     }
 
-    /// Whether it forked the team that it is in.
+    /// Whether it is an initial thread.
     pub(crate) fn is_initial(&'static self) -> bool {
         self.base().is_some_and(|base| base.node().is_some())
     }

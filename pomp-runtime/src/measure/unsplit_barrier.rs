@@ -16,8 +16,8 @@ pub(crate) struct End {
 }
 
 impl Thread {
-    /// The thread is about to wait in a barrier of its runtime. If it is in a construct that
-    /// could not be split, that counts for the construct.
+    /// The thread is about to wait in a barrier of its runtime. If the thread is in a construct
+    /// that could not be split, the wait counts for the construct.
     ///
     /// Some compilers have such a barrier in front of the construct's work, too. That is
     /// waiting as well; the construct still ends once.
@@ -28,7 +28,7 @@ impl Thread {
             return None;
         }
         construct.tells_of_end();
-        // Of a construct's frame nothing else is kept there.
+        // The frame of a construct uses this field for nothing else.
         let is_first = frame.barriers.get() != frame.start();
         frame.barriers.set(frame.start());
         match is_first {
@@ -57,8 +57,8 @@ impl Thread {
         }
     }
 
-    /// The frame of the construct that could not be split. What stands above it was left by
-    /// `cancel`: in the construct itself no thread comes to a barrier.
+    /// The frame of the construct that could not be split. Frames above it were left by `cancel`:
+    /// in the construct itself no thread comes to a barrier.
     fn unsplit_frame(&self) -> Option<&'static Frame> {
         let mut frame = self.top()?;
         while frame.role().is_construct() {

@@ -1,9 +1,9 @@
-//! Regions that are open but not timed: their frames are there so that their
-//! exits match, and whatever they take counts for what surrounds them.
+//! Regions that are open but not timed. They have frames so that their exits match. Their time
+//! counts for the region around them.
 //!
-//! Two kinds are: those whose call path came when the memory for records was
-//! used up, of which only the number is known; and, if the user asks for it,
-//! those that proved to be many and short, which are counted exactly.
+//! There are two kinds. If the memory for records is used up, regions with a new call path are not
+//! timed, and only their number is known. If the user asks for it, regions that prove to be
+//! frequent and short are not timed, but are counted exactly.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -18,9 +18,10 @@ use super::thread::Thread;
 use crate::measure::calls::tree::Node;
 use profile::event::Action;
 
-/// From so many instances on a node can be throttled.
+/// A node can be throttled after this many instances.
 const MANY: u64 = 100_000;
-/// The mean time under which it is, unless the user says: some fifty pairs of probes.
+/// The mean time below which a node is throttled, unless the user sets another one: some fifty
+/// pairs of probes.
 pub(super) const SHORT: Nanoseconds = Nanoseconds(1000);
 /// How long it takes to learn how fast the clock ticks.
 const CALIBRATION: Duration = Duration::from_millis(1);
@@ -28,7 +29,7 @@ const CALIBRATION: Duration = Duration::from_millis(1);
 /// The mean time in ticks under which nodes are throttled; 0 if none is.
 static LIMIT: AtomicU64 = AtomicU64::new(0);
 
-/// Has regions that are many, and shorter than a limit, counted rather than timed.
+/// Has regions that are frequent, and shorter than a limit, counted rather than timed.
 pub(crate) fn throttle(limit: Nanoseconds) {
     let start = (Instant::now(), clock::now());
     while start.0.elapsed() < CALIBRATION {
@@ -41,7 +42,7 @@ pub(crate) fn throttle(limit: Nanoseconds) {
     LIMIT.store(limit.max(1), Ordering::Relaxed);
 }
 
-/// Throttles a node if it is hot and tiny. Looked at now and then.
+/// Throttles a node if it is hot and tiny. Called now and then.
 #[inline]
 pub(crate) fn consider(node: &Node) {
     let limit = LIMIT.load(Ordering::Relaxed);
@@ -56,8 +57,7 @@ pub(crate) fn consider(node: &Node) {
     }
 }
 
-/// Waits are what the user wants to see, so constructs that end with a barrier
-/// or are one are always timed.
+/// Constructs that end with a barrier or are one are always timed: the user wants to see waits.
 fn may_be_throttled(region: &Region) -> bool {
     matches!(
         region.kind,
@@ -87,7 +87,7 @@ impl Thread {
             return;
         };
         frame.begin(Role::Untimed, parent, 0);
-        // What is entered in it is entered in what surrounds it.
+        // A region that is entered in it counts as entered in the region around it.
         frame.set_within(top.within());
         frame.untimed.region.set(Some(region));
         frame.untimed.counted.set(counted);
@@ -110,7 +110,7 @@ impl Thread {
             .filter(|top| top.untimed.region.is(region))
     }
 
-    /// Without a look at the clock.
+    /// Switches the phase of an untimed frame, or closes it, without reading the clock.
     #[inline(never)]
     pub(super) fn go_on_untimed(&'static self, frame: &'static Frame, action: Action) {
         match action {

@@ -12,16 +12,16 @@ use crate::measure::shared::SharedU64;
 
 /// As many buckets as fill two cache lines.
 const BUCKETS: usize = 32;
-/// The first bucket holds what takes less than two to this power of ticks, about
-/// as long as a read of the clock; the last one all that takes longer than the
-/// one before, that is more than ten seconds.
+/// The first bucket holds instances of fewer ticks than two to this power, about as long as a read
+/// of the clock. The last one holds all that are longer than those of the bucket before: more than
+/// ten seconds.
 const FIRST: u32 = 5;
 
 /// The instances of one node. One thread writes.
 #[derive(Debug, Default)]
 pub(crate) struct Instances {
-    /// The shortest, and how much longer the longest is; zeros where there was
-    /// none. One comparison tells that an instance lies between.
+    /// The shortest, and how much longer the longest is; zeros if there was none. One comparison
+    /// tells whether an instance lies between.
     shortest: SharedU64,
     width: SharedU64,
     buckets: [AtomicU32; BUCKETS],
@@ -33,7 +33,7 @@ impl Instances {
         self.add_many(ticks, 1);
     }
 
-    /// Adds as many instances of one length.
+    /// Adds `count` instances of `ticks` each.
     #[inline(always)]
     pub(crate) fn add_many(&self, ticks: u64, count: u64) {
         if ticks.wrapping_sub(self.shortest.get()) > self.width.get() {
@@ -100,7 +100,7 @@ impl Distribution {
         self.add_many(ticks, 1);
     }
 
-    /// Adds as many instances of one length.
+    /// Adds `count` instances of `ticks` each.
     pub(crate) fn add_many(&mut self, ticks: u64, count: u64) {
         self.shortest = self.shortest.min(ticks);
         self.longest = self.longest.max(ticks);
@@ -174,11 +174,11 @@ impl Distribution {
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
     nodes: Vec<Copied>,
-    /// Those that are not empty, node by node: number and count.
+    /// The buckets that are not empty, node by node: number and count.
     buckets: Vec<(u8, u32)>,
 }
 
-/// The copy of one node's.
+/// The copy of one node's instances.
 #[derive(Debug)]
 struct Copied {
     shortest: u64,
@@ -195,7 +195,7 @@ impl Copies {
         memory::prefer_large_pages(&self.buckets);
     }
 
-    /// Copies those of the next node.
+    /// Copies the instances of the next node.
     pub(crate) fn push(&mut self, instances: &Instances) {
         let shortest = instances.shortest.get();
         let longest = shortest + instances.width.get();
@@ -212,7 +212,7 @@ impl Copies {
         });
     }
 
-    /// Adds those of a node to others.
+    /// Adds the copied instances of a node to a distribution.
     pub(crate) fn add_to(&self, to: &mut Distribution, node: usize) {
         let Some(copied) = self.nodes.get(node) else {
             return;

@@ -15,7 +15,7 @@ use crate::measure::shared::{SharedRef, SharedU64, leak, leak_slice};
 /// Places of the first table; each further one has four times as many.
 const FIRST: usize = 64;
 
-/// What a node is found by: where it stands, and what distinguishes it there.
+/// The key of a node: its parent, and the values that distinguish it from its siblings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
     pub(crate) parent: Option<&'static Node>,
@@ -54,7 +54,7 @@ pub(crate) struct Index {
 #[derive(Debug)]
 struct Table {
     places: &'static [SharedRef<Node>],
-    /// The one before, so that those who look for lost memory find it.
+    /// The table before, kept so that leak checkers find it.
     _before: Option<&'static Table>,
 }
 

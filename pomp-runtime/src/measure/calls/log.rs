@@ -1,10 +1,10 @@
 //! Instances that are done but not yet sorted into the distributions of their
 //! nodes.
 //!
-//! Which bucket counts depends on the time that was just read, and processors
-//! hold back what follows until the address of such a store is known: sorting
-//! at once costs as much as half a read of the clock. Written one after the
-//! other and sorted many at a time, they cost a fraction of that.
+//! The bucket of an instance depends on the time that was just read, and processors hold back later
+//! instructions until the address of such a store is known. So sorting an instance at once costs as
+//! much as half a read of the clock. Instances that are written one after the other and sorted many
+//! at a time cost a fraction of that.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -67,7 +67,7 @@ impl Log {
         node.instances.add(ticks);
     }
 
-    /// What is still to be sorted.
+    /// The instances that are still to be sorted.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&'static Node, u64)> {
         let used = self.used.load(Ordering::Relaxed);
         let used = self.entries.iter().take(used);

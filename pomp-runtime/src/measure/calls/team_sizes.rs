@@ -22,8 +22,9 @@ pub(crate) struct TeamSize {
 }
 
 impl Node {
-    /// A fork node's team of this size was joined, whose last member's part had
-    /// ended at that time if it matters.
+    /// A team of this size that the fork node had was joined `at` this time. `latest_end` is the
+    /// time at which the part of the last member ended; it is used only if the barrier has no
+    /// events of its own.
     pub(crate) fn add_join(&self, size: u32, at: u64, latest_end: u64) {
         self.last_join.set(at);
         if size == 0 {
@@ -45,8 +46,8 @@ impl Node {
         }
     }
 
-    /// The mean ticks of the teams whose members were passed over; none if there were fewer
-    /// than that.
+    /// The mean ticks of the teams whose members were passed over; none if there were fewer than
+    /// `fewest`.
     pub(crate) fn passed_ticks(&self, fewest: u64) -> Option<u64> {
         let sizes = std::iter::successors(self.teams.get(), |record| record.next.get());
         let (count, ticks) = sizes.fold((0, 0), |(count, ticks), record| {

@@ -32,7 +32,7 @@ impl Total {
         self.ticks = self.ticks.wrapping_add(other.ticks);
     }
 
-    /// What takes this out of a sum.
+    /// The total that takes this one out of a sum when it is added.
     pub(crate) fn negated(self) -> Self {
         Self {
             count: self.count.wrapping_neg(),
@@ -44,11 +44,11 @@ impl Total {
 /// Totals of all pseudo-regions.
 pub(crate) type Totals = [Total; PseudoRegion::COUNT];
 
-/// Copies of what many nodes held, most of them in few pseudo-regions.
+/// Copies of the totals of many nodes. Most nodes have totals in few pseudo-regions only.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
     nodes: Vec<Held>,
-    /// Those that are not zero, node by node.
+    /// The totals that are not zero, node by node.
     totals: Vec<Total>,
 }
 
@@ -75,7 +75,7 @@ impl Recorded {
         memory::prefer_large_pages(&self.totals);
     }
 
-    /// Copies what the next node holds.
+    /// Copies the totals of the next node.
     pub(crate) fn push(&mut self, node: &Node) {
         let mut held = Held(self.totals.len() << PseudoRegion::COUNT);
         for (part, pseudo_region) in PseudoRegion::ALL.into_iter().enumerate() {
@@ -88,7 +88,7 @@ impl Recorded {
         self.nodes.push(held);
     }
 
-    /// What a node held.
+    /// The totals of a node.
     #[inline(always)]
     pub(crate) fn of(&self, node: usize) -> Totals {
         let mut totals = Totals::default();

@@ -6,12 +6,11 @@
 //! - the root of a team member stands for (fork node, thread number); the fork
 //!   node is in the block of the thread that forked.
 //!
-//! Until the end of the run two numbers are only half there: the `exit` ticks
-//! of a member root are the negated sum of its end times, and the fork node
-//! has, per team size, the sum of the join times. Together they make the time
-//! from a member's end to the join without a write across threads. Where the
-//! barrier in between has no events of its own, the fork node also has the sum of
-//! the times at which the last member ended, which parts it from the rest.
+//! The time from a member's end to the join is kept in two halves until the end of the run, so that
+//! no thread writes to another thread's node. The `exit` ticks of a member root are the negated sum
+//! of the member's end times. The fork node has, per team size, the sum of the join times. If the
+//! barrier in between has no events of its own, the fork node also has the sum of the times at
+//! which the last member ended. That sum separates the barrier from the rest.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
@@ -32,10 +31,10 @@ use crate::measure::shared::{SharedRef, SharedU64, leak, leak_slice};
 const FIRST_CHUNK: usize = 16;
 const LARGEST_CHUNK: usize = 4096;
 
-/// Siblings that are looked at before the index is.
+/// Siblings that are compared before the index is searched.
 const SHORT_SEARCH: usize = 4;
 
-/// Siblings that are looked at when there was no memory for the index.
+/// Siblings that are compared when there was no memory for the index.
 const LONG_SEARCH: usize = 64;
 
 /// Count and ticks of one pseudo-region.
@@ -67,9 +66,9 @@ pub(crate) enum Origin {
 const MEMBER: u8 = 0x40;
 const INITIAL: u8 = 0x41;
 
-/// How often regions may be entered within themselves on one call path. What
-/// is deeper in a recursion goes to the nodes of the level around it: the number
-/// of paths would else grow with the number of calls.
+/// How often regions may be entered within themselves on one call path. Deeper levels of a
+/// recursion use the nodes of the level above: otherwise the number of paths would grow with the
+/// number of calls.
 const LEVELS: u8 = 4;
 
 /// A node of the call-path tree. The owner writes; others read at the end.
@@ -91,24 +90,24 @@ pub(crate) struct Node {
     repeats: AtomicU8,
     /// Whether entering it needs more than opening a frame.
     is_special: AtomicBool,
-    /// Of the entry into a recursion that goes on at a node above: that node.
+    /// If the recursion that is entered here goes on at a node above: that node.
     recursion: SharedRef<Node>,
     /// Of a fork node: its team sizes.
     pub(crate) teams: SharedRef<TeamSize>,
-    /// Of a fork node: the latest join.
+    /// Of a fork node: the time of the latest join, in ticks.
     pub(crate) last_join: SharedU64,
-    /// What only some nodes have.
+    /// The record of waits, which only some nodes have.
     pub(crate) waits: SharedRef<NodeWaits>,
     /// Of a fork node, if members of its teams may be passed over.
     pub(crate) passed_teams: SharedRef<PassedTeams>,
-    /// If only some of its instances are timed.
+    /// The sample, if only some of its instances are timed.
     sample: SharedRef<Sample>,
-    /// What was counted in its instances, if anything is.
+    /// The values of the counters in its instances, if there are counters.
     pub(crate) counters: SharedRef<counters::Values>,
     /// Of a loop: requests for the next chunk, with their time; both estimated.
     pub(crate) chunk_requests: Span,
     spans: [Span; PseudoRegion::COUNT],
-    /// Of `main`; of a fork node `seq`.
+    /// The distribution of the times of `main`; of a fork node, that of `seq`.
     pub(crate) instances: Instances,
 }
 
@@ -143,7 +142,7 @@ impl Node {
         &self.spans[pseudo_region as usize]
     }
 
-    /// What was entered in it.
+    /// The nodes of the regions that were entered in it.
     pub(crate) fn children(&self) -> impl Iterator<Item = &'static Node> {
         let first = self.last_child.get();
         let is_first =
@@ -235,7 +234,7 @@ impl Node {
     }
 }
 
-/// The pseudo-region with this discriminant; `Main` for what is none.
+/// The pseudo-region with this discriminant; `Main` if there is none.
 pub(crate) fn pseudo_region(discriminant: u8) -> PseudoRegion {
     match discriminant {
         1 => PseudoRegion::Enter,
@@ -265,7 +264,7 @@ pub(crate) struct CallTree {
     index: Index,
     /// Set when memory was refused.
     is_full: AtomicBool,
-    /// Set while memory is not refused.
+    /// Set while memory is given beyond the limit, too.
     is_unlimited: AtomicBool,
 }
 
@@ -363,8 +362,8 @@ impl CallTree {
         }
     }
 
-    /// The thread that forked writes to the fork node at each join. So members look among
-    /// their own nodes first: reading it takes its cache line away.
+    /// Members look among their own nodes first. The thread that forked writes to the fork node at
+    /// each join, and a member that reads the fork node takes its cache line away from that thread.
     #[inline(never)]
     fn find_member_root(
         &self,
@@ -431,7 +430,7 @@ impl CallTree {
         })
     }
 
-    /// Adds a node without which a whole thread would be lost.
+    /// Adds a node even beyond the memory limit: without it the records of a thread would be lost.
     fn add_beyond_limit(&self, fill: impl FnOnce(&'static Node)) -> Option<&'static Node> {
         self.beyond_limit(|| self.add(fill))
     }
@@ -490,7 +489,7 @@ impl Node {
         self.region.is(region) && self.within.load(Ordering::Relaxed) == within
     }
 
-    /// What it is found by.
+    /// The key by which it is found.
     pub(crate) fn key(&self) -> Key {
         Key {
             parent: self.parent.get(),
@@ -500,7 +499,7 @@ impl Node {
         }
     }
 
-    /// Whether it is what a key says.
+    /// Whether it is the node of a key.
     pub(crate) fn is(&self, key: Key) -> bool {
         key.parent.is_some_and(|parent| self.parent.is(parent))
             && key

@@ -1,6 +1,7 @@
-//! What some nodes hold beside their spans: the node of a barrier holds which threads came last
-//! to it; the node of a critical section, or of a call that sets a lock, holds which threads had
-//! it meanwhile. It is made when it is first needed, and only the node's thread writes it.
+//! The records that some nodes have beside their spans. The node of a barrier records which threads
+//! came last to it. The node of a critical section, or of a call that sets a lock, records which
+//! threads held it meanwhile. A record is made when it is first needed, and only the node's thread
+//! writes it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,7 +14,7 @@ const MEMBERS: usize = 16;
 /// Most holders of which a node keeps an account of its own.
 const MOST_HOLDERS: usize = 256;
 
-/// Of a lock call through which several locks were set.
+/// Instead of an address: the call has set several locks.
 pub(crate) const SEVERAL: usize = 1;
 
 /// The record of a node.
@@ -21,11 +22,11 @@ pub(crate) const SEVERAL: usize = 1;
 pub(crate) struct NodeWaits {
     late: SharedRef<LateMembers>,
     holders: SharedRef<Holder>,
-    /// How often another thread had it.
+    /// How often another thread held the lock or critical section.
     pub(crate) waited: SharedU64,
     /// The longest wait in ticks.
     pub(crate) longest: SharedU64,
-    /// Address of the lock; 0 before the first, [`SEVERAL`].
+    /// Address of the lock; 0 before the first one, [`SEVERAL`] after different ones.
     address: AtomicUsize,
 }
 
@@ -46,10 +47,10 @@ pub(crate) struct Late {
     pub(crate) after_first: SharedU64,
 }
 
-/// Where others had it.
+/// A place where another thread held the lock or critical section.
 #[derive(Debug, Default)]
 pub(crate) struct Holder {
-    /// The node of the one who had it, in another thread's tree.
+    /// The node of the holder, in another thread's tree.
     pub(crate) node: SharedRef<Node>,
     pub(crate) times: SharedU64,
     /// Ticks waited for it.
@@ -74,8 +75,8 @@ impl Node {
 }
 
 impl NodeWaits {
-    /// Member `number` came last, so many times, by so many ticks after the others and after
-    /// the first.
+    /// Member `number` came last, `times` times. `after`: by how many ticks, after the one before
+    /// it and after the first.
     pub(crate) fn add_late(&self, number: u32, times: u64, after: [u64; 2]) {
         let mut link = &self.late;
         for _ in 0..number as usize / MEMBERS {
@@ -98,7 +99,7 @@ impl NodeWaits {
         (0..).zip(all).filter(|(_, late)| late.times.get() > 0)
     }
 
-    /// Another thread had it, at this node of its own.
+    /// Another thread held it, at this node of its own, for `ticks` of the wait.
     pub(crate) fn add_holder(&self, node: &'static Node, ticks: u64) {
         let known = self.holders().find(|holder| holder.node.is(node));
         let holder = known.or_else(|| {
@@ -117,7 +118,7 @@ impl NodeWaits {
         }
     }
 
-    /// Who had it.
+    /// The places where other threads held it.
     pub(crate) fn holders(&self) -> impl Iterator<Item = &'static Holder> {
         std::iter::successors(self.holders.get(), |holder| holder.next.get())
     }
@@ -138,7 +139,7 @@ impl NodeWaits {
     }
 }
 
-/// What a link leads to, made if there is nothing.
+/// The target of a link, made if there is none.
 fn made(link: &SharedRef<LateMembers>) -> Option<&'static LateMembers> {
     if link.get().is_none() {
         link.set(leak(LateMembers::default()));

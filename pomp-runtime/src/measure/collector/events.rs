@@ -1,14 +1,13 @@
-//! The events of the collector interface. Each but fork and join is the begin or
-//! the end of something that a frame is in the middle of, so that one table, from
-//! the frame to the pair of events, serves begins, ends, and what an exit skips.
+//! The events of the collector interface. Each event, except fork and join, is the begin or the end
+//! of something that a frame is in the middle of. So one table, from the frame to the pair of
+//! events, serves begins, ends, and regions that an exit skips.
 //!
-//! A source-level instrumenter sees the begin and the end of everything in the
-//! table. What it does not see, and what stands for it:
-//! - whether a thread had to wait: the pair is told for every critical section,
-//!   ordered part, atomic operation and lock, and encloses the wait. A user may ask
-//!   for fewer (see `waits`);
-//! - when a worker starts to be idle for the first time: before its first team it
-//!   is unknown to us, and is told to begin and to end to be idle at once.
+//! A source-level instrumenter sees the begin and the end of everything in the table. It does not
+//! see the following, for which something else stands:
+//! - whether a thread had to wait: the pair is reported for every critical section, ordered part,
+//!   atomic operation and lock, and encloses the wait. A user may ask for fewer (see `waits`);
+//! - when a worker starts to be idle for the first time: the library does not know a worker before
+//!   its first team. The begin and the end of that idleness are reported at once.
 
 use profile::region_kind::{PseudoRegion, RegionKind};
 
@@ -44,9 +43,9 @@ pub(crate) enum Event {
     EndOrdered = 20,
     BeginAtomicWait = 21,
     EndAtomicWait = 22,
-    /// Of OpenUH's and TAU's versions of the interface, as what follows.
+    /// This event and the next belong to OpenUH's and TAU's versions of the interface.
     BeginTaskCreation = 23,
-    /// Of a task that may be executed at once, or later: that is not known yet.
+    /// The task may be executed at once or later: that is not known yet.
     EndTaskCreation = 24,
 }
 
@@ -68,7 +67,7 @@ pub(super) enum Activity {
 }
 
 impl Activity {
-    /// The table.
+    /// The table: what a construct of this kind is in the middle of in this phase; none if nothing.
     pub(super) fn of(kind: RegionKind, phase: PseudoRegion) -> Option<Self> {
         use PseudoRegion::{Body, Enter, Ibarr};
         match (kind, phase) {

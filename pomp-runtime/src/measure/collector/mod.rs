@@ -10,9 +10,9 @@
 //! states      the 11 states, and what is waited for, read off the frames
 //! ```
 //!
-//! Nothing is kept for a collector while a program is measured without one: a state
-//! is what the frames of the thread say when it is asked for. The one flag that is
-//! read at an event says whether there is a session.
+//! While a program is measured without a collector, nothing is kept for one. The state of a thread
+//! is read off its frames when it is asked for. The one flag that is read at an event says whether
+//! there is a session.
 
 pub(crate) mod events;
 pub(crate) mod requests;

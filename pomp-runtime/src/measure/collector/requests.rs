@@ -6,9 +6,9 @@
 //!   4      4         4            4                    size - 16
 //! ```
 //!
-//! All numbers are C's `int` and aligned as such, and so is the memory behind
-//! them. Addresses and ids in the memory are of 8 bytes, and need not be aligned
-//! to them: collectors put them behind an `int`.
+//! All numbers are C's `int` and aligned as such, and so is the memory behind them. Addresses and
+//! ids in the memory have 8 bytes, but need not be aligned to 8: collectors put them behind an
+//! `int`.
 
 use std::ffi::c_int;
 use std::ptr::{read_unaligned, write_unaligned};
@@ -22,7 +22,7 @@ use crate::measure::thread;
 #[repr(u8)]
 pub(crate) enum Code {
     Ok = 0,
-    /// What the request brings is too short, or makes no sense.
+    /// The memory of the request is too short, or its content makes no sense.
     Error = 1,
     Unknown = 2,
     SequenceError = 4,
@@ -107,7 +107,7 @@ struct Memory {
 
 impl Memory {
     /// # Safety
-    /// It is as big as it says.
+    /// The memory is as large as `room` says.
     unsafe fn answer(&self, request: c_int) -> Answer {
         // SAFETY: as the caller promises, for all that read or write it.
         unsafe {

@@ -1,7 +1,7 @@
 //! The session of a collector: whether there is one, whether it is paused, and
 //! which function it wants to be called at which event.
 //!
-//! Changes are rare and take a lock; what an event reads are single words.
+//! Changes are rare and take a lock. Events only read single words.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -39,13 +39,13 @@ static STARTED: AtomicBool = AtomicBool::new(false);
 /// How many sessions there were.
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
-/// Whether there is anybody to call.
+/// Whether events are reported: there is a session that is not paused and has a callback.
 static TELLING: AtomicBool = AtomicBool::new(false);
 
 /// Each event's callback, by its number.
 static CALLBACKS: [SharedRef<Callback>; LAST + 1] = [const { SharedRef::none() }; LAST + 1];
 
-/// Whether events are followed for somebody.
+/// Whether there is a session, so that events are followed for it.
 #[inline(always)]
 pub(crate) fn is_listening() -> bool {
     STARTED.load(Ordering::Relaxed)
@@ -98,7 +98,7 @@ pub(super) fn stop() -> Code {
     })
 }
 
-/// Events are told, or are not told for a time.
+/// Stops reporting events for a time, or goes on with it.
 pub(super) fn set_paused(paused: bool) -> Code {
     within_session(|session| {
         session.paused = paused;
@@ -111,7 +111,8 @@ pub(super) fn set_callback(event: c_int, callback: Option<Callback>) -> Code {
     within_session(|_| {
         let slot = usize::try_from(event).ok().filter(|number| *number > 0);
         match slot.and_then(|number| CALLBACKS.get(number)) {
-            // What an event is about to call stays: a collector sets few.
+            // The old callback is not freed, since an event may be about to call it. A collector
+            // sets few.
             Some(place) => {
                 place.set(callback.and_then(leak));
                 Code::Ok

@@ -1,8 +1,8 @@
 //! The states of the collector interface, and the ids of waits and regions, as
 //! the calling thread's frames say them.
 //!
-//! All of this may be asked for in a signal handler: it only reads what an event
-//! stores word by word, in an order in which every moment makes sense.
+//! All of this may be asked for in a signal handler. It only reads words that events store one by
+//! one, in an order in which they make sense at every moment.
 //!
 //! A reduction lies between the last statement of a construct that a source-level
 //! instrumenter can see and its barrier: its state is given where the compiler asks the
@@ -75,8 +75,8 @@ fn waits(thread: &Thread, top: &'static Frame) -> Option<(State, Option<u64>)> {
     Some((state, Some(thread.waits.id(kind))))
 }
 
-/// The state in a parallel region, where nothing is waited for: the program's
-/// own work, or what it takes to have it done.
+/// The state of a thread that is in a parallel region and does not wait: the program's own work, or
+/// the overhead of having it done.
 fn in_team(top: &Frame) -> State {
     use PseudoRegion::{Enter, Exit, Ibarr, Main};
     if top.role() == Role::Fork {

@@ -1,6 +1,5 @@
-//! What a collector is told of waits beyond their begin and end: their ids, and,
-//! where the user asks for it (`ROMP_ORA_WAITS=contended`), only of those where
-//! another thread is in the way.
+//! What a collector learns of waits besides their begin and end: their ids. If the user asks for it
+//! (`ROMP_ORA_WAITS=contended`), only waits in which another thread is in the way are reported.
 //!
 //! The id of a wait is a number of the thread's own for each kind, which grows with
 //! each wait. All of this is kept while a session lasts, and not without one.
@@ -56,9 +55,9 @@ pub(crate) struct WaitCounts {
     /// The construct that combines its parts of a reduction, by its begin, and the phase
     /// that it is in meanwhile; 0 if none did.
     reducing: [SharedU64; 2],
-    /// 1 while the end of idleness is told.
+    /// 1 while the end of idleness is reported.
     is_waking: SharedU64,
-    /// The session in which the thread was told to be idle; 0 if in none.
+    /// The session in which the thread was reported to be idle; 0 if in none.
     was_idle: SharedU64,
 }
 
@@ -89,7 +88,7 @@ impl WaitCounts {
         frame.start() == start.get() && frame.phase() as u64 == phase.get()
     }
 
-    /// Whether the end of idleness is being told.
+    /// Whether the end of idleness is being reported.
     pub(super) fn is_waking(&self) -> bool {
         self.is_waking.get() != 0
     }
@@ -99,8 +98,8 @@ fn address(frame: &Frame) -> u64 {
     std::ptr::from_ref(frame).addr() as u64
 }
 
-/// How many threads are in what is for one at a time: the number of the session in
-/// the upper half, since what a session saw begin it may not see end.
+/// How many threads are in a region that is for one at a time. The upper half is the number of the
+/// session, since a session that sees a thread enter may be over before the thread leaves.
 #[derive(Debug, Default)]
 pub(crate) struct Occupants(AtomicU64);
 
@@ -127,22 +126,22 @@ impl Occupants {
     }
 }
 
-/// Whether only waits are told where another thread is in the way.
+/// Whether only waits in which another thread is in the way are reported.
 static ONLY_CONTENDED: AtomicBool = AtomicBool::new(false);
 
-/// From now on only waits are told where another thread is in the way.
+/// From now on only waits in which another thread is in the way are reported.
 pub(crate) fn tell_only_contended() {
     ONLY_CONTENDED.store(true, Ordering::Relaxed);
 }
 
-/// Whether a thread is to find out, before it waits, that it has to.
+/// Whether a thread has to find out beforehand whether it will have to wait.
 #[inline]
 pub(crate) fn are_only_contended() -> bool {
     is_listening() && ONLY_CONTENDED.load(Ordering::Relaxed)
 }
 
-/// A frame that may have to wait is in a new phase. Whether it waits, as far as is
-/// to be told.
+/// A frame that may have to wait is in a new phase. Returns whether the begin of its activity is to
+/// be reported, and counts the wait if it is.
 pub(super) fn begins(thread: &Thread, frame: &Frame, activity: Activity) -> bool {
     let Some(kind) = Kind::of(activity) else {
         return true;
@@ -157,7 +156,7 @@ pub(super) fn begins(thread: &Thread, frame: &Frame, activity: Activity) -> bool
     true
 }
 
-/// A phase ends. Whether it was told that it waits.
+/// A phase ends. Returns whether the begin of its activity was reported.
 pub(super) fn ends(frame: &Frame) -> bool {
     let Some(waits) = thread::current().map(|thread| &thread.waits) else {
         return true;
@@ -169,7 +168,7 @@ pub(super) fn ends(frame: &Frame) -> bool {
     !is_passing
 }
 
-/// What a frame is in, if that is for one thread at a time and this one has it.
+/// The count of a frame's region, if that is for one thread at a time and this thread has it.
 fn occupied(frame: &Frame) -> Option<&'static Occupants> {
     let region = frame.region()?;
     let has_it = match (region.kind, frame.phase()) {
@@ -202,8 +201,8 @@ impl Thread {
         }
     }
 
-    /// The construct on top begins to combine its parts of a reduction, if it has one. Unit
-    /// tests have none: only linked programs call the source of it.
+    /// The construct on top begins to combine its parts of a reduction, if it has one. Unit tests
+    /// lack this function: only linked programs have the event source that calls it.
     #[cfg(not(test))]
     pub(crate) fn begin_reduction(&self) {
         let top = self.top().filter(|top| {
@@ -217,8 +216,8 @@ impl Thread {
         }
     }
 
-    /// A worker is in a team, and was idle until now. One that was in none before is
-    /// told to have become idle at this moment, so that each end has its begin.
+    /// A worker is in a team, and was idle until now: reports that this has ended. If its begin was
+    /// not reported in this session, it is reported now, so that each end has its begin.
     pub(crate) fn tell_awake(&self) {
         self.waits.is_waking.set(1);
         if self.waits.was_idle.get() != u64::from(number()) {

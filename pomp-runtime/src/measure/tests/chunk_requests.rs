@@ -29,8 +29,8 @@ fn one_that_is_timed_stands_for_all() {
     let base = 1 << 40;
     let both = requests(Some("dynamic"), &[base, 0]);
     assert_eq!(both.count, 122);
-    // What reading the clock takes is left out, so that the second one took nothing; and one
-    // that was interrupted counts as less.
+    // The cost of reading the clock is left out, so the second request took nothing. One that was
+    // interrupted counts as less.
     let one = requests(Some("dynamic"), &[base]);
     assert_eq!((one.count, one.ns), (61, both.ns));
     assert!(one.ns > 0);

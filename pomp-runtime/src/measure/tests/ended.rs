@@ -1,4 +1,4 @@
-//! The barrier at the end of a team, of which no event tells.
+//! The barrier at the end of a team, which has no events.
 
 use super::*;
 use Event::*;
@@ -108,7 +108,7 @@ fn a_task_that_is_cancelled_in_the_barrier_fits_into_it() {
     b.end_member(parallel, 15);
     b.begins_task(task, 5, 22);
     a.join(parallel, 60);
-    // Somebody else's team: what was left open is noticed.
+    // The team of another thread: frames that were left open are noticed.
     let next = a.forks(parallel, 70);
     a.begins(next, 0, 2, 70);
     b.begins(next, 1, 0, 70);
@@ -159,7 +159,7 @@ fn a_nested_team_may_be_forked_by_a_task_in_the_barrier() {
     assert_eq!(profile.run.notes, Vec::<String>::new());
 }
 
-/// Nothing is said of what is open for no other reason than that no more is heard.
+/// No note is written about frames that are open only because their thread has no more events.
 #[test]
 fn a_member_that_has_ended_is_not_open() {
     let [a, b] = threads();
@@ -185,7 +185,7 @@ fn a_member_that_has_ended_is_not_open() {
     );
 }
 
-/// What is executed there without a task of its own holds the others up all the same.
+/// A construct that is executed in the barrier without a task of its own holds the others up, too.
 #[test]
 fn whatever_is_executed_in_the_barrier_lasts_no_longer_than_it() {
     let [a, b] = threads();
@@ -206,7 +206,7 @@ fn whatever_is_executed_in_the_barrier_lasts_no_longer_than_it() {
     );
 }
 
-/// A team of which nobody tells is no part of the one before.
+/// A team that is not reported is no part of the one before.
 #[test]
 fn a_worker_is_out_of_a_team_that_was_joined() {
     let [a, b] = threads();

@@ -49,14 +49,14 @@ fn a_task_is_passed_over_with_the_creation_that_executes_it() {
     );
     let (of_creation, of_execution) = (created.estimate().unwrap(), executed.estimate().unwrap());
     assert!(of_creation.timed < MANY as u64 / 2, "{of_creation:?}");
-    // What is long in a creation is known, and makes its estimate no worse.
+    // The time of long parts of a creation is known, and makes its estimate no worse.
     assert!(
         of_creation.error_ns < MANY as u64 * 2 / 5,
         "{of_creation:?}"
     );
     let off = executed.main.ns.abs_diff(worked);
     assert!(off <= 3 * of_execution.error_ns, "{off} {of_execution:?}");
-    // Of the creation two ticks on both sides are its own.
+    // Two ticks before the task and two behind it are the creation's own.
     let off = created.main.ns.abs_diff(worked + 4 * MANY as u64);
     assert!(
         off <= 3 * (of_creation.error_ns + of_execution.error_ns),

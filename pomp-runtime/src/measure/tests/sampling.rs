@@ -16,8 +16,8 @@ pub(super) fn event(t: &'static Thread, event: Event, region: &'static Region, a
     }
 }
 
-/// Instances one after the other, of so many ticks each, and as many between them. Gives the
-/// time behind the last.
+/// Reports instances of these lengths in ticks, each with as many ticks behind it. Returns the time
+/// behind the last.
 fn atomics(t: &'static Thread, atomic: &'static Region, from: u64, lengths: &[u64]) -> u64 {
     lengths.iter().fold(from, |at, ticks| {
         event(t, AtomicEnter, atomic, at);
@@ -164,7 +164,7 @@ fn what_is_passed_over_outside_is_told_apart_inside() {
     assert_eq!(outside, MANY as u64);
 }
 
-/// Sets and unsets a lock as the routines do. The time behind it, if it took so many ticks.
+/// Sets a lock and unsets it `held` ticks later, as the routines do. Returns a time behind that.
 fn lock(t: &'static Thread, region: &'static Region, lock: usize, at: u64, held: u64) -> u64 {
     match t.passes_over_lock(region, lock) {
         true => t.has_set_passed_lock(),
@@ -253,7 +253,7 @@ fn a_lock_that_is_held_at_the_end_is_said_though_it_was_passed_over() {
     );
 }
 
-/// A team of two, of a loop as whole region, whose members work for so long. The time behind
+/// A team of two for a combined loop, whose members work for so many ticks. Returns the time behind
 /// the join.
 fn team(
     threads: [&'static Thread; 2],
@@ -265,8 +265,8 @@ fn team(
     team_handed_or_found(threads, region, at, |_| work, true, inside)
 }
 
-/// The same; `handed`: its members get a handle. Otherwise they look for their team. How
-/// long they work may depend on whether they tell.
+/// The same. `handed`: its members get a handle; otherwise they look for their team. How long they
+/// work may depend on whether they record.
 fn team_handed_or_found(
     [a, b]: [&'static Thread; 2],
     region: &'static Region,
@@ -401,13 +401,14 @@ fn regions_that_take_turns_share_the_budget() {
     let one = to_pass(1, None);
     let is_about = |many: u64, times: u64| many.abs_diff(times * one) <= times;
     assert!(one > 1 && is_about(to_pass(4, None), 4), "{one}");
-    // What telling really takes, but no less than is expected, and no more than by chance.
+    // The measured extra time counts, but no less than the expected one, and no more than chance
+    // allows.
     assert_eq!(to_pass(1, Some(0)), one);
     assert!(is_about(to_pass(1, Some(u64::MAX)), 8));
     assert_eq!(teams_to_pass_over(10, 1000, 1, None), 0);
 }
 
-/// As where the profile is written while the program runs.
+/// As when the profile is written while the program runs.
 #[test]
 fn a_team_that_is_passed_over_may_be_open() {
     let [a, b] = two_sampled_threads();
@@ -487,7 +488,7 @@ const SPREADS: [(&str, Length); 4] = [
     ("two kinds", |random| if random % 50 == 0 { 600 } else { 8 }),
 ];
 
-/// The part of so many runs whose interval holds the true time.
+/// The part of all runs whose interval holds the true time.
 fn held(length: Length, runs: u64, instances: u64) -> f64 {
     let holds = |run: &u64| {
         let t = sampled_thread();

@@ -1,4 +1,4 @@
-//! Tasks: where they are executed, and what that takes from.
+//! Tasks: where they are executed, and from which regions their time is taken.
 
 use super::*;
 use Event::*;

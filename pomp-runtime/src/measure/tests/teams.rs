@@ -1,4 +1,4 @@
-//! Teams: who belongs to whom, and the times to start and to end them.
+//! Teams: which members belong to which team, and the times to start and to end teams.
 
 use super::*;
 use crate::measure::passed_members::TeamHandle;

@@ -1,4 +1,4 @@
-//! Who came last to barriers, and who kept whom out of what.
+//! Which threads came last to barriers, and which kept others out of locks and critical sections.
 
 use profile::model::{Arrivals, GuardKind};
 use profile::region_kind::PseudoRegion;

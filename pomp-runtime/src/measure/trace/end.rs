@@ -1,5 +1,5 @@
-//! The end of a trace: what is open is closed as the profile closes it, and the
-//! file becomes complete.
+//! The end of a trace: open frames are closed as the profile closes them, and the file becomes
+//! complete.
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -23,12 +23,12 @@ pub(crate) struct Finished {
     pub(crate) replaced: u64,
 }
 
-/// Closes what is open on all threads, which stand still or record no more.
+/// Closes the open frames of all threads, which stand still or record no more.
 pub(crate) fn close(threads: &[&'static Thread], at: u64) {
     if !ON.load(Ordering::Relaxed) {
         return;
     }
-    // What is full must be written, else there may be no pages for the ends.
+    // Full pages are written first: otherwise there may be no pages for the ends.
     writer::write();
     for thread in threads.iter().filter(|thread| thread.trace.is_on()) {
         thread.close_trace(at);

@@ -1,5 +1,5 @@
-//! What is written to the trace at each event. It is written when its time is known and
-//! before the frames change, so that a new page begins with the frames as they were.
+//! The records that are written to the trace at each event. A record is written when its time is
+//! known and before the frames change, so that a new page begins with the frames as they were.
 
 use profile::counters::MOST;
 use profile::region_kind::PseudoRegion;
@@ -19,7 +19,7 @@ use crate::measure::thread::Thread;
 pub(crate) struct LockRecord {
     pub(crate) op: Op,
     pub(crate) node: &'static Node,
-    /// Begin of the call; of an unset, nothing.
+    /// Begin of the call; not used for an unset.
     pub(crate) start: u64,
     pub(crate) address: usize,
     pub(crate) is_cut: bool,
@@ -55,8 +55,8 @@ impl Thread {
         self.write_record(head(Op::Loop, 0, region.number), at, operands);
     }
 
-    /// An inner loop of the loop that is told of next: first value, bound, step and
-    /// number of iterations.
+    /// An inner loop of the loop that is recorded next: first value, bound, step and number of
+    /// iterations.
     pub(crate) fn trace_level(&'static self, level: [i64; 4], at: u64) {
         let operands = level.map(i64::cast_unsigned);
         self.write_record(head(Op::Level, 0, NO_REGION), at, operands);
@@ -79,7 +79,7 @@ impl Thread {
         self.write_record(head(Op::LastChunk, 0, NO_REGION), at, [length]);
     }
 
-    /// How far the counters of this thread have counted at the event that comes next.
+    /// The values of this thread's counters at the event that is recorded next.
     #[cold]
     #[inline(never)]
     pub(crate) fn trace_counters(&'static self, values: [u64; MOST], at: u64) {

@@ -1,10 +1,9 @@
 //! The trace: every event with its time, page by page.
 //!
-//! A thread writes records into a page of its own. A full page is handed to
-//! whoever writes the file, without a lock, and the thread takes an empty one; if
-//! there is none, events are dropped and counted until there is. All that is
-//! told about time is what the profile is told, so that both agree. The format
-//! is the crate `trace`'s.
+//! A thread writes records into a page of its own. A full page is handed to whichever thread writes
+//! the file, without a lock, and the thread takes an empty one. If there is none, events are
+//! dropped and counted until there is. All times are those that the profile gets, so that both
+//! agree. The format is defined by the crate `trace`.
 
 mod end;
 mod hooks;
@@ -24,7 +23,7 @@ pub(crate) use hooks::{LockRecord, LoopRecord};
 use pages::Page;
 pub(crate) use writer::{Options, Writer, locked, number, prepare, start_anew, write};
 
-/// Whether threads that are new have their events traced.
+/// Whether the events of new threads are traced.
 static ON: AtomicBool = AtomicBool::new(false);
 /// Number of the next stream.
 static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -34,7 +33,7 @@ static NEXT: AtomicU32 = AtomicU32::new(0);
 pub(crate) struct Stream {
     is_on: AtomicBool,
     number: AtomicU32,
-    /// The page that is written to; none at first, and while there is none.
+    /// The page that is written to; none at first, and while no page is free.
     page: SharedRef<Page>,
     /// Words of it that are used.
     used: AtomicUsize,
@@ -137,7 +136,7 @@ impl Thread {
         stream.last.set(at);
     }
 
-    /// Takes a new page, which begins with what is open. False if there is none.
+    /// Takes a new page, which begins with the open frames. False if there is none.
     fn next_page(&'static self, at: u64) -> bool {
         let stream = &self.trace;
         stream.hand_over();
@@ -158,7 +157,7 @@ impl Thread {
         true
     }
 
-    /// Records what is open, unless that is so much that little else would fit.
+    /// Records the open frames, unless they are so many that little else would fit.
     fn record_context(&'static self) {
         const MOST: usize = PAYLOAD_WORDS / 2 / (1 + Op::Open.operands());
         if self.frames().count() > MOST {

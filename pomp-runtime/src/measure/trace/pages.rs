@@ -1,8 +1,8 @@
 //! Pages: memory that goes from a thread to the writer and back, without locks.
 //!
-//! Every page stands in a table for good. Whoever finds one free takes it by
-//! changing its state; full pages form a chain that only the writer takes apart,
-//! all at once. Pages are made when they are first needed, up to a limit.
+//! Every page stands in a table for good. A thread that finds a free page takes it by changing its
+//! state. Full pages form a chain that only the writer takes apart, all at once. Pages are made
+//! when they are first needed, up to a limit.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
@@ -28,7 +28,7 @@ pub(super) struct Page {
     base: SharedU64,
     dropped: SharedU64,
     used: AtomicUsize,
-    /// Where in the file the page stands as it was, before it is full; 0 if it does not.
+    /// The slot of the file to which the page was written before it was full; 0 if there is none.
     slot: SharedU64,
     words: &'static [std::sync::atomic::AtomicU64],
 }
@@ -44,7 +44,7 @@ static NONE_FREE: AtomicBool = AtomicBool::new(false);
 /// The full page that was handed over last.
 static FULL: SharedRef<Page> = SharedRef::none();
 
-/// So many bytes may be taken.
+/// Limits the memory for pages to this many bytes.
 pub(super) fn limit(bytes: u64) {
     let pages = usize::try_from(bytes).unwrap_or(usize::MAX) / trace::layout::SLOT_BYTES;
     LIMIT.store(pages.clamp(2, MOST), Ordering::Relaxed);
@@ -138,7 +138,8 @@ impl Page {
         NONE_FREE.store(false, Ordering::Relaxed);
     }
 
-    /// What its records will be of.
+    /// Begins the page: which stream its records are of, which page of the stream it is, when it
+    /// begins, and how many events were dropped before.
     pub(super) fn begin(&self, stream: u32, sequence: u64, base: u64, dropped: u64) {
         self.stream.store(stream, Ordering::Relaxed);
         self.sequence.set(sequence);
@@ -147,17 +148,17 @@ impl Page {
         self.slot.set(0);
     }
 
-    /// Where it stands in the file already; for the writer alone.
+    /// The slot of the file to which it was written already; for the writer alone.
     pub(super) fn slot(&self) -> Option<u64> {
         Some(self.slot.get()).filter(|slot| *slot != 0)
     }
 
-    /// It stands there now; for the writer alone.
+    /// Notes that it was written to this slot; for the writer alone.
     pub(super) fn stands_at(&self, slot: u64) {
         self.slot.set(slot);
     }
 
-    /// It is full, or is written as it is, with so many words.
+    /// Sets the number of words in use, when the page is full or is written before that.
     pub(super) fn close(&self, used: usize) {
         self.used.store(used.min(PAYLOAD_WORDS), Ordering::Relaxed);
     }

@@ -1,6 +1,6 @@
-//! The threads' paths by number: a member's path is that of the thread that
-//! forked, and its number in the team. Asked for when a thread begins in a team
-//! at a call path for the first time.
+//! The paths of threads, each with a number. A member's path is the path of the thread that forked,
+//! and the member's number in the team. The number is asked for when a thread begins in a team at a
+//! call path for the first time.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};

@@ -1,5 +1,5 @@
-//! The file. Written by our own thread while the program runs, and by whoever
-//! ends measurement at the end; one at a time.
+//! The file of the trace. The helper writes it while the program runs, and the thread that ends
+//! measurement writes it at the end; one at a time.
 
 use std::collections::VecDeque;
 use std::env::consts::{ARCH, OS};
@@ -29,7 +29,7 @@ use crate::measure::{clock, counters, errno, facts, message, region, rights};
 /// Fewest slots of a file, whatever the limit: header, definitions, and pages.
 const FEWEST_SLOTS: u64 = 8;
 
-/// Most slots that are kept for what is defined late.
+/// Most slots that are kept for definitions that come late.
 const LATE_SLOTS: u64 = 16;
 
 /// What the user asked for.
@@ -52,7 +52,8 @@ pub(crate) struct Writer {
     has_failed: bool,
     start: Pair,
     start_unix_ns: u64,
-    /// What is defined in the file already.
+    /// How much the file defines already: the number of regions and of paths, the number of slots
+    /// for definitions, and whether the facts are written.
     regions: usize,
     paths: usize,
     definitions: u64,
@@ -60,7 +61,7 @@ pub(crate) struct Writer {
     /// The next slot, and those with records, oldest first.
     next: u64,
     records: VecDeque<u64>,
-    /// Those of pages that may still get records.
+    /// The slots of pages that may still get records.
     unfinished: Vec<u64>,
     replaced: u64,
     /// Events in pages that were not written.
@@ -120,8 +121,8 @@ pub(crate) fn write() {
     }
 }
 
-/// Writes what these threads, which stand still, have recorded so far. Should the program
-/// be killed, or another one take its place, that is in the trace.
+/// Writes what these threads, which stand still, have recorded so far. It is then in the trace even
+/// if the program is killed, or another program takes its place.
 pub(super) fn write_unfinished(threads: &[&'static Thread]) {
     let mut writer = locked();
     let Some(writer) = writer.as_mut() else {
@@ -172,7 +173,7 @@ pub(super) fn finish(dropped: u64, start: Pair, end: Pair) -> Option<Result<Fini
 /// is made if need be.
 pub(crate) fn number() -> Option<u64> {
     if let Some(writer) = locked().as_mut() {
-        // What is wrong with it is said when there is something to write.
+        // An error is reported when there is something to write.
         let _ = writer.create();
     }
     NUMBER.load(Ordering::Relaxed).checked_sub(1)
@@ -231,7 +232,7 @@ impl Writer {
         }
     }
 
-    /// Writes a page where it stands already, or to a slot of its own. False if there is
+    /// Writes a page to the slot that it has already, or to one that it gets now. False if there is
     /// none.
     fn write_page(&mut self, page: &'static Page) -> io::Result<bool> {
         self.create()?;
@@ -254,7 +255,7 @@ impl Writer {
     fn slot_for_records(&mut self) -> Option<u64> {
         let (options, _) = self.options.as_ref()?;
         let most = (options.limit / SLOT_BYTES as u64).max(FEWEST_SLOTS);
-        // What the last pages refer to must still be said.
+        // The definitions to which the last pages refer must still have room.
         let most = most - (most / 8).min(LATE_SLOTS);
         if self.next < most {
             self.next += 1;
@@ -278,7 +279,7 @@ impl Writer {
                 return Err(io::Error::other(why));
             }
             let (file, path, number) = save::reserve_trace(files)?;
-            // However the program ends: what is left is a trace.
+            // With the header the file is a trace, however the program ends.
             let header = self.header(self.start);
             file.write_all_at(&header.to_bytes(), 0).inspect_err(|_| {
                 let _ = std::fs::remove_file(&path);
@@ -289,7 +290,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes what pages may refer to and the file does not have.
+    /// Writes the definitions to which pages may refer and which the file does not have.
     fn define(&mut self) -> io::Result<()> {
         let mut words = Vec::new();
         if !std::mem::replace(&mut self.has_facts, true) {
