@@ -1,4 +1,4 @@
-//! Chunks of loops: what a program calls that was instrumented with `--chunks`.
+//! Chunks of loops: the functions that a program calls if it was instrumented with `--chunks`.
 
 use std::ffi::{c_char, c_long};
 
@@ -18,8 +18,7 @@ use crate::measure::thread::Thread;
 struct LoopWords(*mut c_long);
 
 impl LoopWords {
-    /// Runs `action` on the words, which are its own for so long; none without an
-    /// address.
+    /// Runs `action` on the words, which nobody else uses meanwhile. None if the address is null.
     ///
     /// # Safety
     /// The place is null or that of the words of a loop, the first of which says for

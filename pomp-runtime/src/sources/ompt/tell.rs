@@ -32,7 +32,7 @@ thread_local! {
     pub(super) static PUT_OFF: Cell<Option<PutOff>> = const { Cell::new(None) };
 }
 
-/// Ends what was put off, when it ended.
+/// Reports the end that was put off, with the time at which it happened.
 #[inline(always)]
 pub(super) fn catch_up(thread: &'static Thread) {
     if let Some(PutOff { region, exit, at }) = PUT_OFF.take() {
