@@ -1,7 +1,7 @@
-//! What records refer to by number: regions, paths of threads, facts.
+//! The definitions to which records refer by number: regions, paths of threads, facts.
 //!
-//! Numbers count from 0 in the order of the definitions, so none is larger than what
-//! the file has room for, whatever it says.
+//! Numbers count from 0 in the order of the definitions. So no number is larger than the file has
+//! room for, whatever it contains.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) struct Definitions {
     pub(super) regions: Vec<Option<Descriptor>>,
     paths: Vec<Step>,
     pub(super) facts: BTreeMap<String, String>,
-    /// Words that are no definitions, or are behind such words.
+    /// Words that are no definitions, or come after such words.
     pub(super) unread: u64,
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn printable(text: String) -> String {
     }
 }
 
-/// Whether it is the number of the next one.
+/// Whether this is the number of the next definition.
 fn is_next(number: u32, next: usize) -> Option<()> {
     (number as usize == next).then_some(())
 }
