@@ -2,9 +2,9 @@
 //! that every thread of a team comes to.
 //!
 //! The C library hands each handler to one thread and does not wait for it. The next thread that
-//! calls `exit` finds no handler left and ends the process, in the middle of the writing of our
-//! handler. So several handlers are registered. Each of them registers another one before it
-//! begins, as does each thread that takes one and waits.
+//! calls `exit` finds no handler left and ends the process, while our handler is still writing. So
+//! several handlers are registered. Each of them registers another one before it begins, as does
+//! each thread that takes one and waits.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};

@@ -7,9 +7,9 @@
 //! - the library, or the plugin that it was linked into, was loaded while the
 //!   program ran: the process began before;
 //! - the process was forked before measurement had started: it began later.
+//!
 //! The kernel counts from the fork and not from an `exec` after it. So the kernel is not asked
 //! about other processes.
-//! asked of no other process.
 
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
