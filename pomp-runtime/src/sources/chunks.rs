@@ -57,8 +57,8 @@ unsafe fn begin(
     (never, step)
 }
 
-/// The variables are not `next`, or the chunk is over. Gives the value at which
-/// to call again.
+/// A loop variable does not have the value that comes next, or the chunk is over. Gives the value
+/// of the innermost variable at which to call again.
 ///
 /// # Safety
 /// As in [`LoopWords::with`].
