@@ -1,4 +1,4 @@
-//! What an archive says about its strings, regions and locations.
+//! The definitions of an archive: its strings, regions and locations.
 
 use std::collections::HashMap;
 

@@ -121,7 +121,7 @@ impl Listener for Traced<'_> {
     }
 }
 
-/// The sum over all instances of a thread is what the profile says of it.
+/// The sum over all instances of a thread is the thread's count in the profile.
 #[test]
 fn a_trace_has_the_counters_of_each_event() {
     for compiler in compilers() {

@@ -83,7 +83,7 @@ impl Header {
     /// Reads a header.
     ///
     /// # Errors
-    /// What is wrong, if it is the header of no file that this version reads.
+    /// Returns what is wrong, if this version cannot read a file with this header.
     pub fn read(words: &[u64; HEADER_WORDS]) -> Result<Self, String> {
         if words[0] != MAGIC {
             return Err("it is no trace of Romp".to_owned());

@@ -16,7 +16,7 @@ use profile::region_kind::PseudoRegion;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Op {
-    /// The time is this: ticks. What follows counts from it.
+    /// The time, in ticks, from which the following records count.
     Time = 1,
     /// A construct is entered, in this phase.
     Enter = 2,
@@ -44,14 +44,14 @@ pub enum Op {
     LockRefused = 12,
     /// A routine that neither sets nor unsets was called: begin of the call.
     LockCalled = 13,
-    /// A lock was set once more by who has it: begin of the call.
+    /// A lock was set once more by the thread that has it: begin of the call.
     LockNested = 14,
     /// A lock is about to be unset, which the region had set: its address.
     LockUnset = 15,
     /// The call that unset it has returned: its address.
     LockFree = 16,
-    /// Of a page's beginning: a region that is open: its role, begin, begin of
-    /// its phase, label, path.
+    /// At the begin of a page: a region that is open. Its role, begin, begin of its phase, label,
+    /// path.
     Open = 17,
     /// The innermost region is a loop whose iterations begin: see
     /// [`crate::replay::LoopInstance`] for its eight operands.

@@ -34,7 +34,7 @@ pub(crate) struct Recursion {
 }
 
 impl Recursion {
-    /// Forgets what waits: another stream begins.
+    /// Forgets the times that wait: another stream begins.
     pub(crate) fn clear(&mut self) {
         self.waiting.clear();
     }

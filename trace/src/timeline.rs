@@ -31,7 +31,7 @@ use crate::replay::{
     Chunk, Event, Listener, LockEvent, Open, Role, is_region, path, replay_closed,
 };
 
-/// What a thread does, as far as a picture tells; the number is that of the format.
+/// The activities of a thread that a picture distinguishes; the number is that of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Class {
@@ -140,7 +140,7 @@ struct Lane {
 
 struct Drawing<'a> {
     trace: &'a Trace,
-    /// Of each region.
+    /// The kind of each region.
     kinds: Vec<Option<RegionKind>>,
     bin_ns: u64,
     bins: usize,

@@ -20,7 +20,7 @@ use crate::measure::calls::tree::{Node, Origin};
 use crate::measure::clock::Scale;
 use crate::measure::region::Region;
 
-/// How the times of a profile are told, and whether more will come.
+/// How the times of a profile are converted, and whether more will come.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ending {
     pub(crate) scale: Scale,
@@ -356,7 +356,7 @@ fn rows(
     rows
 }
 
-/// The row of what one operating system thread recorded at a node.
+/// The row for the records of one operating system thread at a node.
 #[inline(always)]
 fn row(thread: usize, totals: &Totals, is_member: bool, scale: Scale) -> Row {
     let mut row = Row::of(thread).with_all(totals.map(|total| Span {

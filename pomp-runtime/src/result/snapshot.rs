@@ -1,5 +1,5 @@
-//! What all threads recorded, with everything settled that was still open:
-//! frames, held locks, and the times from the ends of team members to the joins.
+//! The records of all threads, with everything settled that was still open: frames, held locks,
+//! and the times from the ends of team members to the joins.
 //!
 //! Threads may still run. They stand still while the snapshot is taken, and all data that they
 //! change later is copied. The snapshot writes to none of their data: what must be added is kept
@@ -68,7 +68,7 @@ pub(crate) struct Snapshot {
     counters: Vec<Vec<u64>>,
     /// Where nodes lie in memory, by address.
     blocks: Vec<Block>,
-    /// The nodes that say who waited for whom, with what they say.
+    /// The nodes at which threads waited for others, with their data on these waits.
     pub(super) waits: Vec<(usize, &'static NodeWaits)>,
     /// The member roots.
     members: Vec<usize>,

@@ -28,7 +28,7 @@ use crate::measure::{clock, coarse_clock, errno, rights, signal_mask, thread};
 static DEADLY: AtomicI32 = AtomicI32::new(0);
 /// Set when the helper has written the last profile.
 static FINISHED: AtomicBool = AtomicBool::new(false);
-/// Set when the helper has written what somebody waits for.
+/// Set when the helper has written a profile that a thread waits for.
 static DUMPED: AtomicBool = AtomicBool::new(false);
 
 /// The latest helper, kept also when it has ended. Rust's library keeps the thread's record in the
@@ -88,7 +88,7 @@ pub(super) fn die_of(signal: libc::c_int) -> bool {
     ask(FINISH)
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[cfg(not(test))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
@@ -228,7 +228,7 @@ fn work(interval: Option<Duration>) {
         if look().is_some_and(|every| looked.elapsed() >= every) {
             looked = Instant::now();
             if is_alone() {
-                // What a signal asks for from now on is the system's to do.
+                // From now on the system takes care of signals.
                 return helper_requests::is_gone();
             }
         }

@@ -50,7 +50,7 @@ extern "C" fn romp_daemon(keeps_directory: c_int, keeps_files: c_int) -> c_int {
 
 /// Standard input and output lead nowhere, if there is such a place.
 fn use_null_device() -> c_int {
-    /// Of the device: 1 and 3.
+    /// The number of the null device: 1 and 3.
     const NUMBER: libc::dev_t = libc::makedev(1, 3);
     let mut about = std::mem::MaybeUninit::<libc::stat>::zeroed();
     // SAFETY: the places are valid, and all zeros is a valid `stat`.

@@ -1,5 +1,5 @@
-//! Functions of the program as regions: what `-finstrument-functions` has a
-//! compiler call at the begin and end of each.
+//! Functions of the program as regions. With `-finstrument-functions` a compiler calls two hooks,
+//! one at the begin and one at the end of each function.
 //!
 //! The two hooks are defined weakly, so that a program's own are taken instead. If no part of a
 //! program was built with that flag, nothing calls the hooks.

@@ -1,14 +1,13 @@
 //! How a probe in Fortran finds its region: by the address of its literal.
 //!
-//! A literal stands at one address as long as its program part is loaded. So
-//! a table from address to region answers at once, without a lock, and what
-//! the text says is read only where an address is new. Another text at a known
-//! address (a library was unloaded, and another one loaded in its place) is
-//! noticed by its length and last bytes.
+//! A literal stays at one address as long as its program part is loaded. So a table from address
+//! to region answers at once, without a lock, and the text is read only where an address is new.
+//! Another text at a known address (a library was unloaded, and another one loaded in its place)
+//! is noticed by its length and last bytes.
 //!
-//! A region's first probe carries its record, the others its id. An id whose
-//! record was not seen has no region yet: its region's first probe was not
-//! measured, so neither is what follows.
+//! A region's first probe carries its record, the others its id. An id whose record was not seen
+//! has no region yet: the region's first probe was not measured, so the later ones are not
+//! measured either.
 
 use std::collections::BTreeMap;
 use std::ffi::c_char;

@@ -147,7 +147,7 @@ macro_rules! routines {
             }
         }
 
-        /// Calls the routine. What it ends is credited to the call that set.
+        /// Calls the routine. The hold that it ends counts for the call that set the lock.
         ///
         /// # Safety
         /// As the routine demands; `descriptor` is null or a descriptor.

@@ -65,7 +65,7 @@ macro_rules! probes {
     )+};
 }
 
-/// The region of a task's executions, by the descriptor of what creates it.
+/// The region of a task's executions, by the descriptor of the construct that creates it.
 ///
 /// # Safety
 /// `descriptor` is null or points to a descriptor.

@@ -1,4 +1,4 @@
-//! POMP2, version 3.0: what OPARI2 emits, in C and in Fortran.
+//! POMP2, version 3.0: the functions that OPARI2's output calls, in C and in Fortran.
 //!
 //! A region is named by the variable in which the program keeps its handle. Its text comes with
 //! the first event. So objects link and run without the registration code that OPARI2's users have

@@ -79,8 +79,8 @@ macro_rules! gomp {
     )+};
 }
 
-/// Defines functions of LLVM's runtime: its name, ours, and what is between the grainsize and
-/// the function that copies a task.
+/// Defines functions of LLVM's runtime: its name, ours, and the arguments between the grainsize
+/// and the function that copies a task.
 macro_rules! kmpc {
     ($($name:ident => $ours:ident($($more:ident: $type:ty)?),)+) => {$(
         of_runtime! {

@@ -60,7 +60,7 @@ pub unsafe fn answer_collector(requests: *mut c_void) -> c_int {
     }
 }
 
-/// Notes in the run that a runtime was met, and what of its constructs cannot be seen.
+/// Notes in the run that a runtime was met, and which of its constructs cannot be seen.
 pub(super) fn add_runtime(run: &mut Run, path: &Path, threads: u32, interface: Interface) {
     let missing = outside::ROWS
         .iter()

@@ -11,7 +11,7 @@ pub use super::cell::Cell;
 use crate::read::{ReadError, Trace};
 use crate::replay::{Chunk, Event, Level, Listener, LoopInstance, Open, replay};
 
-/// Cells of a loop at most, and of each loop beyond so many.
+/// The largest number of cells of a loop. Loops beyond the first [`LARGE_LOOPS`] have fewer cells.
 const CELLS: usize = 4096;
 const LARGE_LOOPS: usize = 128;
 const FEW_CELLS: usize = 64;

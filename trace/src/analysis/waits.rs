@@ -126,7 +126,7 @@ struct Team {
     open: BTreeMap<u64, Arrivals>,
 }
 
-/// Who has come to a barrier.
+/// The threads that have come to a barrier.
 #[derive(Default)]
 struct Arrivals {
     count: u64,

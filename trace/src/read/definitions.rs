@@ -9,7 +9,7 @@ use profile::descriptor::Descriptor;
 
 use crate::layout::Definition;
 
-/// A path with more steps than this is none.
+/// A path with more steps than this is invalid.
 const LONGEST_PATH: u32 = 4096;
 
 /// What a trace defines.
@@ -32,7 +32,7 @@ struct Step {
 }
 
 impl Definitions {
-    /// Reads all that the words define, up to what makes no sense.
+    /// Reads all definitions, up to the first words that are none.
     pub(super) fn read(words: &[u64]) -> Self {
         let mut definitions = Self::default();
         let mut rest = words;

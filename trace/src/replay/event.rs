@@ -139,7 +139,7 @@ pub enum Event {
     Missing(u64),
 }
 
-/// What became of a call of a lock routine. Its region is not on the stack.
+/// The outcome of a call of a lock routine. Its region is not on the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockEvent {
     /// What happened.

@@ -27,7 +27,7 @@ thread_local! {
     static ASKED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// How many threads there are.
+/// Returns the number of threads.
 ///
 /// # Safety
 /// Only for the stubs: `caller` is where the call returns to.
@@ -50,7 +50,7 @@ pub unsafe extern "C-unwind" fn head_begins<E: Entry>(
     }
 }
 
-/// Who this thread is.
+/// Returns the number of this thread.
 ///
 /// # Safety
 /// As for [`head_begins`].

@@ -174,7 +174,7 @@ impl Runtime {
     }
 }
 
-/// Adds to the run which runtimes were met, and what cannot be seen of their constructs.
+/// Adds to the run which runtimes were met, and which of their constructs cannot be seen.
 fn describe(run: &mut Run) {
     let guard = lock(&BOOK);
     let runtimes = guard.iter().flat_map(|book| &book.runtimes);

@@ -31,7 +31,7 @@ struct Site {
     body: SharedRef<TaskFunction>,
 }
 
-/// What a call needs.
+/// The data that a call needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     /// The runtime's function.

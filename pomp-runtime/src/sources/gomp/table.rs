@@ -28,7 +28,7 @@ pub(super) enum Of {
     Open(RegionKind),
 }
 
-/// What a row says.
+/// The contents of a row.
 pub trait Entry: row::Row {}
 
 impl<R: row::Row> Entry for R {}

@@ -211,7 +211,7 @@ pub unsafe extern "C-unwind" fn parallel_start<E: Entry>(
     result
 }
 
-/// The end of what `parallel_start` began.
+/// Ends a team that `parallel_start` began.
 ///
 /// # Safety
 /// As for [`parallel`].

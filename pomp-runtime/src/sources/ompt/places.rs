@@ -37,7 +37,7 @@ pub(super) fn runtimes() -> Vec<PathBuf> {
     runtimes.iter().map(|(path, _)| path.clone()).collect()
 }
 
-/// Whether what lies there is a runtime that calls us.
+/// Whether the module at this address is a runtime that calls us.
 fn is_runtime(base: usize) -> bool {
     lock(&RUNTIMES).iter().any(|(_, known)| *known == base)
 }
@@ -177,8 +177,7 @@ fn descriptor(what: What, caller: Caller) -> Option<Descriptor> {
     })
 }
 
-/// Finds out what stands at an address that is met for the first time; none if its code is of
-/// no module.
+/// Looks up an address that is met for the first time; none if its code belongs to no module.
 #[cold]
 #[inline(never)]
 fn read(

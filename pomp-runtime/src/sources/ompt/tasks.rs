@@ -61,7 +61,7 @@ fn open(thread: &'static Thread, kind: RegionKind) -> Option<&'static Region> {
     None
 }
 
-/// What is kept for a task that has begun, beside its region.
+/// The value that is kept for a task that has begun, beside its region.
 const BEGUN: u64 = 1;
 
 pub(super) unsafe extern "C" fn task_create(

@@ -17,7 +17,7 @@ use profile::event::Event;
 /// An address as the runtime gives it.
 pub(super) type Address = *const c_void;
 
-/// What is kept for the implicit task of a member that has not ended its part.
+/// The value that is kept for the implicit task of a member that has not ended its part.
 pub(super) const MEMBER: u64 = 2;
 
 /// The end of a worksharing construct that was put off.
