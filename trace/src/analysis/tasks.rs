@@ -34,7 +34,7 @@ pub struct Node {
     pub longest: u64,
 }
 
-/// All nodes; each stands behind its parent.
+/// All nodes; each comes after its parent.
 ///
 /// # Errors
 /// If the trace cannot be read.
