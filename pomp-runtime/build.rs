@@ -1,6 +1,6 @@
-//! Puts the list of symbols that a measured program must export beside the
-//! library: the wrappers hand it to the linker. Names the shared library, and keeps
-//! the program's functions out of it (`src/system.rs`).
+//! Puts the list of symbols that a measured program must export beside the library: the wrappers
+//! hand the list to the linker. Also gives the shared library its name, and keeps the program's
+//! functions out of it (`src/system.rs`).
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -22,8 +22,8 @@ fn main() {
     }
 }
 
-/// Has the shared library call the functions of a source instead of those that
-/// they stand for.
+/// Makes the shared library call the functions of a source file instead of the functions that they
+/// stand for.
 fn keep_names(source: &str) {
     println!("cargo::rerun-if-changed={source}");
     let text = std::fs::read_to_string(source).unwrap_or_default();

@@ -10,13 +10,13 @@ use crate::api::Interface;
 use crate::kinds::KINDS;
 use crate::stacks::{self, Key, Stack};
 
-/// Regions within each other that are timed on a thread.
+/// The largest depth of nested regions that are timed on a thread.
 const DEEPEST: usize = 32;
 
-/// What the user wants.
+/// The settings of the user.
 #[derive(Debug)]
 pub(crate) struct Wanted {
-    /// What takes less gets no call stack.
+    /// Regions and waits that take less time get no call stack.
     pub(crate) least: Duration,
     kinds: Vec<usize>,
 }
@@ -33,7 +33,7 @@ thread_local! {
     /// When the forks that are open began, in nanoseconds.
     static FORKS: [Cell<u64>; DEEPEST] = const { [const { Cell::new(0) }; DEEPEST] };
     static DEPTH: Cell<usize> = const { Cell::new(0) };
-    /// The region in which the outermost of them was: there this thread's stack ends.
+    /// The region in which the outermost of these forks was: this thread's stack ends there.
     static BASE: Cell<u64> = const { Cell::new(0) };
     /// When the wait of each kind began.
     static WAITS: [Cell<u64>; 8] = const { [const { Cell::new(0) }; 8] };
@@ -74,7 +74,7 @@ pub(crate) fn begin() {
     if SESSION.set(session).is_err() {
         return;
     }
-    // Of regions inside of others the stacks are joined at their joins.
+    // Forks and joins are always needed: the stacks of nested regions are joined at their joins.
     let regions = [1, 2].into_iter();
     let waits = events
         .iter()
@@ -132,7 +132,7 @@ impl Session {
         let (region, around) = (self.api.regions().0, BASE.get());
         let is_wanted = self.wanted.kinds.first() == Some(&0);
         let is_long = u128::from(ns) >= self.wanted.least.as_nanos();
-        // What waited in it has its stack from here.
+        // The stacks of threads that waited in the region go on from here.
         if is_wanted && is_long || stacks::has_pending(region) {
             let stack = Stack::here();
             stacks::join(region, around, &stack);

@@ -1,9 +1,9 @@
-//! What call stacks are taken of.
+//! The kinds of times of which call stacks are taken.
 
 use std::ffi::c_int;
 
-/// Each has its name in the environment, what the report calls it, and the event that begins
-/// it. The one behind ends it.
+/// Each kind has its name in the environment, its name in the report, and the event that begins
+/// it. The event with the next number ends it.
 pub(crate) const KINDS: &[(&str, &str, c_int)] = &[
     ("join", "parallel region", 1),
     ("ibar", "implicit barrier", 5),

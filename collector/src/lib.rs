@@ -15,10 +15,9 @@
 //! report   the file
 //! ```
 //!
-//! Stacks are taken at ends alone, when it is known whether it was worth it. A worker's
-//! stack ends in a function that the compiler made of a region's body: that of the
-//! thread that forked the team is joined to it when the team ends. Addresses become
-//! lines when the program has ended.
+//! Stacks are taken only at ends, when it is known whether it was worth it. A worker's stack ends
+//! in a function that the compiler made from a region's body. When the team ends, the stack of the
+//! thread that forked the team is joined to it. Addresses become lines when the program has ended.
 
 mod api;
 mod events;

@@ -1,9 +1,9 @@
 //! The user's model of a call stack: functions as they stand in the source.
 //!
-//! - What called back lies below the probe of the measurement library, and goes.
-//! - What the OpenMP runtime and the system have on the stack goes.
-//! - A function that a compiler made of a region's body is the function that the
-//!   region stands in; where that follows, they are one.
+//! - The frames of the callback, up to the probe of the measurement library, are removed.
+//! - Frames of the OpenMP runtime and the system are removed.
+//! - A function that a compiler made from a region's body becomes the function that contains the
+//!   region. If that function follows on the stack, the two become one.
 
 use crate::places::SourceLine;
 
@@ -15,11 +15,11 @@ pub(crate) struct Step {
     pub(crate) line: u32,
 }
 
-/// Parts of names that compilers give to bodies of regions: what stands before them is
-/// the function's name, if anything does.
+/// Parts of names that compilers give to the bodies of regions. The text in front of the part is
+/// the function's name, if there is any.
 const OUTLINED: &[&str] = &["._omp_fn.", ".omp_outlined", "__nv_", "..omp_par"];
 
-/// Begins of names of probes, of the measurement library and of runtimes.
+/// The beginnings of the names of probes, of the measurement library and of runtimes.
 const PROBES: &[&str] = &[
     "POMP_",
     "POMP2_",
@@ -55,8 +55,8 @@ fn begins(name: &str, with: &[&str]) -> bool {
     with.iter().any(|begin| name.starts_with(begin))
 }
 
-/// The name of the function whose region a function is the body of; empty if the
-/// compiler does not say.
+/// The name of the function whose region has this function as its body; empty if the compiler does
+/// not say.
 fn outlined(name: &str) -> Option<&str> {
     OUTLINED
         .iter()
@@ -64,8 +64,8 @@ fn outlined(name: &str) -> Option<&str> {
         .map(|at| &name[..at])
 }
 
-/// Whether it is of the measurement library, which may be part of the program, or of
-/// this one.
+/// Whether the place is in the measurement library, which may be part of the program, or in this
+/// library.
 fn is_ours(place: &SourceLine) -> bool {
     let is_in = |part: &&str| place.function.contains(part);
     begins(&place.function, PROBES)
@@ -75,8 +75,8 @@ fn is_ours(place: &SourceLine) -> bool {
         || place.module.contains("libpomp")
 }
 
-/// Whether it is a name that `packaging/archive` gives to a function within the library: an
-/// entry point may have jumped there, and then it is the first one of ours on the stack.
+/// Whether `packaging/archive` gives this name to a function within the library. An entry point
+/// may have jumped to it, and then it is the first of our functions on the stack.
 fn is_short_name(function: &str) -> bool {
     let digits = function.strip_prefix("romp").unwrap_or_default();
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -99,7 +99,7 @@ fn of_thread(places: &[SourceLine]) -> (Vec<Step>, bool) {
         let function = body_of.unwrap_or(&place.function).to_owned();
         let is_same = |last: &Step| last.function.is_empty() || last.function == function;
         match steps.last_mut().filter(|last| is_body && is_same(last)) {
-            // The place within the region says more than where it is begun.
+            // The place within the region says more than the place where the region is begun.
             Some(last) => last.function = function,
             None => steps.push(Step {
                 function,
@@ -119,7 +119,7 @@ pub(crate) fn model(threads: &[Vec<SourceLine>]) -> Vec<Step> {
     for places in threads {
         let (steps, is_body) = of_thread(places);
         let mut steps = steps.into_iter().peekable();
-        // The thread that forked is in the function whose region this thread had.
+        // The thread that forked is in the function to which the region of this thread belongs.
         if let (Some(last), Some(next)) = (all.last_mut().filter(|_| ended_in_body), steps.peek())
             && (last.function.is_empty() || last.function == next.function)
         {
@@ -207,7 +207,7 @@ mod tests {
         ];
         let join = ["POMP_Parallel_join", "solve:12", "main:30"];
         assert_eq!(shown(&[&worker, &join]), "main:30 > solve:14");
-        // A probe may be gone from the stack: it has jumped into the library.
+        // The probe may be missing on the stack: it has jumped into the library.
         let jumped = [
             "_ZN14romp_collector8on_event",
             "_ZN4pomp8recorded",
@@ -221,7 +221,7 @@ mod tests {
             "main:30",
         ];
         assert_eq!(shown(&[&archived]), "main:30");
-        // The body is of another function than the stack says: both stay.
+        // The body belongs to another function than the stack says: both stay.
         let other = ["POMP_Parallel_join", "other:1", "main:30"];
         assert_eq!(shown(&[&worker, &other]), "main:30 > other:1 > solve:14");
     }

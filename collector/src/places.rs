@@ -22,12 +22,12 @@ pub(crate) struct SourceLine {
 struct Part {
     from: usize,
     to: usize,
-    /// What is added to addresses in the file.
+    /// The difference between addresses in memory and addresses in the file.
     bias: usize,
     file: PathBuf,
 }
 
-/// What is loaded, and what was found so far.
+/// The loaded modules, and the places that were found so far.
 pub(crate) struct Places {
     parts: Vec<Part>,
     loaders: HashMap<PathBuf, Option<Loader>>,

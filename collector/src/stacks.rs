@@ -1,4 +1,4 @@
-//! Call stacks, and how those of a team's members go on in the thread that forked it.
+//! Call stacks. The stacks of a team's members continue in the thread that forked it.
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
@@ -8,14 +8,14 @@ use crate::kinds::KINDS;
 
 /// More addresses of a stack are not kept.
 const DEEPEST: usize = 128;
-/// Stacks that differ, at most; what comes later is counted.
+/// The largest number of different stacks; later ones are only counted.
 const MOST: usize = 100_000;
 
 /// Return addresses, innermost first; 0 between the stacks of two threads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Stack(pub(crate) Vec<usize>);
 
-/// What took time where.
+/// A kind of time, and the stack where it was spent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     /// Its place in `KINDS`.
@@ -44,11 +44,11 @@ type ByStack = HashMap<Key, Times>;
 /// All that was recorded.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
-    /// By the instance of the parallel region whose join they wait for; 0: complete.
+    /// By the instance of the parallel region whose join they wait for; 0 for complete stacks.
     by_region: HashMap<u64, ByStack>,
-    /// What took too little time for a stack, by kind.
+    /// How many took too little time for a stack, by kind.
     pub(crate) short: [u64; 8],
-    /// What had no room.
+    /// How many had no room.
     pub(crate) lost: u64,
 }
 
@@ -60,7 +60,7 @@ fn recorded() -> MutexGuard<'static, Option<Recorded>> {
         .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Adds to a stack that ends in an instance of a parallel region; 0 if in none.
+/// Adds to a stack that ends in an instance of a parallel region; 0 if it ends in none.
 pub(crate) fn add(region: u64, key: Key, ns: u64) {
     let times = Times {
         count: 1,
@@ -70,7 +70,7 @@ pub(crate) fn add(region: u64, key: Key, ns: u64) {
     recorded().get_or_insert_default().add(region, key, times);
 }
 
-/// Something took too little time.
+/// Counts a region or wait that took too little time.
 pub(crate) fn skip(kind: usize) {
     recorded().get_or_insert_default().short[kind] += 1;
 }

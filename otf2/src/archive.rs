@@ -1,5 +1,5 @@
-//! An archive that is being written: the events of one location after the other,
-//! then what defines them.
+//! An archive that is being written: first the events of one location after the other, then the
+//! definitions that they refer to.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_int};
@@ -35,8 +35,8 @@ const CPU: u8 = 2;
 const EVENT_CHUNK: u64 = 1 << 20;
 const DEFINITION_CHUNK: u64 = 4 << 20;
 
-/// An archive that is open for writing. Closed by [`Archive::finish`]; what is
-/// dropped before has no definitions and cannot be read.
+/// An archive that is open for writing. It is closed by [`Archive::finish`]; an archive that is
+/// dropped earlier has no definitions and cannot be read.
 #[derive(Debug)]
 pub struct Archive<'l> {
     library: &'l Library,
@@ -72,7 +72,7 @@ macro_rules! call {
 }
 
 impl<'l> Archive<'l> {
-    /// Makes an archive: `FOLDER/NAME.otf2` and what belongs to it.
+    /// Makes an archive: `FOLDER/NAME.otf2` and the files that belong to it.
     ///
     /// # Errors
     /// If the library cannot make it, as when the folder is there already.
@@ -247,7 +247,7 @@ impl<'l> Archive<'l> {
         )
     }
 
-    /// Readers want a file of definitions for each location, if only an empty one.
+    /// Readers want a file of definitions for each location, even if it is empty.
     fn local(&self, locations: &[Location]) -> Result<(), Error> {
         let (library, archive) = (self.library, self.handle);
         call!(library, open_local(archive))?;
@@ -311,7 +311,7 @@ impl Events<'_> {
         leave(region: u32) = region
     );
     event!(
-        /// A team is forked, for which so many threads were asked for.
+        /// A team is forked, for which `threads` threads were asked for.
         fork(threads: u32) = OPENMP, threads
     );
     event!(
@@ -323,11 +323,11 @@ impl Events<'_> {
         team_begin(team: u32) = team
     );
     event!(
-        /// It is a member no more.
+        /// The thread is no longer a member of the team.
         team_end(team: u32) = team
     );
     event!(
-        /// It arrives at a barrier.
+        /// The thread arrives at a barrier.
         collective_begin() =
     );
     event!(
@@ -335,16 +335,16 @@ impl Events<'_> {
         collective_end(team: u32) = BARRIER, team, NONE, 0, 0
     );
     event!(
-        /// It creates a task of a team: the creating thread's number in that, and the
-        /// task's.
+        /// The thread creates a task of a team: the number of the creating thread in that team,
+        /// and the number of the task.
         task_create(team: u32, thread: u32, number: u32) = team, thread, number
     );
     event!(
-        /// It goes on with a task.
+        /// The thread goes on with a task.
         task_switch(team: u32, thread: u32, number: u32) = team, thread, number
     );
     event!(
-        /// It has executed a task to its end.
+        /// The thread has executed a task to its end.
         task_complete(team: u32, thread: u32, number: u32) = team, thread, number
     );
 
@@ -370,7 +370,7 @@ impl Events<'_> {
         )
     }
 
-    /// Ends the events of the location: how many they were.
+    /// Ends the events of the location. Returns how many there were.
     ///
     /// # Errors
     /// If the library refuses.

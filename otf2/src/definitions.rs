@@ -1,4 +1,4 @@
-//! What an archive says about its strings, regions and locations.
+//! The definitions of an archive: its strings, regions and locations.
 
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ pub enum Role {
     Artificial = 31,
 }
 
-/// A region. Its number is its place among those that are given.
+/// A region. Its number is its index among the regions that are given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
     /// Number of the string.
@@ -55,13 +55,13 @@ pub struct Location {
     pub events: u64,
 }
 
-/// A team of threads. Its number is its place among those that are given, from 1: 0
-/// are all threads of the process.
+/// A team of threads. Its number is its index among the teams that are given, counted from 1:
+/// number 0 is all threads of the process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Team {
     /// Number of the string.
     pub name: u32,
-    /// Places of its threads among the locations, in the order of their numbers in it.
+    /// Indices of its threads among the locations, in the order of their numbers in the team.
     pub members: Vec<u64>,
     /// The team in which it was forked.
     pub parent: u32,
@@ -78,7 +78,7 @@ pub struct Host {
     pub process: u32,
 }
 
-/// All that an archive says beside events.
+/// All that an archive says besides events.
 #[derive(Debug)]
 pub struct Definitions {
     /// Nanoseconds, counted from the begin.

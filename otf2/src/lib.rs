@@ -1,5 +1,5 @@
-//! Writes archives of the Open Trace Format 2 through libotf2, which is loaded at
-//! run time: whoever never exports a trace needs no such library.
+//! Writes archives of the Open Trace Format 2 through libotf2. The library is loaded at run time:
+//! users who never export a trace do not need it.
 //!
 //! ```text
 //! library      finds libotf2 and its functions      the only unsafe code: its ABI

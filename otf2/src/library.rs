@@ -1,4 +1,4 @@
-//! libotf2 and the functions of it that are called, with the types of its headers.
+//! The functions of libotf2 that are called, with the types of its headers.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -15,9 +15,9 @@ const NAMES: &[&str] = &[
     "libopen-trace-format2.so",
 ];
 
-/// Whether a buffer that is full is written out.
+/// The callback that says whether a full buffer is written out.
 type PreFlush = extern "C" fn(*mut c_void, u8, u64, *mut c_void, bool) -> u8;
-/// When that ended; absent, so that no record of it is made.
+/// The callback that says when that ended. There is none, so that no record of it is made.
 type PostFlush = Option<extern "C" fn(*mut c_void, u8, u64) -> u64>;
 
 /// `OTF2_FlushCallbacks`
@@ -118,8 +118,7 @@ impl Library {
     /// If there is none, or a function is missing in it.
     pub fn load(named: Option<&std::ffi::OsStr>) -> Result<Self, Error> {
         let open = |name: &std::ffi::OsStr| {
-            // SAFETY: libotf2 has no code that runs when it is loaded but that of
-            // the C library's.
+            // SAFETY: loading libotf2 runs no code except that of the C library.
             unsafe { libloading::Library::new(name) }
         };
         let library = match named {
@@ -138,7 +137,7 @@ impl Library {
     }
 }
 
-/// What the system said, which the error itself keeps back.
+/// The message of the system, which the error itself does not show.
 fn reason(error: &dyn std::error::Error) -> String {
     let cause = error.source().map(ToString::to_string);
     cause.unwrap_or_else(|| error.to_string())

@@ -1,9 +1,9 @@
-//! What `romp run` has the dynamic linker load before a program that was not built with
-//! Romp: a library that defines the entry points of GCC's OpenMP runtime.
+//! The library that `romp run` has the dynamic linker load before a program that was not built
+//! with Romp. It defines the entry points of GCC's OpenMP runtime.
 //!
-//! Here are the names and nothing else. Each jumps to the shape that its row in the table
-//! asks for (`pomp::gomp`), and hands on where the call returns to. Only programs that are
-//! started so get these names: what is linked with `libpomp` never has them.
+//! Only the names are here. Each jumps to the shape that its row in the table asks for
+//! (`pomp::gomp`), and hands on the address to which the call returns. Only programs that are
+//! started in this way get these names: programs that are linked with `libpomp` never have them.
 
 #![cfg(target_arch = "x86_64")]
 #![allow(non_snake_case)] // The names are others'.
@@ -14,8 +14,8 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use pomp::gomp::{self, entries};
 use pomp::{ompt, uninstrumented};
 
-// A shape gets the six words in registers as they are; then, on the stack, a word that aligns
-// the stack and where the call returns to, and behind that what the caller put there.
+// A shape gets the six words in registers unchanged. On the stack it gets a word that aligns the
+// stack, then the address to which the call returns, and then the words that the caller put there.
 macro_rules! stubs {
     ($($name:ident: $shape:ident($($row:tt)*);)+) => {$(
         #[unsafe(no_mangle)]
@@ -48,7 +48,7 @@ macro_rules! jumps {
     )+};
 }
 
-// Ends of the process that run no exit handlers, and programs that take its place.
+// Ends of the process that run no exit handlers, and calls that replace the program by another.
 jumps! {
     _exit => "romp_end_process";
     _Exit => "romp_end_process";
@@ -64,7 +64,7 @@ jumps! {
     execveat => "romp_report_then_execveat";
 }
 
-/// LLVM's runtime and its kin ask for a tool.
+/// LLVM's runtime and its kin ask for a tool with this function.
 ///
 /// # Safety
 /// As OpenMP says.
@@ -77,7 +77,7 @@ unsafe extern "C" fn ompt_start_tool(
     unsafe { ompt::start(version, runtime) }
 }
 
-/// A tool for the collector interface asks (see `build.rs`).
+/// A tool for the collector interface sends its requests here (see `build.rs`).
 ///
 /// # Safety
 /// `requests` is null or a buffer as the interface demands.
@@ -93,7 +93,7 @@ extern "C" fn romp_run_stand_back() {
     uninstrumented::stand_back();
 }
 
-// What the library asks of the OpenMP runtime goes to those (see `build.rs`).
+// Questions of the library to the OpenMP runtime go to these functions (see `build.rs`).
 #[unsafe(no_mangle)]
 extern "C" fn romp_run_get_level() -> i32 {
     gomp::asked::level()

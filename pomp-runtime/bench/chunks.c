@@ -1,5 +1,5 @@
-/* What an iteration costs, in nanoseconds of one thread: the median of many executions of
- * each loop. Run by `bench/run`, built plainly and with --chunks. */
+/* What an iteration costs, in nanoseconds of one thread: the median of many executions of each
+ * loop. Run by `bench/run`, built plainly and with --chunks. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,21 +10,21 @@ enum { WINDOWS = 51, ITERATIONS = 200000, CHUNKS = 20000 };
 static double numbers[ITERATIONS];
 static unsigned states[ITERATIONS];
 
-/* The compiler makes vector operations of it. */
+/* The compiler makes vector operations of this loop. */
 static void vectors(void)
 {
   #pragma omp for schedule(static)
   for (int i = 0; i < ITERATIONS; i++) numbers[i] = numbers[i] * 0.5 + 1.0;
 }
 
-/* Of about a nanosecond. */
+/* An iteration of about a nanosecond. */
 static void scattered(void)
 {
   #pragma omp for schedule(static)
   for (int i = 0; i < ITERATIONS; i++) numbers[states[i] % ITERATIONS] += 1.0;
 }
 
-/* Of about ten nanoseconds. */
+/* An iteration of about ten nanoseconds. */
 static void hashes(void)
 {
   #pragma omp for schedule(static)

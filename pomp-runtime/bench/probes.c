@@ -1,8 +1,7 @@
-/* What the probes of each construct cost: each figure is the median of many
- * windows, in nanoseconds, beside a bare read of the clock in the same run. The
- * constructs themselves are left out, so that only our part is measured; where
- * that can't be (locks, parallel regions), it is what the probes add. Run by
- * `bench/run`; asserts nothing about time. */
+/* What the probes of each construct cost. Each figure is the median of many windows, in
+ * nanoseconds, beside a bare read of the clock in the same run. The constructs themselves are left
+ * out, so that only our part is measured. Where that can't be (locks, parallel regions), the figure
+ * is the time that the probes add. Run by `bench/run`; asserts nothing about time. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -65,9 +65,9 @@ extern void POMP_Parallel_join(struct ompregdescr *) ROMP_NOTHROW;
 /* The implicit barrier of the named construct, made explicit. */
 extern void POMP_Implicit_barrier_enter(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Implicit_barrier_exit(struct ompregdescr *) ROMP_NOTHROW;
-/* It is over, and with it the construct, or for a parallel region the member's
- * part of it: what POMP_Implicit_barrier_exit and the construct's exit, or
- * POMP_Parallel_end, report at one time. */
+/* The barrier is over, and with it the construct, or the member's part of a parallel region. This
+ * reports at one time what POMP_Implicit_barrier_exit and the construct's exit, or
+ * POMP_Parallel_end, report. */
 extern void POMP_Implicit_barrier_leave(struct ompregdescr *) ROMP_NOTHROW;
 
 /* Worksharing. */
@@ -108,13 +108,13 @@ extern void POMP_Barrier_exit(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Flush_enter(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Flush_exit(struct ompregdescr *) ROMP_NOTHROW;
 
-/* Tasks. The first two go around the construct, the others into it; all take
+/* Tasks. The first two functions are called around the construct, the others inside it. All take
  * the construct's descriptor. A task may be executed inside its creation. */
 extern void POMP_Task_create_enter(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Task_create_exit(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Task_begin(struct ompregdescr *) ROMP_NOTHROW;
-/* The same as create_enter and begin; what the first gives is handed to the task,
- * so that a trace can say which creation an execution belongs to. */
+/* The same as create_enter and begin. The result of the first is handed to the task, so that a
+ * trace can say which creation an execution belongs to. */
 extern void *POMP_Task_create(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Task_execute(struct ompregdescr *, void *task) ROMP_NOTHROW;
 extern void POMP_Task_end(struct ompregdescr *) ROMP_NOTHROW;
@@ -128,8 +128,8 @@ extern void POMP_Taskgroup_begin(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Taskgroup_end(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Taskgroup_exit(struct ompregdescr *) ROMP_NOTHROW;
 
-/* Constructs that are measured from outside; a target construct, with its data
- * and update kin, on the host. */
+/* Constructs that are measured from outside. A target construct, like its data and update forms, is
+ * measured on the host. */
 extern void POMP_Taskloop_enter(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Taskloop_exit(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Loop_enter(struct ompregdescr *) ROMP_NOTHROW;
@@ -157,15 +157,14 @@ extern void POMP_Finalize(void) ROMP_NOTHROW;
 extern void POMP_On(void) ROMP_NOTHROW;
 extern void POMP_Off(void) ROMP_NOTHROW;
 
-/* Chunks of a loop, for programs that were instrumented with --chunks. `words` is
- * the program's, for one thread and execution of the loop: 8 words, and 5 for each
- * loop that is collapsed. Before the loop the program sets word 0 to the number of
- * loops, word 1 to the chunk size of the schedule clause or 0, word 2 to 0, and of
- * each loop: first value, bound, what would be the second value, relation (0 <,
- * 1 <=, 2 >, 3 >=, 4 !=, 5 up or down to it). At the top of the innermost body it compares the
- * variables with what they would be next; if one differs, or the innermost one is
- * what the last call gave, it sets the fifth word of each loop to its variable and
- * calls Chunk_begin. */
+/* Chunks of a loop, for programs that were instrumented with --chunks. `words` is memory of the
+ * program, for one thread and one execution of the loop: 8 words, and 5 for each collapsed loop.
+ * Before the loop the program sets word 0 to the number of loops, word 1 to the chunk size of the
+ * schedule clause or 0, and word 2 to 0. For each loop it sets the first value, the bound, the
+ * value that would come second, and the relation (0 <, 1 <=, 2 >, 3 >=, 4 !=, 5 up or down to it).
+ * At the top of the innermost body the program compares the loop variables with the values that
+ * would come next. If one differs, or the innermost one has the value that the last call returned,
+ * the program sets the fifth word of each loop to the loop's variable and calls Chunk_begin. */
 extern long POMP_Chunks_begin(struct ompregdescr *, long *words);
 extern long POMP_Chunk_begin(long *words, long next);
 extern void POMP_Chunks_end(long *words, long next);

@@ -3,23 +3,23 @@
  *
  *   gcc -fopenmp app.o -lother pomp_rest.c
  *
- * Each function here is weak: one in an object or archive in front of it takes its
- * place when the program is linked. When the program starts, each looks for the function
- * of its name in the shared libraries, calls that, and does nothing where there is none;
- * a lock routine then calls OpenMP's. Where a library has the functions of OPARI 1 alone,
- * those of ours that say more call them. Programs that are built with --chunks need the
+ * Each function here is weak: a function in an object or archive in front of this file takes its
+ * place when the program is linked. When the program starts, each function looks for the function
+ * of its name in the shared libraries. It calls that function, or does nothing where there is none;
+ * a lock routine then calls OpenMP's. If a library has only the functions of OPARI 1, Romp's own
+ * functions, which say more, call these. Programs that are built with --chunks need the
  * whole library. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <string.h>
 
-/* Functions take up to three words, one takes four, and give back one or none: what is passed on is
- * what came, on every machine that Romp knows. */
+/* Functions take up to three words, one takes four, and return one or none. All words are passed on
+ * unchanged, on every machine that Romp knows. */
 typedef long call(long, long, long);
 #define WEAK __attribute__((weak))
 
-/* Functions that report one event of their region, each with its name in Fortran, and what
- * ends a construct behind its barrier. */
+/* Functions that report one event of their region, each with its name in Fortran, and functions
+ * that end a construct after its barrier. */
 /* Made of the tables. */
 #define EVENTS(X) \
   X(For_enter, for_enter) X(For_exit, for_exit) X(Sections_enter, sections_enter) \
@@ -54,7 +54,7 @@ typedef long call(long, long, long);
   X(Task_create, task_create) X(Task_execute, task_execute) X(Init, init) \
   X(Finalize, finalize) X(On, on) X(Off, off)
 
-/* Of Fortran, under each of their names. */
+/* The subroutines of Fortran, each with all its names. */
 #define SUBROUTINES(X) \
   FUNCTIONS(X) X(, implicit_barrier_enter) X(, implicit_barrier_exit) \
   X(, implicit_barrier_leave) X(, lock_site)
@@ -66,7 +66,8 @@ typedef long call(long, long, long);
   X(Set_nest_lock, set_nest_lock) X(Unset_nest_lock, unset_nest_lock) \
   X(Test_nest_lock, test_nest_lock) X(Init_lock, init_lock) X(Init_nest_lock, init_nest_lock)
 
-/* Ours that say more: what they call where the library has not heard of them. */
+/* Romp's own functions, which say more, and the functions that they call in libraries without them.
+ * */
 #define MORE(X) \
   X(Parallel_fork_team, Parallel_fork) X(Parallel_begin_team, Parallel_begin) \
   X(Implicit_barrier_enter, Barrier_enter) X(Implicit_barrier_exit, Barrier_exit)
@@ -99,7 +100,7 @@ WEAK long POMP_Register_table(long version, long size, long table, long entries)
   return real_table ? real_table(version, size, table, entries) : 0;
 }
 
-/* The end of a construct behind its barrier. */
+/* The end of a construct after its barrier. */
 static call *real_leave;
 WEAK long POMP_Implicit_barrier_leave(long region, long b, long c)
 {

@@ -16,8 +16,8 @@
 //! ```
 //!
 //! Invariants, as absences:
-//! - a source decides nothing; what records names no source, and knows nothing of the run's
-//!   begin and end, nor of the profile that is made of its records;
+//! - a source decides nothing; the code that records names no source, and knows nothing of the
+//!   begin and end of the run, nor of the profile that is made from its records;
 //! - while the program is measured nothing locks, allocates after warm-up, does
 //!   input or output, or writes where another thread writes;
 //! - nothing that a thread records is ever freed, so reading it when the run
@@ -42,7 +42,7 @@ mod run;
 mod sources;
 mod system;
 
-/// What `pomp-run` makes a library of that is loaded before programs which were not built
-/// with us.
+/// The parts from which `pomp-run` makes the library that is loaded before programs which were not
+/// built with Romp.
 #[cfg(not(test))]
 pub use sources::{gomp, ompt, uninstrumented};

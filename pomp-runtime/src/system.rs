@@ -1,14 +1,14 @@
 //! Calls of the system under names that no program has.
 //!
-//! ISO C leaves `read`, `write` or `close` to programs. One that has a function or
-//! an array of that name is complete without the C library's, and the linker gives
-//! the program's to Rust's library, too. So the shared library (`build.rs`) and the
-//! installed archive (`install`) are linked with `--defsym NAME=romp_system_NAME`
-//! for each function here: what they call is ours, whatever the program has.
+//! ISO C leaves names such as `read`, `write` or `close` to programs. If a program has a function
+//! or an array of such a name, the linker does not take the C library's function, and gives the
+//! program's to Rust's library, too. So the shared library (`build.rs`) and the installed archive
+//! (`install`) are linked with `--defsym NAME=romp_system_NAME` for each function here. Their
+//! calls then reach our functions, whatever the program defines.
 //!
-//! Here are the functions that Rust's library calls, are words that programs use,
-//! and are nothing but a call of the system. The C library's also end threads that
-//! are cancelled; ours are not.
+//! A function is here if Rust's library calls it, its name is a word that programs use, and it is
+//! nothing but a call of the system. The C library's functions are also cancellation points; ours
+//! are not.
 
 use libc::{c_char, c_int, c_uint, c_void, iovec, nfds_t, pid_t, pollfd, size_t, ssize_t};
 use libc::{rusage, statx};
@@ -48,7 +48,7 @@ calls! {
     romp_system_getrusage(whose: c_int, to: *mut rusage) -> c_int = SYS_getrusage(whose, to);
 }
 
-/// Not every machine has the call of the same name.
+/// Not every machine has the system call of the same name.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn romp_system_poll(
     files: *mut pollfd,

@@ -1,5 +1,5 @@
-//! Limits of memory and of what is timed: programs run as without them, and what
-//! is left out is said, with exact numbers.
+//! Limits of memory and of the executions that are timed. Programs run as they do without limits,
+//! and the profile says what is left out, with exact numbers.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
@@ -67,7 +67,7 @@ fn call_paths_beyond_the_limit_are_folded_and_counted() {
 
 #[test]
 fn throttled_regions_are_counted_exactly() {
-    // Three times so often on each thread.
+    // Each thread executes the regions three times as often.
     const TIMES: u64 = 40_000;
     for compiler in compilers() {
         let program = Program::build(compiler, "bounds.c", &[]);
@@ -99,7 +99,7 @@ fn throttled_regions_are_counted_exactly() {
 
 #[test]
 fn sampled_regions_are_counted_exactly() {
-    // Three times so often on each thread.
+    // Each thread executes the regions three times as often.
     const TIMES: u64 = 40_000;
     for compiler in compilers() {
         let program = Program::build(compiler, "bounds.c", &[]);
@@ -112,7 +112,7 @@ fn sampled_regions_are_counted_exactly() {
                 .iter()
                 .filter(|note| note.contains("estimates"));
             let is_said = said.count() > 0;
-            // On a machine that is busy nothing may come often enough.
+            // On a busy machine no region may be executed often enough.
             assert!(is_sampled || !is_said, "{:?}", profile.run.notes);
             let rows = profile.nodes.iter().flat_map(|node| &node.rows);
             let estimates = rows.filter(|row| row.estimate().is_some()).count();

@@ -87,7 +87,7 @@ fn what_exits_skip_ends_all_the_same() {
     prints("skipped", expected);
 }
 
-/// That a worker is out of the barrier is known when it serves again: it was idle then.
+/// It is known only when a worker serves again that it has left the barrier: it was idle then.
 #[test]
 fn the_barrier_of_a_team_is_told_of_where_no_event_is() {
     let team = "FORK/OVHD BEGIN_IBAR/IBAR END_IBAR/IBAR JOIN/OVHD ";

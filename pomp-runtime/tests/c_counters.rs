@@ -1,5 +1,5 @@
-//! Counters of the kernel and the processor: right where they can be had, and
-//! said where they cannot.
+//! Counters of the kernel and the processor: they are right where they are available, and a
+//! message says where they are not.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
@@ -79,8 +79,8 @@ fn a_recursion_counts_each_event_once() {
             assert!(run.stderr().contains("the kernel refuses page-faults"));
             continue;
         }
-        // Twelve deep, with three levels of each: the deepest has what it
-        // contains, but for the region in between, which leaves that out.
+        // Twelve deep, with three levels of each. The deepest level of the outer region has all
+        // that it contains. That of the inner region leaves out the outer region.
         let (outer, inner) = (faults(profile, 4), faults(profile, 5));
         let expected = [12 * 60, 11 * 60, 10 * 60].into_iter().zip(&outer);
         let between = [12 * 60 - 40, 11 * 60 - 40, 10 * 20]
@@ -121,7 +121,7 @@ impl Listener for Traced<'_> {
     }
 }
 
-/// The sum over all instances of a thread is what the profile says of it.
+/// The sum over all instances of a thread is the thread's count in the profile.
 #[test]
 fn a_trace_has_the_counters_of_each_event() {
     for compiler in compilers() {

@@ -16,7 +16,7 @@ const SIGKILL: i32 = 9;
 const SIGTERM: i32 = 15;
 const SIGXCPU: i32 = 24;
 
-/// What `work` is counted as when it was done so often.
+/// The count of `work` that was done so often.
 fn work(times: u32) -> Vec<String> {
     vec![
         format!("parallel@1 0: seq {times}"),

@@ -45,8 +45,8 @@ fn every_task_is_counted_where_it_was_executed() {
     }
 }
 
-/// Clang moves an untied task to another thread at its `taskyield`; what can be
-/// known of it then is how often it was made.
+/// Clang moves an untied task to another thread at its `taskyield`. Then only the number of its
+/// creations is known.
 #[test]
 fn untied_tasks_may_wander() {
     for compiler in compilers() {

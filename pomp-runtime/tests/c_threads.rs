@@ -56,8 +56,8 @@ fn threads_are_cancelled_within_events() {
     }
 }
 
-/// Whoever cancels a thread unwinds its stack: what it finds there on the way from the
-/// program to the place where cancellation is held off must have nothing to say.
+/// A thread that is cancelled is unwound. The frames between the program and the place where
+/// cancellation is held off must have no handlers.
 #[test]
 fn entry_points_have_nothing_that_unwinding_must_see() {
     let out = tempfile::tempdir().unwrap();
@@ -93,8 +93,8 @@ fn entry_points_have_nothing_that_unwinding_must_see() {
     assert!(silent > 100, "{silent}");
 }
 
-/// Whether the function at an address has a table of what to do when it is unwound:
-/// its common entry has an `L` in its augmentation. None if it has no entry.
+/// Whether the function at an address has a table of handlers for unwinding: its common entry has
+/// an `L` in its augmentation. None if the function has no entry.
 fn has_handlers(frames: &str, address: &str) -> Option<bool> {
     let entry = frames
         .lines()

@@ -154,8 +154,8 @@ fn c_and_fortran_share_a_profile() {
     }
 }
 
-/// Where they fork the same line at once, which team a member is in may be a
-/// guess, and is said to be one; what was executed is not.
+/// If threads fork the same line at once, the team of a member may be a guess, and the profile
+/// says so. The counts are exact.
 #[test]
 fn threads_of_the_program_may_fork_teams_in_fortran() {
     for compiler in compilers() {

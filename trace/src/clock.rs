@@ -16,7 +16,7 @@ pub struct Pair {
 pub struct Scale {
     /// Whole nanoseconds of a tick.
     whole: u64,
-    /// The rest of them, over so many ticks; less than these.
+    /// The remaining nanoseconds, over so many ticks; less than these ticks.
     rest: u64,
     ticks: u64,
     /// `rest / ticks` in units of 2^-64, rounded down.
@@ -24,7 +24,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// What the clocks showed between two moments.
+    /// The ratio of the clocks between two moments.
     #[must_use]
     pub fn between(start: Pair, end: Pair) -> Self {
         let ticks = end.ticks.saturating_sub(start.ticks);

@@ -1,7 +1,7 @@
-//! On what a task depends, by the names in the source.
+//! The dependences of a task, by the names in the source.
 //!
-//! The directive stands in the region's descriptor as it was written, so nothing has to
-//! be recorded when the program runs. A clause that a macro hides is not seen.
+//! The directive is in the region's descriptor as it was written, so nothing has to be recorded
+//! when the program runs. A clause that a macro hides is not seen.
 
 /// An item of a `depend` clause.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub fn depends(directive: &str) -> Vec<Depend> {
     found
 }
 
-/// What stands in the parentheses of the next `depend`, and what is behind them.
+/// The text in the parentheses of the next `depend`, and the text after them.
 fn next_argument(text: &str) -> Option<(&str, &str)> {
     const NAME: &str = "depend";
     let is_word = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
@@ -68,7 +68,7 @@ fn split_once(text: &str, mark: u8) -> Option<(&str, &str)> {
     None
 }
 
-/// What the commas separate.
+/// The parts of a text between the commas.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {

@@ -8,22 +8,21 @@
 //!            !check                                                  1 word
 //! ```
 //!
-//! All words are little-endian and 64 bits wide. A slot whose last word does not
-//! match was being written when the program was killed, and is passed over. So
-//! nothing that is written later can harm what is there already. What is not
-//! used of a slot is not written: files are sparse.
+//! All words are little-endian and 64 bits wide. A slot whose last word does not match was being
+//! written when the program was killed, and is passed over. So nothing that is written later can
+//! harm earlier slots. The unused rest of a slot is not written: files are sparse.
 
 use crate::clock::Pair;
 
 /// The first word of a file: `ROMPTRC` and a zero byte.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"ROMPTRC\0");
-/// Raised when a reader must change.
+/// Raised when readers must change.
 pub const VERSION: u32 = 1;
 /// Bytes of a slot.
 pub const SLOT_BYTES: usize = 1 << 16;
 /// Words of a slot's head.
 pub const HEAD_WORDS: usize = 8;
-/// Most words of payload: the rest of the slot but one.
+/// Most words of payload: the slot without its head and its last word.
 pub const PAYLOAD_WORDS: usize = SLOT_BYTES / 8 - HEAD_WORDS - 1;
 /// Words of the header.
 pub const HEADER_WORDS: usize = 16;
@@ -54,7 +53,7 @@ pub struct Header {
     /// Events that were not recorded, for want of pages, or because the file
     /// was full.
     pub dropped: u64,
-    /// Pages of records that later ones took the place of.
+    /// Pages of records that were replaced by later ones.
     pub replaced: u64,
     /// Bytes of the whole file when measurement ended: a file that is shorter was cut.
     /// 0 before.
@@ -84,7 +83,7 @@ impl Header {
     /// Reads a header.
     ///
     /// # Errors
-    /// What is wrong, if it is the header of no file that this version reads.
+    /// Returns what is wrong, if this version cannot read a file with this header.
     pub fn read(words: &[u64; HEADER_WORDS]) -> Result<Self, String> {
         if words[0] != MAGIC {
             return Err("it is no trace of Romp".to_owned());
@@ -157,8 +156,8 @@ impl SlotHead {
         }
     }
 
-    /// Reads the head of a slot; none if it is none. Whether the slot is whole
-    /// is told by the word behind its payload, see [`Self::ends_with`].
+    /// Reads the head of a slot; none if the words are no head. The word after the payload tells
+    /// whether the slot is whole, see [`Self::ends_with`].
     #[must_use]
     pub fn read(words: &[u64; HEAD_WORDS]) -> Option<Self> {
         let (fields, last) = words.split_at(HEAD_WORDS - 1);
@@ -178,7 +177,7 @@ impl SlotHead {
         })
     }
 
-    /// Whether this is the word that stands behind its payload.
+    /// Whether this is the word that must come after the payload.
     #[must_use]
     pub fn ends_with(&self, word: u64) -> bool {
         word == !self.words()[HEAD_WORDS - 1]
@@ -192,7 +191,7 @@ fn check(words: &[u64]) -> u64 {
     })
 }
 
-/// What records refer to by number.
+/// A definition, to which records refer by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Definition {
     /// A region: its number and its descriptor.
@@ -224,7 +223,8 @@ impl Definition {
         }
     }
 
-    /// Reads the first definition of some words, and how many words it takes.
+    /// Reads the first definition of some words. Returns it with the number of words that it
+    /// takes.
     #[must_use]
     pub fn read(words: &[u64]) -> Option<(Self, usize)> {
         let (head, rest) = words.split_first()?;
@@ -271,8 +271,8 @@ fn read_text(words: &[u64], bytes: usize) -> Option<(String, usize)> {
     Some((String::from_utf8_lossy(&text).into_owned(), used))
 }
 
-/// Who and how often: the thread's stream above, a number of its own below.
-/// Unique in a file without any thread asking another.
+/// A label: the thread's stream in the high bits, and a number of the thread's own in the low
+/// bits. It is unique in a file, although no thread asks another.
 #[inline(always)]
 #[must_use]
 pub const fn label(stream: u64, number: u64) -> u64 {

@@ -7,9 +7,8 @@
 //!                    before (36)               (20)             (3)     (5)
 //! ```
 //!
-//! The usual event is a head alone: eight bytes, written by one store. Ticks
-//! that do not fit, and times before the record before, are told by a `Time`
-//! record in front.
+//! The usual event is a head alone: eight bytes, written by one store. If the ticks do not fit, or
+//! the time is before that of the previous record, a `Time` record comes first.
 
 use profile::region_kind::PseudoRegion;
 
@@ -17,7 +16,7 @@ use profile::region_kind::PseudoRegion;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Op {
-    /// The time is this: ticks. What follows counts from it.
+    /// The time, in ticks, from which the following records count.
     Time = 1,
     /// A construct is entered, in this phase.
     Enter = 2,
@@ -45,14 +44,14 @@ pub enum Op {
     LockRefused = 12,
     /// A routine that neither sets nor unsets was called: begin of the call.
     LockCalled = 13,
-    /// A lock was set once more by who has it: begin of the call.
+    /// A lock was set once more by the thread that has it: begin of the call.
     LockNested = 14,
     /// A lock is about to be unset, which the region had set: its address.
     LockUnset = 15,
     /// The call that unset it has returned: its address.
     LockFree = 16,
-    /// Of a page's beginning: a region that is open: its role, begin, begin of
-    /// its phase, label, path.
+    /// At the begin of a page: a region that is open. Its role, begin, begin of its phase, label,
+    /// path.
     Open = 17,
     /// The innermost region is a loop whose iterations begin: see
     /// [`crate::replay::LoopInstance`] for its eight operands.
@@ -99,7 +98,7 @@ impl Op {
         Self::Counter,
     ];
 
-    /// How many words follow the head.
+    /// The number of words that follow the head.
     #[must_use]
     pub const fn operands(self) -> usize {
         match self {
@@ -133,15 +132,16 @@ const TICKS_AT: u32 = 28;
 
 /// The first number of ticks that does not fit.
 pub const TICKS_LIMIT: u64 = 1 << (64 - TICKS_AT);
-/// The region of what belongs to none, or to one beyond those that fit.
+/// The region number of records that belong to no region, or to a region whose number does not
+/// fit.
 pub const NO_REGION: u32 = (1 << (TICKS_AT - REGION_AT)) - 1;
 
-/// The phase of an exit that the region's own did not make: it was left by
-/// `cancel`, a jump or the end of measurement.
+/// The phase of an exit that was not the region's own: the region was left by `cancel`, a jump or
+/// the end of measurement.
 pub const TRUNCATED: u8 = 1;
 
-/// The phase of an exit from a region deep in a recursion: the profile counts its
-/// time for the one around it that is of the same region. May come with [`TRUNCATED`].
+/// The phase of an exit from a region deep in a recursion: the profile counts its time for the
+/// enclosing instance of the same region. May come with [`TRUNCATED`].
 pub const RECURSIVE: u8 = 2;
 
 /// A head without its ticks.
@@ -199,8 +199,8 @@ pub struct Record {
 }
 
 impl Record {
-    /// Reads the first record of some words, and how many words it takes; none
-    /// if they are no record.
+    /// Reads the first record of some words, with the number of words that it takes; none if they
+    /// are no record.
     #[must_use]
     pub fn read(words: &[u64]) -> Option<(Self, usize)> {
         let head = *words.first()?;
@@ -226,7 +226,7 @@ impl Record {
     }
 }
 
-/// The pseudo-region of a discriminant; `Main` for what is none.
+/// The pseudo-region of a discriminant; `Main` for any other number.
 #[must_use]
 pub fn pseudo_region(discriminant: u8) -> PseudoRegion {
     let all = PseudoRegion::ALL;

@@ -11,34 +11,36 @@ use std::collections::BTreeMap;
 
 use crate::replay::{Open, Role};
 
-/// A time on its way up.
+/// A time on its way to the enclosing regions.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Way {
-    /// Regions that are looked for first, the next one last: nothing is taken out of what
-    /// stands below them.
+    /// The regions that must be reached first, the next one last. On the way to them nothing is
+    /// subtracted.
     seeks: Vec<u32>,
-    /// The region of which the last one is that it is taken out of.
+    /// The region of the enclosing instance that is the last one from which the time is
+    /// subtracted.
     until: u32,
 }
 
-/// More ways than these do not meet, nor does one seek more regions: those of a recursion
-/// are as many as the regions that call one another. What damage makes beyond is forgotten.
+/// The largest number of ways that wait at one region, and of regions that one way seeks. A
+/// recursion has as many as there are regions that call one another. More than these come from a
+/// damaged file, and are forgotten.
 const MOST: usize = 256;
 
-/// The times that wait for what is open, by its depth.
+/// The times that wait for an open region to end, by the depth of the region.
 #[derive(Debug, Default)]
 pub(crate) struct Recursion {
     waiting: Vec<BTreeMap<Way, u64>>,
 }
 
 impl Recursion {
-    /// Forgets what waits: another stream begins.
+    /// Forgets the times that wait: another stream begins.
     pub(crate) fn clear(&mut self) {
         self.waiting.clear();
     }
 
-    /// The innermost region ends, after so many ticks; `take` is told of which region
-    /// around it how many ticks are to be taken.
+    /// The innermost region ends, after so many ticks. `take` is called for each region around it
+    /// from which ticks are to be subtracted.
     pub(crate) fn end(
         &mut self,
         open: &[Open],
@@ -54,7 +56,8 @@ impl Recursion {
             None => BTreeMap::new(),
         };
         if is_again {
-            // What waits here goes on above the one whose node this has.
+            // The times that wait here go on above the enclosing instance whose node this region
+            // uses.
             let few = |(way, _): &(Way, u64)| way.seeks.len() < MOST;
             let seeking = ways.into_iter().filter(few).map(|(mut way, ticks)| {
                 way.seeks.push(top.region);

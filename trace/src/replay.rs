@@ -20,7 +20,7 @@ pub use event::{
     Role,
 };
 
-/// Takes what happens on a thread.
+/// Receives the events of a thread.
 pub trait Listener {
     /// Something happens at this time, with these regions open, outermost first.
     fn event(&mut self, time: u64, open: &[Open], event: &Event);
@@ -28,24 +28,25 @@ pub trait Listener {
     /// A record is wrong.
     fn fault(&mut self, _time: u64, _fault: Fault) {}
 
-    /// What comes now is of this stream.
+    /// The events that follow are of this stream.
     fn stream(&mut self, _stream: u64) {}
 }
 
-/// More regions than these are not open on a thread: what looks at all of them must end.
+/// The largest number of regions that are open on a thread. Code that looks at all of them must
+/// come to an end.
 const MOST_OPEN: usize = 1 << 14;
 
 /// What is open on a thread.
 #[derive(Debug, Default)]
 pub struct Replay {
     open: Vec<Open>,
-    /// Regions beyond those that may be open, which are not told of.
+    /// The number of open regions beyond this limit, which are not reported.
     beyond: u64,
-    /// What the page says is open, while that is read.
+    /// The open regions that a page states, while these records are read.
     context: Vec<Open>,
     /// Whether a page has been read.
     has_begun: bool,
-    /// Set from the begin of a page to the first record that is no context.
+    /// Set from the begin of a page to the first record that does not state an open region.
     in_context: bool,
     /// Events that are missing before this page.
     missing: u64,
@@ -54,8 +55,8 @@ pub struct Replay {
     levels: Vec<Level>,
 }
 
-/// Replays a stream to its end. What is open then stays open: the last time of
-/// the stream is given with it.
+/// Replays a stream to its end. Regions that are open then stay open. Returns them with the last
+/// time of the stream.
 ///
 /// # Errors
 /// If the file cannot be read.
@@ -71,7 +72,7 @@ pub fn replay(
     Ok((steps.replay, time))
 }
 
-/// A stream that is replayed step by step, for who reads several side by side.
+/// A stream that is replayed step by step, for readers of several streams side by side.
 #[derive(Debug)]
 pub struct Steps<'a> {
     elements: Stream<'a>,
@@ -102,8 +103,8 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// Replays a stream, and closes what is open at its end, as where the program was
-/// killed: with the end of measurement, or the last that is known of it.
+/// Replays a stream, and closes the regions that are open at its end, as when the program was
+/// killed. They end with the measurement, or at the last time of the stream if that is later.
 ///
 /// # Errors
 /// If the file cannot be read.
@@ -155,7 +156,7 @@ pub fn replay_merged(trace: &Trace, listener: &mut dyn Listener) -> Result<(), R
 }
 
 impl Replay {
-    /// What is open, outermost first.
+    /// The open regions, outermost first.
     #[must_use]
     pub fn open(&self) -> &[Open] {
         &self.open
@@ -176,7 +177,7 @@ impl Replay {
             StreamElement::Record { time, record } => {
                 if self.in_context && record.op == Op::Open && self.context.len() < MOST_OPEN {
                     let open = opened(&record);
-                    // A base has nothing below it: another one is an event.
+                    // There is nothing below a base: another base is an event.
                     if open.role != Role::Base || self.context.is_empty() {
                         return self.context.push(within(&self.context, open));
                     }
@@ -192,7 +193,7 @@ impl Replay {
         }
     }
 
-    /// The context is complete: it replaces what is not known.
+    /// All open regions of the page are read. They replace what is not known.
     fn settle(&mut self, listener: &mut dyn Listener) {
         if !std::mem::take(&mut self.in_context) {
             return;
@@ -204,7 +205,7 @@ impl Replay {
             return;
         }
         if missing == 0 {
-            // A page leaves it out where it would take too much room.
+            // A page leaves out the open regions if they would take too much room.
             if !context.is_empty() && !same(&self.open, &context) {
                 listener.fault(self.time, Fault::OtherContext);
             }
@@ -255,7 +256,7 @@ impl Replay {
             | Op::LockUnset
             | Op::LockFree => self.lock(time, record, listener),
             Op::Loop => self.iterations(time, record, listener),
-            // More than a loop can have are those of none.
+            // A loop cannot have more levels. Further ones belong to no loop.
             Op::Level if self.levels.len() < MOST_LEVELS => self.levels.push(level(record)),
             Op::Level => {}
             Op::Chunk => self.chunk(time, first, Some(second), listener),
@@ -269,7 +270,7 @@ impl Replay {
         }
     }
 
-    /// Of what is open beyond the limit only the number is known.
+    /// Of regions that are open beyond the limit only the number is known.
     fn count_beyond(&mut self, op: Op) {
         match op {
             Op::Enter | Op::Task | Op::Fork | Op::Begin => self.beyond += 1,
@@ -363,7 +364,7 @@ impl Replay {
         true
     }
 
-    /// An initial thread has its first event: it stands below all regions.
+    /// The first event of an initial thread: its base is below all regions.
     fn set_base(&mut self, time: u64, record: &Record, listener: &mut dyn Listener) {
         let base = opened(record);
         if base.role != Role::Base {
@@ -399,7 +400,7 @@ impl Replay {
         let [label, number, lower, upper, step, how, chunk, count] = record.operands;
         let how = How::from_word(how);
         let mut inner = [None; MOST_LEVELS - 1];
-        // Some may be missing, being events of their own.
+        // Some levels may be missing, since they are events of their own.
         let levels = std::mem::take(&mut self.levels);
         if levels.len() + 1 == usize::from(how.levels) {
             for (known, level) in inner.iter_mut().zip(levels) {
@@ -442,7 +443,7 @@ impl Replay {
     /// The chunk before ends, with so many iterations, and perhaps one starts.
     fn chunk(&mut self, time: u64, length: u64, first: Option<u64>, listener: &mut dyn Listener) {
         let Some(open) = self.open.last().and_then(|top| top.chunk) else {
-            // Its begin is missing.
+            // The begin of the loop is missing.
             return;
         };
         if let Some(first) = open.first {
@@ -508,7 +509,7 @@ fn same(open: &[Open], context: &[Open]) -> bool {
 }
 
 fn is_same(open: &Open, now: &Open) -> bool {
-    // The next thread that uses the stream is another base.
+    // The next thread that uses the stream has another base.
     let is_base = open.role == Role::Base && now.role == Role::Base;
     is_base
         || open.role == now.role
@@ -518,7 +519,7 @@ fn is_same(open: &Open, now: &Open) -> bool {
             && open.path == now.path
 }
 
-/// What is opened within others: the thread is theirs if it has none of its own.
+/// Opens a region inside others: its thread is theirs if it has none of its own.
 fn within(around: &[Open], open: Open) -> Open {
     Open {
         thread: open.path.or_else(|| path(around)),

@@ -122,8 +122,8 @@ impl How {
     }
 }
 
-/// Whether `static` with a chunk size makes this chunk of so many iterations: the only
-/// schedule of which the specification fixes every chunk.
+/// Whether `static` with a chunk size makes this chunk in a loop of so many iterations. It is the
+/// only schedule for which the specification fixes every chunk.
 #[must_use]
 pub fn is_static_chunk(first: u64, length: u64, count: u64, size: u64) -> bool {
     let size = size.max(1);

@@ -1,10 +1,9 @@
 //! Counts and times of a trace, per thread and region, as the profile of the
 //! same run has them.
 //!
-//! Both are told with the same readings of the clock. Counts are equal; the
-//! profile turns ticks into nanoseconds for each call path, the trace for each
-//! region and thread, so that times may differ by a nanosecond for each row of
-//! the profile that is summed up.
+//! Both use the same readings of the clock. Counts are equal. The profile turns ticks into
+//! nanoseconds for each call path, and the trace for each region and thread. So times may differ
+//! by a nanosecond for each row of the profile that is summed up.
 
 use std::collections::BTreeMap;
 
@@ -36,10 +35,10 @@ impl Span {
 /// One span per pseudo-region.
 pub type Spans = [Span; PseudoRegion::COUNT];
 
-/// Of which thread, by the number of its path, and region something is.
+/// A thread, by the number of its path, and a region.
 type PathOf = (Option<u32>, u32);
 
-/// What a trace amounts to.
+/// The counts and times of a trace.
 #[derive(Debug, Default)]
 pub struct Stats {
     /// Per thread (by the number of its path) and region.
@@ -115,7 +114,7 @@ impl Stats {
         spans[part as usize].add(ticks);
     }
 
-    /// Takes what the profile takes for regions deep in a recursion.
+    /// Subtracts the time that the profile subtracts for regions deep in a recursion.
     fn settle_recursion(&mut self, open: &[Open], is_again: bool, ticks: u64) {
         let thread = path(open);
         let spans = &mut self.spans;
@@ -195,8 +194,7 @@ impl Stats {
         }
     }
 
-    /// Adds the joins to the ends of the members, and sums up what a member
-    /// consists of.
+    /// Adds the joins to the ends of the members, and sums up the parts of a member.
     fn settle(&mut self, trace: &Trace) {
         let joins = std::mem::take(&mut self.joins);
         let joins: BTreeMap<PathOf, Joins> = joins
@@ -226,8 +224,8 @@ impl Stats {
     }
 }
 
-/// The ends of the teams that a thread forked for a region: by size, from the largest
-/// down, the sum of their times and of those of larger teams.
+/// The ends of the teams that a thread forked for a region. For each size, from the largest down:
+/// the sum of the times of teams of this size and of larger ones.
 struct Joins(Vec<(u64, u64)>);
 
 impl Joins {
@@ -275,7 +273,7 @@ pub struct Difference {
     pub profiled: (u64, u64),
 }
 
-/// By thread and region, as both name them: count, nanoseconds, rows of each
+/// By thread and region, as trace and profile name them: count, nanoseconds and rows of each
 /// pseudo-region.
 type Named = BTreeMap<(String, String), [(u64, u64, u64); PseudoRegion::COUNT]>;
 
@@ -319,7 +317,7 @@ fn named_of_trace(trace: &Trace, stats: &Stats) -> Named {
     named
 }
 
-/// Adds what may be any numbers.
+/// Adds numbers that can have any value.
 fn sum_up(sum: &mut (u64, u64, u64), count: u64, ns: u64) {
     let (known, spent, rows) = *sum;
     *sum = (

@@ -31,7 +31,7 @@ use crate::replay::{
     Chunk, Event, Listener, LockEvent, Open, Role, is_region, path, replay_closed,
 };
 
-/// What a thread does, as far as a picture tells; the number is that of the format.
+/// The activities of a thread that a picture distinguishes; the number is that of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Class {
@@ -126,7 +126,7 @@ impl State {
 #[derive(Clone, Copy, Debug, Default)]
 struct Bin {
     ns: [u64; CLASSES],
-    /// The region with most time so far as is known, and how much more than others.
+    /// The region with the most time, as far as is known, and how far it is ahead of the others.
     region: u64,
     lead: u64,
 }
@@ -140,7 +140,7 @@ struct Lane {
 
 struct Drawing<'a> {
     trace: &'a Trace,
-    /// Of each region.
+    /// The kind of each region.
     kinds: Vec<Option<RegionKind>>,
     bin_ns: u64,
     bins: usize,
@@ -184,7 +184,8 @@ impl Listener for Drawing<'_> {
         let next = self.state_after(open, event);
         if next != self.state {
             match event {
-                // The start of who forked stands in its lane of the team, as that of others.
+                // The start of the thread that forked is drawn in its lane of the team, as for the
+                // other members.
                 Event::Begin { fork: Some(_) } if self.state.is_start_of(next) => {
                     self.last = self.last.max(now);
                 }
@@ -221,14 +222,15 @@ impl Drawing<'_> {
         }
     }
 
-    /// What was done until now.
+    /// Adds the state until now.
     fn slice(&mut self, now: u64) {
         let (from, state) = (self.last, self.state);
         self.last = self.last.max(now);
         self.add(state, from, now);
     }
 
-    /// Whoever sets a lock waits for it from the call on; the call is on no stack.
+    /// A thread that sets a lock waits for it from the call on. The call is not among the open
+    /// regions.
     fn lock(&mut self, lane: Option<u32>, lock: &LockEvent, now: u64) {
         if lock.op != Op::LockSet {
             return;
@@ -366,7 +368,7 @@ impl Bin {
     fn add(&mut self, state: State, ns: u64) {
         let sum = &mut self.ns[state.class as usize];
         *sum = sum.saturating_add(ns);
-        // Who has more than all others together stays.
+        // A region with more time than all others together stays.
         if self.region == state.region {
             self.lead = self.lead.saturating_add(ns);
         } else if self.lead >= ns {
@@ -413,8 +415,8 @@ fn write_chunks(chunks: &mut [(u64, u64, u64, u64)], has: bool, columns: &mut Co
     }
 }
 
-/// Names of the regions, each with its index in the profile, what waiting and managing in it
-/// are among the parts of thread time, and on what its tasks depend.
+/// The regions: the name of each, its index in the profile, the parts of thread time to which
+/// waiting and managing in it belong, and the dependences of its tasks.
 fn regions(trace: &Trace, profile: &Profile) -> Vec<serde_json::Value> {
     let kinds = kinds(trace);
     let regions = profile.regions.iter().enumerate();
@@ -443,7 +445,7 @@ fn regions(trace: &Trace, profile: &Profile) -> Vec<serde_json::Value> {
     regions.collect()
 }
 
-/// How the columns of a lane have a region: 0 for none.
+/// The number of a region in the columns of a lane: 0 for none.
 fn region_number(region: u32) -> u64 {
     match is_region(region) {
         true => u64::from(region) + 1,

@@ -1,4 +1,4 @@
-//! Who kept whom out of what: critical sections by name, locks by address,
+//! Which threads kept which others out: of critical sections by name, of locks by address, of
 //! atomics by place.
 
 use std::collections::BTreeMap;
@@ -14,22 +14,22 @@ use crate::measure::calls::waits::SEVERAL;
 use crate::measure::clock::Scale;
 use crate::measure::lock_history::WAITED;
 
-/// What sites share. Calls through which several locks were set share nothing
-/// with others that is known.
+/// The thing that sites share. If several locks were set at a call site, nothing is known that it
+/// shares with others.
 type Guard = (GuardKind, String, Option<usize>);
 
-/// What the nodes of one region say about waiting.
+/// What the nodes of one region record about waiting.
 #[derive(Default)]
 struct Site {
     waited: u64,
     longest: u64,
-    /// Address of the lock, as of a node.
+    /// Address of the lock, in the form that a node has it.
     address: usize,
-    /// By region and thread: times, and ticks.
+    /// By region and thread of the holder: how often, and how many ticks.
     holders: BTreeMap<(usize, usize), (u64, u64)>,
 }
 
-/// What the nodes say, with the counts and times of the rows.
+/// Describes what the nodes recorded, with the counts and times of the rows.
 pub(super) fn describe(
     profile: &Profile,
     places: &Places<'_>,
@@ -55,7 +55,7 @@ pub(super) fn describe(
         Contention {
             kind,
             name,
-            // How many there are is not known; two at least.
+            // The number of members is not known; there are at least two.
             members: if kind == GuardKind::Lock && several.is_some() {
                 2
             } else {

@@ -1,5 +1,5 @@
-//! From the threads' call-path trees to one profile: a node for each of the merged
-//! ones, and in it a row for each thread that was there.
+//! Merges the threads' call-path trees into one profile. The profile has a node for each merged
+//! node, and in it a row for each thread that was there.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ use crate::measure::calls::tree::{Node, Origin};
 use crate::measure::clock::Scale;
 use crate::measure::region::Region;
 
-/// How the times of a profile are told, and whether more will come.
+/// How the times of a profile are converted, and whether more will come.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ending {
     pub(crate) scale: Scale,
@@ -32,7 +32,7 @@ pub(crate) struct Ending {
 
 /// Merges what the threads recorded.
 pub(crate) fn merge(snapshot: &Snapshot, regions: &[&'static Region], ending: Ending) -> Profile {
-    // A function that is not wanted is none of the regions that did not run.
+    // A function that is filtered out does not count as a region that did not run.
     let is_shown = |region: &&Region| !region.off || region.kind != RegionKind::Function;
     let mut regions: Vec<&'static Region> = regions.iter().copied().filter(is_shown).collect();
     order::by_key(&mut regions, |region| position(region));
@@ -57,7 +57,7 @@ pub(crate) fn merge(snapshot: &Snapshot, regions: &[&'static Region], ending: En
     profile
 }
 
-/// The serial part by what it lies between.
+/// The serial part, divided by the regions that it lies between.
 fn serial(places: &Places<'_>, ending: Ending) -> Vec<model::Serial> {
     let [begin, end] = ending.span;
     let gaps = active::gaps(begin, end);
@@ -77,8 +77,8 @@ fn serial(places: &Places<'_>, ending: Ending) -> Vec<model::Serial> {
     serial
 }
 
-/// Removes the call paths that were only passed while measurement was off. Those that
-/// lead on come before those that they lead to.
+/// Removes the call paths that were only passed while measurement was off. In `nodes`, parents
+/// come before their children.
 fn remove_empty(nodes: &mut Vec<model::Node>) {
     let mut stays = vec![false; nodes.len()];
     for (index, node) in nodes.iter().enumerate().rev() {
@@ -190,7 +190,7 @@ fn notes(snapshot: &Snapshot) -> Vec<String> {
         .collect()
 }
 
-/// What says which regions were throttled.
+/// The note that names the throttled regions.
 fn throttled(snapshot: &Snapshot) -> Option<String> {
     let names = named(snapshot.throttled.iter().copied());
     (!names.is_empty()).then(|| {
@@ -201,7 +201,7 @@ fn throttled(snapshot: &Snapshot) -> Option<String> {
     })
 }
 
-/// What says of which regions only some executions were timed.
+/// The note that names the regions of which only some executions were timed.
 fn sampled(snapshot: &Snapshot) -> Option<String> {
     let names = named(snapshot.sampled());
     (!names.is_empty()).then(|| {
@@ -293,12 +293,12 @@ fn ordered(merged: &[Merged]) -> Vec<Ordered> {
     ordered
 }
 
-/// What each merged node is made of: several nodes of one thread if that was several
-/// operating system threads.
+/// The parts of each merged node. A thread has several parts if it was several operating system
+/// threads.
 struct Parts {
-    /// Those of the first merged node, of the second, ...
+    /// The parts of the first merged node, then those of the second, and so on.
     sorted: Vec<Placed>,
-    /// Where those of each merged node end.
+    /// Where the parts of each merged node end.
     ends: Vec<usize>,
 }
 
@@ -310,7 +310,7 @@ impl Parts {
         }
         let mut count = 0;
         for end in &mut ends {
-            // The place of the next one, until it is filled in.
+            // Holds the place of the node's next part until all parts are in place.
             count += std::mem::replace(end, count);
         }
         let mut sorted = vec![Placed::default(); count];
@@ -335,7 +335,7 @@ fn rows(
     is_parallel: bool,
     scale: Scale,
 ) -> Vec<Row> {
-    // Before there are rows, which are large.
+    // Sorting comes before the rows are made, which are large.
     parts.sort_by_key(|(thread, _)| *thread);
     let mut rows: Vec<Row> = Vec::with_capacity(parts.len());
     for (thread, node) in parts {
@@ -356,7 +356,7 @@ fn rows(
     rows
 }
 
-/// The row of what one operating system thread recorded at a node.
+/// The row for the records of one operating system thread at a node.
 #[inline(always)]
 fn row(thread: usize, totals: &Totals, is_member: bool, scale: Scale) -> Row {
     let mut row = Row::of(thread).with_all(totals.map(|total| Span {

@@ -37,7 +37,7 @@ struct Position {
     thread: usize,
 }
 
-/// Of which merged node and thread a node of the snapshot is.
+/// The merged node and the thread to which a node of the snapshot belongs.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Placed {
     /// Index in the snapshot.
@@ -83,7 +83,7 @@ impl<'a> Places<'a> {
             last_parent: None,
             last_merged: 0,
         };
-        // What enters a recursion is part of the node where that goes on.
+        // A node that enters a recursion is part of the node where the recursion goes on.
         let mut recursions = snapshot.recursions.iter().peekable();
         for node in 0..snapshot.nodes.len() {
             if recursions.next_if_eq(&&node).is_none() {
@@ -99,13 +99,13 @@ impl<'a> Places<'a> {
         places.filter_map(|(node, position)| position.and_then(|at| at.placed(node)))
     }
 
-    /// Where one of them belongs; none if it is of no region.
+    /// Where a node belongs; none if it has no region.
     pub(super) fn of(&self, node: usize) -> Option<Placed> {
         let position = *self.places.get(node)?;
         position?.placed(node)
     }
 
-    /// The index of a region; none if it is not told of.
+    /// The index of a region; none if it is not in the profile.
     pub(super) fn index_of(&self, region: &'static Region) -> Option<usize> {
         self.regions.get(&address(&region)).copied()
     }

@@ -1,5 +1,5 @@
-//! What instances took that were passed over: an estimate by those that were timed, bounded
-//! by what is left of the time around them.
+//! Estimates the time of instances that were passed over from the instances that were timed. The
+//! estimate is bounded by the time around them that is left.
 
 use profile::region_kind::PseudoRegion;
 
@@ -11,7 +11,7 @@ use crate::measure::thread::Thread;
 
 const MAIN: usize = PseudoRegion::Main as usize;
 const SEQ: usize = PseudoRegion::Seq as usize;
-/// What a whole instance is made of, apart from the rest of `main`.
+/// The parts of a whole instance, apart from the rest of `main`.
 const PARTS: [PseudoRegion; 4] = [
     PseudoRegion::Enter,
     PseudoRegion::Body,
@@ -20,7 +20,7 @@ const PARTS: [PseudoRegion; 4] = [
 ];
 
 impl Snapshot {
-    /// Adds the instances that were counted only, and not told to their nodes yet.
+    /// Adds the instances that were only counted, and not added to their nodes yet.
     pub(super) fn count_passed(&mut self, thread: &'static Thread) {
         for (node, passed) in thread.sampler.pending() {
             let Some(index) = self.find(node) else {
@@ -34,11 +34,11 @@ impl Snapshot {
         }
     }
 
-    /// Adds what instances took that were passed over.
+    /// Adds the estimated time of instances that were passed over.
     pub(super) fn settle_samples(&mut self) {
         let samples = self.samples.iter().filter(|(_, passed)| **passed > 0);
         let mut samples: Vec<(usize, u64)> = samples.map(|(index, rest)| (*index, *rest)).collect();
-        // The time around one may be an estimate, too.
+        // Outer nodes come first, since the time around a node may be an estimate, too.
         samples.sort_unstable_by_key(|(index, _)| (depth(self.nodes[*index]), *index));
         let mut rooms = Map::default();
         for (index, rest) in samples {
@@ -66,8 +66,8 @@ impl Snapshot {
         }
     }
 
-    /// Ticks of the time around a node's instances that were not measured in any instance
-    /// there. None if that time is not known yet.
+    /// The time around a node's instances, in ticks, that was not measured in any instance there.
+    /// None if that time is not known yet.
     fn room(&self, node: &'static Node) -> Option<u64> {
         let Origin::Within(within) = node.place() else {
             return None;

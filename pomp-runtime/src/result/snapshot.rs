@@ -1,9 +1,9 @@
-//! What all threads recorded, with everything settled that was still open:
-//! frames, held locks, and the times from the ends of team members to the joins.
+//! The records of all threads, with everything settled that was still open: frames, held locks,
+//! and the times from the ends of team members to the joins.
 //!
-//! Threads may still run, but they stand still while it is taken, and all that
-//! they change later is copied. It writes to nothing of theirs: what must be
-//! added is kept beside.
+//! Threads may still run. They stand still while the snapshot is taken, and all data that they
+//! change later is copied. The snapshot writes to none of their data: what must be added is kept
+//! separately.
 
 use std::sync::atomic::Ordering;
 
@@ -50,7 +50,7 @@ pub(super) struct Teams {
     /// Where the barrier is hidden: sum of the times at which the last member's
     /// part ended, wrapping.
     ends: u64,
-    /// Those whose members were passed over, and their ticks from fork to join.
+    /// The teams whose members were passed over, and their ticks from fork to join.
     passed: Total,
 }
 
@@ -58,17 +58,17 @@ pub(super) struct Teams {
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
     pub(super) nodes: Vec<&'static Node>,
-    /// Per node: what it held.
+    /// Per node: its recorded totals.
     recorded: Recorded,
     /// Per node: how the times of its instances were spread.
     instances: Copies,
-    /// Per node: those that are still open, or not sorted yet.
+    /// Per node: the instances that are still open, or not sorted yet.
     pub(super) more_instances: Map<usize, Distribution>,
     /// Per node: what the counters counted in it, if there are any.
     counters: Vec<Vec<u64>>,
     /// Where nodes lie in memory, by address.
     blocks: Vec<Block>,
-    /// The nodes that say who waited for whom, with what they say.
+    /// The nodes at which threads waited for others, with their data on these waits.
     pub(super) waits: Vec<(usize, &'static NodeWaits)>,
     /// The member roots.
     members: Vec<usize>,
@@ -76,9 +76,10 @@ pub(crate) struct Snapshot {
     forks: Vec<usize>,
     /// The nodes whose instances were no longer timed.
     pub(super) throttled: Vec<&'static Node>,
-    /// Those of which only some instances were timed, and how many came behind the last one.
+    /// The nodes of which only some instances were timed, and how many instances came after the
+    /// last one.
     pub(super) samples: Map<usize, u64>,
-    /// Per member root: by how many ticks teams took longer of which the member told.
+    /// Per member root: by how many ticks teams took longer in which the member was timed.
     costs: Map<usize, u64>,
     /// The entries into recursions that go on at a node above, in the order of nodes.
     pub(super) recursions: Vec<usize>,
@@ -215,7 +216,7 @@ impl Snapshot {
         }
     }
 
-    /// What a node amounts to.
+    /// The totals of a node, with what must be added.
     #[inline(always)]
     pub(super) fn totals(&self, index: usize) -> Totals {
         let mut totals = self.recorded.of(index);
@@ -254,13 +255,13 @@ impl Snapshot {
         Some(self.additions.entry(index).or_default())
     }
 
-    /// Adds what the missing exits would add to the nodes.
+    /// Adds to the nodes what the missing exits would add.
     fn close_frames(&mut self, thread: &'static Thread, at: u64) {
         for (open, left) in open_frames(thread) {
             if open.role() == Role::Ended {
                 continue;
             }
-            // That functions are open when a program ends is no surprise.
+            // It is no surprise that functions are open when a program ends.
             self.open += u64::from(left.is_none() && !open.is_function());
             let left = left.unwrap_or(at);
             // Without the pauses that its frames have not been moved over.
@@ -269,7 +270,7 @@ impl Snapshot {
         }
     }
 
-    /// `measured` is the time without all pauses, of which the joins are.
+    /// `measured` is the time without all pauses, in which join times are kept.
     fn close_frame(&mut self, frame: &'static Frame, at: u64, measured: u64) {
         if frame.role() == Role::Untimed || frame.role() == Role::Member && frame.is_counted() {
             return;
@@ -300,7 +301,7 @@ impl Snapshot {
         }
     }
 
-    /// As [`Frame::add_inner_time`], of something that is still open.
+    /// Like [`Frame::add_inner_time`], for a frame that is still open.
     fn add_inner_time(&mut self, around: Option<&'static Frame>, ticks: u64) {
         let passed = std::iter::successors(around, |frame| frame.below())
             .take_while(|frame| frame.role() == Role::Counted);
@@ -413,8 +414,8 @@ impl Snapshot {
         }
     }
 
-    /// Takes the time of instances within others of the same node from what
-    /// stands around them up to that node, which all have it already.
+    /// Takes the time of an instance that is inside another instance of the same node out of the
+    /// nodes around it, up to and including that node: all of them contain this time already.
     fn settle_recursion(&mut self) {
         for index in self.recursions.clone() {
             let entry = self.nodes[index];
@@ -442,9 +443,9 @@ impl Snapshot {
         }
     }
 
-    /// What members did in teams of which they were passed over. How long these teams lasted is
-    /// known; what members did in them is estimated, and what is left is divided as it was where
-    /// members told of it.
+    /// Adds the time of members in teams in which they were passed over. The duration of these
+    /// teams is known. The time in the members' parts is estimated, and the rest is divided in the
+    /// same ratio as in teams in which the members were timed.
     fn settle_passed_members(&mut self) {
         use PseudoRegion::{Body, Enter};
         for index in self.members.clone() {
@@ -519,7 +520,7 @@ impl Snapshot {
             additions[part].join(Total { count, ticks });
         };
         if is_hidden {
-            // Those that waited are counted already.
+            // The members that waited are counted already.
             add(IBARR, 0, ended.ticks, latest);
             add(EXIT, count, latest.wrapping_neg(), joins);
         } else {
@@ -528,7 +529,7 @@ impl Snapshot {
     }
 }
 
-/// So many of `all` of something; all of it if that is nothing.
+/// The share of `something` that `part` has in `all`; all of `something` if `all` is 0.
 pub(super) fn part_of(something: u64, part: u64, all: u64) -> u64 {
     let of_all = u128::from(something) * u128::from(part);
     let result = of_all.checked_div(u128::from(all));

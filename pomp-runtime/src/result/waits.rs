@@ -1,5 +1,6 @@
-//! What a profile holds beside the tree: how the times of instances are spread,
-//! who came last to barriers, who kept whom out of what.
+//! The data that a profile holds beside the tree: how the times of instances are spread, which
+//! thread came last to each barrier, and which threads kept others out of critical sections, locks
+//! and atomics.
 
 use profile::model::{self, Arrivals, Profile};
 use profile::order;
@@ -12,11 +13,11 @@ use crate::measure::calls::distribution::Distribution;
 use crate::measure::calls::hash::Map;
 use crate::measure::clock::Scale;
 
-/// Most distributions that are told thread by thread, rather than of all
+/// If there are more distributions than this, they are not written thread by thread, but for all
 /// threads together.
 const MOST_DISTRIBUTIONS: usize = 10_000;
 
-/// Fills in what the nodes say. `rank` gives the final index of a thread.
+/// Fills in what the nodes recorded. `rank` gives the final index of a thread.
 pub(super) fn describe(profile: &mut Profile, places: &Places<'_>, rank: &[usize], scale: Scale) {
     profile.distributions = distributions(profile, places, rank, scale);
     profile.arrivals = arrivals(profile, places, rank, scale);
@@ -52,8 +53,8 @@ fn distributions(
     described.collect()
 }
 
-/// The node of a barrier belongs to the member that forked the team, and tells
-/// of the others by their numbers.
+/// The node of a barrier belongs to the member that forked the team, and names the other members
+/// by their numbers.
 fn arrivals(profile: &Profile, places: &Places<'_>, rank: &[usize], scale: Scale) -> Vec<Arrivals> {
     let mut sums: Map<(usize, usize), [u64; 3]> = Map::default();
     for (node, waits) in &places.snapshot.waits {
@@ -89,8 +90,8 @@ fn arrivals(profile: &Profile, places: &Places<'_>, rank: &[usize], scale: Scale
     arrivals
 }
 
-/// A team whose members told stands for many that were passed over. The lateness that is
-/// estimated so is at most what the threads of the region waited in all.
+/// A team whose members were timed stands for many teams whose members were passed over. So the
+/// estimated lateness is bounded by the whole time that the threads of the region waited.
 fn bound_estimates(profile: &Profile, arrivals: &mut [Arrivals]) {
     let mut waited = vec![0; profile.regions.len()];
     let mut is_estimated = vec![false; profile.regions.len()];

@@ -1,10 +1,10 @@
 //! Exit handlers where several threads end the program at once, as with a `STOP`
 //! that every thread of a team comes to.
 //!
-//! The C library hands each handler to one thread and does not wait for it: the
-//! next thread that calls `exit` finds no handler left and ends the process, in
-//! the middle of what ours is writing. So there are several of ours, and ours leaves
-//! another one behind before it begins, as does each thread that takes one and waits.
+//! The C library hands each handler to one thread and does not wait for it. The next thread that
+//! calls `exit` finds no handler left and ends the process, while our handler is still writing. So
+//! several handlers are registered. Each of them registers another one before it begins, as does
+//! each thread that takes one and waits.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
@@ -15,11 +15,11 @@ use crate::measure::thread;
 /// The thread whose handler ends measurement, by the system's number.
 static ENDING: AtomicI32 = AtomicI32::new(NOBODY);
 const NOBODY: i32 = 0;
-/// It has done so.
+/// The value of [`ENDING`] when that thread has ended measurement.
 const DONE: i32 = -1;
 
-/// How long others wait for it. They may have been interrupted, by the signal
-/// handler that calls `exit`, while they held what it needs.
+/// How long other threads wait for that thread. A signal handler that calls `exit` may have
+/// interrupted one of them while it held something that the ending thread needs.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 unsafe extern "C" {
@@ -64,7 +64,7 @@ pub(super) fn start_anew() {
 /// Ends measurement, or waits for the thread that does.
 fn end_once(leave_another: fn()) {
     if !life_cycle::is_own_process() {
-        // A child in which the thread that ends measurement may not exist.
+        // This is a child process, in which the thread that ends measurement may not exist.
         return life_cycle::at_exit();
     }
     let own = thread::number();
@@ -75,7 +75,7 @@ fn end_once(leave_another: fn()) {
             ENDING.store(DONE, Ordering::Release);
         }
         Err(DONE) => {}
-        // A signal handler that ends the program while this thread does so already.
+        // This thread is ending the program already, and a signal handler does so again.
         Err(other) if other == own => {}
         Err(_) => {
             leave_another();

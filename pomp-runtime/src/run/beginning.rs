@@ -1,15 +1,15 @@
-//! When the run began: with the process, whatever reports the first event.
+//! The begin of the run. It is the begin of the process, whatever reports the first event.
 //!
-//! A constructor of ours reads the clocks before `main`, in every language,
-//! since it stands in the object that the probes need. It does no more: whether
-//! to measure at all is decided by the first table or event. Two kinds of
-//! process began at another time, which the kernel tells to a clock tick:
+//! A constructor of ours reads the clocks before `main`, in programs of every language, since it
+//! is in the object file that the probes need. It does no more: the first table or event decides
+//! whether to measure at all. Two kinds of process began at another time. For these the kernel
+//! gives the time, exact to a clock tick:
 //! - the library, or the plugin that it was linked into, was loaded while the
 //!   program ran: the process began before;
 //! - the process was forked before measurement had started: it began later.
 //!
-//! The kernel counts from the fork and not from an `exec` after it. So it is
-//! asked of no other process.
+//! The kernel counts from the fork and not from an `exec` after it. So the kernel is not asked
+//! about other processes.
 
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -58,7 +58,7 @@ impl Beginning {
         }
     }
 
-    /// That of this process. The clock is chosen.
+    /// The begin of this process. The clock has been chosen before.
     pub(super) fn of_process() -> Self {
         let now = clock::Pair::read();
         let at_load = clock::Pair::of_both(
@@ -101,8 +101,8 @@ fn age_ns() -> Option<u64> {
     clock::since_boot_ns()?.checked_sub(started)
 }
 
-/// Of a line of `/proc/PID/stat` the clock tick since boot at which the process
-/// was made: the field 22. The program's name in field 2 can hold anything.
+/// The clock tick since boot at which the process was made: field 22 of a line of
+/// `/proc/PID/stat`. The program's name in field 2 can hold any character.
 fn started(stat: &str) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
     rest.split_whitespace().nth(19)?.parse().ok()
@@ -110,10 +110,10 @@ fn started(stat: &str) -> Option<u64> {
 
 /// Whether the library came with the program.
 mod place {
-    /// Whether it was loaded while the program ran. It was not if it is part of
-    /// the executable, or if that was loaded with something that shows our
-    /// functions. To be asked while we are being loaded: then no other thread
-    /// holds what the dynamic linker locks.
+    /// Whether the library was loaded while the program ran. It was not if it is part of the
+    /// executable, or if the executable was loaded with something that exports our functions. This
+    /// must be asked while the library is being loaded: then no other thread holds the locks of
+    /// the dynamic linker.
     pub(super) fn was_loaded_late() -> bool {
         !is_in_executable() && !is_in_global_scope()
     }
@@ -143,8 +143,7 @@ mod place {
             )
         };
         let of_table = headers.iter().find(|it| it.p_type == libc::PT_PHDR);
-        // Without an entry of its own the table lies in an executable that is
-        // not moved.
+        // If the table has no entry of its own, it lies in an executable that is not moved.
         let moved = of_table.map_or(0, |it| table.wrapping_sub(it.p_vaddr as usize));
         let mut segments = headers.iter().filter(|it| it.p_type == libc::PT_LOAD);
         segments.any(|segment| {

@@ -30,11 +30,11 @@ struct Locks {
 }
 
 thread_local! {
-    /// What this thread holds while it forks. Never dropped by the system, so
-    /// that threads can end in any way.
+    /// The locks that this thread holds while it forks. The system never drops them, so that
+    /// threads can end in any way.
     static HELD: RefCell<ManuallyDrop<Option<Locks>>> =
         const { RefCell::new(ManuallyDrop::new(None)) };
-    /// Whether this thread holds any of it, or is about to.
+    /// Whether this thread holds any of the locks, or is about to.
     static IS_FORKING: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -7,9 +7,9 @@
 //! has threads anyway. It blocks all signals, so that it takes none that is
 //! meant for the program, and sleeps unless it is asked for something.
 //!
-//! A program whose `main` has called `pthread_exit` ends with its last thread, which
-//! must not be this one: then the helper looks now and then whether it is alone, and
-//! ends if it is. The C library does the rest, as it does for every last thread.
+//! If `main` has called `pthread_exit`, a program ends with its last thread, and that must not be
+//! the helper. So the helper then checks now and then whether it is alone, and ends if it is. The
+//! C library does the rest, as it does for every last thread.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -28,12 +28,12 @@ use crate::measure::{clock, coarse_clock, errno, rights, signal_mask, thread};
 static DEADLY: AtomicI32 = AtomicI32::new(0);
 /// Set when the helper has written the last profile.
 static FINISHED: AtomicBool = AtomicBool::new(false);
-/// Set when the helper has written what somebody waits for.
+/// Set when the helper has written a profile that a thread waits for.
 static DUMPED: AtomicBool = AtomicBool::new(false);
 
-/// The latest helper, also when it is gone. Rust's library has its record in the
-/// program's heap; what is never freed there stays in sight of tools that look for lost
-/// memory. They do not look into the memory that we take elsewhere.
+/// The latest helper, kept also when it has ended. Rust's library keeps the thread's record in the
+/// program's heap. The record is never freed, and tools that look for lost memory must still find
+/// a pointer to it. They do not look into the memory that this library takes elsewhere.
 static LATEST: Mutex<Option<Thread>> = Mutex::new(None);
 
 static HANDLE: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
@@ -82,13 +82,13 @@ pub(super) fn dump() -> bool {
     ask(DUMP)
 }
 
-/// Asks for the last profile, and then death by this signal. As `dump`.
+/// Asks for the last profile, and then death by this signal. For signal handlers, like `dump`.
 pub(super) fn die_of(signal: libc::c_int) -> bool {
     DEADLY.swap(signal, Ordering::SeqCst);
     ask(FINISH)
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[cfg(not(test))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
@@ -107,7 +107,7 @@ pub(super) fn finish() -> Answer {
     ask_and_wait(FINISH, &FINISHED)
 }
 
-/// Has everything written that there is so far, and waits for it. As `finish`.
+/// Has everything written that there is so far, and waits for it. Callable like `finish`.
 #[cfg(all(target_arch = "x86_64", not(test)))]
 pub(super) fn dump_now() -> Answer {
     DUMPED.store(false, Ordering::Release);
@@ -142,14 +142,14 @@ pub(super) fn finish_and_stop() -> bool {
     let handle = handle.filter(|_| ITSELF.load(Ordering::Relaxed) != thread::number());
     handle.is_none_or(|handle| {
         ask(FINISH | STOP);
-        // A panic in it has been dealt with there.
+        // A panic in the helper was handled in its own thread.
         let has_ended = handle.join().is_ok();
         helper_requests::is_gone();
         has_ended
     })
 }
 
-/// After which time to look whether the helper is alone, if it can be.
+/// How often to check whether the helper is alone; none if it cannot be.
 fn look() -> Option<Duration> {
     match helper_requests::first_thread() {
         FirstThread::Watched => None,
@@ -162,7 +162,7 @@ fn look() -> Option<Duration> {
 /// process does, as a zombie.
 fn is_alone() -> bool {
     let Ok(stat) = std::fs::read("/proc/self/stat") else {
-        // Nobody knows: the program must end in any case.
+        // The system does not tell. The program must end in any case.
         return helper_requests::first_thread() == FirstThread::Ended;
     };
     let (state, threads) = main_and_threads(&String::from_utf8_lossy(&stat)).unwrap_or_default();
@@ -179,8 +179,8 @@ fn main_and_threads(stat: &str) -> Option<(String, u32)> {
     Some((state, threads))
 }
 
-/// A forked child has no helper: threads are not inherited. Also takes what
-/// its parent's helper was asked for.
+/// A forked child has no helper: threads are not inherited. Also forgets the requests to its
+/// parent's helper.
 pub(super) fn start_anew(handle: &mut Option<JoinHandle<()>>) {
     helper_requests::forget();
     FINISHED.store(false, Ordering::Relaxed);
@@ -213,7 +213,7 @@ fn work(interval: Option<Duration>) {
             trace::write();
         }
         if requests & FINISH != 0 {
-            // Else whoever asks for it does it, if it can.
+            // Otherwise the thread that asks for the profile writes it, if it can.
             if rights::withheld().is_none() {
                 life_cycle::finish();
             }
@@ -228,7 +228,7 @@ fn work(interval: Option<Duration>) {
         if look().is_some_and(|every| looked.elapsed() >= every) {
             looked = Instant::now();
             if is_alone() {
-                // What a signal asks for from now on is the system's to do.
+                // From now on the system takes care of signals.
                 return helper_requests::is_gone();
             }
         }

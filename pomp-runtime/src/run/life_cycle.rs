@@ -1,13 +1,12 @@
 //! The start and the end of measurement.
 //!
-//! It starts with the first table that is registered or the first event, where
-//! the run is taken to have begun with the process ([`super::beginning`]), and
-//! ends with the exit handlers. Ours is registered at the start, so it runs
-//! after those that the program registers, and their events are measured.
+//! Measurement starts with the first table that is registered or the first event; the run is then
+//! taken to have begun with the process ([`super::beginning`]). It ends with the exit handlers.
+//! Our handler is registered at the start, so it runs after those that the program registers, and
+//! their events are measured.
 //!
-//! The profile can be written before, any number of times: each time the state
-//! of the run takes the place of what was written last, so that one run leaves
-//! one pair of files.
+//! The profile can be written before the end, any number of times. Each time it replaces the files
+//! that were written last, so that one run leaves one pair of files.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -50,16 +49,16 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// Set when measurement failed, so that nothing is written.
 static FAILED: AtomicBool = AtomicBool::new(false);
 
-/// What a dump says.
+/// What a dump tells the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Saying {
-    /// Where it was written.
+    /// Where the profile was written.
     Where,
     /// Nothing, unless it failed.
     Nothing,
 }
 
-/// What the helper is there for.
+/// The reasons for a helper.
 pub(super) struct Wanted {
     /// Dumps that the program does not ask for.
     pub(super) interval: Option<Duration>,
@@ -67,7 +66,7 @@ pub(super) struct Wanted {
     pub(super) signals: bool,
 }
 
-/// Starts, unless that was tried before. Whether measurement is on then.
+/// Starts measurement, unless that was tried before. Returns whether measurement is on then.
 #[cold]
 #[inline(never)]
 pub(crate) fn ensure_started() -> bool {
@@ -113,8 +112,8 @@ fn start() -> bool {
     if let Some(list) = &config.counters {
         counters::choose(list);
     }
-    // A trace has every event, counters are read at each, and what is throttled is not
-    // sampled.
+    // There is no sampling in three cases: a trace has every event, counters are read at each
+    // event, and throttled regions are not sampled.
     let is_wanted_whole = config.counters.is_some() || config.trace.is_some();
     if !is_wanted_whole && config.throttle.is_none() {
         sampling::limit(config.budget);
@@ -156,7 +155,7 @@ pub(super) fn is_own_process() -> bool {
     PROCESS.load(Ordering::Relaxed) == std::process::id()
 }
 
-/// What a helper would be for; none if it is for nothing.
+/// The reasons for a helper; none if there is no reason.
 pub(super) fn wanted_from_helper() -> Option<Wanted> {
     let start = started();
     let config = &start.as_ref()?.config;
@@ -182,7 +181,8 @@ pub(crate) fn dump_now() {
 #[cfg(not(test))]
 pub(crate) fn finish_at_once() {
     let is_measured = is_own_process() && state::is_on_or_paused();
-    // What the helper has done, or must not do, is not done twice.
+    // If the helper has written the profile, `finish_now` writes nothing more. If the helper is
+    // late, this thread must not write the profile either.
     if is_measured && helper::finish() != helper::Answer::Late {
         finish_now();
     }
@@ -270,7 +270,7 @@ fn finish_undisturbed() {
             *files = Some(saved);
         }
         Some(Err(problem)) => message::say(&problem),
-        // Of a program that was not built with us `romp run` says it.
+        // For a program that was not built with Romp, `romp run` says it.
         None if start.is_child || lock(&TOLD).is_some() => {}
         None => {
             message::say("no OpenMP construct that is measured was reached; no profile is written")
@@ -301,7 +301,7 @@ fn dump_undisturbed(saying: Saying) {
     }
 }
 
-/// Whether so much was recorded that writing it takes time.
+/// Whether so much was recorded that it takes long to write.
 fn is_large() -> bool {
     let threads = thread::all();
     let nodes = threads.iter().flat_map(|thread| thread.tree.nodes());
@@ -346,7 +346,7 @@ fn profile(start: &Start, is_last: bool) -> Option<Profile> {
         }
         (snapshot, end)
     });
-    // The run has ended before: to look for regions takes time.
+    // The end of the run was read before, since looking for regions takes time.
     region::complete();
     if is_last {
         finish_trace(&threads, start.beginning.clock, end);
@@ -398,8 +398,8 @@ fn finish_trace(threads: &[&'static thread::Thread], start: clock::Pair, end: cl
     }
 }
 
-/// Tells the library that `romp run` has loaded, if it has, that this program measures
-/// itself. It is looked for under `romp run` alone: for a name that is not found, the C
+/// Tells the library that `romp run` has loaded, if there is one, that this program measures
+/// itself. The library is looked for under `romp run` only: for a name that is not found, the C
 /// library allocates an error on the program's heap.
 #[cfg(not(test))]
 fn take_over_from_run_library() {
@@ -408,14 +408,14 @@ fn take_over_from_run_library() {
     }
 }
 
-/// Is told of the files that were written; says whether that is enough.
+/// A function that is told of the files that were written. It returns whether that is enough.
 type Tell = fn(&Saved) -> bool;
 
-/// Who is told of them, instead of the user.
+/// The function that is told of the files, instead of the user.
 static TOLD: Mutex<Option<Tell>> = Mutex::new(None);
 
-/// From now on this is told of the files that are written. If it gives false, so is the
-/// user.
+/// From now on `told` is told of the files that are written. If it returns false, the user is
+/// told, too.
 #[cfg_attr(test, allow(dead_code, reason = "unit tests have no sources"))]
 pub(crate) fn tell_instead(told: Tell) {
     *lock(&TOLD) = Some(told);

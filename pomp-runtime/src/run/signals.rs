@@ -1,14 +1,14 @@
 //! Signals that would end the program without a profile, and the one that asks
 //! for it.
 //!
-//! Only signals for which the program has the default action are handled, and
-//! it may install handlers of its own at any time: then ours is gone. A deadly
-//! one is handled once; the second one kills at once. The handler does nothing
-//! but wake the helper and wait: the profile is written, and the program dies of the
-//! signal. What stands behind its `raise` is not reached, as without us. Only a thread
-//! that is inside the library leaves it first, and goes on till then.
+//! Only signals for which the program has the default action are handled, and it may install
+//! handlers of its own at any time: then ours is gone. A deadly signal is handled once; the second
+//! one kills at once. The handler does nothing but wake the helper and wait: the profile is
+//! written, and the program dies of the signal. Code after the program's own `raise` is not
+//! reached, just as without Romp. Only a thread that is inside the library leaves the library
+//! first, and goes on until the program dies.
 //!
-//! What we write raises none: see [`held_back`].
+//! Our own writing raises no signal: see [`held_back`].
 
 use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ use crate::measure::{errno, thread};
 
 /// Signals after which the profile is written and the program dies.
 const DEADLY: [c_int; 3] = [SIGTERM, SIGINT, SIGXCPU];
-/// The signal after which it is written and the program goes on.
+/// The signal after which the profile is written and the program goes on.
 const ASKING: c_int = SIGUSR1;
 /// How long a thread that got a deadly signal waits for the profile.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -50,7 +50,7 @@ fn handler() -> libc::sighandler_t {
     on_signal as extern "C" fn(c_int) as libc::sighandler_t
 }
 
-/// Changes what is done at a signal, if that is what is expected.
+/// Changes the action for a signal to `to`, if it is `from`.
 fn replace(signal: c_int, from: libc::sighandler_t, to: libc::sighandler_t, flags: c_int) {
     // SAFETY: all zeros is a valid `sigaction`, both places are valid, and the
     // handler is for such a signal.
@@ -67,8 +67,8 @@ fn replace(signal: c_int, from: libc::sighandler_t, to: libc::sighandler_t, flag
     }
 }
 
-/// Also called in a child that shares the parent's memory, or has a copy of it,
-/// but not the helper.
+/// Also called in a child that shares the parent's memory or has a copy of it, but that does not
+/// have the helper.
 extern "C" fn on_signal(signal: c_int) {
     errno::keep(|| {
         let is_done = super::life_cycle::is_own_process()
@@ -89,7 +89,7 @@ fn is_needed() -> bool {
     thread::is_inside() || fork::is_forking()
 }
 
-/// Waits for the death of the process. True should it not come.
+/// Waits for the death of the process. Returns true if it does not come.
 fn outlives_patience() -> bool {
     let until = Instant::now() + PATIENCE;
     while let Some(left) = until.checked_duration_since(Instant::now()) {

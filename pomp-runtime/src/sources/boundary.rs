@@ -2,9 +2,9 @@
 //! the descriptor is known, and whether the thread is inside the library already. A panic
 //! turns measurement off instead of unwinding into the program.
 //!
-//! An entry point may be unwound by the program: it is a `C-unwind` function, and all that
-//! it holds is `Copy`. The function that catches panics is called by it: at once on the
-//! quick way, and else with cancellation held off (`cancellation`).
+//! The program may unwind through an entry point. So each entry point is a `C-unwind` function,
+//! and all values that it holds are `Copy`. It calls the function that catches panics: directly on
+//! the fast path, and otherwise with cancellation held off (`cancellation`).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -27,9 +27,9 @@ pub(super) unsafe fn event<R: Copy>(
     event_of(move |_| region_of(unsafe { descriptor.as_ref() }?), action)
 }
 
-/// Runs `action` for an event of the region that `find` finds, if it is to be
-/// measured. Also while the program has switched measurement off, when it says where
-/// the thread is.
+/// Runs `action` for an event of the region that `find` finds, if the region is to be measured. It
+/// also runs while the program has switched measurement off, since these events say where the
+/// thread is.
 #[inline(always)]
 pub(super) fn event_of<R: Copy>(
     find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
@@ -41,7 +41,7 @@ pub(super) fn event_of<R: Copy>(
     })
 }
 
-/// As `event_of`, of what happens within a moment: nothing while the program has
+/// Like `event_of`, for events that last only a moment: they are ignored while the program has
 /// switched measurement off.
 #[inline(always)]
 pub(super) fn passing_event_of<R: Copy>(
@@ -54,11 +54,11 @@ pub(super) fn passing_event_of<R: Copy>(
     })
 }
 
-/// What is done for an event. Interfaces of other tools pass it to one function each,
-/// since every program carries them, whether it uses them or not.
+/// The action for an event. Each interface of another tool passes its actions to one shared
+/// function, since every program carries these interfaces, whether it uses them or not.
 pub(super) type Action = fn(&'static Thread, &'static Region);
 
-/// Runs `action` for a passing event of no region.
+/// Runs `action` for a momentary event that belongs to no region.
 #[inline(always)]
 pub(super) fn thread_event<R: Copy>(action: impl FnOnce(&'static Thread) -> R + Copy) -> Option<R> {
     on_thread(state::is_on, move |thread| Some(action(thread)))
@@ -80,7 +80,7 @@ fn on_thread<R: Copy>(
     }
 }
 
-/// Catches what panics: this is what an entry point jumps to.
+/// Runs `action` and catches panics. Entry points jump to this function.
 #[inline(never)]
 fn recorded<R: Copy>(
     thread: &'static Thread,
@@ -89,8 +89,8 @@ fn recorded<R: Copy>(
     or_fail(|| thread.enter(action)?)
 }
 
-/// The first event of the program or of this thread, or one that finds measurement
-/// off; and every one where threads may be cancelled at any instruction.
+/// Handles the first event of the program or of this thread, events while the program has switched
+/// measurement off, and every event where threads may be cancelled at any instruction.
 #[cold]
 #[inline(never)]
 fn carefully<R: Copy>(
@@ -106,7 +106,7 @@ fn carefully<R: Copy>(
     result
 }
 
-/// This thread's block, if what is wanted is so.
+/// Returns this thread's block if measurement is in the wanted state.
 #[cold]
 #[inline(never)]
 fn attached(is_wanted: fn() -> bool) -> Option<&'static Thread> {
@@ -118,7 +118,7 @@ fn attached(is_wanted: fn() -> bool) -> Option<&'static Thread> {
     })
 }
 
-/// Runs what a source does apart from events.
+/// Runs work of a source that is not an event.
 #[inline(always)]
 pub(super) fn caught<R: Copy>(action: impl FnOnce() -> Option<R> + Copy) -> Option<R> {
     let held = cancellation::hold();

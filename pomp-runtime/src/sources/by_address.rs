@@ -1,7 +1,7 @@
-//! What is known by where it stands in the program, found without a lock.
+//! Tables from addresses in the program to what is known about them. A lookup takes no lock.
 //!
-//! Open addressing, never more than half full. A table that has become too
-//! small stays, for threads that still read it.
+//! The tables use open addressing and are never more than half full. A table that has become too
+//! small is kept, since threads may still read it.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::measure::shared::{SharedRef, leak, leak_slice};
 /// Slots of the first table; a power of two.
 const FIRST_SLOTS: usize = 1024;
 
-/// What stands at an address.
+/// An entry of a table: something that is known by its address.
 pub(super) trait Known: Sync + 'static {
     fn address(&self) -> usize;
 
@@ -35,12 +35,12 @@ impl<K: Known> Table<K> {
         self.0.get().is_some()
     }
 
-    /// From now on nothing is known.
+    /// Forgets all entries.
     pub(super) fn forget(&self) {
         self.0.set(None);
     }
 
-    /// The one at an address that is the wanted one.
+    /// Returns the entry at an address for which `wanted` holds.
     #[inline(always)]
     pub(super) fn find(&self, address: usize, wanted: impl Fn(&K) -> bool) -> Option<&'static K> {
         for slot in self.0.get()?.of(address) {
@@ -52,8 +52,8 @@ impl<K: Known> Table<K> {
         None
     }
 
-    /// Enters one of `number`, which are all that is known; those of a table that
-    /// becomes too small come again. For one thread at a time.
+    /// Adds an entry; `number` counts all entries, with this one. If the table has become too
+    /// small, a larger one is filled from `all`. Only one thread at a time may call this.
     pub(super) fn enter(
         &self,
         known: &'static K,
@@ -74,8 +74,8 @@ impl<K: Known> Table<K> {
     }
 }
 
-/// All that a table has, for those who enter more. Valid until a module is unloaded: then
-/// another one may come to its addresses.
+/// All entries of a table, by key, for threads that add more. A book is valid until a module is
+/// unloaded: then another module may be loaded at its addresses.
 #[derive(Debug)]
 pub(super) struct Book<Key, K: 'static> {
     known: BTreeMap<Key, &'static K>,
@@ -107,8 +107,7 @@ impl<Key: Ord, K: Known> Book<Key, K> {
         self.known.get(key).copied()
     }
 
-    /// Enters one that it does not have yet into itself and its table. None without memory
-    /// for a larger table.
+    /// Adds a new entry to the book and to its table. None without memory for a larger table.
     pub(super) fn enter(&mut self, key: Key, known: &'static K, table: &Table<K>) -> Option<()> {
         self.known.insert(key, known);
         table.enter(known, self.known.len(), self.known.values().copied())

@@ -1,10 +1,11 @@
 //! The functions by which a loop asks its runtime for the next chunk, where the schedule
 //! hands chunks out while the loop runs (`dynamic`, `guided`, `runtime`).
 //!
-//! Our functions have the runtimes' names, weakly, and call the runtime's own once, with the
-//! same arguments. A thread times one of [`PERIOD`] requests, which stands for all of them,
-//! since a request takes no longer than a few reads of the clock. Where the runtime is linked
-//! statically the linker takes its functions instead, and no request is timed.
+//! Our functions are weak definitions of the runtimes' names. Each calls the runtime's own
+//! function once, with the same arguments. A request takes no longer than a few reads of the
+//! clock. So a thread times only one of [`PERIOD`] requests, which stands for all of them. Where
+//! the runtime is linked statically, the linker takes the runtime's functions instead, and no
+//! request is timed.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -13,8 +14,8 @@ use super::boundary::thread_event;
 use super::weak::of_runtime;
 use crate::measure::{clock, state};
 
-/// One request of so many is timed. It is a prime, so that in loops of one length it is not
-/// the same request each time.
+/// One request of this many is timed. The number is a prime, so that in loops of equal length it
+/// is not always the same request that is timed.
 const PERIOD: u32 = 61;
 
 thread_local! {

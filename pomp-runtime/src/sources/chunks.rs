@@ -1,4 +1,4 @@
-//! Chunks of loops: what a program calls that was instrumented with `--chunks`.
+//! Chunks of loops: the functions that a program calls if it was instrumented with `--chunks`.
 
 use std::ffi::{c_char, c_long};
 
@@ -18,8 +18,7 @@ use crate::measure::thread::Thread;
 struct LoopWords(*mut c_long);
 
 impl LoopWords {
-    /// Runs `action` on the words, which are its own for so long; none without an
-    /// address.
+    /// Runs `action` on the words, which nobody else uses meanwhile. None if the address is null.
     ///
     /// # Safety
     /// The place is null or that of the words of a loop, the first of which says for
@@ -58,8 +57,8 @@ unsafe fn begin(
     (never, step)
 }
 
-/// The variables are not `next`, or the chunk is over. Gives the value at which
-/// to call again.
+/// A loop variable does not have the value that comes next, or the chunk is over. Gives the value
+/// of the innermost variable at which to call again.
 ///
 /// # Safety
 /// As in [`LoopWords::with`].

@@ -1,5 +1,5 @@
-//! The entry point of the collector interface: a tool finds it by its name in
-//! the running program. What it asks is answered by `measure::collector`.
+//! The entry point of the collector interface: a tool finds it by its name in the running program.
+//! The requests of the tool are answered by `measure::collector`.
 
 use std::ffi::{c_int, c_void};
 

@@ -1,4 +1,4 @@
-//! `romp.h`: what a program may say about its own measurement, by hand.
+//! `romp.h`: the functions by which a program controls its own measurement, by hand.
 
 use std::ffi::c_char;
 

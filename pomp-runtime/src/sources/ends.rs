@@ -1,11 +1,10 @@
-//! Ends of the process that run no exit handlers: `_exit`, `_Exit`, and `daemon`,
-//! whose caller goes on as a child while the process itself ends so.
+//! Ends of the process that run no exit handlers: `_exit`, `_Exit`, and `daemon`. The caller of
+//! `daemon` goes on as a child, while the process itself ends without exit handlers.
 //!
-//! All are defined weakly, so that a definition of the program's own is taken
-//! instead; where the C library is a shared one, calls from the program's own
-//! code come here first. Ends that no function tells of leave what was written before
-//! (`ROMP_DUMP_INTERVAL`): `SIGKILL`, signals that are errors of the program, and the
-//! system call itself.
+//! All are defined weakly, so that a definition of the program's own is taken instead. Where the C
+//! library is a shared one, calls from the program's own code come here first. Some ends call no
+//! function: `SIGKILL`, signals that are errors of the program, and the system call itself. After
+//! these, the profile that was written last is left (`ROMP_DUMP_INTERVAL`).
 
 use std::ffi::c_int;
 
@@ -25,8 +24,8 @@ pub(super) extern "C-unwind" fn romp_end_process(status: c_int) -> ! {
     }
 }
 
-/// The C library's `daemon`, whose end of the parent comes here: what was done before is
-/// in the profile of the parent, what is done after in the child's, as with `fork`.
+/// The C library's `daemon`, with an end of the parent that is noticed here. Work before the call
+/// is in the parent's profile, and work after it in the child's, as with `fork`.
 #[unsafe(no_mangle)]
 extern "C" fn romp_daemon(keeps_directory: c_int, keeps_files: c_int) -> c_int {
     // SAFETY: the calls take numbers and a constant.
@@ -51,7 +50,7 @@ extern "C" fn romp_daemon(keeps_directory: c_int, keeps_files: c_int) -> c_int {
 
 /// Standard input and output lead nowhere, if there is such a place.
 fn use_null_device() -> c_int {
-    /// Of the device: 1 and 3.
+    /// The number of the null device: 1 and 3.
     const NUMBER: libc::dev_t = libc::makedev(1, 3);
     let mut about = std::mem::MaybeUninit::<libc::stat>::zeroed();
     // SAFETY: the places are valid, and all zeros is a valid `stat`.

@@ -2,11 +2,10 @@
 //! runs. So the profile is written before the call. If the call fails, the program and
 //! its measurement go on.
 //!
-//! The names are defined weakly, as those in [`super::ends`], and their arguments
-//! are not looked at: each name keeps the registers, has the profile written,
-//! and jumps to the C library's function of that name. A static executable has
-//! none besides ours. There `execve` is the system call, and what the other
-//! names do before it is done here.
+//! The names are defined weakly, like those in [`super::ends`]. Their arguments are not looked at:
+//! each function keeps the registers, has the profile written, and jumps to the C library's
+//! function of its name. A static executable has no function of that name besides ours. There,
+//! `execve` is the system call, and the work that the other functions do before it is done here.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -25,8 +24,8 @@ unsafe extern "C" {
     fn romp_execle();
 }
 
-/// Names in the order of their numbers, and what stands for each where the C
-/// library's cannot be found.
+/// A name, and the function that is used where the C library's cannot be found. Names are in the
+/// order of their numbers.
 struct Name {
     name: &'static CStr,
     found: AtomicPtr<c_void>,
@@ -44,8 +43,9 @@ macro_rules! names {
             otherwise: AtomicPtr::new($otherwise as *mut c_void),
         }),+];
 
-        // Seven registers, of which the last says how many arguments are in
-        // vectors, and the return address: the stack is aligned at the call.
+        // The stub saves seven registers, the last of which holds the number of arguments in
+        // vector registers. Together with the return address they keep the stack aligned at the
+        // call.
         $(std::arch::global_asm!(
             ".pushsection .text.romp_exec, \"ax\", %progbits",
             ".hidden romp_before_exec",
@@ -126,7 +126,7 @@ lists! {
     "romp_execle" => "romp_execv_then_environment",
 }
 
-/// Has the profile written. Gives the function that goes on.
+/// Has the profile written. Returns the function to which the stub jumps.
 #[unsafe(no_mangle)]
 extern "C-unwind" fn romp_before_exec(number: usize) -> *const c_void {
     caught(|| {

@@ -33,9 +33,9 @@ macro_rules! pompf {
 }
 pub(super) use pompf;
 
-/// Defines the subroutines that report one event of the literal's region. Code of its
-/// own has an event of what takes nanoseconds; all others share it, since every program
-/// carries the library, whatever its language.
+/// Defines the subroutines that report one event of the literal's region. Only events of
+/// constructs that take nanoseconds have code of their own. All others share it, since every
+/// program carries the library, whatever its language.
 macro_rules! probes {
     ($($function:ident, $name:literal => $event:ident: $action:expr
         $(, behind the barrier of $kind:ident)?;)+) => {
@@ -132,7 +132,7 @@ pompf! {
 }
 
 pompf! {
-    /// A task starts to be executed whose creation gave this.
+    /// A task whose creation gave the label `task` starts to be executed.
     "task_execute"(text: *const c_char, task: *const u64, length: usize) {
         // SAFETY: a compiler passes the literal and its length.
         let literal = unsafe { Literal::new(text, length) };
@@ -184,7 +184,7 @@ controls! {
     "off" => super::pomp::switch_off,
 }
 
-/// Defines subroutines of the program's own control.
+/// Defines the subroutines by which a program controls its own measurement (`romp_...`).
 macro_rules! own_controls {
     ($($name:literal => $action:path,)+) => {$(
         subroutine! {

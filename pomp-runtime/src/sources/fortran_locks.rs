@@ -1,12 +1,12 @@
 //! The lock routines in Fortran, with their call site. Each calls the routine of
 //! the same name exactly once, as [`super::locks`] does in C.
 //!
-//! `call omp_set_lock(l)` becomes `call POMPF_Set_lock('...', l)`, which needs no
-//! declaration. A function would need one. So calls of `omp_test_lock` and
-//! `omp_test_nest_lock` stay as they are, and arrive here because the library
-//! defines these names too, weakly, in front of the OpenMP runtime. The call site
-//! is the one that this thread has named last: `call POMPF_Lock_site('...')`; for
-//! a thread that has named none, the calls of a routine are one region.
+//! `call omp_set_lock(l)` becomes `call POMPF_Set_lock('...', l)`, which needs no declaration. A
+//! function would need one. So calls of `omp_test_lock` and `omp_test_nest_lock` stay as they are.
+//! They arrive here because the library defines these names too, weakly, in front of the OpenMP
+//! runtime. Their call site is the one that this thread has named last:
+//! `call POMPF_Lock_site('...')`. For a thread that has named none, all calls of a routine are one
+//! region.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -60,7 +60,7 @@ macro_rules! routines {
         }
 
         pompf! {
-            /// Calls the routine. What it ends is credited to the call that set.
+            /// Calls the routine. The hold that it ends counts for the call that set the lock.
             $unset(text: *const c_char, lock: *mut c_void, length: usize) {
                 // SAFETY: as above.
                 unsafe {

@@ -1,8 +1,8 @@
-//! Functions of the program as regions: what `-finstrument-functions` has a
-//! compiler call at the begin and end of each.
+//! Functions of the program as regions. With `-finstrument-functions` a compiler calls two hooks,
+//! one at the begin and one at the end of each function.
 //!
-//! The two hooks are defined weakly, so that a program's own are taken instead.
-//! Where nothing was built with that flag nothing calls them.
+//! The two hooks are defined weakly, so that a program's own are taken instead. If no part of a
+//! program was built with that flag, nothing calls the hooks.
 //!
 //! Known functions are found by their address in a table that is read without
 //! a lock. One that is new is looked up in the modules of the process, and the
@@ -67,8 +67,8 @@ super::weak::define_weakly! {
     "__cyg_profile_func_exit" => "romp_function_exit",
 }
 
-/// The region of the function at an address; none between fork and begin of a
-/// team, where only what a compiler has made of the construct runs.
+/// The region of the function at an address. None between the fork and the begin of a team, where
+/// only functions run that the compiler made from the construct.
 #[inline(always)]
 fn region_of(thread: &'static Thread, address: usize) -> Option<&'static Region> {
     if thread.is_between_teams() {
@@ -97,7 +97,7 @@ impl by_address::Known for Known {
 
 static TABLE: Table<Known> = Table::none();
 
-/// What only those need to know who come to a new function.
+/// Data that is needed only when a new function is met.
 struct Book {
     known: by_address::Book<usize, Known>,
     symbols: BTreeMap<PathBuf, Symbols>,
@@ -108,7 +108,7 @@ static BOOK: Mutex<Book> = Mutex::new(Book {
     symbols: BTreeMap::new(),
 });
 
-/// Reads what is to be known of a function that no table has.
+/// Looks up a function that is in no table yet.
 #[cold]
 #[inline(never)]
 fn read(address: usize) -> Option<&'static Known> {
@@ -118,8 +118,8 @@ fn read(address: usize) -> Option<&'static Known> {
     })
 }
 
-/// Functions may have gone, and others come in their place. Called when a
-/// module that we know of is loaded.
+/// Functions may have been unloaded, and others loaded in their place. Called when a module that
+/// we know of is loaded.
 pub(super) fn modules_have_changed() {
     if TABLE.is_there() {
         let _new = region::new();
@@ -173,7 +173,7 @@ impl Book {
     }
 }
 
-/// What a function is called that has no symbol: `app+0x1234`.
+/// The name for a function that has no symbol: `app+0x1234`.
 fn nameless(module: &Path, offset: u64) -> String {
     let module = module.file_name().unwrap_or_default().to_string_lossy();
     format!("{module}+{offset:#x}")

@@ -1,14 +1,13 @@
 //! How a probe in Fortran finds its region: by the address of its literal.
 //!
-//! A literal stands at one address as long as its program part is loaded. So
-//! a table from address to region answers at once, without a lock, and what
-//! the text says is read only where an address is new. Another text at a known
-//! address (a library was unloaded, and another one loaded in its place) is
-//! noticed by its length and last bytes.
+//! A literal stays at one address as long as its program part is loaded. So a table from address
+//! to region answers at once, without a lock, and the text is read only where an address is new.
+//! Another text at a known address (a library was unloaded, and another one loaded in its place)
+//! is noticed by its length and last bytes.
 //!
-//! A region's first probe carries its record, the others its id. An id whose
-//! record was not seen has no region yet: its region's first probe was not
-//! measured, so neither is what follows.
+//! A region's first probe carries its record, the others its id. An id whose record was not seen
+//! has no region yet: the region's first probe was not measured, so the later ones are not
+//! measured either.
 
 use std::collections::BTreeMap;
 use std::ffi::c_char;
@@ -38,8 +37,8 @@ struct Known {
     region: SharedRef<Region>,
 }
 
-/// The last bytes of a text: all of a short one; of a record and of an id what tells
-/// them from others.
+/// The last bytes of a text. Of a short text these are all bytes; in a record or an id these bytes
+/// tell it from others.
 type Print = u128;
 
 impl by_address::Known for Known {
@@ -54,7 +53,7 @@ impl by_address::Known for Known {
 
 static TABLE: Table<Known> = Table::none();
 
-/// What only those need to know who read a text.
+/// Data that is needed only when a text is read.
 struct Book {
     /// Every literal that was ever known.
     known: BTreeMap<(usize, Vec<u8>), &'static Known>,
@@ -82,7 +81,7 @@ impl<'a> Literal<'a> {
         Self(unsafe { std::slice::from_raw_parts(text.cast(), length) })
     }
 
-    /// The region that it names. If there is none, that is counted.
+    /// The region that the literal names. If there is none, the literal is counted.
     #[inline(always)]
     pub(super) fn region(self, thread: &Thread) -> Option<&'static Region> {
         let region = self.known().or_else(|| self.read())?.region.get();
@@ -174,7 +173,7 @@ impl Book {
                 None => self.waiting.entry(id.to_owned()).or_default().push(known),
             },
             Content::Record(mut record) => {
-                // Regions that say the same are one, whatever their ids.
+                // Records with the same text are one region, whatever their ids.
                 let id = record.id.take();
                 known.region.set(register(*record));
                 if let (Some(id), Some(region)) = (id, known.region.get()) {

@@ -1,7 +1,7 @@
-//! The lock routines with their call site. Each calls the OpenMP routine of the
-//! same name exactly once, measured or not, but that a lock is set by the routine that
-//! tests it, where that finds it free; no event is under way meanwhile, so that a wait
-//! can be interrupted by whatever the program does.
+//! The lock routines with their call site. Each calls the OpenMP routine of the same name exactly
+//! once, measured or not. There is one exception: a measured set routine first calls the test
+//! routine, and needs no other call if that finds the lock free and sets it. No event is under way
+//! during the call, so that a wait can be interrupted by whatever the program does.
 
 use std::ffi::{c_int, c_void};
 
@@ -32,9 +32,9 @@ pub(super) fn begin_wait(
     passing_event_of(find, action)?
 }
 
-/// Sets a lock that is free, which it says. One read of the clock tells when: there is
-/// nothing to wait for. A collector that wants to know of each call hears of it before,
-/// so then nobody is asked.
+/// Sets the lock if it is free, and returns whether it did. One read of the clock is enough, since
+/// there is nothing to wait for. A collector that wants to know of each call must hear of it
+/// before the call, so for such a collector the lock is not tried here.
 #[inline(always)]
 pub(super) fn is_set_at_once(
     find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
@@ -51,9 +51,9 @@ pub(super) fn is_set_at_once(
     is_set
 }
 
-/// An unset call begins. Gives the call that set the lock, and the time, if it is worth
-/// knowing how long unsetting takes: nobody was in the way of a lock that was got at
-/// once, so hardly anybody is to be woken.
+/// An unset call begins. Returns the call that set the lock, and the time, if the duration of the
+/// unset call is worth measuring. It is not if the lock was obtained at once: no thread was in the
+/// way then, so there is hardly a thread to be woken.
 #[inline(always)]
 pub(super) fn release(
     find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
@@ -89,7 +89,7 @@ pub(super) fn released(set: Option<(Unset, u64)>) {
     }
 }
 
-/// The call, which sets the lock unless it says no, has returned.
+/// A set or test call has returned. It has set the lock if `acquired` holds.
 #[inline(always)]
 pub(super) fn tried(call: Option<LockCall>, lock: *mut c_void, acquired: bool) {
     let Some(call) = call else { return };
@@ -147,7 +147,7 @@ macro_rules! routines {
             }
         }
 
-        /// Calls the routine. What it ends is credited to the call that set.
+        /// Calls the routine. The hold that it ends counts for the call that set the lock.
         ///
         /// # Safety
         /// As the routine demands; `descriptor` is null or a descriptor.

@@ -1,9 +1,9 @@
-//! OPARI 1: what the program of that name emits that is not in [`super::pomp`].
+//! OPARI 1: the functions that OPARI's output calls and that are not in [`super::pomp`].
 //!
 //! - In C the functions are called `pomp_<construct>_<event>`; KOJAK's and TAU's
 //!   versions call them as we do, `POMP_<Construct>_<event>`.
-//! - In Fortran they get a number, by which the program's table has the
-//!   descriptor. That table is a source which OPARI writes, and the program links.
+//! - In Fortran they get a number, under which the descriptor is in the program's table. OPARI
+//!   writes that table as a source file, which the program links.
 //! - ompP's version has tasks, with other names for their events.
 
 use std::ffi::c_int;
@@ -23,8 +23,7 @@ use profile::event::Event;
 #[unsafe(no_mangle)]
 static pomp_tracing: AtomicI32 = AtomicI32::new(1);
 
-/// The program's table, if it has one: its length, and its entries, of which the
-/// first is none.
+/// The program's table, if it has one: its length, and its entries, the first of which is empty.
 #[cfg(not(test))]
 mod table {
     use std::ffi::{c_int, c_void};

@@ -1,9 +1,9 @@
 //! POMP: one C function per event, `POMP_<Construct>_<event>(descriptor)`, and
 //! the registration of the descriptors' tables.
 //!
-//! `pomp_lib.h` is the reference of the interface. The functions that take a
-//! team are ours; with those of OPARI 1, which know only the descriptor, a
-//! member finds its team by where the thread stands that forked it.
+//! `pomp_lib.h` is the reference of the interface. The functions that take a team are Romp's own.
+//! OPARI 1's functions know only the descriptor; there, a member finds its team by the position of
+//! the thread that forked it.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -65,7 +65,7 @@ macro_rules! probes {
     )+};
 }
 
-/// The region of a task's executions, by the descriptor of what creates it.
+/// The region of a task's executions, by the descriptor of the construct that creates it.
 ///
 /// # Safety
 /// `descriptor` is null or points to a descriptor.
@@ -85,8 +85,8 @@ pub(super) const fn is_work(event: Event) -> bool {
 
 #[inline(always)]
 pub(super) fn report(event: Event, thread: &'static Thread, region: &'static Region) {
-    // OPARI 1 has one pair of events for all barriers: what ends a construct
-    // comes with the construct's region.
+    // OPARI 1 has one pair of events for all barriers: the barrier at the end of a construct comes
+    // with the construct's region.
     let event = match event {
         Event::BarrierEnter if region.kind != RegionKind::Barrier => Event::ImplicitBarrierEnter,
         Event::BarrierExit if region.kind != RegionKind::Barrier => Event::ImplicitBarrierExit,
@@ -173,7 +173,7 @@ unsafe extern "C-unwind" fn POMP_Task_create(descriptor: *const OmpRegDescr) -> 
     std::ptr::without_provenance_mut(label as usize)
 }
 
-/// A task starts to be executed whose creation gave this.
+/// A task starts to be executed; `task` is the label that its creation gave.
 ///
 /// # Safety
 /// `descriptor` is null or points to a descriptor.
@@ -324,8 +324,8 @@ pub(super) fn fork_announced(thread: &'static Thread, region: &'static Region) {
     thread.fork_announced(region, place(omp::omp_get_level()), false, now);
 }
 
-/// A fork of which the members may be passed over: they tell when they begin by
-/// [`begin_or_pass`], and when they end by [`passed_members::ends`].
+/// A fork whose members may be passed over. They report their begin by [`begin_or_pass`], and
+/// their end by [`passed_members::ends`].
 #[inline(always)]
 pub(super) fn fork_that_may_pass(thread: &'static Thread, region: &'static Region) {
     thread.fork_announced(region, place(omp::omp_get_level()), true, now);
@@ -348,7 +348,8 @@ pub(super) fn begin_announced(thread: &'static Thread, region: &'static Region) 
     begin_in(thread, thread.announced(region, number == 0, forked));
 }
 
-/// A member of a team begins. Whether it is passed over, and that is all.
+/// A member of a team begins. Returns whether it is passed over, so that nothing else is to be
+/// done.
 #[inline(always)]
 pub(super) fn begin_or_pass(find: impl FnOnce() -> Option<&'static Region>) -> bool {
     let Some(thread) = thread::current() else {
@@ -360,8 +361,8 @@ pub(super) fn begin_or_pass(find: impl FnOnce() -> Option<&'static Region>) -> b
     fork.is_some_and(passed_members::begins)
 }
 
-/// Where a thread stands: the member numbers on the way there through the
-/// innermost `levels` teams.
+/// The position of a thread: the member numbers on the way there through the innermost `levels`
+/// teams.
 #[inline(always)]
 fn place(levels: c_int) -> TeamPath {
     TeamPath::of((1..=levels).map(|level| unsigned(omp::omp_get_ancestor_thread_num(level))))
@@ -410,7 +411,7 @@ unsafe extern "C-unwind" fn POMP_Implicit_barrier_leave(descriptor: *const OmpRe
     unsafe { event(descriptor, leave) };
 }
 
-/// Both ends come at one time, so that the clock is read once.
+/// Both ends get the same time, so that the clock is read once.
 #[inline(always)]
 pub(super) fn leave(thread: &'static Thread, region: &'static Region) {
     let at = now();
@@ -424,7 +425,7 @@ pub(super) fn leave(thread: &'static Thread, region: &'static Region) {
     }
 }
 
-/// Those that are rare share what all programs carry.
+/// Rare kinds share one function, since all programs carry this code.
 #[inline(never)]
 fn leave_another(kind: RegionKind, thread: &'static Thread, region: &'static Region, at: u64) {
     match Event::behind_barrier(kind) {

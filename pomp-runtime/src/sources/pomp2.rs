@@ -1,14 +1,12 @@
-//! POMP2, version 3.0: what OPARI2 emits, in C and in Fortran.
+//! POMP2, version 3.0: the functions that OPARI2's output calls, in C and in Fortran.
 //!
-//! A region is named by the variable that the program keeps for its handle. Its
-//! text comes with the first event, so that objects link and run without the
-//! code that OPARI2's users have to generate for the registration; where they
-//! did, that registers the same regions before.
+//! A region is named by the variable in which the program keeps its handle. Its text comes with
+//! the first event. So objects link and run without the registration code that OPARI2's users have
+//! to generate; if that code is there, it registers the same regions earlier.
 //!
-//! Compilers for Fortran pass everything by reference and the length of a text
-//! behind all other arguments. What differs else (task handles, values of
-//! clauses) fits one register and is not needed: the library tells tasks and
-//! teams apart by itself.
+//! Compilers for Fortran pass everything by reference and the length of a text behind all other
+//! arguments. The other arguments that differ (task handles, values of clauses) each fit one
+//! register and are not needed: the library tells tasks and teams apart by itself.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicI64, AtomicPtr, Ordering};
@@ -34,11 +32,11 @@ type Ignored = usize;
 /// The text of a region.
 #[derive(Clone, Copy)]
 enum Text {
-    /// None: the region is known.
+    /// No text: the region is known.
     None,
-    /// Ends with a null byte.
+    /// A text that ends with a null byte.
     C(*const c_char),
-    /// Of a length.
+    /// A text with its length.
     Fortran(*const c_char, usize),
 }
 
@@ -315,7 +313,7 @@ controls! {
 /// The latest handle of a task.
 static TASKS: AtomicI64 = AtomicI64::new(0);
 
-/// A handle for a task that no other has.
+/// Returns a task handle that no other task has.
 #[unsafe(no_mangle)]
 extern "C-unwind" fn POMP2_Get_new_task_handle() -> i64 {
     TASKS.fetch_add(1, Ordering::Relaxed) + 1
@@ -325,7 +323,7 @@ fortran! {
     "get_new_task_handle"() -> i64 { POMP2_Get_new_task_handle() }
 }
 
-/// What OPARI2 makes the number of threads of a `parallel` without the clause.
+/// The function that OPARI2 calls for the number of threads of a `parallel` without `num_threads`.
 #[unsafe(no_mangle)]
 extern "C-unwind" fn POMP2_Lib_get_max_threads() -> c_int {
     omp::omp_get_max_threads()

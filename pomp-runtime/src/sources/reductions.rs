@@ -2,12 +2,12 @@
 //! the others, as compilers call them where a construct ends without a barrier of its own. A
 //! collector may ask for the state meanwhile.
 //!
-//! Our functions have the runtimes' names, weakly, as those that ask for chunks. That a
-//! reduction has ended is not asked for: `GOMP_atomic_end` is the runtime's alone, so that a
-//! runtime that is linked statically brings both. A reduction is the last part of its
-//! construct, which the next event of the thread ends.
+//! Our functions are weak definitions of the runtimes' names, like those in `chunk_requests`.
+//! There is none for the end of a reduction: only the runtime defines `GOMP_atomic_end`, so that a
+//! runtime that is linked statically brings both functions. A reduction is the last part of its
+//! construct, and the next event of the thread ends it.
 //!
-//! GCC adds up a single number by one instruction, and calls nobody.
+//! GCC combines a single number by one instruction, without a call.
 
 use std::ffi::{c_int, c_void};
 
@@ -15,7 +15,7 @@ use super::boundary::thread_event;
 use super::weak::of_runtime;
 use crate::measure::collector;
 
-/// Tells that it begins, where anybody listens.
+/// Reports the begin of a reduction, if a collector listens.
 #[inline(always)]
 fn told<R>(begin: impl FnOnce() -> R) -> R {
     if collector::is_listening() {

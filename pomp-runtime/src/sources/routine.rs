@@ -1,5 +1,4 @@
-//! Lock routines of which nobody says where they are called: all calls of one
-//! routine are one region.
+//! Lock routines whose call sites are not known: all calls of one routine are one region.
 
 use profile::descriptor::Descriptor;
 

@@ -1,7 +1,7 @@
-//! What a runtime is given instead of the function of a task, where the task has no events
-//! of its own. Runtimes copy and change the data of a task (the handle of its event, the
-//! bounds of a taskloop, reductions), so the data is left alone: the runtime gets a stub,
-//! one for each function, which knows the function by where the stub itself stands.
+//! The functions that a runtime gets instead of the function of a task, where the task has no
+//! events of its own. Runtimes copy and change the data of a task (the handle of its event, the
+//! bounds of a taskloop, reductions), so the data is left alone. Instead, there is one stub for
+//! each function. The stub knows the function by the stub's own address.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,8 +24,8 @@ const STUBS: usize = match cfg!(any(target_arch = "x86_64", target_arch = "aarch
 /// Bytes of a stub.
 const BYTES: usize = 16;
 
-/// The function of a task gets its data from GCC's runtime; from LLVM's the number of the
-/// thread and its data, and gives 0.
+/// The function of a task. GCC's runtime passes its data to it. LLVM's runtime passes the number
+/// of the thread and the data, and the function returns 0.
 type Function = unsafe extern "C-unwind" fn(usize, usize) -> c_int;
 
 /// The function of a task, and the region of the construct that creates it.
@@ -42,7 +42,7 @@ static KNOWN: [SharedRef<TaskFunction>; STUBS] = [const { SharedRef::none() }; S
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
 impl TaskFunction {
-    /// That of a function and its region; none if there are no more stubs.
+    /// Returns the entry of a function and its region; none if there are no more stubs.
     pub(super) fn of(function: usize, region: &'static Region) -> Option<&'static Self> {
         Self::known(function, region).or_else(|| {
             let _new = region::new();
@@ -50,14 +50,14 @@ impl TaskFunction {
         })
     }
 
-    /// The same, if it is known already.
+    /// Returns the entry if it is there already.
     fn known(function: usize, region: &'static Region) -> Option<&'static Self> {
         let number = NUMBER.load(Ordering::Acquire);
         let mut known = KNOWN.iter().take(number).filter_map(SharedRef::get);
         known.find(|known| known.function == function && std::ptr::eq(known.region, region))
     }
 
-    /// A new one. Only for a caller that holds `region::new`.
+    /// Makes a new entry. Only for a caller that holds `region::new`.
     pub(super) fn new(function: usize, region: &'static Region) -> Option<&'static Self> {
         let number = NUMBER.load(Ordering::Relaxed);
         let place = KNOWN.get(number)?;
@@ -74,7 +74,7 @@ impl TaskFunction {
         Some(body)
     }
 
-    /// What the runtime gets instead.
+    /// The address of the stub, which the runtime gets instead of the function.
     pub(super) fn stub(&self) -> usize {
         (&raw const romp_task_stubs).addr() + self.number * BYTES
     }
@@ -85,7 +85,7 @@ unsafe extern "C" {
     static romp_task_stubs: u8;
 }
 
-// Each hands on where it stands, behind the arguments of any task.
+// Each stub hands on its own address, as an argument after those of any task.
 #[cfg(target_arch = "x86_64")]
 macro_rules! stub {
     () => {
@@ -123,7 +123,7 @@ std::arch::global_asm!(
     run = sym run,
 );
 
-/// What a stub runs: `place` is behind its first instruction.
+/// The function that all stubs run; `place` is the address after the stub's first instruction.
 unsafe extern "C-unwind" fn run(first: usize, second: usize, place: usize) -> c_int {
     let number = place.wrapping_sub((&raw const romp_task_stubs).addr()) / BYTES;
     let Some(body) = KNOWN.get(number).and_then(SharedRef::get) else {

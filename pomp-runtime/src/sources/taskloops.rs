@@ -1,9 +1,10 @@
-//! The tasks of a `taskloop`. The compiler makes a function of the loop's body, and the
-//! runtime makes tasks of that: no text of ours can stand where they begin and end.
+//! The tasks of a `taskloop`. The compiler makes a function of the loop's body, and the runtime
+//! makes tasks of that function: no probe can be placed where the tasks begin and end.
 //!
-//! Our functions have the runtimes' names, weakly, and call the runtime's own once, with a
-//! function of ours for the tasks (`task_functions`). Where the runtime is linked statically
-//! the linker takes its functions instead, and the tasks are not measured.
+//! Our functions are weak definitions of the runtimes' names. Each calls the runtime's own
+//! function once, with a function of ours for the tasks (`task_functions`). Where the runtime is
+//! linked statically, the linker takes the runtime's functions instead, and the tasks are not
+//! measured.
 
 use std::ffi::{c_int, c_void};
 
@@ -15,9 +16,9 @@ use super::weak::of_runtime;
 use crate::measure::frame::Frame;
 use crate::measure::state;
 
-/// Our function for the tasks of the taskloop that this thread is in, or the program's own if
-/// the tasks are not measured: so it is for untied ones where the runtime calls their
-/// function once for each part.
+/// Our function for the tasks of the taskloop that this thread is in, or the program's own if the
+/// tasks are not measured. Untied tasks are not measured where the runtime calls their function
+/// once for each part.
 fn measured(function: usize, calls_parts: bool) -> usize {
     if state::is_off() {
         return function;
@@ -34,14 +35,14 @@ fn measured(function: usize, calls_parts: bool) -> usize {
     body.flatten().map_or(function, TaskFunction::stub)
 }
 
-/// What LLVM's runtime knows of a task: what comes behind is not ours.
+/// The first fields of LLVM's record of a task. The fields behind them are not used here.
 #[repr(C)]
 struct KmpTask {
     shareds: *mut c_void,
     routine: usize,
 }
 
-/// A task that LLVM's runtime copies, now with our function.
+/// Puts our function into a task that LLVM's runtime will copy.
 ///
 /// # Safety
 /// `task` is null or points to a task that was not given to the runtime yet.
@@ -78,8 +79,8 @@ macro_rules! gomp {
     )+};
 }
 
-/// Defines functions of LLVM's runtime: its name, ours, and what is between the grainsize and
-/// the function that copies a task.
+/// Defines functions of LLVM's runtime: its name, ours, and the arguments between the grainsize
+/// and the function that copies a task.
 macro_rules! kmpc {
     ($($name:ident => $ours:ident($($more:ident: $type:ty)?),)+) => {$(
         of_runtime! {

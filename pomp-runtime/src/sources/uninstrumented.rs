@@ -1,5 +1,5 @@
-//! What is done for a program that was not built with us, whatever its runtime: `romp run`
-//! is told of the profiles, and the reader of what cannot be seen.
+//! Work for a program that was not built with Romp, whatever its runtime: `romp run` is told of
+//! the profiles, and the reader is told what cannot be seen.
 
 use std::ffi::{c_int, c_void};
 use std::io::Write;
@@ -20,7 +20,7 @@ pub(super) fn begin() {
     life_cycle::tell_instead(|saved: &Saved| note(&saved.json));
 }
 
-/// Tells `romp run` of a profile: it looks up the regions, and then tells the user. False
+/// Tells `romp run` of a profile. `romp run` looks up the regions, and then tells the user. False
 /// if nobody asked for that.
 fn note(line: &Path) -> bool {
     let Some(list) = std::env::var_os(LIST) else {
@@ -60,7 +60,7 @@ pub unsafe fn answer_collector(requests: *mut c_void) -> c_int {
     }
 }
 
-/// Says of the run that a runtime was met, and what of its constructs cannot be seen.
+/// Notes in the run that a runtime was met, and which of its constructs cannot be seen.
 pub(super) fn add_runtime(run: &mut Run, path: &Path, threads: u32, interface: Interface) {
     let missing = outside::ROWS
         .iter()
@@ -72,7 +72,7 @@ pub(super) fn add_runtime(run: &mut Run, path: &Path, threads: u32, interface: I
     });
 }
 
-/// The program was built with us, and measures itself. `romp run` says so.
+/// The program was built with Romp, and measures itself. `romp run` says so.
 pub fn stand_back() {
     if state::is_untouched() {
         state::turn_off();

@@ -1,6 +1,5 @@
-//! The lock routines under the names that OPARI and OPARI2 give them: calls are
-//! renamed, and nobody says where they stand, so that all calls of one routine
-//! are one region.
+//! The lock routines under the names that OPARI and OPARI2 give them. These tools rename the
+//! calls, but do not pass the call site. So all calls of one routine are one region.
 
 use std::ffi::{c_int, c_void};
 

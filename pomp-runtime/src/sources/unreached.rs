@@ -2,9 +2,8 @@
 //! literals in the constant data of the program and its libraries. So they are
 //! looked for there when a profile is written.
 //!
-//! What is mapped may be unmapped meanwhile by another thread, so memory is read
-//! through the system, which then says so. A profile may be written many times:
-//! each part is read once.
+//! Another thread may unmap memory meanwhile. So memory is read through the system, which reports
+//! an error for unmapped memory. A profile may be written many times: each part is read once.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -19,7 +18,7 @@ use profile::descriptor::{Descriptor, Literal};
 use crate::measure::mutex::lock;
 use crate::measure::region::register;
 
-/// What every record has behind its length.
+/// The bytes that follow the length in every record.
 const BEGIN: &[u8] = b"*regionType=";
 
 /// Bytes that are looked at in one go.
@@ -51,8 +50,8 @@ pub(super) fn register_all() {
     }
 }
 
-/// The parts of memory where objects have what nobody writes, but for those that
-/// are known. What says the same has the same content: it names the file.
+/// The read-only parts of objects in memory, except those that are known. Parts with the same line
+/// have the same content, since the line names the file.
 fn new_parts(known: &mut BTreeSet<String>) -> Vec<Range<usize>> {
     let maps = File::open("/proc/self/maps").map(BufReader::new);
     let lines = maps.into_iter().flat_map(|maps| maps.lines());
@@ -86,8 +85,8 @@ fn register_in(bytes: &[u8]) {
     }
 }
 
-/// The record whose length stands in front of an offset. Only those of Fortran
-/// have an id; what else looks like one is left alone.
+/// The record whose length stands in front of an offset. Only records of Fortran have an id; other
+/// text that looks like a record is left alone.
 fn record_at(bytes: &[u8], at: usize) -> Option<Descriptor> {
     let digits = bytes[..at].iter().rev().take_while(|b| b.is_ascii_digit());
     let most = LONGEST.ilog10() as usize + 1;

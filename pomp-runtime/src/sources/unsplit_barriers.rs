@@ -1,9 +1,10 @@
-//! The barrier at the end of a construct that could not be split, as one in which a
-//! `cancel` stands: the compiler calls the runtime for it, behind the construct's work.
+//! The barrier at the end of a construct that could not be split, such as one that contains a
+//! `cancel`: the compiler calls the runtime for the barrier, after the construct's work.
 //!
-//! Our functions have the runtimes' names, weakly, and call the runtime's own once. Where
-//! the runtime is linked statically the linker takes its functions instead; GCC's
-//! `GOMP_barrier` is named in a part of the archive that sees to that (`packaging/archive`).
+//! Our functions are weak definitions of the runtimes' names. Each calls the runtime's own
+//! function once. Where the runtime is linked statically, the linker takes the runtime's functions
+//! instead. For GCC's `GOMP_barrier`, a part of the archive names the function to ensure that
+//! (`packaging/archive`).
 
 use std::ffi::{c_int, c_void};
 
@@ -11,7 +12,7 @@ use super::boundary::thread_event;
 use super::weak::{in_front_of_runtime, of_runtime};
 use crate::measure::{clock, region, state};
 
-/// Passes a barrier, which counts for the construct that it ends.
+/// Passes a barrier, which counts for the construct that the barrier ends.
 #[inline(always)]
 fn pass<R>(barrier: impl FnOnce() -> R) -> R {
     match region::some_is_unsplit() {

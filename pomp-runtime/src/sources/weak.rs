@@ -1,5 +1,5 @@
-//! Names that others may define too: ours are weak, so that a definition of the
-//! program's own is taken instead. Each jumps to the function that does it.
+//! Names that others may define too. Ours are weak, so that a definition of the program's own is
+//! taken instead. Each name jumps to the function that does the work.
 
 /// Defines names weakly.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -18,7 +18,7 @@ macro_rules! define_weakly {
     )+};
 }
 
-/// Elsewhere they are not defined.
+/// On other processors the names are not defined.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 macro_rules! define_weakly {
     ($($name:expr => $target:expr),+ $(,)?) => {};
@@ -38,10 +38,11 @@ macro_rules! of_runtime {
     };
 }
 
-/// Defines what stands in front of a function of an OpenMP runtime, and calls that, once, with
-/// the same arguments: its name, ours, the arguments and the result; the result where there is
-/// no runtime, which is never, since whoever calls is in a construct of it; the function
-/// that is given the call to make; and an argument that is replaced, if one is.
+/// Defines a function that stands in front of a function of an OpenMP runtime. It calls that
+/// function once, with the same arguments. The parameters are: the runtime's name; our name; the
+/// arguments and the result; the result without a runtime, which is never needed, since the caller
+/// is in a construct of a runtime; the function that is given the call to make; and an argument
+/// that is replaced, if there is one.
 macro_rules! in_front_of_runtime {
     (
         $name:ident $ours:ident($($argument:ident: $type:ty),*) -> $result:ty,

@@ -1,5 +1,4 @@
-/* More call paths than there is memory for, or more executions than anybody
- * wants to have timed. */
+/* More call paths than there is memory for, or more executions than anybody wants to have timed. */
 #include "probes.h"
 
 static struct romp_region r[] = { REGION("parallel", 1), REGION("userRegion", 2),

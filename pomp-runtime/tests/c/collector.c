@@ -303,7 +303,8 @@ static void alone(void)
   ATOMIC(R(7), count);
 }
 
-/* Which waits are told: of two that meet, and of one that meets nobody. */
+/* Which waits are reported: those of two threads that meet, and those of a thread that meets
+ * nobody. */
 static void contended(void)
 {
   omp_init_lock(&lock);
@@ -429,7 +430,7 @@ static int region_calls(void)
   return calls - before;
 }
 
-/* Who is called when. */
+/* Which callback is called when. */
 static void sessions(void)
 {
   printf("no session: %d\n", region_calls());
@@ -465,7 +466,7 @@ static void noting_states(int event)
 
 static record at_end[2];
 
-/* Teams of whose barrier nobody tells. */
+/* Teams whose barrier no event reports. */
 static void ended(void)
 {
   ask(START, 0);
@@ -487,7 +488,7 @@ static void ended(void)
 
 static jmp_buf back;
 
-/* Exits that never come: each begin has its end all the same. */
+/* Exits that never come: each begin has its end nevertheless. */
 static void skipped(void)
 {
   ask(START, 0);

@@ -45,7 +45,8 @@ static void region(void)
 /* A callback's address in two words of a message. */
 #define WORDS(function) (int)(uintptr_t)(function), (int)((uintptr_t)(function) >> 32)
 
-/* One request that fails keeps none behind it from being answered; what is malformed does. */
+/* A request that fails does not keep the requests after it from being answered; a malformed one
+ * does. */
 static void batches(void)
 {
   int good[] = {
@@ -72,7 +73,7 @@ static void batches(void)
   int cut[] = { 20, UNREGISTER, -1, -1, FORK, 8, STOP, -1, -1, 16, STOP, -1, -1, 0 };
   int result = __omp_collector_api(cut);
   printf("cut: %d %d %d %d\n", result, cut[2], cut[7], cut[11]);
-  /* The end is where the last number of a page is: nothing behind is read. */
+  /* The end of the buffer is the last number of a page: nothing behind it is read. */
   long page = sysconf(_SC_PAGESIZE);
   char *pages = aligned_alloc(page, 2 * page);
   int *last = (int *)(pages + page) - 5;
@@ -117,7 +118,7 @@ static void replacing(int event)
   within = ask_register(event, counting);
 }
 
-/* What a callback causes is told to nobody. */
+/* Events that a callback causes are reported to nobody. */
 static void forking(int event)
 {
   counting(event);
@@ -214,7 +215,7 @@ static void measuring(int event)
     in_barrier[i] = ask(STATE, 4 * i);
 }
 
-/* A wait's id needs room; who has none for it gets the state. */
+/* The id of a wait needs room; a thread with no room for it gets the state. */
 static void rooms(void)
 {
   ask(START, 0);
@@ -251,7 +252,7 @@ static void critical(void)
   POMP_Critical_exit(R(4));
 }
 
-/* Many threads ask and are told at once. */
+/* Many threads ask and receive events at once. */
 static void crowd(void)
 {
   pthread_t threads[3];

@@ -1,5 +1,5 @@
-/* A program that may be run with more rights than its user has: says whether it is,
- * and what is there that it has not made. */
+/* A program that may be run with more rights than its user has. It says whether it is, and which
+ * threads, files and handlers are there that it has not made. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <signal.h>

@@ -31,7 +31,7 @@ static void across_teams(void)
   }
 }
 
-/* What each member does in its team, with what switches before and behind it. */
+/* What each member does in its team, with barriers before and after it. */
 #define EACH(who, what)                  \
   do {                                   \
     PRAGMA(omp barrier)                  \

@@ -13,8 +13,8 @@ static int count, sum;
 static volatile int holding, asking;
 static omp_lock_t lock;
 
-/* Has the named section until another thread is about to ask for it, and then
- * long enough that it has to wait. */
+/* Holds the named section until another thread is about to ask for it, and then long enough for
+ * that thread to wait. */
 static void hold(void)
 {
   POMP_Critical_enter(D(3));

@@ -131,8 +131,8 @@ impl Run {
     }
 }
 
-/// Has the system run a program with the rights of another user or, where we may not
-/// make that, of another group of ours. Whether it will; if not, that is said.
+/// Has the system run a program with the rights of another user or, where we may not make that, of
+/// another group of ours. Returns whether the system will; if not, a message says so.
 pub(crate) fn lend_rights(program: &Program) -> bool {
     const NOBODY: u32 = 65534;
     let path = program.directory.path();

@@ -1,7 +1,7 @@
 //! A cell: the cost of some neighbouring iterations. It holds their sum and a sample of single
 //! executions; one interruption by the operating system does not change the sample's median.
 
-/// Executions that are kept as a sample.
+/// The number of executions that are kept as a sample.
 const KEPT: usize = 8;
 
 /// Some neighbouring iterations.
@@ -12,10 +12,10 @@ pub struct Cell {
     pub executed: f64,
     /// How long they took, in ticks.
     pub ticks: f64,
-    /// Ticks of one iteration, of every so many executions.
+    /// Ticks of one iteration, in the executions that are kept.
     sample: [f32; KEPT],
     kept: u8,
-    /// Of how many executions one is kept, as a power of two.
+    /// One of so many executions is kept, as a power of two.
     sparseness: u8,
     /// Executions, each one chunk or a part of one.
     seen: u32,
@@ -43,7 +43,7 @@ impl Cell {
         self.seen.trailing_zeros() >= u32::from(self.sparseness)
     }
 
-    /// Keeps every other one, and from now on half as many.
+    /// Drops every other execution, and keeps only half as many from now on.
     fn thin_out(&mut self) {
         for at in 0..KEPT / 2 {
             self.sample[at] = self.sample[2 * at];
@@ -52,7 +52,8 @@ impl Cell {
         self.sparseness += 1;
     }
 
-    /// Ticks of one iteration in the median execution; of two in the middle the smaller.
+    /// Ticks of one iteration in the median execution; if two are in the middle, in the smaller
+    /// one.
     #[must_use]
     pub fn cost(&self) -> f64 {
         let mut sorted = self.sample;
@@ -68,7 +69,7 @@ impl Cell {
         self.cost() * self.executed
     }
 
-    /// Two neighbours become one.
+    /// Two neighbouring cells become one.
     pub(super) fn join(&mut self, other: &Self) {
         self.executed += other.executed;
         self.ticks += other.ticks;

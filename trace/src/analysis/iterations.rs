@@ -11,20 +11,20 @@ pub use super::cell::Cell;
 use crate::read::{ReadError, Trace};
 use crate::replay::{Chunk, Event, Level, Listener, LoopInstance, Open, replay};
 
-/// Cells of a loop at most, and of each loop beyond so many.
+/// The largest number of cells of a loop. Loops beyond the first [`LARGE_LOOPS`] have fewer cells.
 const CELLS: usize = 4096;
 const LARGE_LOOPS: usize = 128;
 const FEW_CELLS: usize = 64;
-/// How many times the cost of a usual iteration makes one heavy.
+/// An iteration is heavy if it costs more than this many times the usual iteration.
 const HEAVY: f64 = 2.0;
-/// Heavy ranges that are named at most.
+/// The largest number of heavy ranges that are named.
 const NAMED: usize = 8;
 
 /// A loop in the source.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Loop {
-    /// How often a team met it; the members that were seen, each a part of one.
+    /// How often a team met it. Each member that was seen counts as its part of one.
     met: f64,
     /// Iterations of its largest instance.
     pub iterations: u64,
@@ -38,7 +38,7 @@ pub struct Loop {
     pub per_cell: u64,
     /// The cells, from the first iteration on.
     pub cells: Vec<Cell>,
-    /// How many there may be.
+    /// The largest number of cells.
     most_cells: usize,
 }
 
@@ -54,7 +54,7 @@ pub struct Heavy {
 }
 
 impl Loop {
-    /// One that is met when so many others are known.
+    /// A new loop; `others` is the number of loops that are already known.
     fn new(others: usize) -> Self {
         Self {
             met: 0.0,
@@ -85,14 +85,14 @@ impl Loop {
         (sum(|cell| cell.executed), sum(|cell| cell.ticks))
     }
 
-    /// The ticks that it would have taken if each iteration had cost its median. What it
-    /// took beyond fell on single executions.
+    /// The ticks that it would have taken if each iteration had cost its median. Any further time
+    /// was spent in single slow executions.
     #[must_use]
     pub fn typical(&self) -> f64 {
         self.cells.iter().map(Cell::typical).sum()
     }
 
-    /// Ticks of an iteration, in the mean of all at their medians.
+    /// The mean ticks of an iteration, if each iteration had cost its median.
     #[must_use]
     pub fn mean(&self) -> f64 {
         self.typical() / f64::max(self.total().0, 1.0)
@@ -112,8 +112,8 @@ impl Loop {
         Some(values)
     }
 
-    /// Iterations that cost more than twice the median and more than the mean, the most expensive first.
-    /// Neighbours of equal cost, as those of one chunk, are named together.
+    /// Iterations that cost more than twice the median and more than the mean, the most expensive
+    /// first. Neighbours of equal cost, such as those of one chunk, are named together.
     #[must_use]
     pub fn heavy(&self) -> Vec<Heavy> {
         let mut costs: Vec<f64> = self.executed().map(|(_, cell)| cell.cost()).collect();
@@ -180,7 +180,7 @@ impl Loop {
         self.cells.resize(cells, Cell::default());
     }
 
-    /// Two neighbours become one.
+    /// Joins each cell with its neighbour.
     fn coarsen(&mut self) {
         self.per_cell *= 2;
         let pairs = self.cells.chunks(2).map(|pair| {
@@ -195,7 +195,7 @@ impl Loop {
         self.chunks = self.chunks.saturating_add(1);
         self.largest_chunk = self.largest_chunk.max(chunk.length);
         let each = chunk.end.saturating_sub(chunk.start) as f64 / chunk.length.max(1) as f64;
-        // What is beyond the loop has no cell.
+        // Iterations beyond the end of the loop have no cell.
         let end = chunk.first.saturating_add(chunk.length);
         let end = end.min(self.iterations);
         let mut at = chunk.first;
@@ -211,7 +211,7 @@ impl Loop {
     }
 }
 
-/// The loops that a loop is made of, if they are known.
+/// The loops that are collapsed into a loop, if they are known.
 fn levels(instance: &LoopInstance) -> Option<Vec<Level>> {
     let all = std::iter::once(instance.outermost).chain(instance.inner.into_iter().flatten());
     let all: Vec<Level> = all.collect();

@@ -67,18 +67,18 @@ pub fn periods(trace: &Trace, take: &mut dyn FnMut(&Period)) -> Result<(), ReadE
 /// A loop or task that is open on a thread.
 #[derive(Clone, Copy, Debug)]
 struct Active {
-    /// How many regions are open with it.
+    /// How many regions are open, with this one.
     depth: usize,
     /// Of a task: its label, and that of its creation.
     task: Option<(u64, u64)>,
     /// Periods of its set, or of the task, so far.
     number: u64,
-    /// Since when it is not interrupted.
+    /// The time since which it is not interrupted.
     since: u64,
 }
 
 struct Watcher<'a> {
-    /// Those that are open, outermost first; all but the last are interrupted.
+    /// The open loops and tasks, outermost first; all but the last are interrupted.
     active: Vec<Active>,
     take: &'a mut dyn FnMut(&Period),
 }
@@ -124,7 +124,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Gives a period of the innermost.
+    /// Passes on a period of the innermost loop or task.
     fn period(
         &mut self,
         executed: Executed,
@@ -148,7 +148,7 @@ impl Watcher<'_> {
         });
     }
 
-    /// The innermost region ends: what is around it goes on.
+    /// The innermost region ends: the one around it goes on.
     fn end(&mut self, time: u64, open: &[Open]) {
         let is_inner = |active: &Active| active.depth == open.len();
         let Some(active) = self.active.last().copied().filter(is_inner) else {
@@ -191,7 +191,7 @@ impl Listener for Watcher<'_> {
                 }
             }
             Event::End { .. } => self.end(time, open),
-            // What is open then is told again.
+            // The regions that are open after the gap are reported again.
             Event::Missing(_) => self.active.clear(),
             _ => {}
         }

@@ -10,7 +10,7 @@ use crate::layout::label_parts;
 use crate::read::{ReadError, Trace};
 use crate::replay::{Event, Listener, Open, replay_merged};
 
-/// Deeper tasks count for the node of what made them, if that is of their construct.
+/// Deeper tasks count for the node of the task that made them, if that is of the same construct.
 const DEEPEST: u32 = 64;
 
 /// Tasks of one construct that were made in the same way.
@@ -34,7 +34,7 @@ pub struct Node {
     pub longest: u64,
 }
 
-/// All nodes; each stands behind its parent.
+/// All nodes; each comes after its parent.
 ///
 /// # Errors
 /// If the trace cannot be read.
@@ -47,7 +47,7 @@ pub fn tasks(trace: &Trace) -> Result<Vec<Node>, ReadError> {
 #[derive(Default)]
 struct Tree {
     nodes: Vec<Node>,
-    /// By node and region: the node of what is made there.
+    /// By node and region: the node of the tasks that are made there.
     children: HashMap<(Option<usize>, u32), usize>,
     /// Tasks that were created and not executed yet, by label.
     waiting: HashMap<u64, usize>,
@@ -139,7 +139,7 @@ impl Listener for Tree {
     }
 }
 
-/// The nodes as they are read: each behind its parent, with all below it.
+/// The nodes in the order in which they are read: each after its parent, with all nodes below it.
 fn in_order(nodes: &[Node]) -> Vec<Node> {
     let mut below: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
     let mut rest = Vec::new();

@@ -25,7 +25,7 @@ impl Times {
         sum.fold(0, u64::saturating_add)
     }
 
-    /// As many are less as are more; of two in the middle the smaller one. 0 of none.
+    /// The median; if two are in the middle, the smaller one. 0 if there are none.
     #[must_use]
     pub fn median(&self) -> u64 {
         let mut sorted = self.each.clone();
@@ -34,8 +34,8 @@ impl Times {
         sorted.get(middle).copied().unwrap_or_default()
     }
 
-    /// The sum that there would be if each were the median: by this, instances that were
-    /// interrupted once do not outrank what happens every time.
+    /// The sum that there would be if each were the median. With this sum, instances that were
+    /// interrupted once do not outrank delays that happen every time.
     #[must_use]
     pub fn typical(&self) -> u64 {
         self.median().saturating_mul(self.count())

@@ -11,9 +11,9 @@ use crate::read::{ReadError, Trace};
 use crate::record::Op;
 use crate::replay::{Event, Listener, LockEvent, Open, Role, path, replay_merged};
 
-/// Ticks from which on a thread waited for a critical or a lock: several times what an
-/// undisputed lock takes, less than the wake-up of a thread. The library's profile counts
-/// waits from here on as well.
+/// A thread that took more ticks than this to get a critical section or a lock has waited for it.
+/// That is several times what an undisputed lock takes, and less than the wake-up of a thread. The
+/// library's profile uses the same limit.
 pub const WAITED: u64 = 512;
 
 /// A thread, by the number of its path.
@@ -23,9 +23,9 @@ pub type Thread = Option<u32>;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Barrier {
-    /// What its threads waited for the last of them, each time that a team met it.
+    /// The time that its threads waited for the last of them, each time that a team met it.
     pub waits: Times,
-    /// Per thread: what the others waited for it, each time that it was the last.
+    /// Per thread: the time that the others waited for it, each time that it was the last.
     pub last: BTreeMap<Thread, Times>,
     /// The instance with the longest wait: the wait, when the last thread came, and
     /// which it was. Ticks.
@@ -35,21 +35,21 @@ pub struct Barrier {
 /// A thread that waits or holds, and the region where it does.
 pub type Where = (Thread, u32);
 
-/// Something that one thread at a time has.
+/// A critical section or lock, which one thread at a time has.
 ///
-/// A thread waited if it took more than [`WAITED`] to get it, and another thread had it
-/// meanwhile. Its wait, from asking to getting, counts with who had it when it asked, or
-/// else with who had it longest meanwhile. That is also how a profile counts.
+/// A thread waited if it took more than [`WAITED`] to get it, and another thread had it meanwhile.
+/// Its wait, from asking to getting, counts for the thread that had it when it was asked for, or
+/// else for the thread that had it longest meanwhile. A profile counts in the same way.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Resource {
     /// The waits of all threads.
     pub waits: Times,
-    /// The same by who waited, and who had it.
+    /// The same by the waiting thread and the thread that had it.
     pub pairs: BTreeMap<(Where, Where), Times>,
 }
 
-/// What identifies such a thing.
+/// The name of a critical section or lock.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Name {
     /// A critical's name, empty without one.
@@ -58,7 +58,7 @@ pub enum Name {
     Lock(u64),
 }
 
-/// What threads waited for.
+/// The waits of threads.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Waits {
@@ -68,7 +68,7 @@ pub struct Waits {
     pub resources: BTreeMap<Name, Resource>,
 }
 
-/// What threads waited for, of a whole trace.
+/// Finds the waits of threads in a whole trace.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -97,9 +97,9 @@ fn watcher(trace: &Trace) -> Watcher<'_> {
 pub struct Handover {
     /// What was handed over.
     pub name: Name,
-    /// Who gave it back, and when, in ticks.
+    /// The thread that gave it back, and when, in ticks.
     pub from: (Thread, u64),
-    /// Who got it, and when, in ticks.
+    /// The thread that got it, and when, in ticks.
     pub to: (Thread, u64),
     /// When that thread asked for it, in ticks.
     pub asked: u64,
@@ -126,7 +126,7 @@ struct Team {
     open: BTreeMap<u64, Arrivals>,
 }
 
-/// Who has come to a barrier.
+/// The threads that have come to a barrier.
 #[derive(Default)]
 struct Arrivals {
     count: u64,
@@ -134,24 +134,24 @@ struct Arrivals {
     sum: u128,
     last: u64,
     thread: Thread,
-    /// The team whose members wait at its end, by its region; of other barriers none.
+    /// For the barrier at the end of a team: the team's region. None for other barriers.
     ends: Option<u32>,
 }
 
-/// Who had something, and when, the latest last. What lies further back cannot
-/// matter but to a thread that waited through so many others.
+/// The threads that had a critical section or lock, and when, the latest last. Earlier spans can
+/// matter only to a thread that waited while so many others had it.
 #[derive(Default)]
 struct Holders {
     spans: VecDeque<(Where, u64, u64)>,
 }
 
-/// Spans that are remembered of each.
+/// The number of spans that are remembered of each.
 const REMEMBERED: usize = 1024;
 /// Not given back yet.
 const STILL: u64 = u64::MAX;
 
 impl Holders {
-    /// Who, other than this thread, had it when it was asked for, or else longest from
+    /// The thread, other than this one, that had it when it was asked for, or else longest from
     /// then on.
     fn holder(&self, thread: Thread, asked: u64, got: u64) -> Option<Where> {
         let ended = self.spans.iter().rev().filter(|span| span.2 != STILL);
@@ -175,7 +175,7 @@ struct Watcher<'a> {
     holders: HashMap<Name, Holders>,
     handovers: Vec<Handover>,
     most_handovers: usize,
-    /// Whether there were more hand-overs.
+    /// Whether there were more hand-overs than `most_handovers`.
     is_cut: bool,
 }
 
@@ -184,13 +184,12 @@ impl Watcher<'_> {
         self.kinds.get(region as usize).copied().flatten()
     }
 
-    /// Whether a thread in this phase of this region stands at a barrier; whether
-    /// that is an implicit one.
+    /// Whether the barrier is implicit, if a thread in this phase of this region is at a barrier.
     fn barrier(&self, open: &Open) -> Option<bool> {
         let is_implicit = open.phase == PseudoRegion::Ibarr;
         match self.kind(open.region)? {
             RegionKind::Barrier => Some(false),
-            // Waits for tasks, not for threads.
+            // A taskgroup waits for tasks, not for threads.
             RegionKind::Taskgroup => None,
             _ => is_implicit.then_some(true),
         }
@@ -214,7 +213,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// When the first leaves it, all have come.
+    /// The first thread leaves a barrier: all have come then.
     fn leaves(&mut self, open: &[Open], top: &Open, is_implicit: bool) {
         let Some(team) = team(open).and_then(|team| self.teams.get_mut(&team)) else {
             return;
@@ -259,7 +258,7 @@ impl Watcher<'_> {
         is_critical.then(|| Name::Critical(name().unwrap_or_default()))
     }
 
-    /// It has asked for it at `start`, and has it now.
+    /// The thread has asked for it at `start`, and has it now.
     fn gets(&mut self, name: Name, who: Where, start: u64, time: u64) {
         let waited = time.saturating_sub(start);
         let holders = self.holders.entry(name.clone()).or_default();

@@ -12,7 +12,7 @@ use crate::read::{ReadError, Trace};
 use crate::replay::{Chunk, Event, Instance, Listener, LoopInstance, Open, path, replay_merged};
 use crate::schedule::{Kind, is_static_chunk, static_member};
 
-/// Checks the loops of a trace of which nothing is missing.
+/// Checks the loops of a complete trace.
 pub(super) fn check(trace: &Trace, findings: &mut Findings) -> Result<(), ReadError> {
     let mut checker = Checker {
         trace,
@@ -33,7 +33,7 @@ struct Known {
     instance: LoopInstance,
     /// Members of the team that have met it.
     met: u32,
-    /// Iterations that were executed, as ranges from the first to behind the last.
+    /// Iterations that were executed, as ranges from the first to the one after the last.
     covered: BTreeMap<u64, u64>,
     /// Whether an iteration was in two chunks.
     is_twice: bool,
@@ -173,7 +173,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether the innermost region asks to leave a loop, or to look whether one is left.
+    /// Whether the innermost region is a `cancel` or a `cancellation point`.
     fn cancels(&self, open: &[Open]) -> bool {
         let region = open.last().and_then(|top| self.trace.region(top.region));
         region.is_some_and(|region| region.region_type.starts_with("cancel"))
@@ -191,7 +191,7 @@ impl Checker<'_> {
         self.findings.loops += 1;
         let name = || name(known.instance.instance);
         if known.is_cut {
-            // What it did not come to is nobody's fault.
+            // Iterations that were not reached for this reason are no fault.
         } else if !known.is_covered() {
             self.findings
                 .fault(|| format!("the chunks of the loop {} are not its iterations", name()));

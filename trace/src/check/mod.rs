@@ -15,7 +15,7 @@ use crate::replay::{Event, Fault, Listener, Open, Role, replay};
 /// Faults that are described one by one; of more only the number is kept.
 const DESCRIBED: usize = 20;
 
-/// What was looked at, and what is wrong.
+/// The number of things that were checked, and the faults.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Findings {
@@ -27,8 +27,8 @@ pub struct Findings {
     pub described: Vec<String>,
     /// Loop instances whose chunks were compared with the iterations.
     pub loops: u64,
-    /// Of these, those of whose chunks the specification says something, and they
-    /// were as it says.
+    /// Of these, the instances for whose chunks the specification has rules, and whose chunks
+    /// follow them.
     pub predicted: u64,
 }
 
@@ -49,14 +49,14 @@ struct Checker<'a> {
     time: u64,
     /// The last label that the stream gave, by kind of label.
     labels: [u64; 3],
-    /// By stream: the last task that it created, and the last of these that was
-    /// executed.
+    /// By stream: the last task that it created, and the last of its tasks that was executed.
     tasks: BTreeMap<u64, (u64, u64)>,
     has_loops: bool,
     is_whole: bool,
 }
 
-/// Checks a trace. Of one that is not complete (see [`Trace::state`]) only what is there.
+/// Checks a trace. If it is not complete (see [`Trace::state`]), only the events that are there
+/// are checked.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -92,7 +92,7 @@ pub fn check(trace: &Trace) -> Result<Findings, ReadError> {
     Ok(checker.findings)
 }
 
-/// Whether all events of the run are there: else nothing can be said of what is not.
+/// Whether all events of the run are there. If not, a missing event is no fault.
 fn is_whole(trace: &Trace) -> bool {
     trace.is_complete() && trace.header.dropped == 0 && trace.header.replaced == 0
 }

@@ -41,19 +41,19 @@ pub fn chrome(trace: &Trace, out: &mut dyn Write) -> Result<(), ExportError> {
     Ok(chrome.failed?)
 }
 
-/// There may be a thousand million events: objects are written piece by piece, and
-/// what is said of a region or a thread is made once.
+/// There may be a thousand million events. So objects are written piece by piece, and the text for
+/// a region or a thread is made only once.
 struct Chrome<'a> {
     trace: &'a Trace,
     out: &'a mut dyn Write,
     stream: u64,
     failed: io::Result<()>,
     is_first: bool,
-    /// By region: its name, and on what its tasks depend, as members of objects.
+    /// By region: its name and the dependences of its tasks, as members of objects.
     regions: HashMap<u32, Members>,
     /// By number of a path: the thread's name as text in JSON.
     threads: HashMap<Option<u32>, String>,
-    /// Whom the stream serves.
+    /// The threads that the stream serves.
     lane: Lane,
 }
 

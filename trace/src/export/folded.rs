@@ -1,5 +1,5 @@
-//! Folded stacks: what flame graphs are made of. The thread stands below the
-//! regions that are open; a phase is a frame of its own.
+//! Folded stacks, from which flame graphs are made. The thread is the outermost frame, below the
+//! open regions; a phase is a frame of its own.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -37,15 +37,15 @@ enum Frame {
     Region(u32, Option<&'static str>),
 }
 
-/// A stack: what it is made of but for its innermost frame, and that.
+/// A stack: the number of the stack around its innermost frame, and that frame.
 type Stack = (Option<usize>, Frame);
 
-/// Stacks beyond these are not told apart: nobody looks at so many, and a file that was
-/// changed may have them without end.
+/// The largest number of stacks that are told apart. Nobody looks at more, and a file that was
+/// changed may have any number.
 const MOST_STACKS: usize = 1 << 20;
 
-/// Regions that are deeper count for the one around them: what an event costs, and the
-/// length of a line, would grow with the depth.
+/// The largest number of frames of a stack. Deeper regions count for the one around them.
+/// Otherwise the cost of an event and the length of a line would grow with the depth.
 const MOST_FRAMES: usize = 512;
 
 /// Stacks by number, so that an event makes no text.
@@ -57,7 +57,7 @@ struct Folded<'a> {
     numbers: HashMap<Stack, usize>,
     /// Per number: the stack, and its ticks.
     all: Vec<(Stack, u64)>,
-    /// The stack since an event, and when that was.
+    /// The stack since the last event, and the time of that event.
     since: Option<(usize, u64)>,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Folded<'a> {
         let mut stack = self.number((None, Frame::Thread(path(open))))?;
         for open in regions.take(MOST_FRAMES) {
             let frame = self.frame(open);
-            // What is deeper than all that is told apart counts here.
+            // Stacks that are not told apart count for the stack around them.
             let Some(inner) = self.number((Some(stack), frame)) else {
                 break;
             };

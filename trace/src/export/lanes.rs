@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::read::{ReadError, Trace};
 use crate::replay::{Event, Listener, Open, path, replay};
 
-/// More threads than these are not named on one lane.
+/// The largest number of threads that are named on one lane.
 const NAMED: usize = 3;
 
 /// Where a program ran.
@@ -45,7 +45,7 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// Notes whose event it is: what is open around it.
+    /// Notes the thread of an event, by the regions that are open around it.
     pub fn serves(&mut self, open: &[Open]) {
         if let Some(path) = path(open)
             && !self.paths.contains(&path)

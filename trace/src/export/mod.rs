@@ -58,7 +58,7 @@ pub fn phase(open: &Open) -> Option<&'static str> {
     }
 }
 
-/// On what the tasks of a region depend, such as `inout:a[i]`; empty if on nothing.
+/// The dependences of a region's tasks, such as `inout:a[i]`; empty if there are none.
 #[must_use]
 pub fn depends_on(trace: &Trace, region: u32) -> Vec<String> {
     let region = trace.region(region);

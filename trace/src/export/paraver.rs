@@ -15,11 +15,11 @@ use crate::replay::{Event, Listener, Open, Role, Steps};
 /// The type of the events that say which region is open; its value is the
 /// region's number plus one, 0 for none.
 const REGION: u32 = 60_000_001;
-/// Of the events at the ends of chunks: the value is the number of the chunk's first
+/// The type of the events at the ends of chunks; its value is the number of the chunk's first
 /// iteration plus one.
 const CHUNK: u32 = 60_000_002;
-/// Of the first counter; the value is how much it has counted since the event of its type
-/// before.
+/// The type of the events of the first counter; its value is how much the counter has counted
+/// since the previous event of this type.
 const COUNTER: u32 = 60_000_100;
 
 /// States: Paraver's own numbers, with the colour of each.
@@ -30,9 +30,9 @@ const STATES: &[(u32, &str, &str)] = &[
     (7, "Scheduling and Fork/Join", "{255,255,0}"),
 ];
 
-/// Writes the records of all threads (`.prv`) in the order of their begins, as Paraver wants
-/// them. When a state ends is known at its end: each thread is read as far ahead as it
-/// takes.
+/// Writes the records of all threads (`.prv`) in the order of their begins, as Paraver wants them.
+/// The record of a state is complete only when the state ends. So each thread is read ahead as far
+/// as necessary.
 ///
 /// # Errors
 /// If the trace cannot be read, or the export not written.
@@ -87,7 +87,7 @@ impl Line {
     }
 }
 
-/// A thread: its records that are known whole, and the state that it is in.
+/// A thread: its complete records, and its current state.
 struct Lane<'a> {
     trace: &'a Trace,
     ready: VecDeque<Line>,
@@ -111,7 +111,7 @@ impl<'a> Lane<'a> {
         (lane, Steps::new(trace, stream))
     }
 
-    /// Reads until a record is known whole; gives its time, if there is one.
+    /// Reads until a record is complete; returns its time, if there is one.
     fn read_ahead(&mut self, steps: &mut Steps<'a>) -> Result<Option<u64>, ReadError> {
         while self.ready.is_empty() && !self.is_done {
             if !steps.step(self)? {
@@ -122,7 +122,7 @@ impl<'a> Lane<'a> {
         Ok(self.ready.front().map(|line| line.at))
     }
 
-    /// The thread goes on to this state: what it was in is known.
+    /// The thread goes on to this state, which completes the record of the state before.
     fn switch_state(&mut self, at: u64, state: u32) {
         if at > self.since {
             let (until, state) = (at, self.state);
@@ -160,7 +160,7 @@ fn state(innermost: Option<Open>) -> u32 {
 
 impl Listener for Lane<'_> {
     fn event(&mut self, time: u64, open: &[Open], event: &Event) {
-        // What began before events that are missing is known from then on.
+        // A region that began before missing events is known only from the end of the gap.
         let at = self.trace.ns(time).max(self.since);
         let now = match (event, open.split_last()) {
             (Event::End { .. }, Some((_, around))) => around,

@@ -1,7 +1,7 @@
-//! What records refer to by number: regions, paths of threads, facts.
+//! The definitions to which records refer by number: regions, paths of threads, facts.
 //!
-//! Numbers count from 0 in the order of the definitions, so none is larger than what
-//! the file has room for, whatever it says.
+//! Numbers count from 0 in the order of the definitions. So no number is larger than the file has
+//! room for, whatever it contains.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use profile::descriptor::Descriptor;
 
 use crate::layout::Definition;
 
-/// A path with more steps than this is none.
+/// A path with more steps than this is invalid.
 const LONGEST_PATH: u32 = 4096;
 
 /// What a trace defines.
@@ -18,7 +18,7 @@ pub(super) struct Definitions {
     pub(super) regions: Vec<Option<Descriptor>>,
     paths: Vec<Step>,
     pub(super) facts: BTreeMap<String, String>,
-    /// Words that are no definitions, or are behind such words.
+    /// Words that are no definitions, or come after such words.
     pub(super) unread: u64,
 }
 
@@ -32,7 +32,7 @@ struct Step {
 }
 
 impl Definitions {
-    /// Reads all that the words define, up to what makes no sense.
+    /// Reads all definitions, up to the first words that are none.
     pub(super) fn read(words: &[u64]) -> Self {
         let mut definitions = Self::default();
         let mut rest = words;
@@ -103,7 +103,7 @@ pub(crate) fn printable(text: String) -> String {
     }
 }
 
-/// Whether it is the number of the next one.
+/// Whether this is the number of the next definition.
 fn is_next(number: u32, next: usize) -> Option<()> {
     (number as usize == next).then_some(())
 }

@@ -21,8 +21,8 @@ pub(crate) use definitions::printable;
 pub use state::State;
 pub use stream::{Stream, StreamElement};
 
-/// After so many slots in a row that are none, the rest of the file is not looked at: it
-/// may be a hole of any size.
+/// After so many invalid slots in a row, the rest of the file is not looked at: it may be a hole
+/// of any size.
 const LARGEST_GAP: u64 = 1 << 12;
 
 /// Why a trace cannot be read.
@@ -50,7 +50,7 @@ pub enum ReadError {
         /// Its length.
         bytes: u64,
     },
-    /// It is something else.
+    /// The file is no trace, or one that this version cannot read.
     #[error(
         "'{}' cannot be read: {why}; give the *.romp.trace file that a program leaves which runs \
          with ROMP_TRACE=on",
@@ -211,8 +211,8 @@ impl Trace {
         self.source.bytes()
     }
 
-    /// Pages that are none: they were being written when the program was killed, or the
-    /// file was changed.
+    /// Invalid pages: they were being written when the program was killed, or the file was
+    /// changed.
     #[must_use]
     pub fn torn(&self) -> u64 {
         self.torn
@@ -261,7 +261,7 @@ impl Trace {
         self.scale
     }
 
-    /// Ticks, also parts of one as a mean has them, in nanoseconds.
+    /// Ticks in nanoseconds; fractions of a tick count, too, as in a mean.
     #[must_use]
     pub fn ns_of_parts(&self, ticks: f64) -> f64 {
         // A long span, so that the scale is not lost in whole ticks.

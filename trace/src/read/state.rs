@@ -21,7 +21,7 @@ pub enum State {
     },
     /// Parts of the file are not as they were written.
     Damaged {
-        /// Pages that are no pages.
+        /// Invalid pages.
         pages: u64,
         /// Words that define nothing.
         words: u64,

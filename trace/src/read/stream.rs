@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use super::{Page, ReadError, Trace};
 use crate::record::{Op, Record};
 
-/// What a stream is made of.
+/// An element of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamElement {
     /// A page begins: how many events are missing before it (at least one if

@@ -47,9 +47,9 @@ pub struct Open {
     pub label: u64,
     /// Of a base or a member: the number of the thread's path.
     pub path: Option<u32>,
-    /// The path of the thread that it is open on: its own, or that of what is around it.
+    /// The path of the thread on which it is open: its own, or that of the region around it.
     pub thread: Option<u32>,
-    /// Of a loop whose iterations are traced.
+    /// Of a loop whose iterations are traced: its current chunk.
     pub chunk: Option<OpenChunk>,
 }
 
@@ -96,8 +96,8 @@ impl Chunk {
     }
 }
 
-/// What happens on a thread. The region that is meant is the innermost one that
-/// is open; when it opens it is open already, when it closes still.
+/// An event on a thread. It is about the innermost open region. A region is already open when its
+/// begin is reported, and still open when its end is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A region opens. Of a member: when its team was forked.
@@ -139,12 +139,12 @@ pub enum Event {
     Missing(u64),
 }
 
-/// What became of a call of a lock routine. Its region is not on the stack.
+/// The outcome of a call of a lock routine. Its region is not on the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockEvent {
     /// What happened.
     pub op: Op,
-    /// The call that set it, or that is meant.
+    /// The region of the call that set the lock, or of the call that the event is about.
     pub region: u32,
     /// When that call began, in ticks; 0 of an unset.
     pub start: u64,
@@ -213,7 +213,7 @@ pub enum Fault {
     },
     /// It ends a region, and none is open.
     NothingOpen,
-    /// It lies before the begin of what it ends.
+    /// It lies before the begin of the region or phase that it ends.
     BeforeBegin,
     /// The page says that other regions are open than were.
     OtherContext,

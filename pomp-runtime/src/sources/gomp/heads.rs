@@ -1,7 +1,7 @@
-//! Loops with a static schedule, which GCC's compilers spread without the runtime. At the
-//! head of such a loop the program asks for the number of threads and then for the number
-//! of this thread. The user's code may ask the same: which of both it was is decided with
-//! the source, when the program has ended.
+//! Loops with a static schedule, whose iterations GCC's compilers share out without the runtime.
+//! At the head of such a loop the program asks for the number of threads and then for the number
+//! of this thread. The user's code may make the same two calls. Which of the two it was is decided
+//! from the source when the program has ended.
 
 use std::cell::Cell;
 
@@ -23,11 +23,11 @@ type Ask = unsafe extern "C-unwind" fn() -> usize;
 const NEAR: usize = 48;
 
 thread_local! {
-    /// Where this thread asked last how many threads there are.
+    /// Where this thread last asked for the number of threads.
     static ASKED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// How many threads there are.
+/// Returns the number of threads.
 ///
 /// # Safety
 /// Only for the stubs: `caller` is where the call returns to.
@@ -50,7 +50,7 @@ pub unsafe extern "C-unwind" fn head_begins<E: Entry>(
     }
 }
 
-/// Who this thread is.
+/// Returns the number of this thread.
 ///
 /// # Safety
 /// As for [`head_begins`].
@@ -86,8 +86,8 @@ pub unsafe extern "C-unwind" fn head_ends<E: Entry>(
     result
 }
 
-/// Whether the thread is in its part of a parallel region, and in nothing inside it that
-/// no loop may stand in.
+/// Whether the thread is in its part of a parallel region, and in no construct inside it that
+/// cannot contain a loop.
 fn is_in_team(thread: &'static Thread) -> bool {
     let mut frame = thread.top();
     while let Some(open) = frame {
@@ -105,13 +105,13 @@ fn is_in_team(thread: &'static Thread) -> bool {
     false
 }
 
-/// Whether a region is a loop that was met here.
+/// Whether a region is a loop that was found by these calls.
 pub(super) fn is_head(region: &'static Region) -> bool {
     region.kind == RegionKind::Loop && region.descriptor.schedule.is_some()
 }
 
-/// The loop on top is over, if there is one: nothing tells where it ends, but that what
-/// follows cannot stand in it.
+/// Ends the loop on top of the stack, if there is one. No call marks the end of such a loop. It is
+/// over when something comes that cannot be inside the loop.
 pub(super) fn leave_loop(thread: &'static Thread) {
     let region = top_of(thread, RegionKind::Loop).filter(|region| is_head(region));
     if let Some(region) = region

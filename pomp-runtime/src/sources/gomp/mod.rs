@@ -1,5 +1,5 @@
-//! GCC's runtime, for programs that were not built with us: its entry points, as a
-//! library that is loaded before it defines them (`pomp-run`, which `romp run` loads).
+//! GCC's runtime, for programs that were not built with Romp: the runtime's entry points, in a
+//! library that is loaded before the runtime (`pomp-run`, which `romp run` loads).
 //!
 //! ```text
 //! table     a row an entry: its name, its shape, its events
@@ -13,9 +13,9 @@
 //! runtime   the runtimes in this process, and which of them a module calls
 //! ```
 //!
-//! Each entry calls the function of the runtime that the caller would have called
-//! without us, exactly once, with the same words, and gives what that gives. Entries
-//! without events (`GOMP_loop_dynamic_next`, ...) have no row: they are not ours.
+//! Each entry calls, exactly once and with the same words, the runtime's function that the caller
+//! would have called without Romp, and returns its result. Entries without events
+//! (`GOMP_loop_dynamic_next`, ...) have no row: they are not replaced.
 
 mod heads;
 mod locks;

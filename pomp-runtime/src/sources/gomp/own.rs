@@ -1,10 +1,10 @@
-//! Return addresses that lie in our own code. A compiler makes a jump of the last call in
-//! the body of a construct, and that call then returns to where we called the body.
+//! Return addresses that lie in our own code. A compiler may turn the last call in the body of a
+//! construct into a jump. The called function then returns to the place where we called the body.
 
 use std::cell::Cell;
 
 unsafe extern "C" {
-    /// Begin and end of the library's code, by the linker.
+    /// Begin and end of the library's code, as defined by the linker.
     static __ehdr_start: u8;
     static etext: u8;
 }
@@ -26,13 +26,14 @@ pub(super) fn body() -> usize {
     BODY.get()
 }
 
-/// This thread executes a body from now on. Gives the one around it, to be set again.
+/// Notes that this thread executes a body from now on. Returns the body around it, to be set again
+/// later.
 #[inline(always)]
 pub(in crate::sources) fn enter(body: usize) -> usize {
     BODY.replace(body)
 }
 
-/// The body is over.
+/// Notes that the body is over.
 #[inline(always)]
 pub(in crate::sources) fn leave(around: usize) {
     BODY.set(around);

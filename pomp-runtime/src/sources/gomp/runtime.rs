@@ -1,11 +1,11 @@
 //! The OpenMP runtimes in this process, and which of them a module calls.
 //!
-//! A module calls what the dynamic linker would have found for it without us: what the
-//! program and the libraries that it was started with show, or else what the module
-//! itself asked to be loaded: a library that was loaded for a plugin alone is found by
-//! nobody else. All functions of a runtime are looked up when its first caller is met,
-//! so that later none of its threads waits for a library that is being loaded, whose
-//! constructors may wait for them.
+//! A module calls the runtime that the dynamic linker would have found for it without Romp. The
+//! linker looks first in the program and the libraries that it was started with, and then in the
+//! libraries that the module itself asked for: no other module finds a library that was loaded for
+//! a plugin alone. All functions of a runtime are looked up when its first caller is met. So none
+//! of its threads waits later for a library that is being loaded, whose constructors may in turn
+//! wait for these threads.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_int, c_void};
@@ -32,15 +32,15 @@ type Ask = extern "C" fn() -> c_int;
 pub(super) struct Runtime {
     path: PathBuf,
     base: usize,
-    /// Addresses by the numbers of the table; 0 for what it lacks.
+    /// Addresses of its functions, by their numbers in the table; 0 for a function that it lacks.
     functions: Vec<usize>,
     thread_num: Ask,
     num_threads: Ask,
     level: Ask,
     team_size: extern "C" fn(c_int) -> c_int,
-    /// Whether it tells of its events itself, so that nothing is measured here.
+    /// Whether it reports its events itself, so that nothing is measured here.
     tells: bool,
-    /// Most members that a team of it had.
+    /// The number of members of its largest team.
     widest: AtomicU32,
 }
 
@@ -69,20 +69,20 @@ impl Runtime {
     }
 }
 
-/// The runtime that was met first: what is asked apart from calls is asked of it.
+/// The runtime that was met first. Questions that do not come from a call go to it (`asked`).
 static FIRST: SharedRef<Runtime> = SharedRef::none();
 
 #[derive(Default)]
 struct Book {
     runtimes: Vec<&'static Runtime>,
-    /// By the place of the module that calls.
+    /// By the address at which the calling module is loaded.
     callers: BTreeMap<usize, &'static Runtime>,
     unloaded: u64,
 }
 
 static BOOK: Mutex<Option<Book>> = Mutex::new(None);
 
-/// The runtime that a module calls which lies there.
+/// The runtime that a module calls; `base` is the address at which the module is loaded.
 pub(super) fn of_module(path: &Path, base: usize) -> Option<&'static Runtime> {
     let unloaded = modules::unloaded();
     let known = {
@@ -97,7 +97,7 @@ pub(super) fn of_module(path: &Path, base: usize) -> Option<&'static Runtime> {
     if known.is_some() {
         return known;
     }
-    // Not with the book locked: whoever loads a library may wait for it.
+    // The book must not be locked here: a thread that loads a library may wait for it.
     let (path, at) = called_by(path)?;
     let mut guard = lock(&BOOK);
     let book = guard.get_or_insert_default();
@@ -121,7 +121,7 @@ pub(super) fn of_module(path: &Path, base: usize) -> Option<&'static Runtime> {
 /// A routine that every runtime has, and that is not ours.
 const ROUTINE: &CStr = c"omp_get_thread_num";
 
-/// File and place of the runtime that a module calls.
+/// The file of the runtime that a module calls, and the address at which it is loaded.
 fn called_by(path: &Path) -> Option<(PathBuf, usize)> {
     // SAFETY: the names are C strings, and the handle is one of the loader's.
     let found = unsafe {
@@ -134,11 +134,11 @@ fn called_by(path: &Path) -> Option<(PathBuf, usize)> {
     (!found.is_null()).then(|| modules::of(found.addr()))?
 }
 
-/// What the loader calls a file that it has loaded.
+/// The loader's handle for a file that it has loaded.
 fn loaded(path: &Path) -> Option<*mut c_void> {
     let path = CString::new(path.as_os_str().as_bytes()).ok()?;
-    // SAFETY: the path is a C string. Nothing is loaded that was not; a library that
-    // serves the program is never unloaded from then on, since we keep its functions.
+    // SAFETY: the path is a C string. The call loads nothing new. A library that serves the
+    // program is never unloaded from then on, since we keep its functions.
     let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
     (!handle.is_null()).then_some(handle)
 }
@@ -150,7 +150,7 @@ impl Runtime {
         let address = |name: &CStr| unsafe { libc::dlsym(handle, name.as_ptr()) };
         let ask = |name: &CStr| -> Option<Ask> {
             let found = address(name);
-            // SAFETY: runtimes define routines of these names so.
+            // SAFETY: runtimes define routines of these names with this type.
             (!found.is_null()).then(|| unsafe { std::mem::transmute::<*mut c_void, Ask>(found) })
         };
         Some(Self {
@@ -174,7 +174,7 @@ impl Runtime {
     }
 }
 
-/// Says of the run which runtimes were met, and what of them cannot be seen.
+/// Adds to the run which runtimes were met, and which of their constructs cannot be seen.
 fn describe(run: &mut Run) {
     let guard = lock(&BOOK);
     let runtimes = guard.iter().flat_map(|book| &book.runtimes);
@@ -184,7 +184,7 @@ fn describe(run: &mut Run) {
     }
 }
 
-/// What is asked of the runtime that was met first, where no call is at hand.
+/// Questions to the runtime that was met first, for code that has no call at hand.
 pub mod asked {
     use super::{AtomicPtr, FIRST, ROUTINE, c_int, c_void, dynamic};
 

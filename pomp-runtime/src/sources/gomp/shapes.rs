@@ -1,4 +1,4 @@
-//! What is done around the runtime's function.
+//! The shapes of entries: what is done around the call of the runtime's function.
 
 use std::cell::Cell;
 
@@ -42,8 +42,8 @@ pub unsafe extern "C-unwind" fn around<E: Entry>(
     result
 }
 
-/// How many words of the stack are handed on. What a call has less of them is its caller's
-/// own, and of no use to anybody.
+/// The words of the stack that are handed on. If a call has fewer argument words, the rest belong
+/// to its caller, and the runtime's function does not use them.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Words([usize; 18]);
@@ -76,7 +76,7 @@ pub unsafe extern "C-unwind" fn around_many<E: Entry>(
     result
 }
 
-/// The start of sections and the way to the next: what they give is a section, or 0.
+/// Entries that start sections or go on to the next one. Their result is a section, or 0.
 ///
 /// # Safety
 /// As for [`around`].
@@ -104,7 +104,7 @@ pub unsafe extern "C-unwind" fn sections<E: Entry>(
     });
     // SAFETY: as above.
     let result = unsafe { function(a, b, c, d, e, f, more) };
-    // What is given is a number of 32 bits.
+    // The result is a number of 32 bits.
     if result as u32 != 0 {
         tell::<E>(call, |thread, region| {
             report(Event::SectionBegin, thread, region)
@@ -113,7 +113,7 @@ pub unsafe extern "C-unwind" fn sections<E: Entry>(
     result
 }
 
-/// The start of a single construct: who executes it is told by what it gives.
+/// Entries that start a single construct. Their result says whether this thread executes it.
 ///
 /// # Safety
 /// As for [`around`].
@@ -135,7 +135,8 @@ pub unsafe extern "C-unwind" fn single<E: Entry>(
     // SAFETY: as above.
     let result = unsafe { function(a, b, c, d, e, f) };
     let copies = E::NUMBER == <super::entries::GOMP_single_copy_start as Row>::NUMBER;
-    // Where values are copied the others get them; else a truth value is given.
+    // If values are copied, the result is their address for the threads that get them, and 0 for
+    // the thread that executes. Otherwise the result is a truth value.
     let executes = match copies {
         true => result == 0,
         false => result as u8 != 0,
@@ -157,7 +158,7 @@ thread_local! {
     static PASSED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// By what a call is known.
+/// The address by which a call is known.
 #[inline(always)]
 fn place<E: Row>(body: usize, caller: usize) -> usize {
     match E::OF {
@@ -166,7 +167,7 @@ fn place<E: Row>(body: usize, caller: usize) -> usize {
     }
 }
 
-/// Reports what the row says for before the call.
+/// Reports the events of the row from before the call.
 #[inline(always)]
 pub(super) fn before<E: Row>(call: Call) {
     tell::<E>(call, |thread, region| {
@@ -184,7 +185,7 @@ pub(super) fn before<E: Row>(call: Call) {
     });
 }
 
-/// Reports what is to be said behind the call.
+/// Reports the events after the call.
 #[inline(always)]
 pub(super) fn after<E: Row>(
     call: Call,
@@ -205,7 +206,7 @@ pub(super) fn after<E: Row>(
     });
 }
 
-/// Does something for the region of a row's events.
+/// Runs `action` for the region of a row's events.
 #[inline(always)]
 pub(super) fn tell<E: Row>(
     call: Call,
@@ -223,8 +224,8 @@ pub(super) fn tell<E: Row>(
     );
 }
 
-/// The innermost region of a kind that is open in the member's part, or the one that is
-/// combined with the parallel region.
+/// The innermost open region of a kind in the member's part, or the parallel region if it is
+/// combined with that kind.
 fn open(thread: &'static Thread, kind: RegionKind) -> Option<&'static Region> {
     let mut frame = thread.top();
     while let Some(open) = frame {
@@ -256,8 +257,8 @@ impl Of {
     }
 }
 
-/// Whether an entry may stand behind a single construct that is still open: nothing tells
-/// where one ends, but that what follows cannot stand in it.
+/// Whether an entry ends a single construct that is still open. No call marks the end of a single
+/// construct. It is over when something comes that cannot be inside it.
 const fn ends_single(of: Of) -> bool {
     match of {
         Of::Call(name) => matches!(
@@ -268,12 +269,13 @@ const fn ends_single(of: Of) -> bool {
     }
 }
 
-/// How long nothing is done by a thread that goes from a single construct that it does not
-/// execute to the barrier at its end, in ticks: what is longer is work behind it.
+/// The longest time, in ticks, that a thread without work takes from a single construct that it
+/// does not execute to the barrier at its end. If the time is longer, the thread has worked after
+/// the construct.
 const AT_ONCE: u64 = 2_000;
 
-/// Whether the barrier that this thread comes to is that at the end of the single construct
-/// on top.
+/// Whether the barrier that this thread comes to is the one at the end of the single construct on
+/// top.
 fn waits_at_its_end(thread: &'static Thread) -> bool {
     let Some(top) = thread.top() else {
         return false;
@@ -291,8 +293,8 @@ fn begin_barrier_of_single(thread: &'static Thread) {
     report(Event::ImplicitBarrierEnter, thread, single);
 }
 
-/// Ends the single construct on top, if there is one: for who does not execute it, when it
-/// was passed.
+/// Ends the single construct on top, if there is one. For a thread that does not execute it, the
+/// construct ended when the thread passed it.
 pub(super) fn leave_single(thread: &'static Thread) {
     let Some((top, single)) = thread.top().zip(top_of(thread, RegionKind::Single)) else {
         return;

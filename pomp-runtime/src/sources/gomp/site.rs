@@ -1,7 +1,7 @@
-//! What is known of a call by where it stands, found without a lock.
+//! What is known of a call by its place, found without a lock.
 //!
-//! The place is where the call returns to; of a call that passes the body of a
-//! construct it is that body, which is of one construct for certain.
+//! The place is the address to which the call returns. If a call passes the body of a construct,
+//! the place is that body, since a body certainly belongs to one construct.
 
 use std::ffi::CStr;
 use std::sync::Mutex;
@@ -31,7 +31,7 @@ struct Site {
     body: SharedRef<TaskFunction>,
 }
 
-/// What a call needs.
+/// The data that a call needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     /// The runtime's function.
@@ -39,7 +39,7 @@ pub(super) struct Call {
     /// Nothing is measured without: its runtime tells of it, or memory was short.
     pub(super) runtime: Option<&'static Runtime>,
     pub(super) region: Option<&'static Region>,
-    /// What is run instead of the body of a task.
+    /// The function that is run instead of the body of a task.
     pub(super) body: Option<&'static TaskFunction>,
 }
 
@@ -55,11 +55,11 @@ impl by_address::Known for Site {
 
 static TABLE: Table<Site> = Table::none();
 
-/// By address and entry.
+/// The known calls, by address and entry.
 static BOOK: Mutex<Book<(usize, usize), Site>> = Mutex::new(Book::new());
 
-/// What the body of a construct calls as its last act may return to where we called the
-/// body. Then the call is known by the body.
+/// Returns the place by which a call is known. The last call in the body of a construct may return
+/// to where we called the body. Such a call is known by the body.
 #[inline(always)]
 pub(super) fn of_caller(caller: usize) -> usize {
     match super::own::holds(caller) {
@@ -68,8 +68,7 @@ pub(super) fn of_caller(caller: usize) -> usize {
     }
 }
 
-/// What is known of the call of an entry, at an address; `word` is the first that is
-/// passed.
+/// What is known of the call of an entry, at an address; `word` is the first argument.
 #[inline(always)]
 pub(super) fn of<E: Row>(address: usize, word: usize) -> Call {
     match TABLE.find(address, |site| site.entry == E::NUMBER) {
@@ -78,10 +77,10 @@ pub(super) fn of<E: Row>(address: usize, word: usize) -> Call {
     }
 }
 
-/// Of the numbers of entries whose calls are of no region.
+/// A flag in the numbers of entries whose calls belong to no region.
 const UNPLACED: usize = 1 << 16;
 
-/// The runtime's function for a call that is of no region.
+/// The runtime's function for a call that belongs to no region.
 #[inline(always)]
 pub(super) fn function<E: Row>(address: usize) -> usize {
     match TABLE.find(address, |site| site.entry == E::NUMBER | UNPLACED) {
@@ -123,8 +122,8 @@ fn read(entry: usize, name: &'static CStr, of: Of, address: usize, word: usize) 
             region: None,
             body: None,
         };
-        // What a runtime tells of itself is not told twice; of a lock it would give our own
-        // place as that of the call.
+        // Events that the runtime reports itself are not reported twice. Locks are an exception:
+        // for a lock the runtime would report a place in this library as the place of the call.
         if place.is_none() {
             return call;
         }
@@ -133,7 +132,7 @@ fn read(entry: usize, name: &'static CStr, of: Of, address: usize, word: usize) 
             return call;
         }
         let _new = region::new();
-        // Behind the call may stand the next line, or another function.
+        // The return address may be that of the next line, or of another function.
         let offset = match of {
             Of::Body(_) => address,
             _ if address == super::own::body() => address,
@@ -180,15 +179,15 @@ fn is_task(of: Of) -> bool {
     matches!(of, Of::Body("task" | "taskloop"))
 }
 
-/// The routine of a lock; what stands for the name of a critical section; which way of
-/// `ordered` it is.
+/// The routine of a lock, a stand-in for the name of a critical section, or the kind of an
+/// `ordered` directive.
 fn own_name(of: Of, name: &CStr, word: usize) -> Option<String> {
     match of {
         Of::Call("lock") => {
             let name = name.to_string_lossy();
             Some(name.trim_end_matches('_').to_owned())
         }
-        // Nothing else tells the directives apart that stand alone.
+        // Nothing else distinguishes the standalone directives.
         Of::Call("ordered") => match name.to_bytes() {
             name if name.ends_with(b"_wait") => Some("sink".to_owned()),
             name if name.ends_with(b"_post") => Some("source".to_owned()),
@@ -206,7 +205,7 @@ fn own_name(of: Of, name: &CStr, word: usize) -> Option<String> {
     }
 }
 
-/// Keeps what was found out. Without memory it is found out again.
+/// Keeps a call that was looked up. Without memory, the next call is looked up again.
 fn enter(entry: usize, address: usize, call: Call) {
     let mut book = lock(&BOOK);
     book.forget_unloaded(&TABLE);
@@ -228,7 +227,7 @@ fn enter(entry: usize, address: usize, call: Call) {
     book.enter((address, entry), site, &TABLE);
 }
 
-/// As the dynamic linker ends a program that calls a function which is nowhere.
+/// Ends the program as the dynamic linker does if a called function is defined nowhere.
 #[cold]
 fn cannot_call(name: &CStr) -> ! {
     let name = name.to_string_lossy();

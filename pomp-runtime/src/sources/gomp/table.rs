@@ -1,7 +1,7 @@
 //! The entry points, as one table.
 //!
-//! A row has the name, the shape, of which region the events are, and the events
-//! before and behind the call. To measure another entry, add a row.
+//! A row has the name of the entry, its shape, the region to which its events belong, and the
+//! events before and after the call. To measure another entry, add a row.
 
 use std::ffi::CStr;
 
@@ -12,22 +12,23 @@ use crate::measure::region::Region;
 use crate::measure::thread::Thread;
 use profile::event::Event;
 
-/// Of which region the events of an entry are.
+/// The region to which the events of an entry belong.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Of {
-    /// One of this type, which is known by the place of the call.
+    /// A region of this type, which is known by the place of the call.
     Call(&'static str),
-    /// One of this type, which is known by the function that is passed: the body.
+    /// A region of this type, which is known by the body: the function that is passed.
     Body(&'static str),
-    /// A critical section, which is known by the place, and named by the word that is passed.
+    /// A critical section, which is known by the place of the call, and named by the word that is
+    /// passed.
     Named,
-    /// A loop that its schedule spreads without the runtime, known by the place.
+    /// A loop whose iterations are shared out without the runtime, known by the place of the call.
     Head,
-    /// The innermost that is open of this kind.
+    /// The innermost open region of this kind.
     Open(RegionKind),
 }
 
-/// What a row says.
+/// The contents of a row.
 pub trait Entry: row::Row {}
 
 impl<R: row::Row> Entry for R {}
@@ -35,19 +36,19 @@ impl<R: row::Row> Entry for R {}
 pub(super) mod row {
     use super::{CStr, Of, Region, Thread};
 
-    /// What a row says, for this folder alone.
+    /// The contents of a row, for this folder alone.
     pub trait Row {
         /// Its number in the table.
         const NUMBER: usize;
         /// Its name.
         const NAME: &'static CStr;
-        /// Of which region its events are.
+        /// The region to which its events belong.
         #[allow(private_interfaces)]
         const OF: Of;
         /// Reports the events before the call.
         #[allow(private_interfaces)]
         fn before(thread: &'static Thread, region: &'static Region);
-        /// Reports the events behind it.
+        /// Reports the events after the call.
         #[allow(private_interfaces)]
         fn after(thread: &'static Thread, region: &'static Region);
     }

@@ -1,5 +1,6 @@
-//! Entries that make a team. The runtime gets a function of ours for its members, and as
-//! their data a record on the stack of who forks, which ties them to the fork.
+//! Entries that make a team. The runtime gets a function of ours for the team's members, and as
+//! their data a record on the stack of the thread that forks. The record connects the members with
+//! the fork.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -21,7 +22,7 @@ type Eight =
     unsafe extern "C-unwind" fn(usize, usize, usize, usize, usize, usize, usize, usize) -> usize;
 type Report = fn(&'static Thread, &'static Region);
 
-/// What the members of a team get.
+/// The data that the members of a team get.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Launch {
@@ -97,8 +98,8 @@ fn fork<E: Row>(call: Call, body: usize, data: usize) -> Option<Launch> {
     })
 }
 
-/// Only where a team starts at once: one that forks from the body of a single construct
-/// is in it.
+/// Ends a single construct that this thread does not execute. A team that is forked from the body
+/// of a single construct is inside it, so that construct stays open.
 fn leave_single_that_is_passed(thread: &'static Thread) {
     use profile::region_kind::{PseudoRegion, RegionKind};
     let is_passed = thread.top().is_some_and(|top| {
@@ -120,9 +121,9 @@ fn join(region: &'static Region) {
     );
 }
 
-/// What a member runs.
+/// The function that a member runs.
 unsafe extern "C-unwind" fn member(launch: *mut c_void) {
-    // SAFETY: who forks passes such a record, which is there until the team is gone.
+    // SAFETY: the thread that forks passes such a record, which exists until the team is gone.
     let launch = unsafe { *launch.cast::<Launch>() };
     begin(launch);
     let around = own::enter(launch.body);
@@ -163,7 +164,7 @@ fn end(launch: Launch) {
 
 /// A record that outlives the call that made it.
 struct Started {
-    /// None of a team that is not measured.
+    /// None if the team is not measured.
     launch: Option<Launch>,
     below: *mut Started,
 }
@@ -210,7 +211,7 @@ pub unsafe extern "C-unwind" fn parallel_start<E: Entry>(
     result
 }
 
-/// The end of what `parallel_start` began.
+/// Ends a team that `parallel_start` began.
 ///
 /// # Safety
 /// As for [`parallel`].

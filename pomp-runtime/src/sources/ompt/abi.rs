@@ -1,8 +1,8 @@
-//! What OpenMP says of its interface for tools (version 5.2, chapter 19).
+//! The parts of OpenMP's interface for tools that are used here (version 5.2, chapter 19).
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-/// What a tool keeps for a parallel region, task or thread.
+/// The tool's data for a parallel region, task or thread.
 pub(super) type Data = *mut u64;
 
 /// Looks up a function of the runtime.
@@ -47,7 +47,7 @@ pub(super) mod sync {
     pub(in crate::sources::ompt) const IMPLICIT_PARALLEL: c_int = 9;
 }
 
-/// Kinds of what is acquired.
+/// Kinds of mutual exclusion.
 pub(super) mod mutex {
     use super::c_int;
 
@@ -56,7 +56,7 @@ pub(super) mod mutex {
     pub(in crate::sources::ompt) const ORDERED: c_int = 7;
 }
 
-/// Kinds of work that is shared.
+/// Kinds of worksharing.
 pub(super) mod work {
     use super::c_int;
 
@@ -68,27 +68,27 @@ pub(super) mod work {
     pub(in crate::sources::ompt) const DISTRIBUTE: c_int = 6;
     pub(in crate::sources::ompt) const TASKLOOP: c_int = 7;
     pub(in crate::sources::ompt) const SCOPE: c_int = 8;
-    /// Loops by their schedules.
+    /// Loops, one number for each schedule.
     pub(in crate::sources::ompt) const FIRST_SCHEDULE: c_int = 10;
     pub(in crate::sources::ompt) const LAST_SCHEDULE: c_int = 13;
 }
 
-/// Of a task: it is the initial one, or an explicit one, or untied.
+/// Flags of a task: it is the initial one, an explicit one, or untied.
 pub(super) const INITIAL_TASK: c_int = 1;
 pub(super) const EXPLICIT_TASK: c_int = 4;
 pub(super) const UNTIED_TASK: c_int = 0x1000_0000;
 
-/// Of a parallel region: its threads are initial threads of teams.
+/// Flag of a parallel region: its threads are the initial threads of teams.
 pub(super) const LEAGUE: c_int = 0x4000_0000;
 
-/// Of a task that another takes the place of: it is complete, or was cancelled.
+/// Status of a task when another takes its place: it is complete, or was cancelled.
 pub(super) const COMPLETE: c_int = 1;
 pub(super) const CANCELLED: c_int = 3;
 
-/// Of `cancel`: this thread asked for it.
+/// Flag of `cancel`: this thread asked for the cancellation.
 pub(super) const ACTIVATED: c_int = 0x10;
 
-/// What a tool gives the runtime that asks for one.
+/// The record that a tool gives to the runtime.
 #[derive(Debug)]
 #[repr(C)]
 pub struct StartResult {

@@ -1,6 +1,6 @@
-//! A call of the runtime becomes an event. What it tells of the end of a worksharing
-//! construct comes before the barrier there, and so the end is put off until the thread's
-//! next event, which shows whether there is one (`tell`).
+//! Turns the runtime's callbacks into events. The runtime reports the end of a worksharing
+//! construct before the barrier at that end. So the end is put off until the thread's next event,
+//! which shows whether there is a barrier (`tell`).
 
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,7 +19,7 @@ use crate::measure::team::Team;
 use crate::measure::thread::Thread;
 use profile::event::Event;
 
-/// A function that is called, as a number that fits any.
+/// A callback, as an address that fits every type of callback.
 #[derive(Clone, Copy)]
 pub(super) struct Function(*const ());
 
@@ -34,7 +34,7 @@ impl std::ops::Deref for Function {
     }
 }
 
-/// What is called for which event.
+/// The callbacks, by event.
 pub(super) static CALLBACKS: &[(c_int, Function)] = &[
     (event::PARALLEL_BEGIN, Function(parallel_begin as *const ())),
     (event::PARALLEL_END, Function(parallel_end as *const ())),
@@ -61,7 +61,7 @@ pub(super) static CALLBACKS: &[(c_int, Function)] = &[
     (event::CANCEL, Function(cancel as *const ())),
 ];
 
-/// Events of what one thread has at a time.
+/// The events of mutual exclusion.
 pub(super) const MUTEX: &[c_int] = &[
     event::MUTEX_ACQUIRE,
     event::MUTEX_ACQUIRED,
@@ -208,7 +208,7 @@ unsafe extern "C" fn sync_region(
     }
 }
 
-/// The barrier behind the parts of all members.
+/// The barrier after the parts of all members.
 fn end_of_parallel(begins: bool, task: Data) {
     // SAFETY: the runtime gives the place that we filled, or none.
     let is_member = unsafe { task.as_mut() }.is_some_and(|task| std::mem::take(task) == MEMBER);
@@ -217,8 +217,8 @@ fn end_of_parallel(begins: bool, task: Data) {
     }
 }
 
-/// The barrier at the end of the construct whose end was put off. Tasks may be executed
-/// while it lasts, so that what it is of is on the stack only.
+/// The barrier at the end of the construct whose end was put off. Tasks may be executed during the
+/// barrier. So when the barrier ends, only the stack tells to which construct it belongs.
 fn end_of_workshare(begins: bool) {
     if begins {
         if let Some(PutOff { region, .. }) = PUT_OFF.take() {
@@ -365,7 +365,7 @@ unsafe extern "C" fn mutex_acquire(
         ),
         mutex::ORDERED => tell_at("ordered", address, &[Event::OrderedEnter]),
         mutex::ATOMIC => tell_at("atomic", address, &[Event::AtomicEnter]),
-        // Calls of lock routines come by their names.
+        // Calls of lock routines are seen under the routines' own names.
         _ => {}
     }
 }

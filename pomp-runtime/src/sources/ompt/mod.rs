@@ -1,5 +1,5 @@
-//! OMPT, OpenMP's interface for tools, for programs that were not built with us: LLVM's
-//! runtime and its kin tell of their events themselves.
+//! OMPT, OpenMP's interface for tools, for programs that were not built with Romp: LLVM's runtime
+//! and its kin report their events themselves.
 //!
 //! ```text
 //! abi        what the interface says: numbers, records, who is called with what

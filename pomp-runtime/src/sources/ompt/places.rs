@@ -1,12 +1,12 @@
 //! Regions by where the runtime was called from, found without a lock.
 //!
-//! What the body of a region calls as its last act returns into the runtime, which called the
-//! body. Such a call is known by that region: its place is one byte behind the region's, where
-//! no call is.
+//! A call that is the last act of a region's body may return into the runtime, which called the
+//! body. Such a call is known by that region: its place is one byte after the region's place,
+//! where there is no call.
 //!
 //! LLVM's runtime sometimes gives no address: a thread that leaves a critical section clears the
-//! address that the runtime keeps for the first thread. A worksharing construct that the first
-//! thread enters then is a region whose place is unknown.
+//! address that the runtime keeps for the first thread. If the first thread then enters a
+//! worksharing construct, the place of its region is unknown.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -37,7 +37,7 @@ pub(super) fn runtimes() -> Vec<PathBuf> {
     runtimes.iter().map(|(path, _)| path.clone()).collect()
 }
 
-/// Whether what lies there is a runtime that calls us.
+/// Whether the module at this address is a runtime that calls us.
 fn is_runtime(base: usize) -> bool {
     lock(&RUNTIMES).iter().any(|(_, known)| *known == base)
 }
@@ -45,8 +45,8 @@ fn is_runtime(base: usize) -> bool {
 /// The file of a region whose place is unknown.
 const UNKNOWN: &str = "(unknown place)";
 
-/// What is measured there: type of the region, and of a critical section what the runtime
-/// calls its name.
+/// What is measured at a place: the type of the region, and for a critical section the number by
+/// which the runtime knows it.
 pub(super) type What = (&'static str, u64);
 
 #[derive(Debug)]
@@ -80,8 +80,8 @@ enum Caller {
     Unknown,
 }
 
-/// The region of a construct whose call of the runtime returns to an address; none
-/// without one.
+/// The region of a construct whose call of the runtime returns to an address; none if there is no
+/// address.
 #[inline(always)]
 pub(super) fn region(what: What, address: usize) -> Option<&'static Region> {
     match address {
@@ -90,8 +90,8 @@ pub(super) fn region(what: What, address: usize) -> Option<&'static Region> {
     }
 }
 
-/// The region of a construct whose call of the runtime returns to an address; without one,
-/// the region of an unknown place.
+/// The region of a construct whose call of the runtime returns to an address; if there is no
+/// address, the region of an unknown place.
 #[inline(always)]
 pub(super) fn region_or_unknown(what: What, address: usize) -> Option<&'static Region> {
     let place = find(what, address)?;
@@ -118,7 +118,7 @@ fn find(what: What, address: usize) -> Option<&'static CodePlace> {
             Some((_, base)) if is_runtime(base) => Some(Caller::Runtime),
             Some((module, base)) => Some(Caller::Program(Code {
                 module: module.to_string_lossy().into_owned(),
-                // Behind the call may stand the next line.
+                // The return address may be that of the next line.
                 offset: address.wrapping_sub(base + 1) as u64,
                 symbol: None,
             })),
@@ -126,7 +126,7 @@ fn find(what: What, address: usize) -> Option<&'static CodePlace> {
     }
 }
 
-/// The region of what the body that this thread executes calls as its last act.
+/// The region of the call that is the last act of the body that this thread executes.
 #[cold]
 #[inline(never)]
 fn last_act(what: What) -> Option<&'static Region> {
@@ -141,7 +141,7 @@ fn last_act(what: What) -> Option<&'static Region> {
     place?.region.get()
 }
 
-/// The parallel region or task whose body this thread executes; of a loop that makes tasks the
+/// The parallel region or task whose body this thread executes. For a loop that makes tasks: the
 /// group around it, which the runtime opened for it.
 fn executed(thread: &'static Thread, what: What) -> Option<&'static Region> {
     let is_its = |kind| kind == RegionKind::Taskgroup && what.0 == "taskloop";
@@ -157,7 +157,7 @@ fn executed(thread: &'static Thread, what: What) -> Option<&'static Region> {
     None
 }
 
-/// The descriptor of a region by the code that called the runtime for it; none if that is the
+/// The descriptor of a region by the code that called the runtime for it; none if that code is the
 /// runtime's own.
 fn descriptor(what: What, caller: Caller) -> Option<Descriptor> {
     let (code, file) = match caller {
@@ -177,8 +177,7 @@ fn descriptor(what: What, caller: Caller) -> Option<Descriptor> {
     })
 }
 
-/// Finds out what stands at an address that is met for the first time; none if its code is of
-/// no module.
+/// Looks up an address that is met for the first time; none if its code belongs to no module.
 #[cold]
 #[inline(never)]
 fn read(

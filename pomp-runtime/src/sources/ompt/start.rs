@@ -18,12 +18,12 @@ static RESULT: StartResult = StartResult {
     tool_data: 0,
 };
 
-/// Whether the runtime's first thread is there until the process ends. Who leaves a critical
-/// section after that thread has ended is asked by the runtime, for a tool, what it keeps of
-/// the first thread, and crashes.
+/// Whether the runtime's first thread lives until the process ends. If it does not, a thread that
+/// leaves a critical section later crashes: there the runtime looks up, for the tool, what it
+/// keeps of the first thread.
 static LASTS: AtomicBool = AtomicBool::new(true);
 
-/// A runtime asks for a tool. The program's own is taken instead of us.
+/// A runtime asks for a tool. If the program has a tool of its own, that one is taken.
 ///
 /// # Safety
 /// As OpenMP says of `ompt_start_tool`.

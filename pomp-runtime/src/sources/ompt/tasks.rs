@@ -1,8 +1,8 @@
 //! Tasks, their groups, and loops that make tasks.
 //!
-//! LLVM's runtime makes the tasks of a `taskloop` itself, and says of the loop and its tasks
-//! that they were asked for by itself. Where the loop stands in the program is told of the
-//! group that it opens around both.
+//! LLVM's runtime makes the tasks of a `taskloop` itself, and gives its own code as the place of
+//! the loop and its tasks. The place of the loop in the program comes with the group that the
+//! runtime opens around both.
 
 use std::ffi::c_int;
 
@@ -20,8 +20,8 @@ use profile::event::Event;
 const TASKLOOP: What = ("taskloop", 0);
 const TASKGROUP: What = ("taskgroup", 0);
 
-/// A group begins: the user's, that of a loop which makes tasks, or one that the runtime opens
-/// for reductions, which is none of the program's.
+/// A group begins: the user's, that of a loop which makes tasks, or one that the runtime opens for
+/// reductions and that is not in the program.
 pub(super) fn begin_group(address: Address) {
     if !places::is_inside(TASKGROUP, address.addr()) {
         tell_at(
@@ -61,7 +61,7 @@ fn open(thread: &'static Thread, kind: RegionKind) -> Option<&'static Region> {
     None
 }
 
-/// What is kept for a task that has begun, beside its region.
+/// The value that is kept for a task that has begun, beside its region.
 const BEGUN: u64 = 1;
 
 pub(super) unsafe extern "C" fn task_create(

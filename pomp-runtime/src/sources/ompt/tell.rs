@@ -17,7 +17,7 @@ use profile::event::Event;
 /// An address as the runtime gives it.
 pub(super) type Address = *const c_void;
 
-/// What is kept for the implicit task of a member that has not ended its part.
+/// The value that is kept for the implicit task of a member that has not ended its part.
 pub(super) const MEMBER: u64 = 2;
 
 /// The end of a worksharing construct that was put off.
@@ -32,7 +32,7 @@ thread_local! {
     pub(super) static PUT_OFF: Cell<Option<PutOff>> = const { Cell::new(None) };
 }
 
-/// Ends what was put off, when it ended.
+/// Reports the end that was put off, with the time at which it happened.
 #[inline(always)]
 pub(super) fn catch_up(thread: &'static Thread) {
     if let Some(PutOff { region, exit, at }) = PUT_OFF.take() {
