@@ -1,5 +1,5 @@
-//! Waits of a team's members for each other: for which of them, and why it had more to
-//! do.
+//! Waits of team members for each other: which member they waited for, and why that member had
+//! more to do.
 
 use super::ledger::{Entry, Ledger, largest};
 use super::shape::{self, Shape};
@@ -54,7 +54,8 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
         let what = "threads waited for tasks that others executed";
         return Some(cause.saying(what, too_few_tasks(facts)));
     }
-    // A loop without a barrier before this one explains more than how little this one does.
+    // A loop without a barrier before this construct explains more than the little work in this
+    // construct.
     if let Some(other) = sibling(facts, entry) {
         return Some(of_sibling(facts, taken, entry, other));
     }
@@ -74,7 +75,7 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
     Some(own(facts, taken, entry))
 }
 
-/// What to try where there were too few tasks.
+/// The advice for a wait because of too few tasks.
 fn too_few_tasks(facts: &Facts<'_, '_>) -> &'static str {
     let mut creations = facts
         .profile
@@ -87,7 +88,7 @@ fn too_few_tasks(facts: &Facts<'_, '_>) -> &'static str {
     }
 }
 
-/// What the wait is in itself.
+/// The kind of cause that the waiting construct itself suggests.
 fn of_construct(entry: &Entry) -> Kind {
     match (entry.cost.kind, entry.category) {
         (RegionKind::Single, _) => Kind::Single,
@@ -156,7 +157,7 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
     }
 }
 
-/// Who kept the others waiting.
+/// Names the thread that kept the others waiting.
 fn last_to_come(facts: &Facts<'_, '_>, entry: &Entry) -> String {
     let waits = waits_of(facts, entry);
     let last = waits.iter().min_by_key(|(_, ns)| *ns);
@@ -173,7 +174,7 @@ fn last_to_come(facts: &Facts<'_, '_>, entry: &Entry) -> String {
     }
 }
 
-/// Whether all threads wait for about as long, so that none is late again and again.
+/// Whether all threads wait for about as long, so that no single thread is always late.
 fn all_wait(facts: &Facts<'_, '_>, entry: &Entry) -> bool {
     let waits = waits_of(facts, entry);
     let waited: u64 = waits.iter().map(|(_, ns)| ns).sum();
@@ -181,14 +182,14 @@ fn all_wait(facts: &Facts<'_, '_>, entry: &Entry) -> bool {
     (least as f64) * (waits.len() as f64) >= EXPLAINS * waited as f64
 }
 
-/// Executions from which on it is no chance that the same thread is late.
+/// From this number of executions on, it is no coincidence that the same thread is late.
 const OFTEN: u64 = 3;
 
-/// For a thread that is late.
+/// Advice for a thread that is late.
 const LATE: &str = "See what it does before: share that out, let tasks do it, or let the others \
                     go on where they need not wait.";
 
-/// For threads that are late in turns.
+/// Advice for threads that are late in turns.
 const TURNS: &str = "No thread is late again and again: see whether iterations differ from one \
                      execution to the next, and whether other programs used the processors.";
 
@@ -214,8 +215,7 @@ fn uneven(facts: &Facts<'_, '_>, spread: &shape::Spread, is_loop: bool) -> Strin
     )
 }
 
-/// Another construct of the same block, whose times explain why threads came to the
-/// wait when they came.
+/// Another construct of the same block. Its times explain when each thread arrived at the wait.
 #[derive(Clone, Copy, Debug)]
 struct Sibling {
     region: usize,
@@ -257,7 +257,7 @@ fn of_sibling(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, other: Sibl
         .saying(what, remedy)
 }
 
-/// The construct beside the wait that explains most of it, if one does.
+/// The construct next to the wait that explains most of it, if there is one.
 fn sibling(facts: &Facts<'_, '_>, entry: &Entry) -> Option<Sibling> {
     let waits = waits_of(facts, entry);
     let mut best: Option<(f64, Sibling)> = None;
@@ -277,8 +277,9 @@ fn sibling(facts: &Facts<'_, '_>, entry: &Entry) -> Option<Sibling> {
     best.map(|(_, sibling)| sibling)
 }
 
-/// The part of threads' waits that is explained by how long each thread was somewhere else
-/// before: who was there for the longest time came last and did not wait.
+/// The part of the threads' waits that is explained by the time that each thread spent
+/// somewhere else before. The thread that spent the longest time there came last and did not
+/// wait.
 pub(super) fn explained(waits: &[(usize, u64)], before: &[(usize, u64)]) -> f64 {
     let longest = before.iter().map(|(_, ns)| *ns).max().unwrap_or(0);
     let of = |thread: usize| {
@@ -293,7 +294,7 @@ pub(super) fn explained(waits: &[(usize, u64)], before: &[(usize, u64)]) -> f64 
     1.0 - off as f64 / waited.max(1) as f64
 }
 
-/// Constructs that a thread may be kept by, without a wait of all at their end.
+/// Constructs that may delay a thread, and that have no barrier for all threads at their end.
 const KEEPING: &[RegionKind] = &[
     RegionKind::Master,
     RegionKind::Single,
@@ -303,7 +304,7 @@ const KEEPING: &[RegionKind] = &[
     RegionKind::Function,
 ];
 
-/// The regions that stand in the same block as the wait.
+/// The regions in the same block as the wait.
 fn beside(facts: &Facts<'_, '_>, entry: &Entry) -> Vec<usize> {
     let nodes = &facts.tree.nodes;
     let mut found: Vec<usize> = Vec::new();
@@ -341,14 +342,14 @@ pub(super) fn waits_of(facts: &Facts<'_, '_>, entry: &Entry) -> Vec<(usize, u64)
     })
 }
 
-/// How long a construct kept each thread, without the wait at its end.
+/// The time that each thread spent in a construct, without the wait at its end.
 pub(super) fn times_of(facts: &Facts<'_, '_>, region: usize) -> Vec<(usize, u64)> {
     by_thread(facts, &[region], |node, row| {
         occupied(node.kind, row.row).saturating_sub(Quantity::BarrierTime.inclusive(row))
     })
 }
 
-/// A time of some regions, summed up for each thread that executed them.
+/// A time of the given regions, summed up for each thread that executed them.
 pub(super) fn by_thread(
     facts: &Facts<'_, '_>,
     regions: &[usize],
