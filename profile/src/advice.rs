@@ -1,5 +1,5 @@
-//! Advice: what a user can try where a construct loses time. Each text completes a sentence
-//! that has named the place. Advice that depends on nothing but the construct and the category
+//! Advice on what a user can try where a construct loses time. Each text continues a sentence
+//! that has already named the place. Advice that depends only on the construct and the category
 //! is in the rows of [`region_kind`](crate::region_kind).
 
 use crate::overheads::Category;
