@@ -40,7 +40,6 @@ fn name<S: Serializer>(kind: &CauseKind, serializer: S) -> Result<S::Ok, S::Erro
 /// Compares the causes of two sides, largest change first. `pairs` says which regions belong
 /// together, `region` gives the form in which a region is shown, and `is_noise` tells whether
 /// the difference of two times is only noise.
-/// whether their difference says anything.
 pub(super) fn changes(
     [old, new]: [&Analysed<'_>; 2],
     pairs: &[Pair],
