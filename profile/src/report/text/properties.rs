@@ -8,10 +8,10 @@ use super::worth::Worth;
 use crate::analysis::Report;
 use crate::report::page::Page;
 
-/// Properties that are shown where not everything is.
+/// The most properties that are shown if not everything is shown.
 const MOST_PROPERTIES: usize = 20;
 
-/// Advice of up to so many characters is repeated.
+/// Advice is repeated if it has at most this many characters.
 const SHORT: usize = 40;
 
 /// What a property is, and how it differs from a cause.
