@@ -29,7 +29,7 @@ pub const TOO_LITTLE_WORK: &str = "Threads came late to it. Either it is too sho
                                    use fewer threads. Or they had no processor: use no more \
                                    threads than processors, with nothing else on them.";
 
-/// What to try, if something is known.
+/// Advice for a construct and a category; none if there is none.
 #[must_use]
 pub fn advice(
     kind: RegionKind,

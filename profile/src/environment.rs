@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::units::Nanoseconds;
 
-/// Who reads a variable.
+/// The part of Romp that reads a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
     /// The measurement library, when the program runs.
@@ -20,7 +20,7 @@ pub enum Reader {
     Both,
 }
 
-/// What a value must look like.
+/// The form of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `on` or `off`; see [`truth`].
@@ -46,13 +46,13 @@ pub enum Kind {
 pub struct Variable {
     /// The name.
     pub name: &'static str,
-    /// What a value must look like.
+    /// The form of a value.
     pub kind: Kind,
     /// The default, in words.
     pub default: &'static str,
-    /// What it does, in one sentence.
+    /// Its effect, in one sentence.
     pub help: &'static str,
-    /// Who reads it.
+    /// The part of Romp that reads it.
     pub reader: Reader,
     /// ompP's name for the same variable. It is used if Romp's own variable is not set.
     pub ompp: Option<&'static str>,

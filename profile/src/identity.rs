@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::model::Region;
 use crate::region_kind::RegionKind;
 
-/// What makes a region the same one in another profile of the same build.
+/// The data that identifies a region in other profiles of the same build.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identity {
     file: String,

@@ -92,7 +92,7 @@ pub struct Report<'p> {
     pub lateness: Vec<Lateness>,
     /// The resources for which threads waited for each other.
     pub contention: Vec<Contended>,
-    /// What each rank contributed; empty unless several processes were merged.
+    /// The contribution of each rank; empty unless several processes were merged.
     pub ranks: Vec<Rank>,
     /// Formulas over counters.
     pub formulas: Formulas,

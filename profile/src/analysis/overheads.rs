@@ -39,13 +39,13 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// What one category lost.
+    /// The time lost to one category.
     #[must_use]
     pub fn of(&self, category: Category) -> u64 {
         self.by_category[category as usize]
     }
 
-    /// What all categories lost.
+    /// The time lost to all categories.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.by_category.iter().sum()
@@ -73,7 +73,7 @@ pub struct ParallelRegion {
     pub threads: usize,
     /// Thread time of its teams.
     pub total_ns: u64,
-    /// What was lost in it.
+    /// The time lost in it.
     pub losses: Losses,
     /// Thread time of which it is not known whether it was work or was lost.
     pub untold_ns: u64,
@@ -104,7 +104,7 @@ pub struct OverheadRow {
     pub region: Option<usize>,
     /// Thread time of the region's teams.
     pub total: Share,
-    /// What was lost of it.
+    /// The part of it that was lost.
     pub overhead: Share,
     /// The same by category, in the order of [`Category::ALL`].
     pub by_category: [Share; Category::ALL.len()],
@@ -168,7 +168,7 @@ pub struct Overheads {
     pub of_whole: Vec<OverheadRow>,
     /// The sum of the latter.
     pub whole_sum: OverheadRow,
-    /// What was lost outside parallel regions.
+    /// The time lost outside parallel regions.
     pub outside: Losses,
     /// All places where time was lost, worst first.
     pub places: Vec<LossPlace>,
@@ -302,7 +302,7 @@ struct Sums {
     of_region: Vec<RegionSums>,
     /// Per region and row of [`overheads::of`], by category.
     costs: Vec<Vec<(&'static Cost, Losses)>>,
-    /// What was lost outside parallel regions.
+    /// The time lost outside parallel regions.
     outside: Losses,
     /// Wall-like time of outermost parallel regions.
     outermost_walls: f64,

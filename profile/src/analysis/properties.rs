@@ -121,7 +121,7 @@ fn spreads_unevenly(table: &Table) -> bool {
     counts().min() != counts().max()
 }
 
-/// What a sentence tells of a region.
+/// The facts about a region that a sentence mentions.
 struct Shown<'a> {
     region: &'a Region,
     label: &'a Label,

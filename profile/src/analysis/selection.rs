@@ -11,7 +11,7 @@ use crate::columns::Quantity;
 use crate::order;
 use crate::overheads::Category;
 
-/// What to show.
+/// The part of a report to show.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
     /// Only regions that match one of these patterns. A pattern matches the number (`R00002`),

@@ -42,7 +42,7 @@ pub enum CheckError {
 pub struct Check {
     /// The threshold, as the user calls it.
     pub threshold: String,
-    /// What it was applied to: the program, or a region.
+    /// The subject: the program, or a region.
     pub subject: String,
     /// File and line to look at, if there is one.
     pub place: Option<(String, u32)>,

@@ -38,7 +38,7 @@ use side::Analysed;
 /// A format of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Writer {
-    /// What the user calls it.
+    /// The name that users give.
     pub name: &'static str,
     /// One line of help.
     pub about: &'static str,

@@ -85,7 +85,7 @@ pub enum GuardKind {
 /// A resource that only one thread can hold at a time, with its holders and waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contention {
-    /// What kind of thing.
+    /// The kind of resource.
     pub kind: GuardKind,
     /// Name of the critical section, empty if it has none. For a lock, an identifier (its
     /// address, `0x7ffe...`). Empty for an atomic.
@@ -98,7 +98,7 @@ pub struct Contention {
     pub sites: Vec<ContentionSite>,
 }
 
-/// What happened at one place in the source, all threads together.
+/// The events at one place in the source, of all threads together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContentionSite {
     /// Index in [`super::Profile::regions`]: the critical section, the call

@@ -14,7 +14,7 @@ use crate::analysis::Report;
 /// From this number of runs on, the interval may leave out runs at both ends.
 const TRIMMED_FROM: usize = 6;
 
-/// What several runs measured of one thing.
+/// Repeated measurements of one quantity.
 ///
 /// With up to five runs, the interval is the range of all runs. It contains the true median in
 /// all but `2 / 2^n` of the samples of `n` runs. With more runs, it is the narrowest pair of

@@ -2,7 +2,7 @@
 //! loss against ideal scaling is divided by place and part.
 //!
 //! The measure is thread time: the duration times the number of threads. With ideal scaling, it
-//! is the same as with the fewest threads. So
+//! is the same as with the fewest threads. So the loss is:
 //!
 //! ```text
 //! loss = thread time - thread time with the fewest threads

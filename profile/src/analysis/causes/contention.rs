@@ -24,7 +24,7 @@ const QUEUES: &[(RegionKind, Kind, &str)] = &[
 /// A common holder or place is named if it accounts for at least this part of the waits.
 const MOSTLY: f64 = 0.7;
 
-/// What an atomic update takes without contention, in nanoseconds: about 20 cycles.
+/// The time of an atomic update without contention, in nanoseconds: about 20 cycles.
 const UPDATE_NS: f64 = 6.0;
 
 /// For an ordered region whose turns cannot come sooner.

@@ -61,7 +61,7 @@ pub struct KindRow {
     pub kind: Kind,
     /// The name in machine-readable outputs.
     pub name: &'static str,
-    /// What it is, in few words.
+    /// A description in few words.
     pub title: &'static str,
 }
 
