@@ -15,8 +15,8 @@
  * @typedef {object} Cells
  * @property {Uint32Array} path of each entry
  * @property {Uint32Array} thread of each entry
- * @property {{entry: Uint32Array, value: Float64Array, starts: Uint32Array}[]} metrics with
- *   where the values of each path begin
+ * @property {{entry: Uint32Array, value: Float64Array, starts: Uint32Array}[]} metrics
+ *   `starts` says where the values of each path begin
  */
 
 /** Reads numbers with seven bits per byte, lowest first. */

@@ -163,5 +163,5 @@ async function begin() {
   document.body.dataset.ready = "yes";
 }
 
-// After the browser has painted what is there already.
+// After the browser has painted the existing elements.
 requestAnimationFrame(() => setTimeout(begin));

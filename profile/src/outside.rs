@@ -50,7 +50,7 @@ pub struct View {
     pub counted: Counted,
     /// The description in the documentation.
     pub words: &'static str,
-    /// What a report lists as not visible.
+    /// The entries in a report's list of invisible constructs.
     pub missing: &'static [&'static str],
 }
 

@@ -84,7 +84,7 @@ pub enum Whose {
 /// How a kind of region is reported to measurement libraries for POMP2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pomp2 {
-    /// They know its region types.
+    /// The libraries know its region types.
     Same,
     /// The libraries do not know this construct, so it is reported as another one. This is
     /// necessary where a thread may continue with another task, or possible because the

@@ -50,7 +50,7 @@ pub struct Dilation {
 const DISTORTS: f64 = 5.0;
 
 impl Dilation {
-    /// The region with most events, if their cost makes a difference to all times.
+    /// The region with the most events, if their cost affects all times.
     pub(crate) fn culprit(&self) -> Option<&RegionDilation> {
         let distorts = self.cost.percent >= DISTORTS;
         self.regions.first().filter(|_| distorts)
@@ -61,7 +61,7 @@ impl RegionDilation {
     /// A sentence that says how to measure the region, which is of this kind, at less cost;
     /// none if there is no way.
     pub(crate) fn cheaper(&self, kind: RegionKind) -> Option<String> {
-        // Whether tasks are sampled also depends on what is entered in them.
+        // Whether tasks are sampled also depends on the constructs entered in them.
         let is_task = kind.group() == RegionKind::Task.group();
         if kind.may_be_sampled() && !is_task && self.passed_pairs == 0 {
             return Some(

@@ -52,7 +52,7 @@ use crate::model::{Profile, Region};
 use crate::printable::printable;
 use crate::region_kind::{KINDS, KindRow, RegionKind};
 
-/// Percent of the thread time below which a loss is not worth a remedy.
+/// A loss below this percentage of the thread time is not worth advice.
 pub const NEGLIGIBLE: f64 = 2.0;
 
 /// A run, analysed.

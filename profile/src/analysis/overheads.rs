@@ -75,7 +75,7 @@ pub struct ParallelRegion {
     pub total_ns: u64,
     /// The time lost in it.
     pub losses: Losses,
-    /// Thread time of which it is not known whether it was work or was lost.
+    /// Thread time that may have been work or lost.
     pub untold_ns: u64,
     /// Whether nothing is known of what its threads did: it was measured from
     /// outside.

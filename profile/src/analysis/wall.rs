@@ -4,10 +4,10 @@
 //! time is multiplied by its *weight*:
 //!
 //! - [`super::initial`] computes the weights of the initial threads: a single one has weight 1.
-//! - A team's members share the weight of the thread that forked them, so that `sum of weight x
-//!   member's main = forker's weight x forker's seq`. For a team of `n` that is ompP's "CPU
-//!   time divided by thread count". It also holds if the team's size changes from one execution
-//!   to the next.
+//! - A team's members share the weight of the thread that forked them, so that
+//!   `sum of weight x member's main = forker's weight x forker's seq`. For a team of `n` that
+//!   is ompP's "CPU time divided by thread count". It also holds if the team's size changes
+//!   from one execution to the next.
 //!
 //! The inclusive time is the weighted time of a node. The exclusive time is the inclusive time
 //! minus the time of the same threads in the nodes below. Below a parallel region, its members

@@ -112,8 +112,8 @@ impl Model<'_> {
     }
 }
 
-/// The elapsed time from two numbers of threads and their thread times: `thread time = a + b x
-/// threads`.
+/// The elapsed time from two numbers of threads and their thread times:
+/// `thread time = a + b x threads`.
 fn elapsed(few: (f64, f64), many: (f64, f64), threads: Option<f64>) -> f64 {
     let slope = (many.1 - few.1) / (many.0 - few.0);
     // Caches grow with the number of threads. That gain does not continue for ever.

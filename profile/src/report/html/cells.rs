@@ -1,5 +1,5 @@
 //! The cells of the three trees: the time of each thread on each call path, by metric, as
-//! columns of numbers. The program stands in front of the call paths.
+//! columns of numbers. The program stands in front of the call paths. In this order:
 //!
 //! ```text
 //! for each path: number of entries
