@@ -52,8 +52,8 @@ pub(crate) struct TreeNode<'p> {
     pub(super) creators_of_hidden_tasks: Vec<usize>,
     /// Threads whose wait there may have been work, and how much of it.
     maybe_tasks: Vec<(usize, u64)>,
-    /// The sums over the nodes below, for each row's thread. Empty for nodes without children:
-    /// these are the most, and have most of the rows.
+    /// The sums over the nodes below, for each row's thread. Empty for nodes without children,
+    /// to save memory: most nodes have none, and most rows belong to them.
     nested: Vec<Nested>,
 }
 
