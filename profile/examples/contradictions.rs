@@ -1,4 +1,4 @@
-//! Whether what the analyses say of saved profiles adds up:
+//! Checks whether the results of the analyses of saved profiles are consistent:
 //! `cargo run -p profile --example contradictions -- FILE...`
 
 #[path = "../tests/sums/mod.rs"]

@@ -1,6 +1,6 @@
-//! How long a measured program waits at its end for its profile to be saved:
-//! `cargo run --release -p profile --example exit_time`. Each figure is the least
-//! of several, since other work on the machine only adds.
+//! The time that a measured program waits at its end until its profile is saved:
+//! `cargo run --release -p profile --example exit_time`. Each figure is the minimum of
+//! several measurements, since other work on the machine only adds time.
 
 #[path = "../tests/large/mod.rs"]
 mod large;
@@ -13,7 +13,7 @@ use profile::save::{SaveOptions, save};
 
 const REPETITIONS: usize = 7;
 
-/// The least time that something takes.
+/// The shortest time of several executions.
 fn least<E>(mut work: impl FnMut() -> Result<(), E>) -> Result<Duration, E> {
     let mut least = Duration::MAX;
     for _ in 0..REPETITIONS {

@@ -1,13 +1,13 @@
-// Threads that behave alike. Nothing here knows how they look.
+// Clusters of threads that behave alike. This module does not draw.
 
-/** Threads whose time is spread so differently stand in different clusters. */
+/** Threads whose distance is larger are in different clusters. */
 const FAR = 0.1;
 const MOST_CLUSTERS = 12;
 const ROUNDS = 4;
 
 /**
- * Half the sum of differences: which part of its time one would have to spend elsewhere
- * to be as the other.
+ * Half the sum of the differences: the part of its time that one thread would have to spend
+ * elsewhere to equal the other.
  * @param {ArrayLike<number>} a
  * @param {ArrayLike<number>} b
  * @returns {number}
@@ -30,8 +30,8 @@ function centre(vectors, members) {
 }
 
 /**
- * Clusters of vectors, each of which adds up to 1: whoever is far from all centres
- * begins a new one; then all go to the nearest centre until nobody moves.
+ * Clusters vectors whose elements add up to 1. A vector that is far from all centres starts a
+ * new cluster. Then, in a few rounds, all vectors move to the nearest centre.
  * @param {ArrayLike<number>[]} vectors
  * @returns {number[][]} members of each cluster, the largest first
  */
@@ -57,8 +57,8 @@ export function clusters(vectors) {
 }
 
 /**
- * What sets a cluster apart from all other vectors: the place where they differ most,
- * and how much of their time members and others spend there.
+ * The place where a cluster differs most from all other vectors, and the parts of their time
+ * that its members and the others spend there.
  * @param {ArrayLike<number>[]} vectors
  * @param {number[]} members
  * @returns {{at: number, here: number, elsewhere: number} | null} null if there are no others

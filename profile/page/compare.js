@@ -1,4 +1,4 @@
-// This run against others, as `romp diff` judges it: nothing is judged here.
+// This run compared with others, with the results of `romp diff`. Nothing is judged here.
 
 import { fill, h, table } from "./dom.js";
 import { counted, exact, percentage, time } from "./format.js";
@@ -26,7 +26,7 @@ const SHOWN = [
  * @property {boolean} noise
  */
 
-/** The view that compares. */
+/** The view that compares runs. */
 export class CompareView {
   /** @param {import("./explorer.js").Run} run */
   constructor({ model }) {
@@ -94,7 +94,7 @@ function sampleOf([median, low, high]) {
 }
 
 /**
- * A bar to the median, and a line over the interval.
+ * A bar up to the median, and a line over the interval.
  * @param {number[]} sample
  * @param {number} most
  * @param {string} kind

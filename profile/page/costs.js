@@ -1,4 +1,4 @@
-// What the iterations of a loop cost, by their numbers: a map, and the most expensive.
+// The costs of a loop's iterations, by iteration number: a map, and the most expensive ones.
 
 import { h, table } from "./dom.js";
 import { count, counted, exact, time } from "./format.js";
@@ -16,12 +16,12 @@ import { heat } from "./heat.js";
  * @property {number[]} ns of one iteration
  */
 
-/** Columns of the map, and rows of the table. */
+/** The most columns of the map, and the most rows of the table. */
 const MOST_COLUMNS = 240;
 const MOST_NAMED = 10;
 
 /**
- * Neighbouring cells together, so that there are not too many.
+ * Joins neighbouring cells, so that there are not too many columns.
  * @param {Costs} loop
  * @param {number} most
  * @returns {{first: number, last: number, executed: number, ns: number}[]} by iteration

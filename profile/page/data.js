@@ -1,4 +1,4 @@
-// What stands in the page as data: inflated by the browser when it is needed.
+// The page's data sections, which are decompressed when they are needed.
 
 /**
  * @typedef {object} Metric
@@ -10,16 +10,16 @@
  */
 
 /**
- * The cells that are not zero. Path 0 is the program, thread 0 stands for threads that
- * are not told apart; both others follow.
+ * The cells that are not zero. Path 0 is the program. Thread 0 stands for threads that are not
+ * told apart. Paths and threads of the model follow, with numbers from 1.
  * @typedef {object} Cells
  * @property {Uint32Array} path of each entry
  * @property {Uint32Array} thread of each entry
- * @property {{entry: Uint32Array, value: Float64Array, starts: Uint32Array}[]} metrics with
- *   where the values of each path begin
+ * @property {{entry: Uint32Array, value: Float64Array, starts: Uint32Array}[]} metrics
+ *   `starts` says where the values of each path begin
  */
 
-/** Numbers of seven bits a byte, lowest first. */
+/** Reads numbers with seven bits per byte, lowest first. */
 export class Numbers {
   /** @param {Uint8Array} bytes */
   constructor(bytes) {
@@ -57,7 +57,7 @@ export async function inflate(letters) {
 const inflated = new Map();
 
 /**
- * A section of the page; each is inflated once.
+ * A section of the page. Each section is decompressed only once.
  * @param {string} name
  * @returns {Promise<Uint8Array>}
  */
@@ -124,7 +124,7 @@ export function readCells(bytes, paths, metrics) {
 /** @typedef {{metric: number, path: number, thread: number, value: number}} CellValue */
 
 /**
- * Cells of values, in any order; those of one place are added.
+ * Cells from values in any order. Values of the same place are added up.
  * @param {CellValue[]} values
  * @param {number} paths with the program
  * @param {number} metrics
@@ -153,7 +153,7 @@ export function cellsOf(values, paths, metrics) {
 }
 
 /**
- * Tells of all values of a path.
+ * Calls `tell` for all values of a path.
  * @param {Cells} cells
  * @param {number} path
  * @param {(metric: number, thread: number, value: number) => void} tell

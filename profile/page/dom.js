@@ -1,9 +1,9 @@
-// Elements. Whatever a program calls its things is text: nothing here reads markup.
+// Creates elements. Names from the program are only inserted as text, never as markup.
 
 /** @typedef {any} Child text, an element, nothing, or a list of them */
 
 /**
- * An element with attributes and children; `on...` attributes are listeners.
+ * An element with attributes and children. Attributes `on...` are event listeners.
  * @param {string} tag
  * @param {Record<string, any>} [attributes]
  * @param {...Child} children
@@ -24,7 +24,7 @@ export function h(tag, attributes = {}, ...children) {
 }
 
 /**
- * Puts children in the place of those that are there.
+ * Replaces the children of an element.
  * @param {Element} host
  * @param {...Child} children
  */
@@ -34,7 +34,7 @@ export function fill(host, ...children) {
 }
 
 /**
- * A table whose first column names the rows.
+ * A table in which the first column contains the names of the rows.
  * @param {string} caption
  * @param {string[]} titles
  * @param {Child[][]} rows
@@ -52,12 +52,12 @@ export function table(caption, titles, rows) {
   );
 }
 
-/** The most rows of a list that go on paper. */
+/** The most rows of a list that are printed. */
 export const MOST_PRINTED = 2000;
 
 /**
- * Tells when the page is going to be printed, and when it was: what is drawn as far as it
- * is in sight must be there as a whole meanwhile.
+ * Calls `tell` before and after the page is printed. Meanwhile, parts that are usually drawn
+ * only as far as they are in sight must be drawn completely.
  * @param {(isPrinted: boolean) => void} tell
  */
 export function onPrint(tell) {

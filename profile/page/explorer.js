@@ -1,4 +1,4 @@
-// Three coupled trees: what is selected on the left is what is told on the right.
+// Three coupled trees. Each tree shows the values of the selection in the trees to its left.
 
 import { h, fill } from "./dom.js";
 import { amount, percentage } from "./format.js";
@@ -12,7 +12,7 @@ import { TreeView } from "./tree.js";
 const NAMES = { metric: "m", call: "c", location: "l" };
 /** @typedef {"metric" | "call" | "location"} Which */
 
-/** What numbers can be. */
+/** The forms in which numbers can be shown. */
 const KINDS_OF_NUMBERS = [
   ["abs", "absolute"],
   ["root", "% of all"],
@@ -39,7 +39,7 @@ export function choice(name, label, choices) {
 }
 
 /**
- * Shows what the link says.
+ * Shows the choice that the link contains.
  * @param {HTMLElement} label made by `choice`
  */
 export function showChoice(label) {
@@ -48,7 +48,7 @@ export function showChoice(label) {
 }
 
 /**
- * The value in the middle; of two in the middle the mean.
+ * The value in the middle; the mean of the middle two for an even number of values.
  * @param {number[]} values
  * @returns {number}
  */
@@ -58,7 +58,7 @@ function median(values) {
   return low + Math.floor((high - low) / 2);
 }
 
-/** The view with the trees. */
+/** The view with the three trees. */
 export class Explorer {
   /** @param {Run} run */
   constructor({ model, cells }) {
@@ -116,7 +116,7 @@ export class Explorer {
   }
 
   /**
-   * Opens or folds a node: what differs from the default stands in the link.
+   * Opens or folds a node. The link contains the differences from the default.
    * @param {Which} which
    * @param {number} node
    */
@@ -138,7 +138,7 @@ export class Explorer {
   }
 
   /**
-   * Selects the next call whose name holds what is looked for.
+   * Selects the next call whose name contains the searched text.
    * @param {number} step 0 to stay where it matches
    */
   seek(step) {
@@ -161,7 +161,7 @@ export class Explorer {
   }
 
   /**
-   * The selected node; the first if the link names none that is there.
+   * The selected node, or the first one if the link names no existing node.
    * @param {Which} which
    * @returns {number}
    */
@@ -171,7 +171,7 @@ export class Explorer {
     return node >= 0 ? node : which === "call" ? this.most() : 0;
   }
 
-  /** The metric to begin with: what is lost most. */
+  /** The initial metric: the one with the largest loss. */
   worst() {
     const { nodes } = this.trees.metric;
     const { inclusive } = valuesOf(this.trees.metric, this.totals);
@@ -182,7 +182,7 @@ export class Explorer {
     return lost[0]?.node.id ?? "work";
   }
 
-  /** The call to begin with: where most of it is. */
+  /** The initial call: the one with the largest value. */
   most() {
     const metric = this.index("metric");
     const metrics = placesOf(this.trees.metric, metric, this.openness("metric")(metric));
@@ -220,7 +220,7 @@ export class Explorer {
     const unit = this.unit(metric);
     const call = this.index("call");
     const inCalls = new Set(placesOf(this.trees.call, call, this.openness("call")(call)));
-    // With those that are in no run but another.
+    // The sums include calls that are only in other runs.
     const sums = (/** @type {import("./data.js").Cells} */ of) => ({
       metric: sumByMetric(of),
       call: sumByPath(of, metrics, model.paths.region.length + 2),
@@ -237,7 +237,10 @@ export class Explorer {
     fill(this.said, `${label("metric")} in ${label("call")}: ${amount(chosen.location, unit)} of ${amount(all, unit)}`);
   }
 
-  /** What is open at first: down to what has a twentieth of the time. */
+  /**
+   * The nodes that are open at first: those with at least a twentieth of the time, and
+   * nodes above them.
+   */
   open() {
     const { model, cells } = this;
     const times = model.metrics.flatMap((/** @type {any} */ metric, /** @type {number} */ index) => (metric.unit === "ns" ? [index] : []));
@@ -258,7 +261,7 @@ export class Explorer {
   }
 
   /**
-   * The whole of which a metric is part.
+   * The total to which a metric is compared.
    * @param {number} node
    */
   base(node) {
@@ -269,7 +272,7 @@ export class Explorer {
   }
 
   /**
-   * Draws a tree; returns the value of what is selected there.
+   * Draws a tree. Returns the value of the node that is selected there.
    * @param {Which} which
    * @param {Record<Which, ArrayLike<number>>} values
    * @param {Record<Which, ArrayLike<number>>[]} others the same of the runs before

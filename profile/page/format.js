@@ -1,9 +1,9 @@
-// Numbers as they are shown; what they are stands beside them.
+// The presentation of numbers. The title of an element contains the exact value.
 
 import { h } from "./dom.js";
 
 /**
- * Nanoseconds with a unit that fits and three digits.
+ * Nanoseconds with a suitable unit and three digits.
  * @param {number} ns
  * @returns {string}
  */
@@ -17,7 +17,7 @@ export function time(ns) {
 }
 
 /**
- * A percentage, as exact as one can make use of.
+ * A percentage with useful precision.
  * @param {number} percent
  * @returns {string}
  */
@@ -32,7 +32,7 @@ export function percentage(percent) {
 }
 
 /**
- * A number of times, in groups of three digits.
+ * A count, in groups of three digits.
  * @param {number} number
  * @returns {string}
  */
@@ -41,7 +41,7 @@ export function count(number) {
 }
 
 /**
- * A number with its noun.
+ * A count with its noun.
  * @param {number} number
  * @param {string} noun
  * @returns {string}
@@ -61,7 +61,7 @@ export function amount(value, unit) {
 }
 
 /**
- * A value as an element that holds what it is exactly.
+ * A value as an element that also contains the exact value.
  * @param {number} value
  * @param {string} [unit]
  * @returns {HTMLElement}
@@ -71,7 +71,10 @@ export function exact(value, unit = "ns") {
   return h("span", { class: "num", "data-value": value, title }, amount(value, unit));
 }
 
-/** Blue over grey to yellow, told apart by readers who don't see some colours (cividis). */
+/**
+ * From blue over grey to yellow: readers who do not see some colours can still tell these
+ * apart (cividis).
+ */
 const SCALE = [
   [0, 34, 78],
   [53, 69, 108],

@@ -1,4 +1,4 @@
-// A field of coloured cells, and what is said of the one that is pointed at.
+// A field of coloured cells, and the description of the cell under the pointer.
 
 import { fill, h } from "./dom.js";
 import { colour } from "./format.js";
@@ -16,7 +16,7 @@ import { colour } from "./format.js";
 const ROW = 20;
 
 /**
- * Cells in rows with names; arrows move over them, Enter chooses.
+ * Cells in rows with names. Arrow keys move between the cells, Enter chooses one.
  * @param {Field} field
  * @returns {HTMLElement}
  */
@@ -86,7 +86,7 @@ export function heat(field) {
 }
 
 /**
- * A bar of parts, each with a class; what it says is read out.
+ * A bar of parts, each with a class. Screen readers read its title.
  * @param {{value: number, kind: string}[]} parts
  * @param {number} whole
  * @param {string} title

@@ -1,4 +1,4 @@
-// Begins when the first screen is painted.
+// Starts after the first screen is painted.
 
 import { h, fill } from "./dom.js";
 import { readCells, section, sectionText } from "./data.js";
@@ -14,13 +14,13 @@ import { change, followFragment, onChange, stateOf } from "./state.js";
 
 /** @typedef {{host: HTMLElement, show: () => void, find?: HTMLElement}} View */
 
-/** The view that needs other runs, and that which needs a trace. */
+/** The view that requires other runs, and the view that requires a trace. */
 const COMPARE = "compare";
 const TIMELINE = "timeline";
-/** They always show the whole run. */
+/** These views always show the whole run. */
 const OF_ALL = new Set([COMPARE, TIMELINE]);
 
-/** Views: name, what it is called, and how it is made. */
+/** The views: the name, the title, and a function that creates the view. */
 /** @type {[string, string, (run: import("./explorer.js").Run) => View][]} */
 let views = [
   ["explorer", "Explorer", (run) => new Explorer(run)],
@@ -43,11 +43,11 @@ const HELP = [
 
 /** @type {Map<string, View>} */
 const made = new Map();
-/** What the views that were made show. */
+/** The key of the run that the created views show. */
 let shown = "";
 
 /**
- * The view, if it was made and shows what it should.
+ * The view, if it was created and shows the right run.
  * @param {string} name
  * @param {any} model
  * @returns {View | undefined}
@@ -60,7 +60,7 @@ function viewThere(name, model) {
 }
 
 /**
- * Makes a view.
+ * Creates a view.
  * @param {string} name
  * @param {import("./explorer.js").Run} run
  * @returns {Promise<View | null>} null if meanwhile something else is asked for
@@ -137,7 +137,7 @@ function pressed(event, help) {
   event.preventDefault();
 }
 
-/** Goes to the field to find something in this view, or in the explorer. */
+/** Focuses the search field of this view, or else that of the explorer. */
 function find() {
   if (!made.get(stateOf("v"))?.find) change({ v: "explorer" });
   made.get(stateOf("v"))?.find?.focus();
@@ -163,5 +163,5 @@ async function begin() {
   document.body.dataset.ready = "yes";
 }
 
-// After the browser has painted what is there already.
+// After the browser has painted the existing elements.
 requestAnimationFrame(() => setTimeout(begin));

@@ -1,18 +1,17 @@
-// What threads did in a region, taken apart as POMPROF does. Nothing here knows how it
-// looks.
+// The time of threads in a region, divided into POMPROF's parts. This module does not draw.
 
 import { eachOf } from "./data.js";
 
 /**
- * Time of one thread in one region, in nanoseconds: before + work + waits + barrier +
- * after + untold.
+ * Time of one thread in one region, in nanoseconds. It is the sum before + work + waits +
+ * barrier + after + untold.
  * @typedef {{thread: number, before: number, work: number, waits: number, barrier: number, after: number, untold: number, count: number}} Place
  */
 
-/** The parts, in the order of time. */
+/** The parts, in chronological order. */
 export const PLACE_PARTS = /** @type {const} */ (["before", "work", "waits", "barrier", "after", "untold"]);
 
-/** What they are called. */
+/** The names of the parts. */
 export const PLACE_NAMES = {
   before: "before",
   work: "work",
@@ -22,7 +21,7 @@ export const PLACE_NAMES = {
   untold: "not known",
 };
 
-/** What a part of thread time is where it is the region's own; others are work. */
+/** The part to which a kind of the region's own thread time belongs. Other kinds are work. */
 /** @type {Record<string, keyof typeof PLACE_NAMES>} */
 const OWN = {
   start: "before",
@@ -40,12 +39,12 @@ const OWN = {
   untold: "untold",
 };
 
-/** What is lost in a region below. */
+/** The kinds of thread time that count as lost in a region below. */
 const LOST = new Set(["barrier", "critical", "lock", "ordered", "atomic", "taskgroup", "imbalance", "little_work", "start", "end", "other", "creation", "taskwait"]);
 
 /**
- * Which paths belong to a region: 2 if they are its own, 1 if they stand below and the
- * same threads execute them.
+ * For each path, whether it belongs to a region: 2 if it is the region's own, 1 if it is below
+ * it and the same threads execute it.
  * @param {any} model
  * @param {number} region
  * @returns {Uint8Array} by path, the program first
@@ -62,8 +61,8 @@ export function pathsIn(model, region) {
 }
 
 /**
- * What each thread did in a region, threads in order; thread 0 are those that are not
- * told apart.
+ * The times of each thread in a region, in the order of the threads. Thread 0 stands for
+ * threads that are not told apart.
  * @param {any} model
  * @param {import("./data.js").Cells} cells
  * @param {number} region
@@ -100,7 +99,7 @@ export function placeTime(place) {
 }
 
 /**
- * Own time and time lost of each region, all threads together.
+ * Own time and lost time of each region, for all threads together.
  * @param {any} model
  * @param {import("./data.js").Cells} cells
  * @returns {{time: Float64Array, lost: Float64Array, count: Float64Array}}

@@ -1,4 +1,4 @@
-// The page of a region, and the list of all of them.
+// The page of one region, and the list of all regions.
 
 import { eachOf, sectionText } from "./data.js";
 import { fill, h, table } from "./dom.js";
@@ -37,10 +37,10 @@ export function link(changes, text) {
   } }, text);
 }
 
-/** Threads are sorted by one of these. */
+/** The columns by which threads can be sorted. */
 const SORTS = [["thread", "thread"], ...PLACE_PARTS.map((part) => [part, PLACE_NAMES[part]])];
 
-/** The view of one region, or of all. */
+/** The view of one region, or of all regions. */
 export class RegionView {
   /** @param {Run} run */
   constructor({ model, cells }) {
@@ -73,7 +73,7 @@ export class RegionView {
   }
 
   /**
-   * A cell about executions: of a span of a trace it is not told which were within it.
+   * A cell about executions. It is empty for a span of a trace, whose executions are not known.
    * @param {any} cell
    * @returns {any[]}
    */

@@ -1,4 +1,5 @@
-// Above a view: whether it shows a span of the trace or another run, and the way back.
+// The line above a view: it says whether the view shows a span of the trace or another run, and
+// leads back.
 
 import { fill, h, table } from "./dom.js";
 import { exact, time } from "./format.js";
@@ -8,10 +9,10 @@ import { isSpan } from "./shown.js";
 import { choice, showChoice } from "./explorer.js";
 import { change, stateOf } from "./state.js";
 
-/** The most regions that are listed of a selection. */
+/** The most regions that are listed for a selection. */
 const MOST_SELECTED = 12;
 
-/** What a view is about. */
+/** The description of a view's subject. */
 export class Selected {
   /** @param {import("./explorer.js").Run} run */
   constructor({ model }) {

@@ -1,4 +1,4 @@
-// Which run the views show: this one, a span of its trace, or another run.
+// The run that the views show: this one, a span of its trace, or another run.
 
 import { cellsOf, readCells, section } from "./data.js";
 import { loadTimeline, selectedLanes, selectedSpan, timesOf } from "./spans.js";
@@ -6,7 +6,7 @@ import { stateOf } from "./state.js";
 
 /** @typedef {import("./explorer.js").Run} Run */
 
-/** What a page knows of the whole run alone. */
+/** Data that a page only has for the whole run. */
 const OF_THE_WHOLE = { instances: [], arrivals: [], contention: [], properties: [], efficiency: [], others: [], folded: 0, isPart: true };
 
 /**
@@ -19,7 +19,7 @@ export function isSpan(model) {
 }
 
 /**
- * The other run that is shown; -1 for none.
+ * The index of the other run that is shown; -1 for none.
  * @param {any} model
  * @returns {number}
  */
@@ -29,7 +29,7 @@ export function otherShown(model) {
 }
 
 /**
- * What is shown, in a word that changes with it.
+ * A key for the shown run, which changes with it.
  * @param {any} model
  * @returns {string}
  */
@@ -55,7 +55,8 @@ export async function shownRun(run) {
 }
 
 /**
- * The cells of another run, on the paths of this one; last stands what is on none of them.
+ * The cells of another run, on the paths of this one. The last path collects everything that is
+ * on none of them.
  * @param {any} model
  * @param {number} other
  * @returns {Promise<import("./data.js").Cells>}
@@ -65,7 +66,8 @@ export async function cellsOfOther(model, other) {
 }
 
 /**
- * Another run, told as this one is. A region more stands for what is not in this run.
+ * Another run, in the form of this one. An additional region stands for everything that is not
+ * in this run.
  * @param {any} model
  * @param {number} other
  */
@@ -83,8 +85,8 @@ function modelOfOther(model, other) {
 }
 
 /**
- * A span of the trace, told as a run is. The trace knows regions: where one has several
- * call paths, a path of its own stands for all of them.
+ * A span of the trace, in the form of a run. The trace only knows regions. If a region has
+ * several call paths, an additional path stands for all of them.
  * @param {any} model
  * @param {any} facts
  * @param {import("./spans.js").Lane[]} all lanes
@@ -138,8 +140,8 @@ export function spanRun(model, facts, all, lanes, from, to) {
 }
 
 /**
- * How long an initial thread was in constructs: in its own lane, and in those of the teams
- * in which it is the first.
+ * How long an initial thread was in constructs: in its own lane, and in the lanes of teams in
+ * which it is the first member.
  * @param {string} name
  * @param {any} facts
  * @param {import("./spans.js").Lane[]} lanes

@@ -1,4 +1,4 @@
-// The program's files, with bars in the margin: what each construct and function took.
+// The program's files. Bars in the margin show the time of each construct and function.
 
 import { MOST_PRINTED, fill, h, onPrint } from "./dom.js";
 import { sectionText } from "./data.js";
@@ -60,7 +60,7 @@ export class SourceView {
       if (this.model.regions.file[region] !== file || !ran.has(region)) return;
       this.regions.set(line, [...(this.regions.get(line) ?? []), region]);
     });
-    // Without text there are the constructs alone.
+    // Without the file's text, only the constructs are shown.
     if (!found.hasText) this.lines = [];
     const last = Math.max(this.lines.length, ...this.regions.keys(), 0);
     this.numbers = found.hasText ? null : [...this.regions.keys()].sort((a, b) => a - b);
@@ -69,14 +69,14 @@ export class SourceView {
     this.reveal();
   }
 
-  /** The line whose constructs took most time. */
+  /** The line whose constructs took the most time. */
   worst() {
     const time = (/** @type {number[]} */ regions) => regions.reduce((sum, region) => sum + this.own.time[region], 0);
     const lines = [...this.regions.entries()].filter(([line]) => line > 0).sort(([, a], [, b]) => time(b) - time(a));
     return lines[0]?.[0] ?? 0;
   }
 
-  /** Scrolls to the line that the link names, or to what took most. */
+  /** Scrolls to the line in the link, or to the line that took the most time. */
   reveal() {
     const line = Number(stateOf("line")) || this.worst();
     if (!(line > 0)) return;

@@ -1,9 +1,9 @@
-// A trace as the page holds it, see trace/src/timeline.rs. Nothing here knows how it looks.
+// The trace in the page, see trace/src/timeline.rs. This module does not draw.
 
 import { Numbers, section } from "./data.js";
 import { listOf, stateOf } from "./state.js";
 
-/** What a thread does; the first is in no construct. */
+/** The kinds of a thread's time. The first one is time in no construct. */
 export const CLASSES = ["outside", "work", "waiting", "management", "task"];
 
 /**
@@ -20,14 +20,14 @@ export const CLASSES = ["outside", "work", "waiting", "management", "task"];
 /** @type {Promise<{facts: any, lanes: Lane[]}> | null} */
 let timeline = null;
 
-/** The trace that the page holds, read once. */
+/** The trace in the page, which is read once. */
 export function loadTimeline() {
   timeline ??= section("timeline").then(readTimeline);
   return timeline;
 }
 
 /**
- * The span that is in sight or selected.
+ * The span that is visible or selected.
  * @param {number} end of the run, in ns
  * @returns {{from: number, to: number}}
  */
@@ -37,7 +37,7 @@ export function selectedSpan(end) {
 }
 
 /**
- * The lanes of the threads that are selected; all of them if none is.
+ * The lanes of the selected threads; all lanes if no thread is selected.
  * @param {Lane[]} lanes
  * @returns {Lane[]}
  */
@@ -124,7 +124,7 @@ export function firstAbove(values, limit) {
 }
 
 /**
- * Time of a lane by class in a span: exactly from slices, else from the bins' parts.
+ * Time of a lane by class in a span: exact from slices, else from parts of the bins.
  * @param {Lane} lane
  * @param {any} facts
  * @param {number} from
@@ -149,7 +149,7 @@ export function timesIn(lane, facts, from, to) {
 }
 
 /**
- * What a lane did in a span, piece by piece; of bins, as if each were that of one region.
+ * The pieces of a lane in a span. A bin counts as if it belonged to one region.
  * @param {Lane} lane
  * @param {any} facts
  * @param {number} from
@@ -170,7 +170,7 @@ export function timesOf(lane, facts, from, to) {
 }
 
 /**
- * Time by region and class in a span, most first; only where there are slices.
+ * Time by region and class in a span, largest first; only if there are slices.
  * @param {Lane[]} lanes
  * @param {number} from
  * @param {number} to

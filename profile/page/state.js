@@ -1,4 +1,4 @@
-// What is looked at, as the URL's fragment says it: a link shows the same view.
+// The state of the page, stored in the URL's fragment: a link shows the same view.
 
 /** @type {Record<string, string>} */
 let state = {};
@@ -32,7 +32,7 @@ export function stateOf(name, otherwise = "") {
 }
 
 /**
- * Changes what is looked at; a new view is one to go back from.
+ * Changes the state. A new view gets an entry in the browser's history.
  * @param {Record<string, string>} changes
  */
 export function change(changes) {

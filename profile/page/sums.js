@@ -1,4 +1,4 @@
-// The three trees, and sums of cells over them. Nothing here knows how they look.
+// The three trees, and sums of cells over them. This module does not draw.
 
 /**
  * @typedef {object} TreeNode
@@ -41,7 +41,7 @@ function addNode(tree, parent, id, label, more = {}) {
 }
 
 /**
- * Metrics: thread time by groups, and what was counted.
+ * Metrics: thread time by groups, and counts.
  * @param {import("./data.js").Metric[]} metrics
  * @param {(metric: number) => boolean} isThere whether there is a value
  * @returns {Tree}
@@ -70,7 +70,7 @@ export function metricTree(metrics, isThere) {
 }
 
 /**
- * What a region is called.
+ * The name of a region.
  * @param {Model} model
  * @param {number} region
  * @returns {string}
@@ -87,8 +87,9 @@ export function regionName(model, region) {
 }
 
 /**
- * Call paths, as they are, or by region, or by kind of construct. What is summed up are
- * paths, the program first; last, where there are other runs, what is in them alone.
+ * Call paths, either as they are, or by region, or by kind of construct. Sums are over paths.
+ * The program is the first path. With other runs, the last path collects everything that only
+ * they have.
  * @param {Model} model
  * @param {string} by `path`, `region` or `kind`
  * @returns {Tree}
@@ -139,7 +140,7 @@ function callsOf(model, by) {
 }
 
 /**
- * Machine, ranks, teams, threads. What is summed up are threads; 0 are those that are
+ * Machine, ranks, teams, threads. Sums are over threads. Thread 0 stands for threads that are
  * not told apart.
  * @param {Model} model
  * @param {boolean} isFolded whether some are not told apart
@@ -180,7 +181,7 @@ export function locationTree(model, isFolded) {
 }
 
 /**
- * Sums by path, of some metrics.
+ * Sums of some metrics by path.
  * @param {Cells} cells
  * @param {number[]} metrics
  * @param {number} paths
@@ -196,7 +197,7 @@ export function sumByPath(cells, metrics, paths) {
 }
 
 /**
- * Sums by thread, of some metrics on some paths.
+ * Sums of some metrics on some paths by thread.
  * @param {Cells} cells
  * @param {number[]} metrics
  * @param {Set<number> | null} paths all if null
@@ -226,7 +227,7 @@ export function sumByMetric(cells) {
 }
 
 /**
- * Values of the nodes of a tree: of each alone, and with what is below.
+ * Values of a tree's nodes: without and with the nodes below.
  * @param {Tree} tree
  * @param {ArrayLike<number>} values of what is summed up
  * @returns {{exclusive: Float64Array, inclusive: Float64Array}}
@@ -245,7 +246,7 @@ export function valuesOf(tree, values) {
 }
 
 /**
- * What a node stands for: its own, and if it is folded what is below.
+ * The places of a node: its own, and those of the nodes below if it is folded.
  * @param {Tree} tree
  * @param {number} index
  * @param {boolean} isOpen

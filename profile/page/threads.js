@@ -1,4 +1,4 @@
-// Threads by regions, and threads that behave alike.
+// The matrix of threads and regions, and threads that behave alike.
 
 import { fill, h, table } from "./dom.js";
 import { counted, exact, percentage, time } from "./format.js";
@@ -13,7 +13,7 @@ import { choice, showChoice } from "./explorer.js";
 const MOST_REGIONS = 60;
 const WORK = new Set(["work", "serial", "measuring"]);
 
-/** What a cell of the matrix can be. */
+/** The values that a cell of the matrix can show. */
 const CELLS = [
   ["all", "all time"],
   ["lost", "time that is no work"],
@@ -41,7 +41,7 @@ export class ThreadsView {
   }
 
   alike() {
-    // A thread that forks a team is the team's first member meanwhile.
+    // A thread that forks a team is also the team's first member.
     const names = this.model.threads.name;
     const forks = new Set(names.map((/** @type {string} */ name) => name.split("->").slice(0, -1).join("->")));
     const all = this.cells.threads.map((thread, row) => ({ thread, row })).filter(({ thread }) => !forks.has(names[thread - 1]));
@@ -91,7 +91,7 @@ export class ThreadsView {
 }
 
 /**
- * Own time of threads in regions, work and what is none.
+ * Own time of threads in regions, divided into work and other time.
  * @param {any} model
  * @param {import("./data.js").Cells} cells
  * @param {number[]} regions
@@ -120,7 +120,7 @@ export function matrixOf(model, cells, regions) {
 }
 
 /**
- * Parts of a whole, which is 1.
+ * Parts of a whole; they add up to 1.
  * @param {number[]} values
  * @returns {number[]}
  */

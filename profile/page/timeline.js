@@ -1,4 +1,4 @@
-// What each thread did when.
+// The timeline: the activity of each thread over time.
 
 import { fill, h, table } from "./dom.js";
 import { counted, exact, percentage, time } from "./format.js";
@@ -7,17 +7,17 @@ import { regionLink } from "./region.js";
 import { change, listOf, listText } from "./state.js";
 
 const LANE_HEIGHT = 22;
-/** Who handed a lock or a critical to whom. */
+/** The colour of arrows that show how locks and critical sections are handed over. */
 const HANDED_OVER = "#d55e00";
 const COLOURS = ["", "#009e73", "#e69f00", "#cc79a7", "#0072b2"];
-/** More chunks and arrows than these at once are a blur. */
+/** With more chunks or arrows than this, none are drawn, since they would blur. */
 const MOST_DRAWN = 3000;
-/** Rows of the tables. */
+/** The most rows of the tables. */
 const MOST_LISTED = 30;
 
 /** @typedef {{label: string, team: string, lanes: number[], isTeam: boolean}} Row */
 
-/** Lanes of threads over time. */
+/** Threads as lanes over time. */
 export class TimelineView {
   /** @param {import("./explorer.js").Run} run */
   constructor({ model }) {
@@ -74,7 +74,7 @@ export class TimelineView {
     this.tell();
   }
 
-  /** Teams and their threads; a folded team is one row. */
+  /** Arranges teams and their threads as rows. A folded team is one row. */
   arrange() {
     const folded = listOf("fold");
     this.rows = [];
@@ -172,7 +172,7 @@ export class TimelineView {
   }
 
   /**
-   * Says what is under the pointer.
+   * Describes the time under the pointer.
    * @param {MouseEvent} event
    * @param {number} at
    */
@@ -194,7 +194,7 @@ export class TimelineView {
   }
 
   /**
-   * On what the tasks of a region depend, by the names in the source.
+   * The dependences of a region's tasks, by the names in the source.
    * @param {number} region
    * @returns {string}
    */
@@ -225,7 +225,7 @@ export class TimelineView {
   }
 
   /**
-   * Parts of a pixel's time, one upon the other.
+   * Draws the classes of each pixel's time, stacked.
    * @param {CanvasRenderingContext2D} context
    * @param {Row} row
    * @param {number} top
@@ -281,7 +281,7 @@ export class TimelineView {
   }
 
   /**
-   * Where chunks begin, and their iterations where there is room.
+   * Marks where chunks begin, and writes their iterations if there is enough space.
    * @param {CanvasRenderingContext2D} context
    * @param {import("./spans.js").Lane} lane
    * @param {number} top
@@ -302,8 +302,8 @@ export class TimelineView {
   }
 
   /**
-   * From where tasks were created to where they were executed, and from who gave a lock back
-   * to who had waited for it.
+   * Draws arrows from the creation of tasks to their execution, and from the thread that
+   * released a lock to the thread that had waited for it.
    * @param {CanvasRenderingContext2D} context
    * @param {number} width
    */
@@ -342,7 +342,7 @@ export class TimelineView {
     return arrows.filter(([, from, , to]) => to > this.from && from < this.to);
   }
 
-  /** The hand-overs in sight for which a thread waited longest. */
+  /** The visible hand-overs for which a thread waited longest. */
   handovers() {
     const selected = new Set(selectedLanes(this.lanes));
     const isSelected = (/** @type {number} */ lane) => selected.has(this.lanes[lane]);
@@ -355,7 +355,7 @@ export class TimelineView {
       ["What", "From", "To", "Given back at", "Got at", "Waited"], rows);
   }
 
-  /** What is in sight, in words and numbers. */
+  /** Describes the visible span in words and numbers. */
   tell() {
     const { facts, from, to } = this;
     const seen = `${time(to - from)} from ${from} ns to ${to} ns`;

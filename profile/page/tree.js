@@ -1,18 +1,18 @@
-// A tree of which only the rows on the screen are drawn.
+// A tree of which only the visible rows are drawn.
 
 import { MOST_PRINTED, h, fill, onPrint } from "./dom.js";
 import { colour } from "./format.js";
 
 const ROW_HEIGHT = 24;
-/** Rows that are drawn beyond both ends of the screen. */
+/** The number of rows that are drawn beyond both ends of the screen. */
 const BEYOND = 8;
 
 /**
- * What a tree shows of a node.
+ * The data that a tree shows for a node.
  * @typedef {{text: string, value: number, title: string, part: number, before?: {text: string, value: number} | null}} Shown
  */
 
-/** A tree to look at. */
+/** A tree that is drawn on demand. */
 export class TreeView {
   /**
    * @param {string} label

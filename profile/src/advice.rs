@@ -1,5 +1,5 @@
-//! Advice: what a user can try where a construct loses time. Each text completes a sentence
-//! that has named the place. Advice that depends on nothing but the construct and the category
+//! Advice on what a user can try where a construct loses time. Each text continues a sentence
+//! that has already named the place. Advice that depends only on the construct and the category
 //! is in the rows of [`region_kind`](crate::region_kind).
 
 use crate::overheads::Category;
@@ -29,7 +29,7 @@ pub const TOO_LITTLE_WORK: &str = "Threads came late to it. Either it is too sho
                                    use fewer threads. Or they had no processor: use no more \
                                    threads than processors, with nothing else on them.";
 
-/// What to try, if something is known.
+/// Advice for a construct and a category; none if there is none.
 #[must_use]
 pub fn advice(
     kind: RegionKind,

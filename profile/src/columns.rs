@@ -1,11 +1,11 @@
 //! The columns of region profiles: which set of columns a construct has (its row in
 //! [`region_kind`](crate::region_kind) names it), and what each column means.
 //!
-//! The names and the choice are ompP's. In the flat profile a column stands
-//! once; in a call-path profile some are split into an inclusive part and an
-//! exclusive one (`bodyT/I`, `bodyT/E`). Of the constructs that ompP does not
-//! know, `ORDERED` has the columns of `CRITICAL` (both are waits in front of a
-//! body), and `SCOPE` and `TASKGROUP` those of `SINGLE` (a body, then a wait).
+//! The names and the choice of columns are ompP's. A column occurs once in the flat profile. In
+//! a call-path profile, some columns are split into an inclusive and an exclusive part
+//! (`bodyT/I`, `bodyT/E`). For constructs that ompP does not know: `ORDERED` has the columns of
+//! `CRITICAL` (both are a wait in front of a body), and `SCOPE` and `TASKGROUP` have those of
+//! `SINGLE` (a body, then a wait).
 //!
 //! A thread that waits may execute tasks. The time of these tasks is in `taskT`, and not in
 //! `exitBarT` or `waitT`.
@@ -15,44 +15,43 @@ use crate::model::{Row, Span};
 pub use crate::region_kind::Quantity;
 use crate::region_kind::{Columns, PseudoRegion, RegionKind};
 
-/// What one thread did at one node, with what it did below.
+/// The times of one thread at one node, with the sums over the nodes below.
 #[derive(Clone, Copy, Debug)]
 pub struct Measures<'p> {
-    /// What was recorded.
+    /// The recorded row.
     pub row: &'p Row,
-    /// What it did below.
+    /// The sums over the nodes below.
     pub nested: Nested,
 }
 
-/// What one thread did below one node.
+/// Sums over the nodes below one node, for one thread. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nested {
-    /// Time that it spent in nodes below this one.
+    /// Time in nodes below this one.
     pub all: u64,
-    /// The part of it that was entered from the structured block.
+    /// The part of `all` in nodes that were entered from the structured block.
     pub in_body: u64,
     /// Time and count of the `section`s directly below.
     pub sections: Span,
-    /// Time that it spent in nodes below the `section`s.
+    /// Time in nodes below the `section`s.
     pub in_sections: u64,
-    /// Time that it spent executing tasks while it waited here.
+    /// Time in tasks that it executed while it waited here.
     pub tasks: u64,
-    /// Time in which it was the one that had forked a nested team, at any depth
-    /// below; that team's members have it.
+    /// Time for which it had forked a nested team, at any depth below. The members of that team
+    /// have this time.
     pub forked: u64,
-    /// What it lost below to waiting, at any depth but in nested teams.
+    /// Time below that was lost to waiting, at any depth, but not in nested teams.
     pub waited: u64,
-    /// What it lost below to the OpenMP library, likewise.
+    /// Time below that was lost to the OpenMP library, at the same depths.
     pub managed: u64,
-    /// Time below of which it is not known whether it was work or waiting,
-    /// likewise.
+    /// Time below that may have been work or waiting, at the same depths.
     pub untold: u64,
-    /// The part of its wait that may have been tasks of a taskloop, which have no events.
+    /// The part of its wait that may have been tasks of a taskloop. These tasks have no events.
     pub hidden_wait: u64,
 }
 
 impl Nested {
-    /// What it lost below.
+    /// Time below that was lost.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.waited + self.managed
@@ -60,7 +59,7 @@ impl Nested {
 }
 
 impl Quantity {
-    /// Whether this is a number of times, not a time.
+    /// Whether this is a count, not a time.
     #[must_use]
     pub fn is_count(self) -> bool {
         matches!(
@@ -69,7 +68,7 @@ impl Quantity {
         )
     }
 
-    /// What it is, as a sentence.
+    /// Its meaning, as a sentence.
     #[must_use]
     pub fn help(self) -> &'static str {
         match self {
@@ -100,8 +99,8 @@ impl Quantity {
         }
     }
 
-    /// Whether an execution inside another one of the same region by the same
-    /// thread is part of the outer one, so that only the outer one counts.
+    /// Whether an execution inside another one of the same region by the same thread is part of
+    /// the outer one. If so, only the outer one is counted.
     #[must_use]
     pub fn contains_recursion(self) -> bool {
         matches!(
@@ -115,7 +114,7 @@ impl Quantity {
         )
     }
 
-    /// The value, with what happened in nodes below.
+    /// The value, including nodes below.
     #[must_use]
     pub fn inclusive(self, measures: &Measures<'_>) -> u64 {
         let row = measures.row;
@@ -135,8 +134,8 @@ impl Quantity {
             Self::OwnTime => row.main.ns.saturating_sub(measures.nested.all),
             Self::ManagementTime => {
                 let wait = row.ibarr.ns + measures.nested.hidden_wait;
-                // Sections, and the tasks that a thread executes at the barriers that some
-                // compilers put in front of the last one.
+                // The sections, and the tasks that a thread executes at earlier barriers: some
+                // compilers put further barriers in front of the last one.
                 let others = measures.nested.in_body + wait;
                 row.main.ns.saturating_sub(others)
             }
@@ -144,7 +143,7 @@ impl Quantity {
         }
     }
 
-    /// The value without what happened in nodes below.
+    /// The value, excluding nodes below.
     #[must_use]
     pub fn exclusive(self, measures: &Measures<'_>) -> u64 {
         let below = match self {
@@ -162,9 +161,9 @@ impl Quantity {
 pub struct Column {
     /// ompP's name.
     pub name: &'static str,
-    /// What it shows.
+    /// The quantity that it shows.
     pub quantity: Quantity,
-    /// Whether without what happened in nodes below.
+    /// Whether nodes below are excluded.
     pub exclusive: bool,
 }
 
@@ -180,8 +179,8 @@ impl Column {
     }
 }
 
-/// A column as the table gives it: how the flat profile names it, and the two
-/// names in a call-path profile if it is split there.
+/// A column in the table below: its name in the flat profile, and its two names in a call-path
+/// profile if it is split there.
 struct Entry {
     name: &'static str,
     quantity: Quantity,
@@ -228,8 +227,8 @@ const TEAM: &[Entry] = &[
 const TEAM_SECTIONS: &[Entry] = &[
     EXEC_T, EXEC_C, SECT_T, SECT_C, EXIT_BAR_T, STARTUP_T, SHUTDOWN_T, TASK_T,
 ];
-// A loop has no event between its begin and its barrier, so that its body is
-// what the barrier leaves over.
+// A loop has no event between its begin and its barrier. So its body is the time that the
+// barrier leaves.
 const LOOP: &[Entry] = &[EXEC_T, EXEC_C, WORK_T, EXIT_BAR_T, TASK_T];
 const SECTIONS: &[Entry] = &[EXEC_T, EXEC_C, SECT_T, SECT_C, EXIT_BAR_T, MGMT_T, TASK_T];
 const SINGLE: &[Entry] = &[EXEC_T, EXEC_C, SINGLE_T, SINGLE_C, EXIT_BAR_T, TASK_T];
@@ -279,8 +278,8 @@ pub fn on_call_path(kind: RegionKind) -> Vec<Column> {
         split,
     } in entries(kind)
     {
-        // A lock may be held across the ends of other regions, so that what
-        // runs under it is no part of it.
+        // A lock may be held beyond the end of other regions. So nothing that runs while it is
+        // held is part of the lock's region.
         match split.filter(|_| kind != RegionKind::Lock) {
             Some([inclusive, exclusive]) => {
                 columns.push(Column {
@@ -304,7 +303,7 @@ pub fn on_call_path(kind: RegionKind) -> Vec<Column> {
     columns
 }
 
-/// The columns of a run's counters, which every table has.
+/// The columns for a run's counters. Every table has them.
 #[must_use]
 pub fn of_counters(names: &[String]) -> Vec<Column> {
     let names = names.iter().enumerate();
@@ -316,15 +315,15 @@ pub fn of_counters(names: &[String]) -> Vec<Column> {
     names.map(column).collect()
 }
 
-/// Whether a task that is executed in this part of a construct makes the thread
-/// work where it would wait.
+/// Whether this part of a construct is a wait, so that a thread that executes a task there
+/// works instead of waiting.
 #[must_use]
 pub fn is_waiting(kind: RegionKind, within: PseudoRegion) -> bool {
     kind == RegionKind::Barrier || within == PseudoRegion::Ibarr
 }
 
-/// How long a visit keeps its thread from its parent node. Under a lock the
-/// thread is not kept: what it does there is its own, in nodes of its own.
+/// How much of the parent node's time a visit takes. While a lock is held, no time is taken:
+/// the thread's work under the lock has nodes of its own.
 #[must_use]
 pub fn occupied(kind: RegionKind, row: &Row) -> u64 {
     match kind {

@@ -1,21 +1,21 @@
-//! The text form of a region descriptor, written and parsed here and nowhere
-//! else (`opari2`: as other libraries want it).
+//! The text form of a region descriptor. Only this module writes and parses it (`opari2`: in
+//! the form that other libraries expect).
 //!
-//! The grammar is OPARI2's CTC string, extended by keys of ours:
+//! The grammar is that of OPARI2's CTC string, extended by Romp's own keys:
 //!
 //! ```text
 //! length*key=value*key=value*...**
 //! 93*regionType=for*sscl=a.c:2:2*escl=a.c:3:9*hasSchedule=dynamic,4*column=3**
 //! ```
 //!
-//! `length` is the length of the whole text in bytes. `regionType`, `sscl` and
-//! `escl` (start and end source line: `file:first:last`) are required. A value
-//! cannot hold `*`: texts that carry our key `romp` percent-encode `%`, `*`, `\`
-//! and control characters in every value (a backslash may be an escape where the
-//! text stands in a literal of Fortran); texts of OPARI2 write `@` for `*`.
+//! `length` is the length of the whole text in bytes. `regionType`, `sscl` and `escl` (start
+//! and end source line: `file:first:last`) are required. A value cannot contain `*`. Texts with
+//! Romp's key `romp` percent-encode `%`, `*`, `\` and control characters in every value (a
+//! compiler may read a backslash in a Fortran literal as an escape). OPARI2's texts write `@`
+//! for `*`.
 //!
-//! In Fortran the text is a literal at the region's first probe, and ends with
-//! the key `id`. The other probes carry the value of that key alone:
+//! In Fortran, the text is a literal at the region's first probe and ends with the key `id`.
+//! The other probes contain only the value of that key:
 //!
 //! ```text
 //! 106*regionType=do*sscl=a.f90:2:2*escl=a.f90:4:4*...*id=5bd1e995:7**
@@ -68,34 +68,34 @@ pub struct Descriptor {
     pub function: Option<String>,
     /// The directive as written, blanks folded.
     pub directive: Option<String>,
-    /// Number of this directive text within its function, from 0: with function
-    /// and text, an identity that survives edits elsewhere in the file.
+    /// Number of this directive text within its function, from 0. Together with function and
+    /// text, it identifies the region even after edits elsewhere in the file.
     pub ordinal: u32,
-    /// Why the implicit barrier could not be made explicit, if it could not.
+    /// The reason why the implicit barrier could not be made explicit; none if it could.
     pub unsplit: Option<String>,
-    /// Of a function: where its machine code is. Instead of lines, which nobody
-    /// knows while the program runs.
+    /// For a function: where its machine code is. It takes the place of lines, which are not
+    /// known while the program runs.
     pub code: Option<Code>,
-    /// What stands for this text in literals of Fortran: `UNIQUE:N`, the N-th
-    /// region of a source whose name and text give UNIQUE.
+    /// The id that stands for this text in Fortran literals: `UNIQUE:N`, the N-th region of a
+    /// source. UNIQUE is derived from the name and the text of the source.
     pub id: Option<String>,
     /// Every other key, such as `hasReduction`, kept as found.
     pub other: BTreeMap<String, String>,
 }
 
-/// Why a text is no descriptor.
+/// Why a text is not a descriptor.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DescriptorError {
-    /// A `*` separated part is no `key=value`.
+    /// A part between `*` is not of the form `key=value`.
     #[error("'{0}' is not of the form key=value")]
     NotAPair(String),
-    /// A literal of Fortran is neither a text nor an id.
+    /// A Fortran literal is neither a descriptor nor an id.
     #[error("'{0}' is no descriptor")]
     NotALiteral(String),
     /// A required key is missing.
     #[error("the key '{0}' is missing")]
     Missing(&'static str),
-    /// A value cannot be read.
+    /// A value is not valid.
     #[error("the value '{value}' of '{key}' cannot be read")]
     BadValue {
         /// The key.
@@ -105,20 +105,20 @@ pub enum DescriptorError {
     },
 }
 
-/// What a literal of Fortran holds.
+/// The content of a Fortran literal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Literal<'a> {
     /// The whole record.
     Record(Box<Descriptor>),
-    /// The id of one whose record another literal holds.
+    /// The id of a region whose record is in another literal.
     Id(&'a str),
 }
 
 impl<'a> Literal<'a> {
-    /// Reads what a literal holds; blanks at its end do not count.
+    /// Parses the content of a literal; blanks at its end are ignored.
     ///
     /// # Errors
-    /// If it is neither an id nor a record that can be read.
+    /// If it is neither an id nor a valid record.
     pub fn parse(text: &'a str) -> Result<Self, DescriptorError> {
         let text = text.trim_end_matches(' ');
         if text.contains('*') {
@@ -133,14 +133,14 @@ impl<'a> Literal<'a> {
 }
 
 impl Descriptor {
-    /// The kind of region, if this version knows it.
+    /// The kind of region; none if this version does not know it.
     #[must_use]
     pub fn kind(&self) -> Option<RegionKind> {
         RegionKind::from_region_type(&self.region_type)
     }
 
-    /// The lines at which the construct ends, in the file in which it begins; if an included
-    /// file has its end, those of its begin.
+    /// The lines at which the construct ends, in the file in which it begins. If the end is in
+    /// an included file, these are the lines of its begin.
     #[must_use]
     pub fn end_lines(&self) -> [u32; 2] {
         let is_elsewhere = !self.end.file.is_empty() && self.end.file != self.begin.file;
@@ -189,13 +189,13 @@ impl Descriptor {
         for (key, value) in &self.other {
             put(key, Some(value.clone()));
         }
-        // Last, so that the last bytes of a text tell it from others.
+        // The id stands last, so that the last bytes of a text are unique.
         put("id", self.id.clone());
         pairs
     }
 
-    /// Reads a text form, ours or OPARI2's. The length in front is not needed
-    /// and so not trusted.
+    /// Parses a text form, Romp's or OPARI2's. The length in front is neither needed nor
+    /// checked.
     ///
     /// # Errors
     /// If a part is no pair, or a required key is missing or unreadable.
@@ -295,7 +295,7 @@ fn number(key: &str, value: &str) -> Result<u32, DescriptorError> {
     value.parse().map_err(|_| bad())
 }
 
-/// The length of a text whose own length stands in front of it in decimal.
+/// The total length of a text that begins with its own length in decimal.
 fn length_with_own_digits(body: usize) -> usize {
     let mut total = body + 1;
     while total.to_string().len() + body != total {

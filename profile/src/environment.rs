@@ -1,15 +1,15 @@
 //! The environment variables of Romp, as one table, and how they are read.
 //!
-//! The measurement library acts on the values, the command line prints the
-//! table. A value that cannot be read, and a name that looks like a misspelt
-//! one, are reported and ignored. To add a variable, add a row.
+//! The measurement library uses the values; the command line prints the table. Values that
+//! cannot be read, and names that look misspelt, are reported and ignored. To add a variable,
+//! add a row.
 
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
 use crate::units::Nanoseconds;
 
-/// Who reads a variable.
+/// The part of Romp that reads a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
     /// The measurement library, when the program runs.
@@ -20,14 +20,14 @@ pub enum Reader {
     Both,
 }
 
-/// What a value must look like.
+/// The form of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `on` or `off`; see [`truth`].
     Switch,
     /// One of these words, in any case.
     Choice(&'static [&'static str]),
-    /// `on`, `off`, or how much in time, such as `10us`; see [`limit`].
+    /// `on`, `off`, or a time, such as `10us`; see [`limit`].
     SwitchOrTime,
     /// A part of a whole, such as `5%`, or `none`; see [`part`].
     Part,
@@ -46,15 +46,15 @@ pub enum Kind {
 pub struct Variable {
     /// The name.
     pub name: &'static str,
-    /// What a value must look like.
+    /// The form of a value.
     pub kind: Kind,
-    /// What holds if it is not set, in words.
+    /// The default, in words.
     pub default: &'static str,
-    /// What it does, in one sentence.
+    /// Its effect, in one sentence.
     pub help: &'static str,
-    /// Who reads it.
+    /// The part of Romp that reads it.
     pub reader: Reader,
-    /// ompP's name for the same, honoured if ours is not set.
+    /// ompP's name for the same variable. It is used if Romp's own variable is not set.
     pub ompp: Option<&'static str>,
 }
 
@@ -319,14 +319,14 @@ pub const VARIABLES: &[Variable] = &[
 /// A variable that is set to something that can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Our name of the variable.
+    /// Romp's name for the variable.
     pub name: &'static str,
-    /// Its value; of a choice, the word as the table spells it.
+    /// Its value; for a choice, the word in the spelling of the table.
     pub value: OsString,
 }
 
-/// Reads the variables of an environment, with what is wrong with them, one
-/// sentence each.
+/// Reads the variables of an environment. Also returns the problems with them, one sentence
+/// each.
 pub fn read(
     environment: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> (Vec<Setting>, Vec<String>) {
@@ -359,7 +359,7 @@ pub fn read(
     (settings, problems)
 }
 
-/// Whether a word means on or off; none if it means neither.
+/// Whether a word means on or off; none for any other word.
 #[must_use]
 pub fn truth(word: &str) -> Option<bool> {
     match word.trim().to_ascii_lowercase().as_str() {
@@ -369,8 +369,8 @@ pub fn truth(word: &str) -> Option<bool> {
     }
 }
 
-/// A time that is used as a limit: that of `on`, none for `off`, or one given with
-/// its unit; none at all if the word is none of these.
+/// A time limit: the given default for `on`, none for `off`, or a time with its unit. Returns
+/// none if the word is none of these.
 #[must_use]
 pub fn limit(word: &str, on: Nanoseconds) -> Option<Option<Nanoseconds>> {
     match truth(word) {
@@ -390,7 +390,7 @@ pub fn part(word: &str) -> Option<f64> {
     (percent > 0.0 && percent <= 100.0).then_some(percent / 100.0)
 }
 
-/// Seconds as a time; none if that is no positive time that a clock can reach.
+/// A number of seconds as a time; none unless it is positive and a clock can reach it.
 #[must_use]
 pub fn seconds(word: &str) -> Option<Duration> {
     let seconds = word.trim().parse().ok()?;
@@ -399,7 +399,7 @@ pub fn seconds(word: &str) -> Option<Duration> {
         .filter(|time| !time.is_zero() && *time < Duration::from_secs(u64::from(u32::MAX)))
 }
 
-/// A number of bytes with one of the letters K, M, G or none.
+/// A number of bytes, optionally with one of the letters K, M, G.
 #[must_use]
 pub fn bytes(word: &str) -> Option<u64> {
     let word = word.trim();
@@ -412,7 +412,7 @@ pub fn bytes(word: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
-/// The setting that a value makes. An empty value counts as not set.
+/// The setting for a value. An empty value counts as not set.
 fn accept(variable: &Variable, value: &OsStr) -> Result<Option<Setting>, String> {
     if value.is_empty() {
         return Ok(None);
@@ -444,7 +444,7 @@ fn accept(variable: &Variable, value: &OsStr) -> Result<Option<Setting>, String>
     }
 }
 
-/// How a variable can be set, as a suggestion.
+/// The valid forms of a variable, as a suggestion.
 fn forms(name: &str, kind: Kind) -> String {
     let words: &[&str] = match kind {
         Switch => &["on", "off"],
@@ -463,7 +463,7 @@ fn forms(name: &str, kind: Kind) -> String {
         .join(" or ")
 }
 
-/// To ompP every value but `0` means on.
+/// For ompP, every value except `0` means on.
 fn accept_from_ompp(variable: &Variable, value: &OsStr) -> Option<Setting> {
     let value = match variable.kind {
         Switch => OsString::from(if value == "0" { "off" } else { "on" }),
@@ -475,8 +475,8 @@ fn accept_from_ompp(variable: &Variable, value: &OsStr) -> Option<Setting> {
     })
 }
 
-/// The variable that a misspelt name seems to mean. Names that resemble none
-/// are left alone: they may be the user's own, such as a module's `ROMP_ROOT`.
+/// The variable that a misspelt name seems to mean. Names that resemble no variable are
+/// ignored: they may be the user's own, such as a module's `ROMP_ROOT`.
 fn misspelt(name: &str) -> Option<&'static str> {
     let given = name.strip_prefix("ROMP_")?;
     VARIABLES

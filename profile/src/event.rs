@@ -1,14 +1,14 @@
-//! THE table of the events that POMP's functions report: what each is called in C and in
-//! Fortran, what it does to the frame of its region, and whether it ends a construct
-//! behind the construct's implicit barrier. To add an event, add a row.
+//! THE table of the events that POMP's functions report: the name of each in C and in Fortran,
+//! its effect on the frame of its region, and whether it ends a construct after the construct's
+//! implicit barrier. To add an event, add a row.
 //!
-//! A frame stands for one instance of a region on one thread. Besides `main`, which lasts
-//! as long as the frame, at most one more pseudo-region runs in it, its phase; the phase
-//! `Main` means that none does.
+//! A frame stands for one instance of a region on one thread. The pseudo-region `main` lasts as
+//! long as the frame. At most one more pseudo-region, the frame's phase, is active at the same
+//! time. The phase `Main` means that there is none.
 
 use crate::region_kind::{PseudoRegion, RegionKind};
 
-/// What an event does.
+/// The effect of an event on frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Opens a frame, in this phase.
@@ -17,16 +17,16 @@ pub enum Action {
     SwitchPhase(PseudoRegion),
     /// Ends the frame.
     Close,
-    /// Opens a frame with its body; in a combined region, which has its frame
-    /// already, starts the body.
+    /// Opens a frame whose phase is the body. In a combined region, which already has its
+    /// frame, only starts the body.
     OpenWork,
     /// Ends what `OpenWork` began.
     CloseWork,
 }
 
-/// The table: `define!` gets it. The functions of these events take the descriptor of
-/// their region and nothing else; those of teams, locks and chunks, and the begin of a
-/// task, are no rows.
+/// The table, which is passed to the macro `define!`. The functions of these events take only
+/// the descriptor of their region. Events of teams, locks and chunks, and the begin of a task,
+/// have no rows.
 #[macro_export]
 macro_rules! for_events {
     ($define:ident) => {
@@ -93,33 +93,34 @@ macro_rules! for_events {
     };
 }
 
-/// Makes of the table the events and what it says of each.
+/// Generates the events and their properties from the table.
 macro_rules! events {
     ($($function:ident, $fortran:literal => $event:ident: $action:expr
         $(, behind the barrier of $kind:ident)?;)+) => {
-        /// What can be reported of a region that is no team and no lock. The begin of a
-        /// task is reported otherwise.
+        /// Events of a region that is neither a team nor a lock. The begin of a task is
+        /// reported in another way.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[allow(missing_docs)] // Each is named after its function.
         pub enum Event {
             $($event,)+
-            /// A region that the user marked ends, also while measurement is off.
+            /// A region that the user marked ends. It is also reported while measurement is
+            /// off.
             UserEnd,
-            /// A function of the program begins; no function of POMP says so.
+            /// A function of the program begins; POMP has no function for this event.
             FunctionEnter,
-            /// It ends.
+            /// A function of the program ends.
             FunctionExit,
         }
 
-        /// The functions that report one event of their region: of each its name in C,
-        /// its name in Fortran without the prefix `pompf_`, and the event.
+        /// The functions that report one event of their region: the name in C, the name in
+        /// Fortran without the prefix `pompf_`, and the event.
         pub const FUNCTIONS: &[(&str, &str, Event)] = &[
             $((stringify!($function), $fortran, Event::$event),)+
             ("POMP_End", "end", Event::UserEnd),
         ];
 
         impl Event {
-            /// What it does. Where the event is a constant, this costs nothing.
+            /// The effect of the event. If the event is a constant, this costs nothing.
             #[inline(always)]
             #[must_use]
             pub const fn action(self) -> Action {
@@ -132,8 +133,8 @@ macro_rules! events {
                 }
             }
 
-            /// The event that ends a construct behind its implicit barrier, if it has
-            /// events there.
+            /// The event that ends a construct after its implicit barrier; none if the
+            /// construct has no events there.
             #[must_use]
             pub const fn behind_barrier(kind: RegionKind) -> Option<Self> {
                 match kind {
@@ -159,8 +160,8 @@ macro_rules! events {
 for_events!(events);
 
 impl Event {
-    /// One event for all that have the same effect on their frames. The probes of these events
-    /// share one piece of code, which a program carries once.
+    /// One representative for all events with the same effect on their frames. The probes of
+    /// these events share one piece of code, which a program contains once.
     #[inline(always)]
     #[must_use]
     pub const fn representative(self) -> Self {

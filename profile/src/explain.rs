@@ -7,7 +7,7 @@ use crate::overheads::{self, Category, Charge};
 use crate::properties::{Condition, FREQUENT_PER_SECOND, PROPERTIES};
 use crate::region_kind::{KINDS, RegionKind};
 
-/// Terms of reports that belong to no other table.
+/// Terms in reports that are in no other table.
 const TERMS: &[(&str, &str)] = &[
     (
         "TID",
@@ -83,8 +83,8 @@ const TERMS: &[(&str, &str)] = &[
     ),
 ];
 
-/// What a name means, as paragraphs; none if nothing has this name. Upper and
-/// lower case are the same, and several tables may know a name.
+/// The meaning of a name, as paragraphs; none if the name is unknown. Upper and lower case are
+/// the same, and several tables may know a name.
 #[must_use]
 pub fn explain(name: &str) -> Option<Vec<String>> {
     let mut paragraphs: Vec<String> = [column(name), category(name), property(name), kind(name)]
@@ -195,7 +195,7 @@ fn column(name: &str) -> Option<String> {
     Some(all.collect::<Vec<_>>().join("\n"))
 }
 
-/// To which overheads a quantity goes.
+/// The overhead categories of a quantity.
 fn charges(quantity: Quantity, kinds: &[RegionKind]) -> String {
     let mut text = String::new();
     for category in Category::ALL {

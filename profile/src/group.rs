@@ -16,7 +16,7 @@ pub fn of(kind: RegionKind) -> &'static str {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Groups(Vec<&'static str>);
 
-/// A name that is no group's.
+/// A name that is not the name of a group.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct UnknownGroup(String);
 
@@ -39,7 +39,7 @@ impl Groups {
     /// Reads names separated by commas.
     ///
     /// # Errors
-    /// If one of them is no group.
+    /// If a name is not the name of a group.
     pub fn parse(list: &str) -> Result<Self, UnknownGroup> {
         let words = list.split(',').map(|word| word.trim().to_ascii_lowercase());
         words

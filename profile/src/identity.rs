@@ -12,14 +12,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::model::Region;
 use crate::region_kind::RegionKind;
 
-/// What makes a region the same one in another profile of the same build.
+/// The data that identifies a region in other profiles of the same build.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identity {
     file: String,
     construct: Construct,
-    /// From 0, in source order; for regions with a directive.
+    /// From 0, in source order; only for regions with a directive.
     number: usize,
-    /// For regions without.
+    /// Only for regions without a directive.
     position: Option<Position>,
 }
 
@@ -52,8 +52,8 @@ fn position(region: &Region) -> Position {
     (region.begin, region.column, offset)
 }
 
-/// The identities of the regions of one profile, in their order. Only regions at
-/// one place share one.
+/// The identities of the regions of one profile, in their order. Only regions at the same place
+/// have the same identity.
 #[must_use]
 pub fn identities(regions: &[Region]) -> Vec<Identity> {
     let mut positions: HashMap<(&str, Construct), BTreeSet<Position>> = HashMap::new();
@@ -77,8 +77,7 @@ pub fn identities(regions: &[Region]) -> Vec<Identity> {
     regions.iter().map(identity).collect()
 }
 
-/// A region before and after a change of the program; one of both may be
-/// missing.
+/// A region before and after a change of the program; one of the two may be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
     /// Index among the regions before.
@@ -87,12 +86,13 @@ pub struct Pair {
     pub after: Option<usize>,
 }
 
-/// Finds for each region the one that it was before the source was changed.
+/// Finds for each region the region that it was before the source was changed.
 ///
-/// First those that agree in everything, where a file may stand in another
-/// folder; then those whose file was renamed; last, where a function has as many
-/// unmatched regions of a kind as it had, those in their order: that is what
-/// editing a clause looks like. Regions must not share identities, as
+/// There are three passes. The first one matches regions that agree in everything; their file
+/// may be in another folder. The second one matches regions whose file was renamed. The last
+/// one matches the rest in source order, if a function has equally many unmatched regions of a
+/// kind on both sides: an edited clause has this effect. No two regions of a side may have the
+/// same identity. [`crate::merge::fold`] ensures that.
 /// [`crate::merge::fold`] sees to.
 #[must_use]
 pub fn pairs(before: &[Region], after: &[Region]) -> Vec<Pair> {
@@ -116,7 +116,7 @@ pub fn pairs(before: &[Region], after: &[Region]) -> Vec<Pair> {
     matching.finish()
 }
 
-/// Regions that have no partner yet, and pairs.
+/// The regions without a partner, and the pairs found so far.
 struct Matching {
     before: BTreeSet<usize>,
     after: BTreeSet<usize>,
@@ -124,8 +124,8 @@ struct Matching {
 }
 
 impl Matching {
-    /// Pairs the unmatched regions that agree in a key, in source order, if so
-    /// many before and so many after may be paired.
+    /// Pairs the unmatched regions that agree in a key, in source order. `may` decides by their
+    /// numbers before and after whether they may be paired.
     fn pass<K: Ord>(
         &mut self,
         before: &[Region],
@@ -165,7 +165,7 @@ impl Matching {
     }
 }
 
-/// The given regions by key, each group in source order.
+/// The given regions, grouped by key, each group in source order.
 fn groups<K: Ord>(
     regions: &[Region],
     of: &BTreeSet<usize>,
@@ -181,10 +181,10 @@ fn groups<K: Ord>(
     groups
 }
 
-/// For each file after the one that it was before. A build in another folder
-/// changes the beginnings of paths, so that of the files with one name those
-/// belong together that have most folders in common, counted from the end; if
-/// that fits several, none.
+/// For each file after the change, the file that it was before. A build in another folder
+/// changes the beginnings of paths. So of several files with the same name, those belong
+/// together that have the most path components in common, counted from the end. If several fit
+/// equally well, there is no match.
 fn same_files<'r>(before: &'r [Region], after: &'r [Region]) -> HashMap<&'r str, &'r str> {
     let names = |regions: &'r [Region]| -> BTreeSet<&'r str> {
         regions.iter().map(|region| region.file.as_str()).collect()
@@ -216,7 +216,7 @@ fn same_files<'r>(before: &'r [Region], after: &'r [Region]) -> HashMap<&'r str,
         .collect()
 }
 
-/// How many components at the end two paths share.
+/// The number of components at the end that two paths share.
 fn common_end(one: &str, other: &str) -> usize {
     let components = one.rsplit('/').zip(other.rsplit('/'));
     components.take_while(|(one, other)| one == other).count()

@@ -1,11 +1,10 @@
 //! What the instrumenter, the measurement library and the command line share:
 //! region descriptors, saved profiles, their analyses and the report writers.
 //!
-//! The flow is `descriptor` (written by the instrumenter, read by the runtime)
-//! -> [`model`] (a measured run) -> [`analysis`] (what it means) -> [`report`]
-//! (how it looks). Invariants, as absences: nothing here knows how time was
-//! measured, nothing here knows a programming language, and no report writer
-//! computes what an analysis could.
+//! The data flow is `descriptor` (written by the instrumenter, read by the runtime) ->
+//! [`model`] (a measured run) -> [`analysis`] (its meaning) -> [`report`] (its presentation).
+//! Three rules hold: nothing here knows how time was measured, nothing here knows a programming
+//! language, and no report writer computes a result that an analysis could compute.
 //!
 //! ```
 //! use profile::model::Profile;

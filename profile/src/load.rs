@@ -20,10 +20,10 @@ pub enum LoadError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The file is no JSON.
+    /// The file is not JSON.
     #[error(
         "'{}' is not JSON ({source}): give the *.romp.json file that the measured program wrote; \
          if it is that file, it was cut short: run the program again",
@@ -32,10 +32,10 @@ pub enum LoadError {
     NotJson {
         /// The file.
         path: PathBuf,
-        /// What the parser said.
+        /// The error of the parser.
         source: serde_json::Error,
     },
-    /// The file is JSON of another program.
+    /// The file is JSON, but not a profile of Romp.
     #[error(
         "'{}' is JSON, but no saved profile (its 'schema' is not '{SCHEMA}'): \
          give the *.romp.json file that the measured program wrote",
@@ -57,7 +57,7 @@ pub enum LoadError {
         /// Its version.
         found: u64,
     },
-    /// Something is missing or makes no sense.
+    /// Something is missing or inconsistent.
     #[error("'{}' is damaged: {what}; run the program again", path.display())]
     Damaged {
         /// The file.
@@ -76,14 +76,14 @@ impl Profile {
         load(path)
     }
 
-    /// What it means.
+    /// Analyses the profile.
     #[must_use]
     pub fn analyse(&self) -> Report<'_> {
         Report::new(self)
     }
 }
 
-/// What is read first, of any version.
+/// The part of a file that is read first, in any version.
 #[derive(Deserialize)]
 struct Header {
     schema: Option<String>,
@@ -93,7 +93,7 @@ struct Header {
 /// Reads a saved profile.
 ///
 /// # Errors
-/// If the file cannot be read, is not ours, is newer, or is damaged.
+/// If the file cannot be read, is no profile of Romp, is newer, or is damaged.
 pub fn load(path: &Path) -> Result<Profile, LoadError> {
     let text = fs::read(path).map_err(|source| LoadError::Read {
         path: path.to_owned(),
@@ -102,10 +102,10 @@ pub fn load(path: &Path) -> Result<Profile, LoadError> {
     parse(path, &text)
 }
 
-/// Reads a saved profile that is in memory; messages give it this name.
+/// Reads a saved profile from memory. Messages use `path` as its name.
 ///
 /// # Errors
-/// If it is not ours, is newer, or is damaged.
+/// If it is no profile of Romp, is newer, or is damaged.
 pub fn parse(path: &Path, text: &[u8]) -> Result<Profile, LoadError> {
     check_header(path, text)?;
     let damaged = |what| LoadError::Damaged {
@@ -178,7 +178,7 @@ fn check_indices(profile: &Profile) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks the indices in what stands beside the tree.
+/// Checks the indices in the lists beside the tree.
 fn check_waits(profile: &Profile) -> Result<(), String> {
     let distributions = profile.distributions.iter();
     let sites = profile.contention.iter().flat_map(|guard| &guard.sites);
@@ -210,8 +210,9 @@ fn check_waits(profile: &Profile) -> Result<(), String> {
     Ok(())
 }
 
-/// The sum of all times of a profile, and of all its counts, is less than this: 36 years of
-/// threads. So no analysis, which adds each number up a few times, comes to more than fits.
+/// The sum of all times of a profile, and the sum of all its counts, must be less than this: 36
+/// years of thread time. Analyses add each number up a few times, so their sums cannot
+/// overflow.
 const SUM: u128 = 1 << 60;
 
 fn check_sums(profile: &Profile) -> Result<(), String> {

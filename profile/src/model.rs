@@ -1,10 +1,9 @@
 //! A measured run as it is saved: the versioned schema of `*.romp.json`.
 //!
-//! Everything is integer nanoseconds and exact counts; nothing is derived.
-//! A run is a list of regions (static), a list of threads (named by their path
-//! through the teams), and one call-path tree whose nodes hold one row per
-//! thread. A worker's rows stand under the call path of the thread that forked
-//! its team, so one tree spans all teams.
+//! All times are integer nanoseconds, and all counts are exact; nothing is derived. A run has a
+//! list of regions (static), a list of threads (named by their path through the teams), and one
+//! call-path tree. Each node of the tree has one row per thread. A worker's rows are under the
+//! call path of the thread that forked its team, so one tree contains all teams.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +19,8 @@ pub use waits::{Arrivals, Bucket, Contention, ContentionSite, Distribution, Guar
 
 /// Value of [`Profile::schema`].
 pub const SCHEMA: &str = "romp-profile";
-/// Value of [`Profile::version`]; raised when a reader must change. A field that
-/// may be absent can be added without: readers pass over what they do not know.
+/// Value of [`Profile::version`]. It is raised when readers must change. Adding an optional
+/// field does not raise it, since readers ignore unknown fields.
 pub const VERSION: u32 = 1;
 
 /// One run of one process.
@@ -31,42 +30,42 @@ pub struct Profile {
     pub schema: String,
     /// Schema version, [`VERSION`] when written by this build.
     pub version: u32,
-    /// What ran, when and how; of several processes, see [`crate::merge`].
+    /// Facts about the run; for several processes, see [`crate::merge`].
     pub run: Run,
-    /// The runs of the processes that were merged into this one, by rank; empty
-    /// if it is of one process.
+    /// The runs of the processes that were merged into this profile, by rank; empty for a
+    /// profile of one process.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<Run>,
-    /// Every region that was registered, also those that never ran.
+    /// Every registered region, including regions that never ran.
     pub regions: Vec<Region>,
     /// Every thread that had an event.
     pub threads: Vec<Thread>,
     /// The call-path tree, parents before children.
     pub nodes: Vec<Node>,
-    /// The serial part by what it lies between, longest first; empty if that is not
-    /// known.
+    /// The serial part, divided by the regions before and after it, longest first; empty if
+    /// that is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub serial: Vec<Serial>,
-    /// How the times of instances are spread.
+    /// The distributions of the times of instances.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distributions: Vec<Distribution>,
-    /// Who came last to barriers.
+    /// The threads that came last to barriers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arrivals: Vec<Arrivals>,
-    /// Who kept whom out of what.
+    /// The waits of threads for each other at locks, critical sections and atomics.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub contention: Vec<Contention>,
 }
 
 impl Profile {
-    /// Whether it has so many rows that several threads should work on them.
+    /// Whether there are so many rows that several threads should work on them.
     #[must_use]
     pub fn is_large(&self) -> bool {
         rows_are_many(self.nodes.iter().map(|node| node.rows.len()).sum())
     }
 }
 
-/// Whether so many rows are worth several threads.
+/// Whether this number of rows is worth several threads.
 #[must_use]
 pub fn rows_are_many(rows: usize) -> bool {
     const LARGE: usize = 5_000;
@@ -91,64 +90,64 @@ pub struct Run {
     pub user_ns: u64,
     /// CPU time in the kernel of the whole process, in nanoseconds.
     pub system_ns: u64,
-    /// Largest number of threads that were at work at once: in teams, nested ones
-    /// and those of several initial threads included. A team whose size is not
-    /// known counts for the thread that forked it.
+    /// Largest number of threads that were active at once: in teams, including nested teams and
+    /// the teams of several initial threads. A team of unknown size counts as one thread: the
+    /// thread that forked it.
     pub max_threads: u32,
-    /// Wall time during which at least one initial thread had a team, in
-    /// nanoseconds. Absent if there was one initial thread: then it is the `seq`
-    /// of its outermost parallel regions.
+    /// Wall time during which at least one initial thread had a team, in nanoseconds. Absent if
+    /// there was only one initial thread. The time is then the `seq` of its outermost parallel
+    /// regions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel_ns: Option<u64>,
-    /// How many processors the process could use; 0 if unknown, and for several
+    /// Number of processors that the process could use; 0 if unknown, and for several
     /// processes.
     #[serde(skip_serializing_if = "has_no")]
     pub processors: u32,
-    /// How its threads got processors, as the kernel tells; absent if it did not, and
-    /// for several processes.
+    /// How the threads got processors, as the kernel reports it; absent if the kernel did not,
+    /// and for several processes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduling: Option<Scheduling>,
     /// Host name.
     pub host: String,
     /// Process id; 0 for several processes.
     pub pid: u32,
-    /// Rank of the process, if it was one of an MPI program.
+    /// Rank of the process, if it belonged to an MPI program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
     /// The clock that was read: `tsc` or `monotonic`.
     pub clock: String,
-    /// Cost of one pair of events (an enter and its exit) in this run, in
-    /// picoseconds, as calibrated; 0 if it is not known. See [`Row::pairs`].
+    /// Calibrated cost of one pair of events (an enter and its exit) in this run, in
+    /// picoseconds; 0 if it is not known. See [`Row::pairs`].
     #[serde(skip_serializing_if = "is_zero")]
     pub pair_cost_ps: u64,
-    /// The same of a pair of an instance that was not timed; 0 if it is not known. See
-    /// [`Row::passed_pairs`].
+    /// Cost of a pair in an instance that was not timed, in picoseconds; 0 if it is not known.
+    /// See [`Row::passed_pairs`].
     #[serde(skip_serializing_if = "is_zero")]
     pub passed_pair_cost_ps: u64,
-    /// What was counted besides time, by the names of [`crate::counters`].
+    /// The counters besides time, by the names of [`crate::counters`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counters: Vec<String>,
-    /// Formulas over the counters that a report shows, as `NAME=FORMULA`.
+    /// Formulas over the counters that reports show, as `NAME=FORMULA`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub formulas: Vec<String>,
-    /// Whether the program went on after this was saved.
+    /// Whether the program continued after this profile was saved.
     #[serde(skip_serializing_if = "is_false")]
     pub incremental: bool,
-    /// The variables of the environment that OpenMP's runtimes read and that were set.
+    /// The environment variables for OpenMP runtimes that were set.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
-    /// What the program said about its run, by key.
+    /// Facts that the program reported about its run, by key.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
-    /// What a reader should know: unmatched events, regions still open, ...
+    /// Facts that a reader should know: unmatched events, regions still open, ...
     pub notes: Vec<String>,
-    /// The OpenMP runtimes that were met, if the program was not built with us.
+    /// The OpenMP runtimes that were found, if the program was not built with Romp.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runtimes: Vec<Runtime>,
 }
 
 impl Run {
-    /// What it cost to measure what a row tells of a construct of this kind, in picoseconds.
+    /// The cost of measuring the times in a row of a construct of this kind, in picoseconds.
     #[must_use]
     pub fn measuring_ps(&self, row: &Row, kind: RegionKind) -> u128 {
         let timed = u128::from(row.pairs(kind)) * u128::from(self.pair_cost_ps);
@@ -156,21 +155,22 @@ impl Run {
         timed.max(Self::measured_ps(row)) + passed
     }
 
-    /// What timing a row's instances was measured to take, in picoseconds; 0 where it was not.
+    /// The measured cost of timing a row's instances, in picoseconds; 0 if it was not measured.
     fn measured_ps(row: &Row) -> u128 {
         row.estimate()
             .map_or(0, |estimate| u128::from(estimate.cost_ns) * 1000)
     }
 
-    /// How much of that threads waited for each other, and did not spend on events.
+    /// The part of that cost during which threads waited for each other, in picoseconds. The
+    /// rest was spent on events.
     #[must_use]
     pub fn measuring_wait_ps(&self, row: &Row, kind: RegionKind) -> u128 {
         let timed = u128::from(row.pairs(kind)) * u128::from(self.pair_cost_ps);
         Self::measured_ps(row).saturating_sub(timed)
     }
 
-    /// What a reader should know, as sentences: the notes, and what is special about a
-    /// program that was not built with us.
+    /// Facts that a reader should know, as sentences: the notes, and the limits of a
+    /// measurement from outside (of a program that was not built with Romp).
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = self.notes.clone();
@@ -196,28 +196,28 @@ pub struct Runtime {
     pub path: String,
     /// Members of its largest team.
     pub threads: u32,
-    /// What cannot be seen of constructs that it serves, in words.
+    /// Descriptions of the parts of its constructs that cannot be seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_visible: Vec<String>,
 }
 
-/// How long the initial thread worked alone between two regions that start teams.
+/// Time for which the initial thread worked alone between two regions that start teams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Serial {
     /// Index of the region that ended before; none at the beginning of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<usize>,
-    /// Index of the region that began behind; none at the end of the run.
+    /// Index of the region that began afterwards; none at the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<usize>,
-    /// How often.
+    /// The number of such stretches.
     pub count: u64,
-    /// How long, in nanoseconds.
+    /// Their total time, in nanoseconds.
     pub ns: u64,
 }
 
-/// How the threads of a process got processors, as far as they had not ended when it was
-/// asked. A thread that waits actively runs.
+/// How the threads of a process got processors. Threads that had ended before the kernel was
+/// asked are not included. A thread that waits actively is running.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Scheduling {
@@ -234,15 +234,15 @@ pub struct Scheduling {
     pub first_ready_ns: u64,
     /// The longest time that one thread was ready and had no processor, in nanoseconds.
     pub most_ready_ns: u64,
-    /// How many processors those that ran may use altogether, each where it is allowed
-    /// to; 0 if unknown.
+    /// Number of processors that the threads which ran may use altogether, according to their
+    /// affinity; 0 if unknown.
     pub processors: u32,
 }
 
 /// One construct of the source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Region {
-    /// The kind, as ompP counts kinds.
+    /// The kind, in ompP's classification.
     pub kind: RegionKind,
     /// The kind as spelled in the source language.
     pub region_type: String,
@@ -273,20 +273,21 @@ pub struct Region {
     /// Number of sections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub num_sections: Option<u32>,
-    /// Why the implicit barrier is not separate, if it is not.
+    /// The reason why the implicit barrier was not made explicit; none if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsplit: Option<String>,
-    /// Of a function: where its machine code is. Of a construct of a program that was not
-    /// built with us: where its call or its body is.
+    /// For a function: where its machine code is. For a construct of a program that was not
+    /// built with Romp: where its call or its body is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
-    /// Whether the construct stands near these lines, and not for certain at them.
+    /// Whether the construct is only known to be near these lines.
     #[serde(default, skip_serializing_if = "is_false")]
     pub near: bool,
 }
 
 impl Region {
-    /// Whether both are of one construct, as a task and its executions are.
+    /// Whether both regions belong to one construct, such as a task's creation and its
+    /// executions.
     pub(crate) fn is_of_construct(&self, other: &Self) -> bool {
         let place = |region: &Self| (region.begin, region.column);
         place(self) == place(other) && self.file == other.file && self.code == other.code
@@ -298,17 +299,17 @@ impl Region {
 pub struct Code {
     /// The program or shared library, with its path.
     pub module: String,
-    /// The address in that file, as its symbols and debug information count.
+    /// The address in that file, as in its symbols and debug information.
     pub offset: u64,
     /// The symbol there, as the linker knows it; none if the file has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub symbol: Option<String>,
 }
 
-/// A thread, named by its path: `[0]` is the initial thread, `[0, 3, 2]` thread
-/// 2 of the team that was forked by thread 3 of the team that thread 0 forked.
-/// The first number tells initial threads apart (a program with its own
-/// pthreads has several). In a merged profile the rank stands in front.
+/// A thread, named by its path: `[0]` is the initial thread. `[0, 3, 2]` is thread 2 of the
+/// team forked by thread 3 of the team that thread 0 forked. The first number distinguishes
+/// initial threads (a program with its own pthreads has several). In a merged profile, the rank
+/// stands in front.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Thread {
     /// Rank of its process; none unless several processes were merged.

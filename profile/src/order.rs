@@ -1,4 +1,4 @@
-//! Sorting with little code.
+//! Sorting with little machine code.
 //!
 //! `slice::sort_by_key` makes several kilobytes of code for each type and key. The measurement
 //! library is linked with every program, and sorts some dozens of short lists for its report.
@@ -11,11 +11,12 @@ pub fn by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     by(items, |a, b| key(a).cmp(&key(b)));
 }
 
-/// Sorts by how two compare.
+/// Sorts by a comparison function.
 pub fn by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     let mut order = argsort(items.len(), &|a, b| compare(&items[a], &items[b]));
     for place in 0..items.len() {
-        // What stood there when its turn came has moved to where it was swapped with.
+        // The item for this place may have been swapped away before: follow the swaps to its
+        // current place.
         let mut from = order[place];
         while from < place {
             from = order[from];
@@ -25,8 +26,8 @@ pub fn by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     }
 }
 
-/// The order of things that are known by their numbers: the first is the number of
-/// the least.
+/// The order of items that are identified by their indices. The first element is the index of
+/// the smallest item.
 #[must_use]
 pub fn argsort(number: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..number).collect();

@@ -1,23 +1,24 @@
-//! What is seen of constructs in a program that was not built with Romp, by the kind of its
-//! OpenMP runtime. Reports, documentation and tests take it from here.
+//! What Romp can measure of constructs in a program that was not built with Romp, by the kind
+//! of its OpenMP runtime. Reports, documentation and tests use this table.
 
 use crate::region_kind::RegionKind as K;
 
 /// How a runtime is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interface {
-    /// GCC's runtime, by the entry points that compilers call.
+    /// GCC's runtime, at the entry points that compilers call.
     Gnu,
-    /// LLVM's and its kin, which tell of their events by OpenMP's interface for tools.
+    /// LLVM's runtime and its relatives, which report events through OpenMP's tool interface
+    /// (OMPT).
     Ompt,
 }
 
-/// How often a construct is counted, against a program that was built with Romp.
+/// How often a construct is counted, compared with a program that was built with Romp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
-    /// As often.
+    /// Equally often.
     Same,
-    /// Never: it is not there.
+    /// Never: the construct does not appear.
     Never,
     /// At most as often.
     Less,
@@ -28,7 +29,8 @@ pub enum Counted {
 }
 
 impl Counted {
-    /// Whether a number that was counted may be, where this many were executed.
+    /// Whether this number of counted constructs is possible if `executed` constructs were
+    /// executed.
     #[must_use]
     pub fn allows(self, counted: u64, executed: u64) -> bool {
         match self {
@@ -41,32 +43,32 @@ impl Counted {
     }
 }
 
-/// What is seen of a construct by one interface.
+/// What one interface shows of a construct.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// How often it is counted.
     pub counted: Counted,
-    /// For documentation.
+    /// The description in the documentation.
     pub words: &'static str,
-    /// What a report lists as not visible.
+    /// The entries in a report's list of invisible constructs.
     pub missing: &'static [&'static str],
 }
 
-/// A construct that is not seen as in a program that was built with Romp.
+/// A construct that differs from its appearance in a program that was built with Romp.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// As documentation names it.
+    /// Its name in the documentation.
     pub construct: &'static str,
-    /// The kinds of regions whose numbers it changes.
+    /// The kinds of regions whose counts it changes.
     pub kinds: &'static [K],
-    /// With GCC's runtime.
+    /// The view with GCC's runtime.
     pub gnu: View,
-    /// With LLVM's.
+    /// The view with LLVM's runtime.
     pub ompt: View,
 }
 
 impl Row {
-    /// What one interface shows.
+    /// The view of one interface.
     #[must_use]
     pub fn view(&self, interface: Interface) -> View {
         match interface {
@@ -248,7 +250,7 @@ pub const ROWS: &[Row] = &[
     },
 ];
 
-/// How often constructs of a kind are counted by an interface.
+/// How often an interface counts constructs of a kind.
 #[must_use]
 pub fn counted(kind: K, interface: Interface) -> Counted {
     let mut rows = ROWS.iter().filter(|row| row.kinds.contains(&kind));

@@ -1,33 +1,33 @@
-//! Which time counts as which overhead, as the rows of [`region_kind`](crate::region_kind)
-//! say.
+//! Which time counts as which overhead, according to the rows of
+//! [`region_kind`](crate::region_kind).
 //!
-//! The categories are ompP's, and so is the category of each construct that ompP knows. Of the
-//! others, `ORDERED` is treated as `CRITICAL`: waiting for one's turn is synchronisation, and
-//! so is waiting at the end of a `TASKGROUP`. A `SCOPE` is work of all threads, so waiting at
-//! its end is imbalance. Creating tasks, and waiting for them at a `taskwait`, are overheads
-//! that ompP does not have; of a `TASKLOOP` both are one time.
+//! The categories are ompP's, and so is the category of each construct that ompP knows. Other
+//! constructs: `ORDERED` is treated like `CRITICAL`, since waiting for a turn is
+//! synchronisation. So is waiting at the end of a `TASKGROUP`. All threads do the work of a
+//! `SCOPE`, so waiting at its end is imbalance. Creating tasks, and waiting for them at a
+//! `taskwait`, are overheads that ompP does not have. For a `TASKLOOP`, both are one time.
 //!
-//! The time of tasks that a thread executes while it waits is in no overhead. ompP subtracts it
-//! from the category of the wait around them. Here the quantities do not contain it, so that
+//! The time of tasks that a thread executes while it waits is no overhead. ompP subtracts it
+//! from the category of the surrounding wait. Here the quantities already exclude it, so that
 //! columns and overheads agree.
 
 pub use crate::region_kind::{BARRIER, Category, Charge, Cost};
 use crate::region_kind::{KINDS, RegionKind};
 
-/// What part of the cost of a pair of events lies within the time that they measure, in the
-/// unit of the cost. Three quarters: measured on a contended `atomic`, whose loss less this
-/// was what a reduction won.
+/// The part of the cost of event pairs that lies within the measured time, in the unit of the
+/// cost. It is three quarters. This was measured on a contended `atomic`: its loss minus this
+/// part equalled the time that a reduction saved.
 #[must_use]
 pub fn within_measured_time(pair_cost: u128) -> u128 {
     pair_cost * 3 / 4
 }
 
-/// What is lost in constructs of one kind.
+/// The costs of constructs of one kind.
 pub fn of(kind: RegionKind) -> impl Iterator<Item = &'static Cost> {
     kind.costs().iter()
 }
 
-/// What is lost in constructs of each kind.
+/// The costs of constructs of all kinds.
 pub fn all() -> impl Iterator<Item = &'static Cost> {
     KINDS.iter().flat_map(|row| of(row.kind))
 }

@@ -1,8 +1,9 @@
-//! Shares out work among threads, where a user waits for the end of a program.
+//! Divides work among threads at the places where a user waits for the end of a program.
 
 use std::num::NonZero;
 
-/// Runs both, at the same time if they are worth a thread and there is one.
+/// Runs both functions, at the same time if the work is worth a thread and a thread is
+/// available.
 pub fn both<A: Send, B>(
     worth_a_thread: bool,
     beside: impl Fn() -> A + Sync,
@@ -22,14 +23,14 @@ pub fn both<A: Send, B>(
     })
 }
 
-/// Maps items in a few parts at the same time if they are worth threads. The results
-/// stand in the order of the items.
+/// Maps items in a few parts, at the same time if the work is worth threads. The results have
+/// the order of the items.
 pub fn map_parts<T: Sync, R: Send>(
     worth_threads: bool,
     items: &[T],
     map: &(impl Fn(&[T]) -> Vec<R> + Sync),
 ) -> Vec<R> {
-    /// More would wait for the memory that they share.
+    /// More threads would only wait for the shared memory.
     const MOST: usize = 8;
     let threads = match worth_threads {
         true => std::thread::available_parallelism().map_or(1, NonZero::get),

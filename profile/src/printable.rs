@@ -1,10 +1,10 @@
 //! Makes names that come from the program safe to show: on a terminal, in a report, in a
 //! spreadsheet. All outputs use this module.
 //!
-//! A source names its files itself (`#line`), and a program its regions. So a name
-//! may hold anything: commands to a terminal, ends of lines, marks that turn the
-//! direction of the text after them. What changes how other text is shown is
-//! written as an escape sequence of Rust, such as `\u{1b}`.
+//! A source can choose its file names (`#line`), and a program the names of its regions. So a
+//! name may contain anything: terminal commands, line ends, marks that change the direction of
+//! the text after them. Characters that change how other text is shown are written as Rust
+//! escape sequences, such as `\u{1b}`.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -21,7 +21,7 @@ pub fn is_command(c: char) -> bool {
         )
 }
 
-/// A name as it can be shown.
+/// A name in a form that is safe to show.
 #[must_use]
 pub fn printable(name: &str) -> Cow<'_, str> {
     if !name.contains(is_command) {
@@ -38,33 +38,33 @@ pub fn printable(name: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The formatter of all JSON that we write: what stands in strings and changes how
-/// a terminal shows what follows is escaped, as JSON knows it. What a reader makes
-/// of the text is the same.
+/// The formatter of all JSON that Romp writes. Characters in strings that would change how a
+/// terminal shows the text after them are written as JSON escapes. A JSON reader gets the same
+/// text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Escaping<F>(pub F);
 
 /// Writes a value as JSON on one line.
 ///
 /// # Errors
-/// If `out` refuses.
+/// If writing to `out` fails.
 pub fn write_json(out: impl io::Write, value: &impl serde::Serialize) -> io::Result<()> {
     let format = Escaping(serde_json::ser::CompactFormatter);
     let mut writer = serde_json::Serializer::with_formatter(out, format);
     Ok(value.serialize(&mut writer)?)
 }
 
-/// Writes a value as JSON to be read.
+/// Writes a value as JSON with indentation, for people to read.
 ///
 /// # Errors
-/// If `out` refuses.
+/// If writing to `out` fails.
 pub fn write_pretty_json(out: impl io::Write, value: &impl serde::Serialize) -> io::Result<()> {
     let format = Escaping(serde_json::ser::PrettyFormatter::new());
     let mut writer = serde_json::Serializer::with_formatter(out, format);
     Ok(value.serialize(&mut writer)?)
 }
 
-/// Passes the functions on that decide where values begin and end.
+/// Forwards the functions that write the begin and end of values.
 macro_rules! pass_on {
     ($($function:ident($($argument:ident: $type:ty),*);)+) => {$(
         fn $function<W: ?Sized + io::Write>(&mut self, out: &mut W $(, $argument: $type)*) -> io::Result<()> {
@@ -98,7 +98,7 @@ impl<F: serde_json::ser::Formatter> serde_json::ser::Formatter for Escaping<F> {
             let mut behind = rest[at..].chars();
             let mut escape = String::new();
             for unit in behind.next().into_iter().flat_map(units) {
-                // A string takes everything.
+                // Writing to a string cannot fail.
                 let _ = write!(escape, "\\u{unit:04x}");
             }
             out.write_all(escape.as_bytes())?;
@@ -119,8 +119,8 @@ pub(crate) fn seconds(ns: u64) -> String {
     format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }
 
-/// A name as it can stand between separators. A spreadsheet computes what begins
-/// as a formula, so a quotation mark stands in front of it: then it is text.
+/// A name as a field between separators. A spreadsheet evaluates a field that begins like a
+/// formula. So such a field gets a quotation mark in front and is text.
 pub(crate) fn quoted(field: &str) -> Cow<'_, str> {
     let mut field = printable(field);
     if field.starts_with(['=', '+', '-', '@']) {

@@ -1,19 +1,19 @@
 //! ompP's performance properties, as one table: the meaning of each, the time from which its
 //! severity is computed, and the condition under which it holds.
 //!
-//! Names (with ompP's spelling), constructs, times and conditions are ompP's.
-//! `InsufficienWorkInParallelLoop` is named there and never raised; here it
-//! holds where starting and ending the team of a parallel loop takes longer
-//! than the threads work in it. What is lost is told by the quantities of
-//! [`crate::columns`], so tasks executed while waiting are no wait here either.
+//! Names (in ompP's spelling), constructs, times and conditions are ompP's. ompP names
+//! `InsufficienWorkInParallelLoop` but never reports it. Here it holds if starting and ending
+//! the team of a parallel loop takes longer than the threads work in it. Losses are measured by
+//! the quantities of [`crate::columns`], so tasks executed while waiting are no wait here
+//! either.
 //!
-//! `TasksTooSmall` is ours: ompP's table knows no cost of tasks.
+//! `TasksTooSmall` is Romp's: ompP's table has no cost of tasks.
 
 use crate::columns::Quantity;
 use crate::overheads::Category;
 use crate::region_kind::RegionKind;
 
-/// Executions per second of thread time from which an atomic is frequent.
+/// An atomic is frequent from this number of executions per second of thread time on.
 pub const FREQUENT_PER_SECOND: u64 = 1000;
 
 /// When a property holds for a region whose construct and time are right.
@@ -34,8 +34,8 @@ pub enum Condition {
     Frequent,
     /// The team's start and end took longer than the work in it.
     LittleWork,
-    /// Creating the tasks took too long for their work; what is lost is the
-    /// time to create them and to wait for them.
+    /// Creating the tasks took too long for their work. The loss is the time to create them and
+    /// to wait for them.
     SmallTasks,
 }
 
@@ -51,15 +51,15 @@ pub struct PropertyRow {
     pub lost: &'static [Quantity],
     /// When it holds.
     pub condition: Condition,
-    /// The overhead that this is, which tells what to try.
+    /// The overhead category of the loss. It decides which advice fits.
     pub category: Category,
-    /// What happened, as a clause; the time and the place follow.
+    /// What happened, as a clause. The time and the place follow in the sentence.
     pub what: &'static str,
-    /// Where that is; the construct follows.
+    /// The place; the construct follows in the sentence.
     pub place: &'static str,
-    /// What to try, where [`crate::advice`] does not fit.
+    /// The advice, if that of [`crate::advice`] does not fit.
     pub remedy: Option<&'static str>,
-    /// What it means, for who asks.
+    /// The meaning, for users who ask for it.
     pub help: &'static str,
 }
 

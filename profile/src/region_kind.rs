@@ -1,5 +1,5 @@
-//! The kinds of region, as one table (`table.rs`): how a descriptor names them, how ompP
-//! names them in reports, and what reports, analyses and interfaces must know of them.
+//! The kinds of region, as one table (`table.rs`): their names in descriptors, their names in
+//! ompP's reports, and the properties that reports, analyses and interfaces need.
 
 mod cost;
 mod quantity;
@@ -19,21 +19,21 @@ use serde::{Deserialize, Serialize};
 pub enum PseudoRegion {
     /// The whole region, from its first to its last event.
     Main = 0,
-    /// Getting in: waiting for a critical section or lock; starting a team.
+    /// Getting in, such as waiting for a critical section or lock, or starting a team.
     Enter = 1,
     /// The structured block.
     Body = 2,
-    /// The implicit barrier at the end, made explicit by the instrumenter; of a
-    /// taskgroup the wait for its tasks.
+    /// The implicit barrier at the end, which the instrumenter made explicit. For a taskgroup,
+    /// the wait for its tasks.
     Ibarr = 3,
-    /// Getting out: leaving a critical section or lock; ending a team.
+    /// Getting out, such as leaving a critical section or lock, or ending a team.
     Exit = 4,
     /// A parallel region as the encountering thread sees it, fork to join.
     Seq = 5,
 }
 
 impl PseudoRegion {
-    /// How many pseudo-regions there are; their discriminants are below it.
+    /// The number of pseudo-regions. The discriminants are smaller.
     pub const COUNT: usize = 6;
     /// All of them, in discriminant order.
     pub const ALL: [Self; Self::COUNT] = [
@@ -46,7 +46,7 @@ impl PseudoRegion {
     ];
 }
 
-/// What the table says of the names of one kind.
+/// The names of one kind.
 #[derive(Debug)]
 pub struct KindRow {
     /// The kind that the row is about.
@@ -72,29 +72,30 @@ pub enum Barrier {
     Hidden,
 }
 
-/// Whose a time is.
+/// To which side a time belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
     /// The program's own work.
     Program,
-    /// What the OpenMP library does, or a wait.
+    /// Work of the OpenMP library, or a wait.
     Runtime,
 }
 
-/// What the libraries for POMP2 are told of a kind.
+/// How a kind of region is reported to measurement libraries for POMP2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pomp2 {
-    /// They know its region types.
+    /// The libraries know its region types.
     Same,
-    /// They know no such construct. Where a thread may go on with another task, they
-    /// must be told; or the construct is nearly this one.
+    /// The libraries do not know this construct, so it is reported as another one. This is
+    /// necessary where a thread may continue with another task, or possible because the
+    /// construct is nearly the same.
     As(&'static str),
-    /// They are told nothing.
+    /// It is not reported to the libraries.
     Unknown,
 }
 
-/// Makes of the table the kinds, their names, and a function for each other column, so
-/// that a program which asks for one column has no other.
+/// Generates from the table the kinds, their names, and one function for each other column. So
+/// a program that uses one column does not contain the others.
 macro_rules! kinds {
     ($(
         $(#[$about:meta])*
@@ -133,17 +134,17 @@ macro_rules! kinds {
         )+];
 
         $crate::region_kind::column! {
-            /// The group that it is switched off with.
+            /// The group with which it can be switched off.
             group -> &'static str = "";
             $($kind = ($group))+
         }
         $crate::region_kind::column! {
-            /// Its columns in a region profile.
+            /// Its set of columns in a region profile.
             columns -> super::Columns = super::Columns::Point;
             $($kind = ($columns))+
         }
         $crate::region_kind::column! {
-            /// The times that are lost in it.
+            /// Its times that are lost.
             costs -> &'static [super::Cost] = &[];
             $($kind = ($(&[$(super::Cost {
                 kind: RegionKind::$kind,
@@ -153,28 +154,29 @@ macro_rules! kinds {
             }),+])?))+
         }
         $crate::region_kind::column! {
-            /// What to try where time is lost in it.
+            /// Advice for time lost in it, by category.
             advice -> &'static [(super::Category, &'static str)] = &[];
             $($kind = ($($advice)?))+
         }
         $crate::region_kind::column! {
-            /// How the time at its barrier is known where it could not be split.
+            /// How the time at its barrier is known if the construct could not be split.
             unsplit -> super::Barrier = super::Barrier::Measured;
             $($kind = ($($unsplit)?))+
         }
         $crate::region_kind::column! {
-            /// Whether its time is told in POMPROF's parts: parallel regions, work that
-            /// is shared in them, and other regions that the user marked.
+            /// Whether its time is divided into POMPROF's parts. This holds for parallel
+            /// regions, worksharing constructs in them, and other regions that the user marked.
             has_parts -> bool = false;
             $($kind = ($($has_parts)?))+
         }
         $crate::region_kind::column! {
-            /// Whose the time is that a thread spends there and in no smaller part.
+            /// To which side the time belongs that a thread spends there outside all smaller
+            /// parts.
             main -> super::Whose = super::Whose::Program;
             $($kind = ($($main)?))+
         }
         $crate::region_kind::column! {
-            /// What the libraries for POMP2 are told of it.
+            /// How it is reported to libraries for POMP2.
             pomp2 -> super::Pomp2 = super::Pomp2::Unknown;
             $($kind = ($($pomp2)?))+
         }
@@ -182,7 +184,7 @@ macro_rules! kinds {
 }
 use kinds;
 
-/// Defines a function that gives what each kind's row says, or else the same for all.
+/// Defines a function that returns the value of each kind's row, or a default.
 macro_rules! column {
     (
         $(#[$about:meta])* $name:ident -> $type:ty = $otherwise:expr;
@@ -213,8 +215,8 @@ impl RegionKind {
             .map(|row| row.kind)
     }
 
-    /// The kind that a `regionType` names; for one that this version does not know the
-    /// nearest kind: what matters is whether it starts teams.
+    /// The kind for a `regionType`. For a type that this version does not know, the nearest
+    /// kind: it only matters whether the construct starts teams.
     #[must_use]
     pub fn nearest(region_type: &str) -> Self {
         Self::from_region_type(region_type).unwrap_or_else(|| {
@@ -228,7 +230,7 @@ impl RegionKind {
     /// The row of this kind.
     #[must_use]
     pub fn row(self) -> &'static KindRow {
-        // The table is in enumeration order; the test below holds it to that.
+        // The table is in enumeration order. A test below checks this.
         &KINDS[self as usize]
     }
 
@@ -253,8 +255,9 @@ impl RegionKind {
         matches!(self, Self::Task | Self::UntiedTask)
     }
 
-    /// Whether only some of many short instances are timed (`ROMP_BUDGET`): of constructs
-    /// that none waits for at a barrier, and of tasks that stay on their thread.
+    /// Whether only some of many short instances are timed (`ROMP_BUDGET`). This holds for
+    /// constructs for which no thread waits at a barrier, and for tasks that stay on their
+    /// thread.
     #[must_use]
     pub const fn may_be_sampled(self) -> bool {
         matches!(

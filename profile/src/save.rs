@@ -1,11 +1,11 @@
 //! Writing a run to disk: `<application>[.r<rank>].<n>.romp.json` and `.romp.txt`.
 //!
-//! It knows names and files, nothing of what the files say. `n` is the first
-//! number of which neither file exists. A file gets its final name only when
-//! it is whole: it is written without a name in the same directory (where the file
-//! system knows no such files, under a temporary one) and then linked, which fails if
-//! the name is taken. So nothing is ever overwritten, several processes that save at
-//! once get different numbers, and one that is killed leaves nothing behind.
+//! This module knows names and files, but not their contents. `n` is the first number for which
+//! neither file exists. A file only gets its final name when it is complete. It is first
+//! written as a file without a name in the same directory (under a temporary name if the file
+//! system does not support that), and then linked. Linking fails if the name is taken. So
+//! nothing is ever overwritten, several processes that save at the same time get different
+//! numbers, and a process that is killed leaves nothing behind.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, Write};
@@ -24,30 +24,30 @@ pub use crate::load::{LoadError, load};
 
 /// Large enough that a big profile needs few system calls.
 const BUFFER_BYTES: usize = 1 << 18;
-/// File systems allow 255 bytes; the rest is for rank, number and extension.
+/// File systems allow 255 bytes. The rest is for rank, number and extension.
 const LONGEST_APPLICATION: usize = 180;
 
-/// The extension of traces.
+/// The extension of trace files.
 const TRACE: &str = "romp.trace";
 
-/// The variable by which `romp run` names the file where it wants the profiles listed that
-/// are written, one in a line. Nobody else sets it.
+/// The environment variable with which `romp run` names a file. The library appends the written
+/// profiles to it, one per line. Only `romp run` sets it.
 pub const LIST: &str = "_ROMP_RUN_LIST";
 
-/// Where and under which name to save.
+/// Where to save, and under which name.
 #[derive(Clone, Debug)]
 pub struct SaveOptions {
-    /// The directory; it is made if it does not exist.
+    /// The directory. It is created if it does not exist.
     pub directory: PathBuf,
     /// Name of the program, the first part of the file names.
     pub application: String,
     /// Rank of the process, if it is one of an MPI program.
     pub rank: Option<u32>,
-    /// The number that the run's trace has already; none if there is no trace.
+    /// The number that the run's trace already has; none if there is no trace.
     pub number: Option<u64>,
 }
 
-/// What was written.
+/// The written files.
 #[derive(Clone, Debug)]
 pub struct Saved {
     /// The saved profile: everything that was measured.
@@ -61,12 +61,12 @@ pub struct Saved {
 /// Why a profile could not be saved.
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
-    /// The directory could not be made.
+    /// The directory could not be created.
     #[error("cannot make the directory '{}': {source}", path.display())]
     Directory {
         /// The directory.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A file could not be written.
@@ -74,7 +74,7 @@ pub enum SaveError {
     Write {
         /// The file, or the directory that refuses new files.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -82,8 +82,8 @@ pub enum SaveError {
 /// Saves a profile and its text report under new names.
 ///
 /// # Errors
-/// If the directory cannot be made, or a file cannot be written there. Then
-/// neither file exists.
+/// If the directory cannot be created, or a file cannot be written there. Neither file exists
+/// then.
 pub fn save(profile: &Profile, options: &SaveOptions) -> Result<Saved, SaveError> {
     let (json, text, headline) = write(profile, options)?;
     let (json, text) = publish(&json, &text, options).map_err(|source| refused(options, source))?;
@@ -94,10 +94,10 @@ pub fn save(profile: &Profile, options: &SaveOptions) -> Result<Saved, SaveError
     })
 }
 
-/// Saves a later state of the same run in the place of an earlier one.
+/// Saves a later state of the same run, and replaces the earlier files.
 ///
 /// # Errors
-/// As [`save`]; what was saved earlier is left alone.
+/// As for [`save`]. Files that were saved earlier are kept.
 pub fn save_over(
     profile: &Profile,
     options: &SaveOptions,
@@ -142,7 +142,7 @@ fn write(
     Ok((json, text, headline))
 }
 
-/// Writes a file that is not there yet, whole or not at all.
+/// Writes a file that does not exist yet, completely or not at all.
 ///
 /// # Errors
 /// If the name is taken, or the file cannot be written.
@@ -150,7 +150,7 @@ pub fn write_new(
     path: &Path,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    // Looking first saves the work; the link below decides.
+    // An early check avoids useless work. The link below decides.
     if is_taken(path) {
         return Err(taken());
     }
@@ -166,7 +166,7 @@ fn taken() -> io::Error {
     io::Error::new(io::ErrorKind::AlreadyExists, "it is there already")
 }
 
-/// Gives both files their final names, with the first free number.
+/// Gives both files their final names with the first free number.
 fn publish(
     json: &Temporary,
     text: &Temporary,
@@ -181,7 +181,7 @@ fn publish(
         }
         let json_path = options.directory.join(format!("{stem}.romp.json"));
         let text_path = options.directory.join(format!("{stem}.romp.txt"));
-        // The link below decides; looking first saves making and removing one.
+        // The link below decides. An early check avoids creating and removing a file.
         if is_taken(&json_path) || is_taken(&text_path) || !json.publish(&json_path)? {
             continue;
         }
@@ -197,11 +197,11 @@ fn publish(
     Err(io::Error::other("every file number is taken"))
 }
 
-/// Makes an empty file for the trace of a run that is not saved yet, under the
-/// first free number, which is given.
+/// Creates an empty file for the trace of a run that is not saved yet, under the first free
+/// number. Returns the file, its path and the number.
 ///
 /// # Errors
-/// If the directory or the file cannot be made.
+/// If the directory or the file cannot be created.
 pub fn reserve_trace(options: &SaveOptions) -> io::Result<(File, PathBuf, u64)> {
     fs::create_dir_all(&options.directory)?;
     for number in 0u64.. {
@@ -220,7 +220,8 @@ pub fn reserve_trace(options: &SaveOptions) -> io::Result<(File, PathBuf, u64)> 
     Err(io::Error::other("every file number is taken"))
 }
 
-/// A dangling symbolic link takes a name too, so links are not followed.
+/// Whether a name is taken. A dangling symbolic link takes a name too, so links are not
+/// followed.
 fn is_taken(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
@@ -234,7 +235,7 @@ fn stem(options: &SaveOptions, number: u64) -> String {
     }
 }
 
-/// The application's name as it can stand in a file name.
+/// The application's name in a form that is valid in a file name.
 fn file_name(application: &str) -> String {
     let mut name = String::new();
     for c in application.chars() {
@@ -250,11 +251,11 @@ fn file_name(application: &str) -> String {
     }
 }
 
-/// A whole file that has no final name yet, and goes when this is dropped.
+/// A complete file without its final name. It is removed when this value is dropped.
 enum Temporary {
-    /// Without any name, so that nothing stays however the process ends.
+    /// A file without any name, so that nothing remains however the process ends.
     Unnamed(File),
-    /// Where the file system knows no such files.
+    /// A named file, if the file system does not support files without a name.
     Named(Named),
 }
 
@@ -292,7 +293,7 @@ impl Temporary {
         }
     }
 
-    /// Puts the file in the place of another one, in one step. For that it needs a name.
+    /// Replaces another file in one step. That requires a temporary name.
     fn replace(&self, path: &Path) -> io::Result<()> {
         let named = match self {
             Self::Named(named) => return fs::rename(&named.path, path),
@@ -302,8 +303,8 @@ impl Temporary {
     }
 }
 
-/// A file without a name, if there are such files in this directory, and they can be
-/// given one.
+/// A file without a name, if the file system of this directory supports such files and they can
+/// be linked.
 fn unnamed(directory: &Path) -> Option<File> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let file = rustix::fs::open(directory, flags, Mode::from_raw_mode(0o666)).ok()?;
@@ -311,8 +312,8 @@ fn unnamed(directory: &Path) -> Option<File> {
     Some(File::from(file))
 }
 
-/// The number of an open file may be that of a closed stdout, which the program may
-/// still write to.
+/// Ensures that an open file does not have the number of a closed stdout, to which the program
+/// may still write.
 fn apart(file: File) -> io::Result<File> {
     const STANDARD: std::ops::RangeInclusive<i32> = 0..=2;
     match STANDARD.contains(&file.as_raw_fd()) {
@@ -321,12 +322,12 @@ fn apart(file: File) -> io::Result<File> {
     }
 }
 
-/// Where the system shows an open file.
+/// The path under which the system shows an open file.
 fn place_of(file: &impl AsRawFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
-/// Gives a file without a name one.
+/// Gives a name to a file without one.
 fn link(file: &File, path: &Path) -> io::Result<()> {
     let place = place_of(file);
     Ok(rustix::fs::linkat(
@@ -338,21 +339,21 @@ fn link(file: &File, path: &Path) -> io::Result<()> {
     )?)
 }
 
-/// The directory that a file is in.
+/// The directory of a file.
 fn directory_of(path: &Path) -> &Path {
     let directory = path.parent().filter(|parent| *parent != Path::new(""));
     directory.unwrap_or(Path::new("."))
 }
 
 impl Named {
-    /// Makes an empty file under a name of its own.
+    /// Creates an empty file under a unique name.
     fn create(directory: &Path) -> io::Result<(Self, File)> {
         Self::with(directory, |path| {
             OpenOptions::new().write(true).create_new(true).open(path)
         })
     }
 
-    /// Gives a file without a name one of these.
+    /// Gives such a name to a file without a name.
     fn link(file: &File, directory: &Path) -> io::Result<Self> {
         Ok(Self::with(directory, |path| link(file, path))?.0)
     }
@@ -366,8 +367,9 @@ impl Named {
         Ok(named)
     }
 
-    /// Makes something under a name of its own: processes differ by id (or, across
-    /// machines, by the check), threads by the counter.
+    /// Creates something under a unique name. The name contains the process id and a counter,
+    /// which differs between threads. Processes on different machines may have the same id, so
+    /// existing names are skipped.
     fn with<R>(directory: &Path, make: impl Fn(&Path) -> io::Result<R>) -> io::Result<(Self, R)> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         loop {
@@ -390,8 +392,8 @@ impl Named {
         }
     }
 
-    /// Where the file system has no links: an empty file reserves the name,
-    /// and the whole one replaces it in one step.
+    /// For file systems without links: an empty file reserves the name, and the complete file
+    /// replaces it in one step.
     fn publish_without_links(&self, path: &Path) -> io::Result<bool> {
         match OpenOptions::new().write(true).create_new(true).open(path) {
             Ok(_) => {}
@@ -407,7 +409,7 @@ impl Named {
 
 impl Drop for Named {
     fn drop(&mut self) {
-        // Already gone if it was renamed; nothing else can be done here.
+        // The file no longer exists if it was renamed. Other errors cannot be handled here.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -1,9 +1,9 @@
 //! The argument of a `schedule` clause.
 
-/// What it says, without modifiers and blanks: `monotonic: dynamic, 4`.
+/// The content of the argument, without modifiers and blanks: `monotonic: dynamic, 4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Schedule<'a> {
-    /// As it is written; Fortran has no case.
+    /// The spelling in the source; Fortran ignores case.
     pub(crate) kind: &'a str,
     /// The chunk size, an expression.
     pub(crate) chunk: Option<&'a str>,
@@ -28,7 +28,7 @@ impl<'a> Schedule<'a> {
     }
 }
 
-/// What follows the modifiers. A chunk size, too, may have colons: `dynamic, Grid::rows`.
+/// The text after the modifiers. A chunk size may contain colons, too: `dynamic, Grid::rows`.
 fn without_modifiers(argument: &str) -> &str {
     let is_modifier = |word: &str| {
         const MODIFIERS: &[&str] = &["monotonic", "nonmonotonic", "simd"];

@@ -19,7 +19,7 @@ pub struct Factor(pub f64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Nanoseconds(pub u64);
 
-/// Why a text is no such number.
+/// Why a text is not such a number.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{text}' is not {expected}")]
 pub struct UnitError {
@@ -27,7 +27,7 @@ pub struct UnitError {
     expected: &'static str,
 }
 
-/// What a file of thresholds may have in the place of a number.
+/// The forms in which a file of thresholds may contain a number.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum NumberOrText {
@@ -86,7 +86,7 @@ impl TryFrom<NumberOrText> for Factor {
     }
 }
 
-/// Units of time; none is the end of one before it.
+/// Units of time. No unit ends with an earlier one.
 const UNITS: &[(&str, f64)] = &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 
 impl FromStr for Nanoseconds {

@@ -1,7 +1,7 @@
-//! Every output takes what it says of causes from one list: kinds, places and amounts of
+//! All outputs take their data about causes from one list. So the kinds, places and amounts in
 //! the headline, the text, the page, the JSON analysis, `romp check` and `romp diff` agree.
 
-// The lint lets tests unwrap, but not what helps them.
+// The lint allows `unwrap` in tests, but not in their helper functions.
 #![allow(clippy::unwrap_used)]
 
 mod by_hand;
@@ -21,11 +21,11 @@ use serde_json::Value;
 
 use PseudoRegion::{Body, Ibarr, Main, Seq};
 
-/// As much as a text report says in words.
+/// The number of causes that a text report describes in words.
 const MOST_SAID: usize = 5;
 
-/// What an output says of one cause: its kind (if it says so), its place, and the elapsed time
-/// to win in nanoseconds.
+/// One cause in an output: its kind (if the output contains it), its place, and the elapsed
+/// time to win in nanoseconds.
 type Said = (Option<String>, String, u64);
 
 fn written(report: &Report<'_>, format: &str) -> String {
@@ -47,7 +47,7 @@ fn of_json(report: &Report<'_>) -> Vec<Said> {
     said.collect()
 }
 
-/// What a page has on its first screen: `data-ns="7">... at most 9 s, PLACE: ...`.
+/// The causes on a page's first screen: `data-ns="7">... at most 9 s, PLACE: ...`.
 fn of_page(report: &Report<'_>) -> Vec<(String, u64)> {
     let page = written(report, "html");
     let gains = page.split("<b class=\"gain\" data-ns=\"").skip(1);
@@ -79,7 +79,7 @@ fn unescaped(text: &str) -> String {
         .replace("&amp;", "&")
 }
 
-/// A check of each cause: its title and place, and whether one of no width holds.
+/// The subject (title and place) of each check against a limit of 0 %.
 fn of_check(profile: &Profile) -> Vec<String> {
     let thresholds = Thresholds {
         max_win: Some(Percent(0.0)),
@@ -93,7 +93,7 @@ fn of_check(profile: &Profile) -> Vec<String> {
     causes.map(|check| check.subject.clone()).collect()
 }
 
-/// What is said to have come since a run without causes, and to be as it was.
+/// The causes in a comparison, all of which must have the given status.
 fn of_diff(before: &Profile, after: &Profile, is: Status) -> Vec<Said> {
     let mut changes = diff(before, after, Noise::default()).causes;
     assert!(changes.iter().all(|change| change.status == is));
@@ -105,7 +105,7 @@ fn of_diff(before: &Profile, after: &Profile, is: Status) -> Vec<Said> {
     said.collect()
 }
 
-/// What all outputs say of a run; the first disagreement.
+/// The first disagreement between the outputs for a run.
 fn disagreement(profile: &Profile) -> Option<String> {
     let report = Report::new(profile);
     let json = of_json(&report);
@@ -142,7 +142,7 @@ fn disagreement(profile: &Profile) -> Option<String> {
     let mut checked = of_check(profile);
     titles.sort();
     checked.sort();
-    // Each of them violates a limit of nothing.
+    // Each cause violates a limit of 0 %.
     if checked != titles {
         return differ("check", format!("{checked:?}"));
     }
@@ -159,7 +159,7 @@ fn disagreement(profile: &Profile) -> Option<String> {
     None
 }
 
-/// A run of 100 s with a parallel region of 80 s, in which a loop is so uneven.
+/// A run of 100 s with a parallel region of 80 s and, in it, a loop with this work in seconds.
 fn uneven(work: [u64; 2]) -> Profile {
     let mut profile = run(
         &[RegionKind::Parallel, RegionKind::Loop],
@@ -243,7 +243,7 @@ fn the_changes_of_causes_are_medians_of_the_runs() {
         (change.before.median, change.after.median),
         (20 * SECOND, 0)
     );
-    // Both intervals hold all of their runs, and overlap.
+    // Both intervals contain all of their runs, and overlap.
     assert!(change.noise);
     assert_eq!((change.after.low, change.after.high), (0, 20 * SECOND));
 }

@@ -1,7 +1,7 @@
-//! The formulas of the analyses, each on a small run whose result is worked out
-//! by hand: 100 s with two threads, so 2 s of thread time are one percent.
+//! The formulas of the analyses. Each is tested on a small run whose result is computed by
+//! hand: 100 s with two threads, so 2 s of thread time are one percent.
 
-// The lint lets tests unwrap, but not what helps them.
+// The lint allows `unwrap` in tests, but not in their helper functions.
 #![allow(clippy::unwrap_used)]
 
 mod by_hand;
@@ -25,7 +25,7 @@ use RegionKind as Kind;
 
 const THREADS: &[&[u32]] = &[&[0], &[0, 0], &[0, 1]];
 
-/// A parallel region of 80 s with one construct in it that both members execute.
+/// A parallel region of 80 s with one construct in it. Both members execute the construct.
 fn inside(kind: Kind, rows: [Row; 2]) -> Profile {
     let mut profile = run(&[Kind::Parallel, kind], THREADS);
     let team = |thread| row(thread, &[(Main, 80), (Body, 80)]);
@@ -49,7 +49,7 @@ fn combined(kind: Kind, rows: [Row; 2]) -> Profile {
     profile
 }
 
-/// Sections, as many per thread, of which each takes a second.
+/// Sections of one second each; `counts` says how many each thread executes.
 fn sections(kind: Kind, counts: [u64; 2]) -> Profile {
     let mut profile = if kind == Kind::Sections {
         inside(
@@ -145,7 +145,7 @@ fn sections_are_told_apart_by_who_executed_how_many() {
             ([1, 0], few),
             ([1, 1], same),
             ([2, 2], same),
-            // As many as there are threads, but one executed both.
+            // As many sections as threads, but one thread executed both.
             ([2, 0], same),
         ] {
             assert_eq!(
@@ -202,7 +202,8 @@ fn properties_are_ranked_and_say_where_and_what_to_try() {
     );
 }
 
-/// A team that worked 30 and 20 s; `exit` is what is known of its end.
+/// A team whose members worked for 30 and 20 s. `unsplit` says that its barrier is not
+/// separate.
 fn team(kind: Kind, unsplit: bool) -> Profile {
     let member = |thread, work, exit| {
         let enter = 1;
@@ -357,7 +358,7 @@ fn events_cost_what_they_were_calibrated_to() {
     assert_eq!(dilation.cost.ns, 9_000_000);
 }
 
-/// Everything that a profile can hold beside its tree.
+/// A profile with all lists beside its tree.
 fn with_waits() -> Profile {
     let mut profile = inside(
         Kind::Critical,
@@ -507,7 +508,7 @@ fn waits_that_work_does_not_explain_are_not_blamed_on_it() {
     assert!(sentence(&enough).contains("schedule(static,CHUNK)"));
 }
 
-/// One thread creates a task for so many seconds, the other executes it.
+/// One thread takes this many seconds to create a task, the other one executes it.
 fn tasks(creation: u64, work: u64) -> Profile {
     let mut profile = run(&[Kind::Parallel, Kind::Task, Kind::TaskExec], THREADS);
     let team = |thread| row(thread, &[(Main, 80), (Body, 80)]);

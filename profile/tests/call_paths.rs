@@ -1,6 +1,6 @@
-//! What the text report shows of a run with more call paths than anybody reads.
+//! The text report of a run with more call paths than anybody reads.
 
-// The lint lets tests unwrap, but not what helps them.
+// The lint allows `unwrap` in tests, but not in their helper functions.
 #![allow(clippy::unwrap_used)]
 
 mod by_hand;
@@ -13,7 +13,7 @@ use profile::report::{Style, text};
 
 const SHOWN: usize = 500;
 
-/// A function that calls this many others; the later, the longer they took.
+/// A function that calls this many others. Later ones take longer.
 fn callers_of(callees: u64) -> Profile {
     let mut profile = run(&vec![RegionKind::User; callees as usize + 1], &[&[0]]);
     let took = |seconds| vec![row(0, &[(PseudoRegion::Main, seconds)])];

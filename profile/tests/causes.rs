@@ -1,7 +1,8 @@
-//! Each kind of cause on a small run whose win is worked out by hand: 100 s with two
-//! threads, of which 80 s are in a parallel region. Each has a twin without the fault.
+//! Each kind of cause on a small run whose win is computed by hand: 100 s with two threads, of
+//! which 80 s are in a parallel region. For each cause, there is a similar run without the
+//! fault.
 
-// The lint lets tests unwrap, but not what helps them.
+// The lint allows `unwrap` in tests, but not in their helper functions.
 #![allow(clippy::unwrap_used)]
 
 mod by_hand;
@@ -69,8 +70,8 @@ fn a_barrier_between_opposite_loops_is_one_cause() {
     assert_eq!(alike, [each(1), each(2)]);
 }
 
-/// So many executions of a region with so many seconds of work for each of two threads, and
-/// so many for the team, 80 s together.
+/// A region of 80 s in sum that is executed `count` times. Each of its two threads works for
+/// `work` seconds; the team takes `start` seconds to start.
 fn repeated(count: u64, work: u64, start: u64) -> Profile {
     let mut profile = run(&[Kind::ParallelLoop], THREADS);
     let wait = 80 - work - start;
@@ -290,7 +291,7 @@ fn an_atomic_read_in_a_loop_of_nothing_else_is_one_as_well() {
     assert_eq!(reads(10_000_000_000, "omp atomic read"), spinning);
     assert_eq!(reads(10_000_000_000, "OMP ATOMIC SEQ_CST, READ"), spinning);
     assert_eq!(reads(10_000_000_000, "omp atomic update"), []);
-    // 27 ns from one to the next are more than a look.
+    // 27 ns between two reads are more than a look takes.
     assert_eq!(reads(3_000_000_000, "omp atomic read"), []);
 }
 
@@ -402,9 +403,9 @@ fn the_wait_around_a_taskloop_is_nobodys_fault() {
     );
 }
 
-/// A single in which one thread makes a taskloop for 40 s, with tasks that have events: for so
-/// many seconds it executes some itself, and so many of the 40 that the other thread waits
-/// that one does.
+/// A single in which one thread executes a taskloop for 40 s, with tasks that have events. The
+/// thread itself executes tasks for `of_creator` seconds. The other thread waits for 40 s, and
+/// executes tasks for `of_other` seconds of these.
 fn single_with_taskloop(tasks: u64, of_creator: u64, of_other: u64) -> Profile {
     let kinds = [Kind::Single, Kind::Taskloop, Kind::TaskExec];
     let mut profile = team(&kinds, vec![loop_of(1, [[40, 0], [0, 40]])]);
@@ -422,7 +423,7 @@ fn single_with_taskloop(tasks: u64, of_creator: u64, of_other: u64) -> Profile {
     profile
         .nodes
         .push(node(Some(1), 3, Ibarr, executed(2, of_other)));
-    // The regions of one construct.
+    // Both regions belong to one construct.
     let loop_at = profile.regions[2].begin;
     profile.regions[3].begin = loop_at;
     profile
@@ -433,7 +434,7 @@ fn the_tasks_of_a_taskloop_are_told_from_the_waits_around_it() {
     let shared = single_with_taskloop(8, 39, 39);
     assert_eq!(found(&shared), []);
     assert_eq!(Report::new(&shared).overheads.untold.ns, 0);
-    // One long task, for which both wait in turn, is not too small.
+    // One long task, for which both threads wait in turn, is not too small.
     let uneven = found(&single_with_taskloop(1, 10, 40));
     assert_eq!(uneven, [(CauseKind::TooFewTasks, Some(2), 15)]);
     let fine = found(&single_with_taskloop(10_000_000, 1, 1));
@@ -515,7 +516,7 @@ proptest! {
         let json: serde_json::Value = serde_json::from_str(&written("analysis")).unwrap();
         let told = json["causes"].as_array().unwrap();
         prop_assert_eq!(told.len(), report.causes.list.len());
-        // Lines of text are broken anywhere.
+        // Text may be wrapped anywhere.
         let text: String = written("text").split_whitespace().collect();
         for (told, cause) in told.iter().zip(&report.causes.list).take(5) {
             prop_assert_eq!(&told["what"], &cause.what);

@@ -1,5 +1,5 @@
-//! Loops whose threads spend their time to get the next chunk, on a small run whose win is
-//! worked out by hand: 100 s with two threads, of which 80 s are in a loop.
+//! Loops whose threads spend their time getting the next chunk, on a small run whose win is
+//! computed by hand: 100 s with two threads, of which 80 s are in a loop.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
@@ -12,7 +12,8 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 
 use PseudoRegion::{Body, Main, Seq};
 
-/// A loop of 80 s in which each thread asked so often, for so many seconds.
+/// A loop of 80 s in which each thread made `count` requests for chunks, which took `seconds`
+/// seconds.
 fn asking(count: u64, seconds: u64) -> Profile {
     let mut profile = run(
         &[RegionKind::Parallel, RegionKind::Loop],

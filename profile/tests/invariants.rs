@@ -1,6 +1,6 @@
-//! What must hold of every analysed run, tried on generated ones.
+//! Properties that must hold for every analysed run, tested on generated runs.
 
-// The lint lets tests unwrap, but not what helps them.
+// The lint allows `unwrap` in tests, but not in their helper functions.
 #![allow(clippy::unwrap_used)]
 
 mod generated;
@@ -12,7 +12,7 @@ use profile::model::{Contention, ContentionSite, GuardKind, Profile};
 use profile::printable::is_command;
 use proptest::prelude::*;
 
-/// Gives everything the name that a program may give it.
+/// Replaces all names that a program can choose.
 fn rename(profile: &mut Profile, name: &str) {
     let run = &mut profile.run;
     for text in [&mut run.application, &mut run.host, &mut run.clock] {
@@ -51,7 +51,7 @@ fn rename(profile: &mut Profile, name: &str) {
         .collect();
 }
 
-/// The script of the page is ours.
+/// The page's own script contains tabs.
 fn is_own_tab(writer: &str, c: char) -> bool {
     writer == "html" && c == '\t'
 }
@@ -75,8 +75,8 @@ proptest! {
         prop_assert!(!report.summary.headline.contains('\n'));
     }
 
-    /// A source calls its files and a program its regions what it likes; a terminal
-    /// must not obey it.
+    /// A source can choose its file names, and a program the names of its regions. A terminal
+    /// must not execute commands in them.
     #[test]
     fn no_writer_passes_commands_on(mut profile in profiles(), name in "[\\PC\u{1b}\u{9b}\u{7f}\u{202e}\n\r\t,\"=<]{1,12}") {
         rename(&mut profile, &name);
@@ -86,7 +86,7 @@ proptest! {
             (writer.write)(&report, &mut out).unwrap();
             let text = String::from_utf8(out).unwrap();
             let is_bad = |c: char| is_command(c) && c != '\n' && !is_own_tab(writer.name, c);
-            // An archive is filled up with zeros.
+            // An archive is padded with zeros.
             let is_filler = |c: char| writer.extension == "tar" && c == '\0';
             let is_bad = |c: char| is_bad(c) && !is_filler(c);
             let bad = text.lines().find(|line| line.contains(is_bad));
@@ -104,7 +104,7 @@ proptest! {
         prop_assert_eq!(with_ends, ends(&profile));
     }
 
-    /// At the end of a measured program a wrong profile must do no harm.
+    /// An invalid profile at the end of a measured program must do no harm.
     #[test]
     fn nonsense_is_survived(mut profile in profiles(), wrong in 0..9_usize, which in 0..50_usize) {
         if let Some(node) = profile.nodes.get_mut(which) {

@@ -1,5 +1,5 @@
-//! What the machine did to a run, on small runs whose win is worked out by hand: threads
-//! without a processor, and more threads than processors.
+//! Losses caused by the machine, on small runs whose win is computed by hand: threads without a
+//! processor, and more threads than processors.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
@@ -48,13 +48,13 @@ fn small_teams_within_others_are_too_many_threads() {
     let crowded = Some((CauseKind::Oversubscription, Some(1)));
     assert_eq!(first(&nested(1)), crowded);
     assert_eq!(first(&nested(2)), Some((CauseKind::SmallRegions, Some(1))));
-    // What the kernel says of them is the same cause.
+    // The kernel's figures about these threads lead to the same cause.
     let without_processor = busy(nested(1), 40, 1);
     assert_eq!(first(&without_processor), crowded);
     assert_eq!(found(&without_processor).len(), 1);
 }
 
-/// What the kernel says of two threads that had no processor for so many seconds of 160.
+/// Kernel figures of two threads that had no processor for `ready` of 160 seconds.
 fn busy(mut profile: Profile, ready: u64, processors: u32) -> Profile {
     profile.run.processors = processors;
     profile.run.scheduling = Some(Scheduling {
@@ -73,7 +73,7 @@ fn busy(mut profile: Profile, ready: u64, processors: u32) -> Profile {
 fn a_busy_machine_is_said_first_and_takes_the_waits_that_it_explains() {
     let uneven = || team(&[Kind::Loop], vec![loop_of(1, [[60, 0], [20, 40]])]);
     let turns = || team(&[Kind::Loop], vec![loop_of(1, [[40, 40], [40, 40]])]);
-    // Half of 80 s useful time was none, and the other half is 10 s.
+    // Half of the 80 s of useful time was without a processor. The other half is worth 10 s.
     let kinds = |profile: &Profile| -> Vec<CauseKind> {
         found(profile).into_iter().map(|(kind, ..)| kind).collect()
     };
@@ -82,7 +82,7 @@ fn a_busy_machine_is_said_first_and_takes_the_waits_that_it_explains() {
     let both = kinds(&busy(uneven(), 80, 2));
     assert_eq!(both, [CauseKind::NoProcessor, CauseKind::Imbalance]);
     assert_eq!(kinds(&busy(turns(), 80, 1)), [CauseKind::Oversubscription]);
-    // Two threads that wait by yielding are always ready, and others run now and then.
+    // Two threads that wait by yielding are always ready, and other programs run now and then.
     assert_eq!(kinds(&busy(turns(), 84, 1)), [CauseKind::Oversubscription]);
     assert_eq!(kinds(&busy(turns(), 110, 1)), [CauseKind::NoProcessor]);
     let mut bound = busy(turns(), 80, 1);
@@ -90,7 +90,7 @@ fn a_busy_machine_is_said_first_and_takes_the_waits_that_it_explains() {
     assert_eq!(kinds(&bound), [CauseKind::Affinity]);
 }
 
-/// The same run, over in a thousandth of the time.
+/// The same run with all times divided by 1000.
 fn shorter(mut profile: Profile) -> Profile {
     for row in profile.nodes.iter_mut().flat_map(|node| &mut node.rows) {
         for part in PseudoRegion::ALL {
@@ -125,8 +125,8 @@ fn threads_that_take_turns_on_a_processor_differ_by_some_turns() {
     let kinds = |profile: &Profile| -> Vec<CauseKind> {
         found(profile).into_iter().map(|(kind, ..)| kind).collect()
     };
-    // Threads had 45 and 40 seconds of work: more than their turns explain, and less than
-    // they do in a thousandth of the time.
+    // Threads had 45 and 40 seconds of work. Their turns do not explain that difference, but
+    // they do in a run of a thousandth of the time.
     let turns = || team(&[Kind::Loop], vec![loop_of(1, [[45, 35], [40, 40]])]);
     let long = kinds(&busy(turns(), 80, 1));
     assert!(long.contains(&CauseKind::Imbalance), "{long:?}");
@@ -158,20 +158,21 @@ fn processors_that_were_busy_bound_what_can_be_won() {
         let waits = waits.filter(|it| it.0 == CauseKind::Imbalance);
         waits.map(|it| it.2).sum()
     };
-    // One processor ran for all of the 100 s; what of that was spent on yielding is to win.
+    // One processor ran for all of the 100 s. The part of them that was spent on yielding can
+    // be won.
     assert_eq!((won(0), won(15)), (0, 15));
 }
 
 #[test]
 fn a_short_wait_is_doubted_where_threads_had_no_processor_for_as_long() {
-    // 2 of 100 s to win, 4 s lost.
+    // 2 of 100 s can be won, 4 s are lost.
     let uneven = || team(&[Kind::Loop], vec![loop_of(1, [[6, 0], [2, 4]])]);
     assert_eq!(
         found(&busy(uneven(), 3, 2)),
         [(CauseKind::Imbalance, Some(1), 2)]
     );
     assert_eq!(found(&busy(uneven(), 4, 2)), []);
-    // 10 to win.
+    // 10 s can be won.
     let much = || team(&[Kind::Loop], vec![loop_of(1, [[50, 0], [30, 20]])]);
     assert_eq!(
         found(&busy(much(), 4, 2)),
@@ -186,7 +187,7 @@ fn work_that_is_almost_even_is_no_cause() {
         let found = found(&team(&[Kind::Loop], vec![loop_of(1, rows)]));
         found.into_iter().map(|(kind, ..)| kind).collect()
     };
-    // As much as two processors differ with different ways to memory.
+    // Two processors with different distances to memory may differ by as much.
     assert_eq!(kinds(80, 72), []);
     assert_eq!(kinds(80, 68), [CauseKind::Imbalance]);
 }

@@ -1,6 +1,6 @@
-//! Merging ranks loses nothing and mixes nothing up, tried on generated runs.
+//! Merging ranks loses no data and mixes none up, tested on generated runs.
 
-// The lint lets tests unwrap, but not what helps them.
+// The lint allows `unwrap` in tests, but not in their helper functions.
 #![allow(clippy::unwrap_used)]
 
 mod generated;
@@ -36,8 +36,8 @@ fn with_rank(rank: u32, profile: &Profile) -> Profile {
     }
 }
 
-/// Every row as words: names, not indices, so that profiles with another order
-/// can be compared.
+/// Every row as text, with names instead of indices, so that profiles in another order can be
+/// compared.
 fn rows(profile: &Profile) -> Vec<(String, String, Row)> {
     let mut paths: Vec<String> = Vec::new();
     let mut rows = Vec::new();
@@ -94,7 +94,7 @@ proptest! {
                 prop_assert_eq!(table.sum[column], rows);
             }
         }
-        // The wall time of all ranks together is what they took on average.
+        // The wall time of all ranks together is their average.
         let exclusive: u64 = report.call_graph.paths.iter()
             .map(|path| path.times.exclusive.ns)
             .sum::<u64>() + report.call_graph.program.exclusive.ns;
@@ -115,7 +115,7 @@ proptest! {
 #[test]
 fn regions_at_one_place_are_folded_and_their_rows_summed() {
     let mut profile = generated::two_regions();
-    // As if a second translation unit had counted its ordinals otherwise.
+    // As if a second translation unit had counted its ordinals differently.
     profile.regions[1] = Region {
         ordinal: 3,
         ..profile.regions[0].clone()
@@ -235,7 +235,7 @@ fn what_stands_beside_the_tree_is_kept() {
     }];
     let ranks = [with_rank(0, &profile), with_rank(1, &profile)];
     let parts = [part("a", &ranks[0]), part("b", &ranks[1])];
-    // The second step takes a merged profile with two ranks, and adds it once.
+    // The second step takes a merged profile with two ranks, and adds it only once.
     let merged = merge(&parts).unwrap();
     let third = with_rank(2, &profile);
     let merged = merge(&[part("c", &third), part("ab", &merged)]).unwrap();

@@ -1,6 +1,6 @@
-//! The text report of a large run can be read, and of a small one nothing is left out.
+//! The text report of a large run is short enough to read. That of a small run is complete.
 
-// The lint lets tests unwrap, but not what helps them.
+// The lint allows `unwrap` in tests, but not in their helper functions.
 #![allow(clippy::unwrap_used)]
 
 mod large;
@@ -13,7 +13,7 @@ use profile::model::{Profile, Span};
 use profile::region_kind::PseudoRegion;
 use profile::report::{Style, text};
 
-/// More than anybody reads, but it can be leafed through.
+/// Long, but a reader can still page through it.
 const READABLE: usize = 700;
 
 fn written(profile: &Profile, style: Style) -> String {
@@ -146,7 +146,8 @@ fn on_a_terminal_no_line_is_longer_than_the_screen() {
         let text = written(&large(30, 20, true), style);
         let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
         assert!(longest <= width, "{longest} of {width}");
-        // Figures of overheads are not cut off where they have no room for both.
+        // Figures of overheads are not truncated if there is no space for times and
+        // percentages.
         let narrow = text.lines().filter(|line| line.contains("Ovhds"));
         assert!(narrow.clone().count() > 0);
         for line in narrow {

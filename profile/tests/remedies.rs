@@ -1,4 +1,4 @@
-//! What is advised follows from what the source says already.
+//! Advice considers the clauses and directives in the source.
 
 mod by_hand;
 mod team;
@@ -36,7 +36,7 @@ fn a_loop_whose_turns_come_soon_is_not_told_to_let_them_come_soon() {
     }
 }
 
-/// A single in which one thread creates tasks in a second; both then wait.
+/// A single in which one thread creates tasks for a second. Both then wait.
 fn single_with_tasks() -> Node {
     let rows = vec![
         row(1, &[(Main, 80), (Body, 1), (Ibarr, 79)]),
@@ -70,10 +70,11 @@ fn tasks_that_take_longer_to_hand_out_than_they_work_are_too_small() {
         profile.regions[3].begin = profile.regions[2].begin;
         found(&profile)[0].0
     };
-    // 1.2 us of 160 s a task, of which it works for a quarter or for most.
+    // Each task takes 1.2 us of the 160 s of thread time. It works for a quarter or for most of
+    // that.
     assert_eq!(kind(130_000_000, 20), CauseKind::SmallTasks);
     assert_eq!(kind(130_000_000, 60), CauseKind::TooFewTasks);
-    // A thousand tasks do not take a tenth of a second each to hand out.
+    // It cannot take a tenth of a second to hand out each of a thousand tasks.
     assert_eq!(kind(1_000, 20), CauseKind::TooFewTasks);
 }
 
@@ -99,7 +100,7 @@ fn one_thread_may_wait_for_tasks_that_others_execute() {
         ))
     };
     assert_eq!(of(Kind::Taskgroup), [(CauseKind::TooFewTasks, Some(1), 40)]);
-    // Of a single that one thread executed alone, nobody waited.
+    // If one thread alone executed a single, no thread waited.
     assert_eq!(of(Kind::Single), []);
 }
 

@@ -1,7 +1,7 @@
-//! What the report writers make of saved profiles, as whole files. To accept a
-//! change: `INSTA_UPDATE=always cargo test -p profile`, then read the diff.
+//! The output of the report writers for saved profiles, as whole files. To accept a change, run
+//! `INSTA_UPDATE=always cargo test -p profile`, then read the diff.
 
-// The lint lets tests unwrap, but not what helps them.
+// The lint allows `unwrap` in tests, but not in their helper functions.
 #![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
@@ -50,12 +50,12 @@ fn csv_reports() {
     }
 }
 
-/// Formats that other tests hold: for each profile, as what was saved, in a browser and as
-/// an archive.
+/// Formats that have tests elsewhere: of each profile, of the saved form, in a browser, and of
+/// the archive.
 const HELD_ELSEWHERE: &[&str] = &["text", "csv", "json", "html", "tau"];
 
-/// One profile is enough for what the other formats add, and the one with most
-/// in it is best.
+/// One profile is enough to test what the other formats add. The profile with the most content
+/// is used.
 #[test]
 fn other_formats() {
     let path = saved_profiles()
@@ -68,7 +68,7 @@ fn other_formats() {
     }
 }
 
-/// What a browser shows before any script runs; the rest is for a browser to test.
+/// The part of a page that is shown before any script runs. The rest is tested in a browser.
 #[test]
 fn first_screen_of_the_page() {
     let path = saved_profiles()
@@ -88,7 +88,8 @@ fn first_screen_of_the_page() {
     }
 }
 
-/// Elements of a text are closed in the order in which they were opened.
+/// The elements that are still open at the end of a text. They must be closed in the order in
+/// which they were opened.
 fn open_elements(text: &str) -> Vec<String> {
     let mut open: Vec<String> = Vec::new();
     for tag in text.split('<').skip(1) {
@@ -121,7 +122,7 @@ fn markup_is_well_formed_and_names_cannot_break_it() {
             let mut out = Vec::new();
             (writer(format).unwrap().write)(&Report::new(&profile), &mut out).unwrap();
             let text = String::from_utf8(out).unwrap();
-            // Scripts hold comparisons.
+            // Scripts contain the signs of comparisons.
             let text = text.split("<script").next().unwrap();
             let open = open_elements(text);
             let rest: &[&str] = if format == "html" {

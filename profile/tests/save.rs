@@ -1,6 +1,6 @@
-//! Saving never overwrites and never leaves parts; loading says what is wrong.
+//! Saving never overwrites a file and never leaves a part of one. Loading explains errors.
 
-// The lint lets tests unwrap, but not what helps them.
+// The lint allows `unwrap` in tests, but not in their helper functions.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
@@ -137,7 +137,7 @@ fn a_directory_that_cannot_be_made_is_named() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_directory_that_takes_no_files_is_named() {
-    // Refused to everyone, while permissions do not bind a superuser.
+    // Everyone is refused here. Permissions would not stop a superuser.
     let error = save(&empty(), &options(Path::new("/proc/self/task"))).unwrap_err();
     assert!(matches!(error, SaveError::Write { .. }), "{error}");
     assert!(
@@ -148,7 +148,7 @@ fn a_directory_that_takes_no_files_is_named() {
     );
 }
 
-/// The message for a file with this content, without the folder's name.
+/// The error message for a file with this content, without the folder's name.
 fn refusal(content: &str) -> String {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.romp.json");

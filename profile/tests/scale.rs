@@ -1,6 +1,6 @@
-//! How programs scale: runs of which it is known, and what must hold of any.
+//! How programs scale: runs with known results, and properties that must hold for any runs.
 
-// The lint lets tests unwrap, but not what helps them.
+// The lint allows `unwrap` in tests, but not in their helper functions.
 #![allow(clippy::unwrap_used)]
 
 mod by_hand;
@@ -15,8 +15,8 @@ use profile::report::Style;
 use profile::scale::{Amounts, Part, ScaleError, Scaling, scale, write_text};
 use proptest::prelude::*;
 
-/// A run of a parallel loop, whose threads work, wait and start for so many seconds, and of
-/// a serial part.
+/// A run of a parallel loop and a serial part. The threads work, wait and start for these
+/// numbers of seconds.
 fn of_loop(threads: u32, work: u64, wait: u64, start: u64, serial: u64) -> Profile {
     let paths: Vec<Vec<u32>> = (0..threads).map(|thread| vec![0, thread]).collect();
     let paths: Vec<&[u32]> = paths.iter().map(Vec::as_slice).collect();
@@ -60,7 +60,7 @@ fn what_was_put_in_is_found() {
         assert_eq!(lost(&scaling, width, 0, Part::Runtime), start);
         assert_eq!(lost(&scaling, width, 1, Part::Serial), serial);
     }
-    // 40 instead of 20 s; the serial part is not shared out: 10 instead of 2.5.
+    // 40 instead of 20 s. The serial part is not shared: 10 instead of 2.5 s.
     assert_eq!(lost(&scaling, 2, 0, Part::Work), 20);
     assert_eq!(lost(&scaling, 2, 1, Part::Serial), 7);
     let limits: Vec<(usize, Part)> = scaling
@@ -167,7 +167,8 @@ fn time_without_a_processor_is_no_work() {
 
 #[test]
 fn what_the_kernel_says_of_processors_counts() {
-    // Of 80 s of work threads had a processor for three quarters; or they slept.
+    // For three quarters of 80 s of work, threads had a processor. In the rest they were ready,
+    // or slept.
     let with = |run_ns: u64, ready_ns: u64| {
         let mut profile = of_loop(2, 40, 0, 0, 0);
         profile.run.scheduling = Some(Scheduling {
@@ -238,7 +239,7 @@ fn repeats_have_a_median_and_an_interval() {
     );
     let at = &scaling.places[0].at[1];
     assert_eq!(at.lost_interval, [0, 20 * i128::from(SECOND)]);
-    // What may be nothing limits nothing.
+    // A loss that may be zero is no limit.
     assert_eq!(scaling.limits, []);
     let mut text = Vec::new();
     write_text(&scaling, Style::default(), &mut text).unwrap();
@@ -276,13 +277,14 @@ fn one_number_of_threads_is_no_scaling() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Parts add up to what is lost, of each place and of all, and that is what is missing
-    /// to ideal scaling.
+    /// The parts add up to the loss, for each place and for all. The sum is the difference from
+    /// ideal scaling.
     #[test]
     fn parts_add_up(runs in proptest::collection::vec(profiles(), 2..5), ran in any::<u32>()) {
         let mut runs: Vec<Profile> = runs.iter().map(profile::merge::fold).collect();
         for (profile, more) in runs.iter_mut().zip(1..) {
-            // Mostly different ones, and sometimes less time on processors than was worked.
+            // Mostly different numbers of threads. Sometimes, time on processors is less than
+            // work.
             profile.run.max_threads += 7 * (more / 2);
             profile.run.scheduling = Some(Scheduling {
                 run_ns: u64::from(ran),

@@ -1,7 +1,7 @@
-//! The schema of saved profiles, in `profile/schema`, says what we write: no
-//! less, and no more.
+//! The schema of saved profiles, in `profile/schema`, describes exactly the data that Romp
+//! writes.
 
-// The lint lets tests unwrap, but not what helps them.
+// The lint allows `unwrap` in tests, but not in their helper functions.
 #![allow(clippy::unwrap_used)]
 
 mod generated;
@@ -26,7 +26,7 @@ fn schema() -> Value {
     serde_json::from_str(&std::fs::read_to_string(schema_path()).unwrap()).unwrap()
 }
 
-/// `INSTA_UPDATE=always cargo test -p profile --test schema` makes the list.
+/// `INSTA_UPDATE=always cargo test -p profile --test schema` writes the list.
 #[test]
 fn the_kinds_are_those_of_the_table() {
     let text = std::fs::read_to_string(schema_path()).unwrap();
@@ -42,7 +42,7 @@ fn the_kinds_are_those_of_the_table() {
     assert!(made == text, "the schema lacks a kind: make its list anew");
 }
 
-/// The schema that knows every field: a field that it does not know is wrong.
+/// The schema without permission for unknown fields.
 fn closed(mut schema: Value) -> Validator {
     close(&mut schema);
     jsonschema::validator_for(&schema).unwrap()
@@ -80,7 +80,7 @@ fn saved() -> Vec<Value> {
         .collect()
 }
 
-/// A profile with every field that there is.
+/// A profile with every existing field.
 fn full() -> Profile {
     let fixture = saved().remove(0);
     let mut profile: Profile = serde_json::from_value(fixture).unwrap();
@@ -141,7 +141,7 @@ fn fill_run(run: &mut Run) {
     run.settings = settings.into_iter().collect();
 }
 
-/// Fills what stands beside the tree.
+/// Fills the lists beside the tree.
 fn fill_lists(profile: &mut Profile) {
     profile.serial = vec![Serial {
         after: Some(0),
@@ -218,7 +218,7 @@ fn every_field_that_it_names_is_written() {
             _ => {}
         }
     }
-    // The parts of a row occur or not, and are tried on generated profiles.
+    // The optional parts of a row are tested on generated profiles.
     let mut schema = schema();
     schema["$defs"]["row"]["properties"] = json!({ "thread": {} });
     walk(&schema, &written);

@@ -1,6 +1,6 @@
-//! Small runs by hand, one for each rule about nesting, recursion and words.
+//! Small runs built by hand, one for each rule about nesting, recursion and words.
 
-// The lint lets tests unwrap, but not what helps them.
+// The lint allows `unwrap` in tests, but not in their helper functions.
 #![allow(clippy::unwrap_used)]
 
 mod by_hand;
@@ -121,7 +121,7 @@ fn what_runs_while_waiting_is_not_taken_from_the_body() {
 #[test]
 fn a_team_that_changes_its_size_still_adds_up_to_wall_time() {
     let mut profile = run(&[Kind::Parallel, Kind::User], &[&[0], &[0, 0], &[0, 1]]);
-    // Once 20 s with both, once 40 s with the first alone.
+    // Once 20 s in both, once 40 s only in the first one.
     profile.nodes = vec![
         node(
             None,
@@ -202,7 +202,7 @@ fn nested_teams_do_not_count_twice() {
     assert_eq!(lost, [(Some(0), 50), (Some(1), 10)]);
 }
 
-/// Two threads in a region of so many seconds, one of which waits so long.
+/// Two threads in a region of this many seconds, one of which waits for `wait` seconds.
 fn waits(wall: u64, wait: u64) -> Profile {
     let mut profile = run(&[Kind::Parallel], &[&[0], &[0, 0], &[0, 1]]);
     profile.nodes = vec![node(
@@ -232,7 +232,8 @@ fn the_summary_fits_the_run() {
         ("uneven", waits(99, 60)),
     ];
     let mut dilated = waits(99, 60);
-    // Nobody would calibrate so much: few events stand for many.
+    // The calibrated cost is unrealistically large, so that a few events have the effect of
+    // many.
     dilated.run.pair_cost_ps = 10_000_000_000_000;
     profiles.push(("dilated", dilated));
     profiles.push((

@@ -1,6 +1,6 @@
-//! Analysing and writing must not grow faster than the profile.
+//! The time for analysing and writing must not grow faster than the profile.
 
-// The lint lets tests unwrap, but not what helps them.
+// The lint allows `unwrap` in tests, but not in their helper functions.
 #![allow(clippy::unwrap_used)]
 
 mod large;
@@ -13,7 +13,7 @@ use profile::analysis::Report;
 use profile::model::Profile;
 use profile::report::WRITERS;
 
-/// Processor time of all threads of this process: what others do does not count.
+/// Processor time of all threads of this process. It does not depend on other processes.
 fn processor_time() -> Duration {
     let mut time = libc::timespec {
         tv_sec: 0,

@@ -1,4 +1,4 @@
-//! TAU's files and tables of saved profiles: every nanosecond of a thread stands once.
+//! TAU's files and tables of saved profiles: every nanosecond of a thread occurs once.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
@@ -21,7 +21,7 @@ fn written(profile: &Profile, format: &str) -> Vec<u8> {
     out
 }
 
-/// The files of an archive, as the system's own `tar` takes them out.
+/// The files of an archive, extracted by the system's `tar`.
 fn files(archive: &[u8]) -> BTreeMap<PathBuf, String> {
     let place = tempfile::tempdir().unwrap();
     std::fs::write(place.path().join("all.tar"), archive).unwrap();
@@ -43,7 +43,7 @@ fn files(archive: &[u8]) -> BTreeMap<PathBuf, String> {
     names.lines().map(read).collect()
 }
 
-/// Name; calls, calls below, own and whole nanoseconds.
+/// Name; calls, calls below, exclusive and inclusive nanoseconds.
 type Line = (String, [u64; 4]);
 
 fn lines(text: &str) -> Vec<Line> {
@@ -106,8 +106,8 @@ fn threads_of_nested_teams_have_their_call_paths() {
         let depth = |(name, _): &Line| name.matches(" => ").count();
         lines(text).iter().map(depth).max().unwrap()
     };
-    // Outer region, inner region, its implicit barrier: also in threads that are in the inner
-    // one alone.
+    // The outer region, the inner region and its implicit barrier. They also occur in threads
+    // that are only in the inner region.
     for number in 0..4 {
         let file = PathBuf::from(format!("profile.0.0.{number}"));
         assert_eq!(deepest(&files[&file]), 3, "{number}");

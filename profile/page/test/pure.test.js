@@ -1,4 +1,4 @@
-// What the page computes without a browser: node --test profile/page/test
+// Tests of the functions that need no browser: node --test profile/page/test
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,6 +1,6 @@
-//! The call graph: every call path once, outermost first, with what it adds to
-//! the run's duration (see [`super::wall`]). Among the callees of one caller
-//! the longest stands first.
+//! The call graph: every call path once, callers before callees, with the time that it adds to
+//! the run's duration (see [`super::wall`]). The callees of one caller are ordered by time, the
+//! longest first.
 
 use super::Share;
 use super::tree::Tree;
@@ -10,7 +10,7 @@ use crate::order;
 /// The call graph of a run.
 #[derive(Clone, Debug)]
 pub struct CallGraph {
-    /// The program itself: its duration, and what of it is in no region.
+    /// The program itself: its duration, and the part of it in no region.
     pub program: Times,
     /// All call paths, callees right after their callers.
     pub paths: Vec<CallPath>,
@@ -19,13 +19,13 @@ pub struct CallGraph {
 /// Inclusive and exclusive wall-like time; percent of the duration.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
-    /// With what was called.
+    /// Including the called regions.
     pub inclusive: Share,
-    /// Without.
+    /// Excluding the called regions.
     pub exclusive: Share,
 }
 
-/// One call path; it is named by its last region.
+/// One call path. It has the name of its last region.
 #[derive(Clone, Copy, Debug)]
 pub struct CallPath {
     /// Index of the region.
@@ -40,7 +40,7 @@ pub struct CallPath {
     pub is_leaf: bool,
     /// Its times.
     pub times: Times,
-    /// Where its node stands in the tree.
+    /// Index of its node in the tree.
     pub(crate) node: usize,
 }
 
@@ -83,7 +83,8 @@ fn push_callees(
 ) {
     let mut nodes = nodes.to_vec();
     let time = |node: usize| walls[node].inclusive;
-    // Longest last, since the last is taken first; of equals the first entered.
+    // Longest last, since the last one is taken first. Of equal ones, the node entered first
+    // comes first.
     order::by(&mut nodes, |&a, &b| {
         time(a).total_cmp(&time(b)).then(b.cmp(&a))
     });

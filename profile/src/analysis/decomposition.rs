@@ -6,13 +6,13 @@
 //! runtime overhead = before + after
 //! ```
 //!
-//! `waits` is what the thread lost at constructs inside: POMPROF has it in its work,
-//! also of a thread that does nothing but wait. Time for which it was the one that
-//! had forked a nested team is no part of any, since that team has it. So the work
-//! of a parallel region's threads adds up to the region's useful time.
+//! `waits` is the time that the thread lost at constructs inside. POMPROF counts it as work,
+//! even for a thread that only waits. The time for which a thread had forked a nested team is
+//! in no part, since that team has it. So the work of all threads of a parallel region adds up
+//! to the region's useful time.
 //!
-//! How the barrier is known is told by [`super::estimate`]. Where it cannot be told
-//! from the work, there is the time alone. Tasks executed while waiting are work.
+//! [`super::estimate`] says how the time at the barrier is known. If it cannot be told from the
+//! work, only the total time is given. Tasks executed while waiting are work.
 
 use super::estimate::{Barrier, is_untold};
 use super::tables::Table;
@@ -27,25 +27,25 @@ pub struct Parts {
     pub thread: usize,
     /// Number of executions.
     pub count: u64,
-    /// All of it.
+    /// The total time.
     pub time_ns: u64,
-    /// The runtime's work before.
+    /// The runtime's work before the structured block.
     pub before_ns: u64,
     /// The structured block, and tasks.
     pub work_ns: u64,
-    /// Lost at constructs inside.
+    /// Time lost at constructs inside.
     pub waits_ns: u64,
     /// Waiting at the barrier.
     pub barrier_ns: u64,
-    /// The runtime's work after.
+    /// The runtime's work after the structured block.
     pub after_ns: u64,
-    /// How much more work than the thread with least, in percent of that one's;
-    /// none if that one had none, or if work is not known.
+    /// By how many percent this thread has more work than the thread with the least; none if
+    /// that thread had no work, or if work is not known.
     pub imbalance: Option<f64>,
 }
 
 impl Parts {
-    /// What the runtime took.
+    /// The time of the runtime: before and after.
     #[must_use]
     pub fn runtime_ns(&self) -> u64 {
         self.before_ns + self.after_ns
@@ -57,7 +57,7 @@ impl Parts {
 pub struct Decomposition {
     /// Index of the region.
     pub region: usize,
-    /// How the barrier is known.
+    /// How the time at the barrier is known.
     pub barrier: Barrier,
     /// One per thread.
     pub threads: Vec<Parts>,
@@ -70,7 +70,7 @@ impl Decomposition {
         self.threads.iter().map(metric).max().unwrap_or(0)
     }
 
-    /// The highest imbalance; none if there is none to tell.
+    /// The highest imbalance; none if no thread has one.
     #[must_use]
     pub fn highest_imbalance(&self) -> Option<f64> {
         let all = self.threads.iter().filter_map(|parts| parts.imbalance);
@@ -78,19 +78,21 @@ impl Decomposition {
     }
 }
 
-/// How the time of each region is taken apart. There is as much of it as of the profile,
-/// and writers look at it region by region: it is made when they do.
+/// How the time of each region is decomposed. The decompositions are as large as the profile,
+/// and writers use them region by region. So each is made on demand.
 #[derive(Debug)]
 pub(crate) struct Decompositions {
-    /// Per region; none if POMPROF does not profile its kind.
+    /// For each region, how the time at its barrier is known; none if POMPROF does not profile
+    /// its kind.
     barriers: Vec<Option<Barrier>>,
-    /// Per region that is profiled: what its threads did inside, by thread.
+    /// For each profiled region, the time inside that is no work there, by thread.
     inside: Vec<Vec<Inside>>,
-    /// Per region the least of all its threads; empty while tables have all threads.
+    /// For each region, the least values of all its threads; empty while tables contain all
+    /// threads.
     least: Vec<Least>,
 }
 
-/// What a thread did inside a region that is no part of its work there.
+/// Time of a thread inside a region that is no part of its work there.
 #[derive(Clone, Copy, Debug, Default)]
 struct Inside {
     thread: usize,
@@ -98,7 +100,7 @@ struct Inside {
     lost_ns: u64,
 }
 
-/// What the thread had that had least.
+/// The least work of any thread.
 #[derive(Clone, Copy, Debug, Default)]
 struct Least {
     work_ns: u64,
@@ -135,7 +137,7 @@ impl Decompositions {
         rows.collect()
     }
 
-    /// That of the region of a flat table.
+    /// The decomposition of the region of a flat table.
     pub(crate) fn of(&self, table: &Table) -> Option<Decomposition> {
         let barrier = self.barriers[table.region]?;
         let mut threads = self.parts(table);
@@ -151,7 +153,8 @@ impl Decompositions {
         })
     }
 
-    /// Threads are about to be left out, with whom the others are still compared.
+    /// Keeps the values of all threads before some are left out: the others are still compared
+    /// with them.
     pub(super) fn remember_all_threads(&mut self, flat: &[Table]) {
         self.least = vec![Least::default(); self.barriers.len()];
         for table in flat {
@@ -160,7 +163,8 @@ impl Decompositions {
     }
 }
 
-/// Per region how its barrier is known; none if POMPROF does not profile its kind.
+/// For each region, how the time at its barrier is known; none if POMPROF does not profile its
+/// kind.
 fn barriers(profile: &Profile, tree: &Tree<'_>) -> Vec<Option<Barrier>> {
     let mut has_wait = vec![false; profile.regions.len()];
     let mut is_outside = vec![false; profile.regions.len()];
@@ -205,7 +209,7 @@ fn inside(tree: &Tree<'_>, barriers: &[Option<Barrier>]) -> Vec<Vec<Inside>> {
     regions
 }
 
-/// What a thread's parts are made of.
+/// The quantities from which a thread's parts are computed.
 const COLUMNS: [Quantity; 6] = [
     Quantity::ExecCount,
     Quantity::ExecTime,
@@ -226,7 +230,7 @@ fn parts_of(thread: usize, values: [u64; COLUMNS.len()], inside: Inside) -> Part
         count,
         time_ns,
         before_ns,
-        // What is left, so that the parts are the whole; also tasks.
+        // The rest, so that the parts add up to the whole; this includes tasks.
         work_ns: time_ns.saturating_sub(around_ns + waits_ns),
         waits_ns,
         barrier_ns,

@@ -6,7 +6,7 @@ use crate::columns::Quantity;
 use crate::counters::Formula;
 use crate::model::Profile;
 
-/// Formulas that are shown wherever what they need was counted.
+/// Formulas that are shown whenever the counters that they need were counted.
 const USUAL: &[&str] = &[
     "instructions/cycle=instructions/cycles",
     "GHz=cycles/task-clock",
@@ -15,7 +15,8 @@ const USUAL: &[&str] = &[
     "cpu-share=task-clock/1000000000/execT",
 ];
 
-/// Names that every formula can use besides counters: seconds, and executions.
+/// Names that formulas can use besides counters: execution time in seconds, and the number of
+/// executions.
 const EXEC_TIME: &str = "execT";
 const EXEC_COUNT: &str = "execC";
 
@@ -24,15 +25,15 @@ const EXEC_COUNT: &str = "execC";
 pub struct Formulas {
     formulas: Vec<Formula>,
     counters: Vec<String>,
-    /// What is wrong with formulas of the user's, one sentence each.
+    /// The errors in the user's formulas, one sentence each.
     pub problems: Vec<String>,
 }
 
-/// The values of all formulas; none where one divides by zero.
+/// The values of all formulas; none for a formula that divides by zero.
 pub type Derived = Vec<Option<f64>>;
 
 impl Formulas {
-    /// The formulas for a profile; none if nothing was counted.
+    /// The formulas for a profile; there are none if nothing was counted.
     pub(super) fn new(profile: &Profile) -> Self {
         let run = &profile.run;
         let mut formulas = Self {
@@ -57,7 +58,7 @@ impl Formulas {
         formulas
     }
 
-    /// What the values are called.
+    /// The names of the values.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.formulas.iter().map(|formula| formula.name.as_str())
     }
@@ -68,7 +69,7 @@ impl Formulas {
         self.formulas.is_empty()
     }
 
-    /// The values for a row of a table, or its sum.
+    /// The values for a row of a table, or for its sum.
     #[must_use]
     pub fn values(&self, table: &Table, cells: &[u64]) -> Derived {
         let cell = |quantity| {

@@ -1,7 +1,7 @@
-//! What the measurement itself costs: events x their calibrated cost.
+//! The cost of the measurement itself: the number of events times their calibrated cost.
 //!
-//! A pair of events is an enter and its exit. The cost is that of a pair in a
-//! loop that does nothing else, so it is the least that an event can cost.
+//! A pair of events is an enter and its exit. The cost was calibrated in a loop that does
+//! nothing else, so it is the least that a pair can cost.
 
 use std::cmp::Reverse;
 
@@ -19,9 +19,9 @@ pub struct RegionDilation {
     pub region: usize,
     /// Pairs of events that were timed, all threads together.
     pub pairs: u64,
-    /// Those that were counted, and not timed.
+    /// Pairs of events that were counted but not timed.
     pub passed_pairs: u64,
-    /// Their cost; percent of the time that threads spent in the region.
+    /// The cost of both; percent of the time that threads spent in the region.
     pub cost: Share,
 }
 
@@ -30,27 +30,27 @@ pub struct RegionDilation {
 pub struct Dilation {
     /// Cost of a pair in picoseconds.
     pub pair_cost_ps: u64,
-    /// The same of one that is not timed.
+    /// The cost of a pair that is not timed, in picoseconds.
     pub passed_pair_cost_ps: u64,
     /// Pairs of events that were timed, all threads together.
     pub pairs: u64,
-    /// Those that were counted, and not timed.
+    /// Pairs of events that were counted but not timed.
     pub passed_pairs: u64,
-    /// How long threads waited for each other because of them, as far as that was measured.
+    /// How long threads waited for each other because of the events, as far as that was
+    /// measured.
     pub waited_ns: u64,
-    /// Their cost; percent of the program's thread time.
+    /// The cost of all events; percent of the program's thread time.
     pub cost: Share,
     /// By region, the most costly first.
     pub regions: Vec<RegionDilation>,
 }
 
-/// The cost in percent of the thread time from which a reader must know of it
-/// before any other figure. It is the least that it can be, and it is most where
-/// regions are short.
+/// From this percentage of the thread time on, a reader must know of the cost before any other
+/// figure. The computed cost is a lower bound. It is largest where regions are short.
 const DISTORTS: f64 = 5.0;
 
 impl Dilation {
-    /// The region with most events, if their cost makes a difference to all times.
+    /// The region with the most events, if their cost affects all times.
     pub(crate) fn culprit(&self) -> Option<&RegionDilation> {
         let distorts = self.cost.percent >= DISTORTS;
         self.regions.first().filter(|_| distorts)
@@ -58,10 +58,10 @@ impl Dilation {
 }
 
 impl RegionDilation {
-    /// A sentence that says how the region, of this kind, is measured at less cost; none if
-    /// it can't be.
+    /// A sentence that says how to measure the region, which is of this kind, at less cost;
+    /// none if there is no way.
     pub(crate) fn cheaper(&self, kind: RegionKind) -> Option<String> {
-        // Whether tasks are sampled also depends on what is entered in them.
+        // Whether tasks are sampled also depends on the constructs entered in them.
         let is_task = kind.group() == RegionKind::Task.group();
         if kind.may_be_sampled() && !is_task && self.passed_pairs == 0 {
             return Some(
@@ -70,7 +70,7 @@ impl RegionDilation {
                     .to_owned(),
             );
         }
-        // Without its parallel regions there is nothing to see of a program.
+        // Without its parallel regions, a program's profile shows nothing.
         if kind.is_parallel() {
             return None;
         }
@@ -81,7 +81,7 @@ impl RegionDilation {
     }
 }
 
-/// What the events of a region amount to.
+/// The number and the cost of a region's events.
 #[derive(Clone, Copy, Default)]
 struct Sum {
     pairs: u64,
@@ -111,7 +111,7 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -
             sum.passed += row.row.passed_pairs(node.kind);
             sum.cost_ps += run.measuring_ps(row.row, node.kind);
             sum.waited_ps += run.measuring_wait_ps(row.row, node.kind);
-            // A repeated region's time is part of the outer one's.
+            // The time of a repeated region is part of the outer region's time.
             if !node.repeats {
                 sum.time += match node.kind.is_parallel() {
                     true => row.row.main.ns,

@@ -1,4 +1,4 @@
-//! Parallel efficiency, and what it is lost to.
+//! Parallel efficiency, and the factors by which it is lost.
 //!
 //! ```text
 //! efficiency   = useful thread time / thread time that there was
@@ -8,20 +8,23 @@
 //! ```
 //!
 //! Useful time is thread time that is neither an overhead of [`crate::overheads`] nor unknown
-//! (see [`super::estimate`]). Load balance says what an even distribution of the work would
-//! win. The rest says what is lost even though the busiest thread always has work: waiting
-//! for one's turn, contention, the runtime, serial parts. If teams change their size, the
-//! second quotient can exceed one. It is then taken as one, and load balance is the whole. If
-//! more threads follow each other than ever worked at once, the load is taken as balanced.
+//! (see [`super::estimate`]). Load balance shows the gain of an even distribution of the work.
+//! The rest shows the loss even though the busiest thread always has work: waiting for a turn,
+//! contention, the runtime, serial parts. If teams change their size, the second quotient can
+//! exceed one. It is then taken as one, and load balance is the whole efficiency. If more
+//! threads exist one after another than ever worked at once, the load is assumed to be
+//! balanced.
 //!
-//! - Of a **parallel region**: the members of its teams, from fork to join, but
-//!   not while they are those that have forked a nested team.
-//! - Of a **level** of nesting: all parallel regions at it, by thread.
-//! - Of the **program**: duration x largest number of threads at once. A thread that
-//!   forks a team is the same as that team's first member.
+//! Useful time and thread time are computed for:
 //!
-//! So times of regions add up to those of levels, and with the serial part and what
-//! no thread used to that of the program; useful times likewise.
+//! - A **parallel region**: the members of its teams from fork to join, without the time for
+//!   which a member had forked a nested team.
+//! - A **level** of nesting: all parallel regions at that level, by thread.
+//! - The **program**: duration x largest number of threads at once. A thread that forks a team
+//!   is the same as that team's first member.
+//!
+//! So the times of regions add up to the times of levels. The times of levels, the serial part
+//! and the unused time add up to the time of the program. The same holds for useful times.
 
 use std::collections::BTreeMap;
 
@@ -37,20 +40,20 @@ use crate::overheads::of;
 pub struct Efficiency {
     /// Useful part of the thread time.
     pub total: f64,
-    /// Mean to largest useful time.
+    /// Mean useful time divided by largest useful time.
     pub load_balance: f64,
-    /// What is left of the efficiency when load is balanced.
+    /// The efficiency that remains if the load is balanced.
     pub rest: f64,
     /// Useful thread time in nanoseconds.
     pub useful_ns: u64,
-    /// Of which it is not known whether it was useful, in nanoseconds.
+    /// The part of the time that may or may not have been useful, in nanoseconds.
     pub untold_ns: u64,
     /// The thread time that there was, in nanoseconds.
     pub time_ns: u64,
 }
 
 impl Efficiency {
-    /// Whether so much is untold that the factors say nothing.
+    /// Whether so much time is unknown that the factors say nothing.
     #[must_use]
     pub fn is_untold(&self) -> bool {
         Share::of(self.untold_ns, self.time_ns).percent >= NEGLIGIBLE
@@ -69,7 +72,7 @@ pub struct Efficiencies {
     pub regions: Vec<(usize, Efficiency)>,
 }
 
-/// What one thread had, and how much of it was useful, or may have been.
+/// The time of one thread, and how much of it was useful or may have been useful.
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
     time: u64,
@@ -77,7 +80,7 @@ struct Use {
     untold: u64,
 }
 
-/// Uses by thread; a thread may come several times.
+/// Uses by thread; a thread may occur several times.
 type Uses = Vec<(usize, Use)>;
 
 pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, overheads: &Overheads) -> Efficiencies {
@@ -107,7 +110,7 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, overheads: &Overheads)
     }
 }
 
-/// What the members of a parallel node's teams had and lost.
+/// The time of each member of a parallel node's teams, and its useful part.
 fn uses(node: &TreeNode<'_>) -> Uses {
     let costs: Vec<Quantity> = of(node.kind).map(|cost| cost.quantity).collect();
     let use_of = |member: Measures<'_>| {
@@ -126,7 +129,7 @@ fn uses(node: &TreeNode<'_>) -> Uses {
     node.executors().map(use_of).collect()
 }
 
-/// How many threads there are among them.
+/// The number of different threads in the list.
 fn distinct(uses: &Uses, threads: usize) -> u64 {
     let mut seen = vec![false; threads];
     uses.iter().for_each(|(thread, _)| seen[*thread] = true);
@@ -144,8 +147,8 @@ fn factors(uses: &Uses, members: u64, threads: usize) -> Efficiency {
     efficiency(useful.into_iter(), untold, time, members)
 }
 
-/// Of the program: what each thread usefully did in its innermost teams; the
-/// initial thread also had the serial part.
+/// The efficiency of the program: each thread's useful time in its innermost teams; the initial
+/// thread also has the serial part.
 fn program(profile: &Profile, overheads: &Overheads, levels: &[Uses]) -> Efficiency {
     let mut useful: BTreeMap<Processor<'_>, u64> = BTreeMap::new();
     for (thread, part) in levels.iter().flatten() {
@@ -168,8 +171,8 @@ fn program(profile: &Profile, overheads: &Overheads, levels: &[Uses]) -> Efficie
     )
 }
 
-/// What executes a thread: its rank, and its path without the zeros at the end,
-/// since a team's first member is the thread that forked it.
+/// The processor that executes a thread: the rank, and the thread's path without the zeros at
+/// the end, since a team's first member is the thread that forked the team.
 pub type Processor<'t> = (Option<u32>, &'t [u32]);
 
 /// The processor of a thread.

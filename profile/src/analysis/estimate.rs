@@ -1,20 +1,20 @@
-//! What was not measured, as far as it follows from what was. It is told here and
-//! nowhere else, so that every table and output says the same.
+//! Times that were not measured, as far as they follow from measured ones. Only this module
+//! decides that, so every table and output agrees.
 //!
-//! - The **barrier at the end of a construct** has no events of its own where the
-//!   construct could not be split (`Region::unsplit`). Of a team the measurement
-//!   library tells until when a member waited for the last one: `ibarr` is there.
-//!   Profiles without it get POMPROF's estimate: the thread that left soonest did
-//!   not wait. In a `single`, `scope` or `sections`, a thread that has nothing
-//!   more to execute waits, so that the wait is what its own part leaves over.
-//!   All these are *estimated*. In a loop or `workshare`, work is not told from
+//! - The **barrier at the end of a construct** has no events of its own where the construct
+//!   could not be split (`Region::unsplit`). For a team, the measurement library records until
+//!   when a member waited for the last one, as `ibarr`. Profiles without `ibarr` get POMPROF's
+//!   estimate: the thread that left soonest did not wait. In a `single`, `scope` or `sections`,
+//!   a thread with nothing more to execute waits, so the wait is the rest of the construct's
+//!   time. All these times are *estimated*. In a loop or `workshare`, work cannot be told from
 //!   the wait that follows: that barrier is *hidden*.
-//! - The tasks of a **taskloop** have no events where the OpenMP runtime is linked
-//!   statically, or the program with the shared library. Threads that wait while it runs
-//!   may execute them, so that as much of their wait is *untold*.
-//! - A **team measured from outside** has a forking thread and no members. What
-//!   its threads did is not known, nor how many they were. The forking thread
-//!   was in it for the whole time, and stands for its members.
+//! - The tasks of a **taskloop** have no events if the OpenMP runtime is linked statically, or
+//!   if the program is linked with the shared measurement library. Threads that wait during the
+//!   taskloop may execute its tasks, so that part of their wait is *untold*: it may be waiting
+//!   or work.
+//! - A **team measured from outside** has a forking thread and no members in the profile. The
+//!   number of its threads, and their times, are not known. The forking thread was in the team
+//!   for the whole time, and stands for its members.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -38,7 +38,8 @@ impl Barrier {
         }
     }
 
-    /// How the barrier of a region is known that ran, as far as its record says.
+    /// How the time at the barrier of a region that ran is known, according to the region's
+    /// record.
     pub(super) fn of(region: &Region) -> Self {
         match region.unsplit {
             None => Self::Measured,
@@ -52,7 +53,7 @@ pub(super) fn is_untold(kind: RegionKind, row: &Row) -> bool {
     kind.is_parallel() && !row.main.is_zero() && !row.seq().is_zero()
 }
 
-/// Adds to the rows of all nodes what can be told of them.
+/// Adds the estimated times to the rows of all nodes.
 pub(super) fn complete(tree: &mut Tree<'_>, profile: &Profile) {
     let forkers = Forkers::new(&profile.threads);
     for here in 0..tree.nodes.len() {
@@ -71,8 +72,8 @@ pub(super) fn complete(tree: &mut Tree<'_>, profile: &Profile) {
     }
 }
 
-/// Finds taskloops whose tasks have no events, and takes from the waits around them what may
-/// have been their tasks.
+/// Finds taskloops whose tasks have no events. The time of their tasks may be contained in the
+/// waits around them, so that time is taken from the waits.
 pub(super) fn hide_taskloops(tree: &mut Tree<'_>, profile: &Profile) {
     let rank_of = |row: &Row| profile.threads.get(row.thread).and_then(|it| it.rank);
     let measured = measured_tasks(tree, profile, rank_of);
@@ -81,7 +82,7 @@ pub(super) fn hide_taskloops(tree: &mut Tree<'_>, profile: &Profile) {
         if node.kind != RegionKind::Taskloop {
             continue;
         }
-        // Outside teams a thread has no others that could execute its tasks.
+        // Outside a team, no other thread could execute a thread's tasks.
         let is_in_team = node.scope.or(node.beside).is_some();
         let directive = profile.regions[node.region].directive.as_deref();
         let runs_on = directive.is_some_and(|text| text.contains("nogroup"));
@@ -138,7 +139,7 @@ fn measured_tasks(
     measured
 }
 
-/// What threads did while they waited at a node, and told of.
+/// The time of each thread in constructs that it entered while it waited at a node.
 fn known_in_wait(tree: &Tree<'_>, place: usize) -> BTreeMap<usize, u64> {
     let node = &tree.nodes[place];
     let mut known = BTreeMap::new();
@@ -151,8 +152,9 @@ fn known_in_wait(tree: &Tree<'_>, place: usize) -> BTreeMap<usize, u64> {
     known
 }
 
-/// Where a team's members wait that may execute the tasks of a node: at the end of the
-/// innermost construct around it that has a barrier, or else at those beside it.
+/// The places where members of the team wait and may execute the tasks of a node: the end of
+/// the innermost enclosing construct that has a barrier, or else the barriers next to the node
+/// and at the end of its parallel region.
 fn waits_around(tree: &Tree<'_>, here: usize, is_of_team: impl Fn(&Row) -> bool) -> Vec<usize> {
     let waits = |row: &Row| row.ibarr.ns > 0 && is_of_team(row);
     let has_wait = |place: usize| tree.nodes[place].rows.iter().any(waits);
@@ -171,8 +173,8 @@ fn waits_around(tree: &Tree<'_>, here: usize, is_of_team: impl Fn(&Row) -> bool)
     Vec::new()
 }
 
-/// Rows of forking threads stand for teams without members, and a barrier that
-/// has no time gets some of the times of leaving.
+/// Rows of forking threads stand for teams without members. A barrier without a time gets a
+/// part of the exit times.
 fn of_teams(tree: &Tree<'_>, here: usize, barrier: Barrier, forkers: &Forkers) -> Option<Vec<Row>> {
     let rows = &tree.nodes[here].rows;
     let mut soonest: HashMap<Option<usize>, u64> = HashMap::new();

@@ -1,5 +1,4 @@
-//! Whether tasks are worth creating: what it takes to create them against the
-//! work that they do.
+//! Whether tasks are worth creating: the time to create them, compared with their work.
 
 use super::tree::{Tree, TreeNode};
 use crate::columns::Quantity;
@@ -11,8 +10,8 @@ use crate::region_kind::RegionKind;
 /// two threads that share such tasks are not much faster than one without.
 const TOO_MUCH: f64 = 0.5;
 
-/// Elapsed time up to which a wait for a task can be what the runtime takes to hand it out, in
-/// nanoseconds: LLVM's takes 600 for a task that another thread created.
+/// Up to this elapsed time in nanoseconds, a wait for a task may be the time that the runtime
+/// takes to hand it out. LLVM's runtime takes 600 ns for a task that another thread created.
 const HANDED_OUT_NS: u64 = 1500;
 
 /// The tasks of one construct, all threads together.
@@ -22,15 +21,15 @@ pub struct Grain {
     pub region: usize,
     /// How many were executed.
     pub tasks: u64,
-    /// Time to create them, without those executed at once.
+    /// Time to create them, without tasks that were executed at once.
     pub creation_ns: u64,
-    /// Their part, by number, of the time that threads waited for tasks to end:
-    /// of tasks that are too small, the time to hand them out.
+    /// Their share (by number of tasks) of the time that threads waited for tasks. For tasks
+    /// that are too small, it is the time to hand them out.
     pub waiting_ns: u64,
-    /// Time in them, without what they create, wait for, or call, and without
-    /// what it costs to measure these.
+    /// Time in the tasks, without the constructs that they create, wait for or call, and
+    /// without the cost of measuring these.
     pub work_ns: u64,
-    /// Threads that may have waited at the same time.
+    /// The number of threads that may have waited at the same time.
     threads: u64,
 }
 
@@ -42,13 +41,13 @@ impl Grain {
             || self.waits_are_handing_out() && self.cost_ns() > self.work_ns
     }
 
-    /// Whether the waits for them can be what the runtime takes to hand them out.
+    /// Whether the waits for them may be the time that the runtime takes to hand them out.
     #[must_use]
     pub fn waits_are_handing_out(&self) -> bool {
         self.mean_waiting_ns() <= HANDED_OUT_NS.saturating_mul(self.threads)
     }
 
-    /// Time that was spent on them beside their work.
+    /// Time that was spent on them besides their work.
     #[must_use]
     pub fn cost_ns(&self) -> u64 {
         self.creation_ns + self.waiting_ns
@@ -79,7 +78,7 @@ pub(crate) fn grains(profile: &Profile, tree: &Tree<'_>) -> Vec<Grain> {
     let mut executions = executions
         .filter(|(_, region)| region.kind.is_task_execution())
         .peekable();
-    // Most programs have none, and large profiles take long to add up.
+    // Most programs have no tasks, and adding up a large profile takes long.
     if executions.peek().is_none() {
         return Vec::new();
     }
@@ -89,7 +88,7 @@ pub(crate) fn grains(profile: &Profile, tree: &Tree<'_>) -> Vec<Grain> {
         .filter_map(|(execution, region)| {
             let creation = profile.regions.iter().position(|r| creates(r, region))?;
             let (tasks, work_ns) = own[execution];
-            // In a taskloop the thread also waits for the tasks, for no longer than they work.
+            // In a taskloop, the thread also waits for the tasks, but no longer than they work.
             let waited_at_most = match profile.regions[creation].kind {
                 RegionKind::Taskloop => work_ns,
                 _ => 0,
@@ -111,8 +110,8 @@ pub(crate) fn grains(profile: &Profile, tree: &Tree<'_>) -> Vec<Grain> {
     grains
 }
 
-/// How long threads waited for tasks, without those that they executed meanwhile: at
-/// `taskwait`, and at barriers at which any thread executed some.
+/// How long threads waited for tasks, without the tasks that they executed meanwhile: at
+/// `taskwait`, and at barriers where some thread executed tasks.
 fn waits(tree: &Tree<'_>) -> u64 {
     let of = |node: &TreeNode<'_>| -> u64 {
         let wait = match node.kind {
@@ -133,7 +132,7 @@ fn share_waits(grains: &mut [Grain], waits: u64) {
     }
 }
 
-/// Number and own time of the executions of each region.
+/// Number and exclusive time of the executions of each region.
 fn own_times(profile: &Profile, tree: &Tree<'_>) -> Vec<(u64, u64)> {
     let mut own = vec![(0, 0); profile.regions.len()];
     // Picoseconds.
@@ -158,7 +157,7 @@ fn own_times(profile: &Profile, tree: &Tree<'_>) -> Vec<(u64, u64)> {
     own
 }
 
-/// Whether a region creates the tasks of an execution.
+/// Whether a region creates the tasks that an execution region executes.
 fn creates(region: &Region, execution: &Region) -> bool {
     (region.kind.is_task_creation() || region.kind == RegionKind::Taskloop)
         && execution.is_of_construct(region)

@@ -1,14 +1,14 @@
-//! How much of the run's duration the time of each initial thread stands for.
+//! How much of the run's duration the time of each initial thread counts for.
 //!
-//! Initial threads run beside each other, one after the other, or both. How long
-//! any of them had a team is recorded where there are several
-//! ([`Run::parallel_ns`]). With that, and never with more than 1:
-//! - threads that fork teams weigh `that time / the sum of their teams' times`;
-//! - the others share what is left of the duration.
+//! Initial threads run at the same time, one after the other, or both. If there are several,
+//! the profile records for how long at least one of them had a team ([`Run::parallel_ns`]). The
+//! weights follow from that time, and never exceed 1:
+//! - Threads that fork teams have the weight `that time / the sum of their teams' times`.
+//! - The other threads share the rest of the duration.
 //!
-//! So the wall-like times of outermost parallel regions add up to the parallel
-//! coverage, and those of all call paths to no more than the duration. Of several
-//! processes each weighs the same.
+//! So the wall-like times of outermost parallel regions add up to the parallel coverage, and
+//! those of all call paths to no more than the duration. With several processes, each process
+//! has the same weight.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use super::tree::Tree;
 use crate::columns::occupied;
 use crate::model::{Profile, Run};
 
-/// The weights of initial threads, and the time that any had a team.
+/// The weights of initial threads, and the time for which at least one had a team.
 #[derive(Debug, Default)]
 pub(super) struct Initial {
     /// Index of the thread, and its weight.
@@ -25,10 +25,10 @@ pub(super) struct Initial {
     pub(super) coverage_ns: f64,
 }
 
-/// What an initial thread did.
+/// The times of an initial thread, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Times {
-    /// In all that it entered.
+    /// In everything that it entered.
     busy: u64,
     /// In outermost teams.
     teams: u64,
@@ -63,12 +63,12 @@ impl Initial {
         let teams = sum(&forks, |times| times.teams);
         let forking = threads.iter().filter(|(_, times)| forks(times)).count();
         let coverage = match run.parallel_ns {
-            // No less than any of them had.
+            // No less than the longest time of one thread.
             Some(ns) => {
                 let longest = threads.iter().map(|(_, times)| times.teams).max();
                 (ns as f64).max(longest.unwrap_or(0) as f64).min(teams)
             }
-            // Older profiles do not say which teams there were at once.
+            // Older profiles do not say which teams existed at the same time.
             None => teams / forking.max(1) as f64,
         };
         let duration = run.duration_ns as f64;
@@ -92,7 +92,7 @@ impl Initial {
     }
 }
 
-/// How much of a whole a part is, at most all of it.
+/// The quotient of a part and a whole, at most 1.
 fn part(part: f64, whole: f64) -> f64 {
     match part < whole {
         true => part / whole,

@@ -1,5 +1,5 @@
-//! How regions are named: numbers, places, and file names short enough to read.
-//! Whatever the source calls them, a label can be shown (see [`crate::printable`]).
+//! The names of regions: numbers, places, and file names short enough to read. A label is
+//! always safe to show, whatever names the source contains (see [`crate::printable`]).
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,20 +14,20 @@ pub struct Label {
     pub id: String,
     /// Its kind.
     pub kind: RegionKind,
-    /// The whole file name; of a function whose source is not known that of the
-    /// program or library.
+    /// The full file name. For a function whose source is not known, the name of the program or
+    /// library.
     pub file: String,
-    /// The end of the file name that tells it from the others.
+    /// The shortest end of the file name that distinguishes it from the other files.
     pub short_file: String,
-    /// Whether the construct stands near its lines, and not for certain at them.
+    /// Whether the construct is only known to be near its lines.
     pub near: bool,
     /// First line; 0 if it is not known.
     pub first: u32,
-    /// Last line; the first again where a construct is a single directive.
+    /// Last line; the same as the first for a construct that is a single directive.
     pub last: u32,
-    /// The column, if another construct of that kind begins on the same line.
+    /// The column, if another construct of the same kind begins on the same line.
     pub column: Option<u32>,
-    /// The name of a critical section or user region, as written; of a lock the call.
+    /// The name of a critical section or user region as written; for a lock, the call.
     pub name: Option<String>,
     /// Enclosing function.
     pub function: Option<String>,
@@ -86,7 +86,7 @@ impl Label {
             .unwrap_or_default()
     }
 
-    /// The same behind words that end with this region; nothing behind others.
+    /// As [`Self::in_function`] if the words end with this region's name; else nothing.
     #[must_use]
     pub(crate) fn in_function_after(&self, words: &str) -> String {
         match words.ends_with(&self.in_words()) {
@@ -95,7 +95,7 @@ impl Label {
         }
     }
 
-    /// The name in quotes, or that there is none where one could be.
+    /// The name in quotes; `(unnamed)` for a critical section without a name.
     #[must_use]
     pub fn shown_name(&self) -> Option<String> {
         match (&self.name, self.kind) {
@@ -109,7 +109,7 @@ impl Label {
 /// Names all regions.
 pub(crate) fn labels(regions: &[Region]) -> Vec<Label> {
     let short = short_names(regions.iter().map(file));
-    // A header that is included twice has each construct twice, in one column.
+    // A header that is included twice has each construct twice, at the same column.
     let mut first: HashMap<_, u32> = HashMap::new();
     let mut differ: HashSet<_> = HashSet::new();
     for region in regions {
@@ -125,7 +125,7 @@ pub(crate) fn labels(regions: &[Region]) -> Vec<Label> {
     labels.collect()
 }
 
-/// What a reader who is given no column tells regions apart by.
+/// The facts by which a reader tells regions apart if no column is shown.
 fn line(region: &Region) -> (RegionKind, &str, u32, Option<&str>) {
     let name = region.name.as_deref();
     (region.kind, &region.file, region.begin[0], name)
@@ -159,13 +159,13 @@ fn call(region: &Region) -> Option<&String> {
     text.filter(|text| region.kind == RegionKind::Lock && text.contains('('))
 }
 
-/// A name on one line, whatever blanks and ends of lines the source has in it.
+/// A name on one line; each sequence of blanks and line ends becomes one blank.
 fn shown(name: Option<&String>) -> Option<String> {
     let words: Vec<&str> = name?.split_whitespace().collect();
     (!words.is_empty()).then(|| printable(&words.join(" ")).into_owned())
 }
 
-/// The source, or else the file with the machine code.
+/// The source file, or else the file with the machine code.
 fn file(region: &Region) -> &str {
     match &region.code {
         Some(code) if region.file.is_empty() => &code.module,
@@ -173,8 +173,7 @@ fn file(region: &Region) -> &str {
     }
 }
 
-/// For each file the shortest end of its path, in whole components, that no
-/// other file shares.
+/// For each file, the shortest end of its path, in whole components, that no other file shares.
 fn short_names<'f>(files: impl Iterator<Item = &'f str>) -> HashMap<&'f str, String> {
     let mut short = HashMap::new();
     let mut open: Vec<&str> = files.collect();
@@ -199,7 +198,7 @@ fn short_names<'f>(files: impl Iterator<Item = &'f str>) -> HashMap<&'f str, Str
     short
 }
 
-/// The last so many components of a path.
+/// The given number of components at the end of a path.
 fn ending(file: &str, components: usize) -> &str {
     match file.rmatch_indices('/').nth(components - 1) {
         Some((slash, _)) => &file[slash + 1..],

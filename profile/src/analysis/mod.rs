@@ -52,13 +52,13 @@ use crate::model::{Profile, Region};
 use crate::printable::printable;
 use crate::region_kind::{KINDS, KindRow, RegionKind};
 
-/// Percent of the thread time below which a loss is not worth a remedy.
+/// A loss below this percentage of the thread time is not worth advice.
 pub const NEGLIGIBLE: f64 = 2.0;
 
 /// A run, analysed.
 #[derive(Debug)]
 pub struct Report<'p> {
-    /// What was measured; the general information is in [`Profile::run`].
+    /// The profile; general information about the run is in [`Profile::run`].
     pub profile: &'p Profile,
     /// Names of the threads, such as `0->3`.
     pub threads: Vec<String>,
@@ -72,7 +72,7 @@ pub struct Report<'p> {
     pub flat: Vec<Table>,
     /// One profile per call path, in the order of [`CallGraph::paths`].
     pub on_call_paths: OnCallPaths<'p>,
-    /// What each call path did itself, in the order of [`CallGraph::paths`].
+    /// The exclusive time of each call path, in the order of [`CallGraph::paths`].
     pub own_times: Vec<OwnTime>,
     /// The overhead analysis.
     pub overheads: Overheads,
@@ -82,25 +82,25 @@ pub struct Report<'p> {
     pub properties: Vec<Property>,
     /// Parallel efficiency and its factors.
     pub efficiency: Efficiencies,
-    /// How [`Report::decomposition`] is made.
+    /// The decompositions are made on demand by [`Report::decomposition`].
     decompositions: Decompositions,
-    /// What the measurement cost, if that is known.
+    /// The cost of the measurement, if it is known.
     pub dilation: Option<Dilation>,
     /// How the times of instances are spread.
     pub spreads: Vec<Spread>,
-    /// Who came last to barriers.
+    /// The threads that came last to barriers.
     pub lateness: Vec<Lateness>,
-    /// What threads kept each other out of.
+    /// The resources for which threads waited for each other.
     pub contention: Vec<Contended>,
-    /// What each rank contributed; empty unless several processes were merged.
+    /// The contribution of each rank; empty unless several processes were merged.
     pub ranks: Vec<Rank>,
-    /// Formulas over what was counted.
+    /// Formulas over counters.
     pub formulas: Formulas,
     /// Where the time went, in words.
     pub summary: Summary,
-    /// Severity in percent from which a property is worth a reader's time.
+    /// From this severity on, in percent, a property is worth reading.
     pub least_severity: f64,
-    /// What is shown, in words; none if it is everything.
+    /// The selection that is shown, in words; none if everything is shown.
     pub shown: Option<String>,
 }
 
@@ -109,7 +109,7 @@ pub struct Report<'p> {
 pub struct Overview {
     /// The kind.
     pub kind: &'static KindRow,
-    /// Index of each region, and what is known of it.
+    /// Index of each region, and whether it ran.
     pub regions: Vec<(usize, Execution)>,
 }
 
@@ -118,13 +118,13 @@ pub struct Overview {
 pub enum Execution {
     /// It has a table.
     Measured,
-    /// It releases a lock: what it did counts with the call that set the lock.
+    /// It releases a lock: its time counts with the call that set the lock.
     CountsWithSet,
     /// It did not run.
     Never,
 }
 
-/// A time and its part of a base that the owner of this names.
+/// A time, and its percentage of a base. The field or function with this type names the base.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Share {
     /// The time in nanoseconds.
@@ -205,7 +205,8 @@ impl<'p> Report<'p> {
         }
     }
 
-    /// What is not measured of a region, or only estimated, and why.
+    /// A sentence about times of a region that are not measured or only estimated, and the
+    /// reason.
     #[must_use]
     pub fn not_measured(&self, region: usize) -> Option<String> {
         let why = self.profile.regions.get(region)?.unsplit.as_deref()?;
@@ -222,7 +223,7 @@ impl<'p> Report<'p> {
         Some(format!("{what}: {}", printable(why)))
     }
 
-    /// What each thread's time was on each call path.
+    /// The time of each thread on each call path, by metric.
     #[must_use]
     pub fn severities(&self) -> Severities<'_, 'p> {
         let tree = self.on_call_paths.tree();

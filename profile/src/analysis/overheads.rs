@@ -1,17 +1,17 @@
 //! The overhead analysis: how much time parallel regions lose, by category. The table in
 //! [`crate::overheads`] says which time belongs to which category.
 //!
-//! - The *total* of a parallel region is the thread time that its teams had:
-//!   fork to join, summed over the members, without the time for which a member
-//!   was the one that had forked a nested team, whose total has it. For teams of
-//!   one size that do not nest that is ompP's wall time x threads.
-//! - The overheads of a construct belong to the innermost parallel region
-//!   around it; those of a construct outside any are kept apart.
-//! - The base of the whole program is duration x largest number of threads that
-//!   were at work at once.
-//! - The parallel coverage is the wall time during which any initial thread had a
-//!   team; the rest of the duration is serial.
-//! - Time is *untold* if nothing measured what the thread did in it (see
+//! - The *total* of a parallel region is the thread time of its teams: from fork to join,
+//!   summed over the members. The time for which a member had forked a nested team is not
+//!   included; it is in that team's total. If teams have one size and do not nest, the total
+//!   equals ompP's wall time x threads.
+//! - The overheads of a construct belong to the innermost parallel region around it. Overheads
+//!   outside all parallel regions are kept apart.
+//! - The base of the whole program is duration x largest number of threads that were active at
+//!   once.
+//! - The parallel coverage is the wall time for which at least one initial thread had a team.
+//!   The rest of the duration is serial.
+//! - Time is *untold* if no measurement shows what the thread did in it (see
 //!   [`super::estimate`]).
 //!
 //! These add up:
@@ -39,13 +39,13 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// What one category lost.
+    /// The time lost to one category.
     #[must_use]
     pub fn of(&self, category: Category) -> u64 {
         self.by_category[category as usize]
     }
 
-    /// What all categories lost.
+    /// The time lost to all categories.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.by_category.iter().sum()
@@ -73,24 +73,24 @@ pub struct ParallelRegion {
     pub threads: usize,
     /// Thread time of its teams.
     pub total_ns: u64,
-    /// What was lost in it.
+    /// The time lost in it.
     pub losses: Losses,
-    /// Thread time of which it is not known whether it was work or was lost.
+    /// Thread time that may have been work or lost.
     pub untold_ns: u64,
     /// Whether nothing is known of what its threads did: it was measured from
     /// outside.
     pub is_outside: bool,
 }
 
-/// Where thread time was spent of which it is not known whether it was lost.
+/// Where thread time was spent that may or may not have been lost.
 #[derive(Clone, Copy, Debug)]
 pub struct Untold {
     /// Index of the region.
     pub region: usize,
     /// How much; percent of the program's thread time.
     pub time: Share,
-    /// Whether it was measured from outside, so that not even the number of its
-    /// threads is known. Else its barrier is not told from its work.
+    /// Whether it was measured from outside, so that not even the number of its threads is
+    /// known. Otherwise, its barrier cannot be told from its work.
     pub is_outside: bool,
     /// Whether threads may have executed the tasks of a `taskloop` while they waited
     /// there.
@@ -104,13 +104,13 @@ pub struct OverheadRow {
     pub region: Option<usize>,
     /// Thread time of the region's teams.
     pub total: Share,
-    /// What was lost of it.
+    /// The part of it that was lost.
     pub overhead: Share,
     /// The same by category, in the order of [`Category::ALL`].
     pub by_category: [Share; Category::ALL.len()],
-    /// Of the total: of which it is not known whether it was lost.
+    /// The part of the total that may or may not have been lost.
     pub untold: Share,
-    /// Whether nothing is known of what was lost.
+    /// Whether it was measured from outside, so that its losses are not known.
     pub is_outside: bool,
 }
 
@@ -121,11 +121,11 @@ pub struct LossPlace {
     pub region: usize,
     /// Which of its costs.
     pub cost: &'static Cost,
-    /// To which category it went; of several the one that lost most.
+    /// The category of the loss; of several categories, the one with the largest loss.
     pub category: Category,
     /// How much; percent of the program's thread time.
     pub lost: Share,
-    /// Whether that was estimated.
+    /// Whether the loss was estimated.
     pub is_estimated: bool,
 }
 
@@ -136,7 +136,7 @@ pub struct Overheads {
     pub duration_ns: u64,
     /// Largest number of threads at once.
     pub threads: u64,
-    /// Whether there may have been more: some team was measured from outside.
+    /// Whether the real number may be larger, since some team was measured from outside.
     pub threads_are_least: bool,
     /// Number of processes: a serial part keeps one thread of each busy.
     pub processes: u64,
@@ -146,14 +146,13 @@ pub struct Overheads {
     pub coverage: Share,
     /// The rest of the duration.
     pub serial: Share,
-    /// Thread time in which threads had nothing to do since the program was
-    /// serial; percent of the program's thread time. ompP has no such figure.
+    /// Thread time in which threads had no work because the program was serial; percent of the
+    /// program's thread time. ompP has no such figure.
     pub idle: Share,
-    /// Thread time that there was none to use since teams were smaller than the
-    /// largest number of threads; percent of the program's thread time.
+    /// Thread time that was not available because teams were smaller than the largest number of
+    /// threads; percent of the program's thread time.
     pub small_teams: Share,
-    /// Thread time of which it is not known whether it was lost; percent of the
-    /// program's thread time.
+    /// Thread time that may or may not have been lost; percent of the program's thread time.
     pub untold: Share,
     /// All places of such time, largest first.
     pub untold_places: Vec<Untold>,
@@ -161,7 +160,7 @@ pub struct Overheads {
     pub parallel_regions: usize,
     /// The parallel regions that ran, longest wall time first.
     pub regions: Vec<ParallelRegion>,
-    /// Wall-like time of them all; nested ones are counted in those around them.
+    /// Sum of their wall-like times. Nested regions are counted in the regions around them.
     pub wall_sum: Share,
     /// Their overheads, percent of each one's own total.
     pub of_each: Vec<OverheadRow>,
@@ -169,7 +168,7 @@ pub struct Overheads {
     pub of_whole: Vec<OverheadRow>,
     /// The sum of the latter.
     pub whole_sum: OverheadRow,
-    /// What was lost outside parallel regions.
+    /// The time lost outside parallel regions.
     pub outside: Losses,
     /// All places where time was lost, worst first.
     pub places: Vec<LossPlace>,
@@ -223,7 +222,7 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, walls: &Walls) -> Over
     }
 }
 
-/// The thread time of the program, and what there was of it.
+/// The thread time of the program, and how it was used.
 struct Whole {
     threads: u64,
     thread_time_ns: u64,
@@ -231,8 +230,8 @@ struct Whole {
     idle_ns: u64,
     small_teams_ns: u64,
     untold_ns: u64,
-    /// How many other threads may have been in outermost teams that were measured
-    /// from outside, on average.
+    /// The average number of further threads that may have been in outermost teams measured
+    /// from outside.
     unseen_threads: f64,
 }
 
@@ -242,8 +241,8 @@ impl Whole {
         let processes = profile.ranks.len().max(1) as u64;
         let coverage_ns = (walls.coverage_ns.round() as u64).min(duration_ns);
         let serial_ns = duration_ns - coverage_ns;
-        // One thread of each process executes its serial part, or several wait
-        // there for each other.
+        // One thread of each process executes its serial part, or several threads wait there
+        // for each other.
         let serial_busy_ns = serial_ns
             .saturating_mul(processes)
             .max(sums.outside.total());
@@ -257,8 +256,8 @@ impl Whole {
             .saturating_sub(serial_busy_ns)
             .min(unused_ns);
         let rest_ns = unused_ns - idle_ns;
-        // How many threads there were in a team that was measured from outside is
-        // not known, and so not whether the others had nothing to do.
+        // The number of threads in a team measured from outside is not known. So it is not
+        // known either whether the other threads were idle.
         let others = threads.div_ceil(processes).saturating_sub(1);
         let unseen_ns = sums.untold_outermost_ns.saturating_mul(others).min(rest_ns);
         let untold_outermost_ns = sums.untold_outermost_ns.max(1) as f64;
@@ -297,35 +296,35 @@ fn overhead_row(region: Option<usize>, sums: &RegionSums, base_ns: u64) -> Overh
     }
 }
 
-/// What is summed up over the nodes.
+/// The sums over the nodes.
 struct Sums {
     /// Per region; only parallel ones are used.
     of_region: Vec<RegionSums>,
     /// Per region and row of [`overheads::of`], by category.
     costs: Vec<Vec<(&'static Cost, Losses)>>,
-    /// What was lost outside parallel regions.
+    /// The time lost outside parallel regions.
     outside: Losses,
     /// Wall-like time of outermost parallel regions.
     outermost_walls: f64,
     /// Thread time in all teams: the sum of the regions' totals.
     in_teams_ns: u64,
-    /// Of threads that forked outermost teams which were measured from outside:
-    /// for how long those lasted.
+    /// For threads that forked outermost teams measured from outside: the duration of those
+    /// teams.
     untold_outermost_ns: u64,
     /// Per region whether waits at its end are estimated.
     are_estimated: Vec<bool>,
-    /// Per region what is not known of it.
+    /// The unknown time of each region.
     untold: Vec<UntoldSums>,
 }
 
-/// What is not known of a region.
+/// The unknown time of a region.
 #[derive(Clone, Copy, Debug, Default)]
 struct UntoldSums {
     ns: u64,
     is_outside: bool,
     may_have_tasks: bool,
-    /// Of outermost teams that were measured from outside: for how long the threads
-    /// that forked them were in them.
+    /// For outermost teams measured from outside: the time for which the forking threads were
+    /// in them.
     outermost_ns: u64,
 }
 
@@ -371,7 +370,7 @@ impl Sums {
             let sums = &mut self.of_region[node.region];
             sums.ran = true;
             for row in node.executors() {
-                // A thread that stands for a team stays the one that forked it.
+                // A thread that stands for a team is still the thread that forked nested teams.
                 let total = row.row.main.ns.saturating_sub(row.nested.forked);
                 sums.total_ns += total;
                 self.in_teams_ns = self.in_teams_ns.saturating_add(total);
@@ -504,7 +503,7 @@ impl Sums {
     }
 }
 
-/// To which category a cost goes at this node.
+/// The category of a cost at this node.
 pub(super) fn category(charge: Charge, node: &TreeNode<'_>) -> Category {
     match charge {
         Charge::To(category) => category,

@@ -12,11 +12,11 @@ use crate::region_kind::RegionKind;
 pub struct OwnTime {
     /// In the region itself.
     pub work_ns: u64,
-    /// Getting in: waiting for a lock, starting a team.
+    /// Getting in, such as waiting for a lock or starting a team.
     pub enter_ns: u64,
-    /// Waiting at the end, without tasks executed meanwhile.
+    /// Waiting at the end, without the tasks executed meanwhile.
     pub barrier_ns: u64,
-    /// Getting out.
+    /// Getting out, such as giving back a lock or ending a team.
     pub exit_ns: u64,
 }
 

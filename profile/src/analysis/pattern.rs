@@ -1,6 +1,7 @@
 //! Patterns by which a user names regions, threads and functions.
 
-/// Whether a pattern matches all of a text, or a plain one any part of it.
+/// Whether a pattern matches a text. A pattern without wildcards matches any part of the text,
+/// others the whole text.
 pub(super) fn is_like(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.to_lowercase(), text.to_lowercase());
     if pattern.contains(['*', '?']) {
@@ -10,8 +11,8 @@ pub(super) fn is_like(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// Whether the text is the pattern, where `*` stands for anything and `?` for
-/// one byte. Goes back to the last `*` alone, so it takes no exponential time.
+/// Whether the text matches the pattern, where `*` stands for anything and `?` for one byte. It
+/// backtracks to the last `*` only, so it takes no exponential time.
 pub(crate) fn glob(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut last_star = None;

@@ -26,7 +26,7 @@ pub struct Property {
     pub severity: Share,
     /// What happened and where, without a final stop.
     pub what: String,
-    /// What to try, as it goes on from there; a stop if nothing is known.
+    /// Advice that continues the sentence; only a full stop if there is none.
     pub remedy: String,
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn analyse(
     found
 }
 
-/// The sum of a column, or of what follows from columns.
+/// The sum of a column, or of a value that follows from columns.
 fn sum(table: &Table, quantity: Quantity) -> u64 {
     let of = |quantity| table.column(quantity).map_or(0, |column| table.sum[column]);
     match quantity {
@@ -94,7 +94,7 @@ fn holds(condition: Condition, table: &Table, thread_time_ns: u64) -> bool {
     let sections = sum(table, Quantity::SectionCount);
     let executions = sum(table, Quantity::ExecCount);
     match condition {
-        // Only what is lost tells of them.
+        // The lost time alone decides these conditions.
         Condition::Always | Condition::SmallTasks => true,
         Condition::SectionsUnevenlySpread => spreads_unevenly(table) && sections > executions,
         Condition::TooFewSections => spreads_unevenly(table) && sections < executions,
@@ -121,7 +121,7 @@ fn spreads_unevenly(table: &Table) -> bool {
     counts().min() != counts().max()
 }
 
-/// What a sentence tells of a region.
+/// The facts about a region that a sentence mentions.
 struct Shown<'a> {
     region: &'a Region,
     label: &'a Label,
@@ -142,7 +142,7 @@ fn what(row: &PropertyRow, place: &Shown<'_>, severity: Share) -> String {
     )
 }
 
-/// What to try, as the rest of the sentence.
+/// Advice, as the rest of the sentence.
 fn remedy(row: &PropertyRow, place: &Shown<'_>) -> String {
     let waits = row.lost.iter();
     if let Some(tasks) = waits
@@ -171,7 +171,7 @@ fn remedy(row: &PropertyRow, place: &Shown<'_>) -> String {
     }
 }
 
-/// A sentence as it goes on after a semicolon.
+/// A sentence in the form in which it continues after a semicolon.
 fn lower(sentence: &str) -> String {
     let mut rest = sentence.chars();
     let first = rest.next().map(|c| c.to_ascii_lowercase());

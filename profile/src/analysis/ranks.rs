@@ -11,7 +11,7 @@ use crate::model::{Profile, Run};
 pub struct Rank {
     /// Its number.
     pub number: u32,
-    /// Its run; the percentages below are of its own.
+    /// Its run. The percentages below refer to this run.
     pub run: Run,
     /// Time in parallel regions; percent of the duration.
     pub coverage: Share,

@@ -5,16 +5,16 @@ use super::tables::Table;
 use crate::columns::Quantity;
 use crate::overheads::Category;
 
-/// Part of a wait that something must have to explain it.
+/// A reason explains a wait if it accounts for at least this part of it.
 pub(super) const EXPLAINS: f64 = 0.5;
 
-/// Part of a wait from which on work explains it: a thread that has all of it may be a little
-/// late as well.
+/// Work explains a wait from this part of it on: a thread that has all of the work may also be
+/// a little late.
 const ALMOST: f64 = 0.9;
 
-/// The quantities that are waits in which tasks can be executed.
+/// The quantities for waits in which tasks can be executed.
 const WAITS: [Quantity; 2] = [Quantity::BarrierTime, Quantity::WaitTime];
-/// The quantities that are work in front of a barrier.
+/// The quantities for work in front of a barrier.
 const WORK: [Quantity; 3] = [
     Quantity::WorkTime,
     Quantity::BodyTime,
@@ -26,7 +26,7 @@ pub(super) fn work_column(table: &Table) -> Option<usize> {
     WORK.into_iter().find_map(|quantity| table.column(quantity))
 }
 
-/// How long threads executed tasks while they lost time in this way.
+/// How long threads executed tasks during this kind of wait; none if they executed no task.
 pub(super) fn tasks_while_waiting(table: &Table, lost: Quantity) -> Option<u64> {
     if !WAITS.contains(&lost) {
         return None;
@@ -35,11 +35,10 @@ pub(super) fn tasks_while_waiting(table: &Table, lost: Quantity) -> Option<u64> 
     (tasks > 0).then_some(tasks)
 }
 
-/// The work of all threads, if it is too little to be what they waited for. In
-/// one execution nobody waits for longer than the longest work takes, so all
-/// but one wait for no longer than all work. What is beyond that was waiting
-/// for threads that came late: their team had only started, or they had no
-/// processor.
+/// The work of all threads, if it is too little to explain the wait. In one execution, no
+/// thread waits for longer than the longest work takes. So all threads but one wait at most for
+/// the sum of all work. Any longer wait was for threads that came late: their team had only
+/// started, or they had no processor.
 pub(super) fn too_little_work(table: &Table, category: Category, lost: Quantity) -> Option<u64> {
     if category != Category::Imbal || lost != Quantity::BarrierTime {
         return None;

@@ -1,6 +1,6 @@
-//! Which part of a report is shown: some regions, some threads, in an order
-//! that the user chose. Sums and shares stay those of the whole run, but for
-//! the `SUM` of a table, which is that of the rows above it.
+//! Which part of a report is shown: some regions, some threads, in an order that the user
+//! chose. Sums and shares are still those of the whole run. Only the `SUM` of a table is the
+//! sum of the rows above it.
 
 use std::cmp::Reverse;
 
@@ -11,33 +11,33 @@ use crate::columns::Quantity;
 use crate::order;
 use crate::overheads::Category;
 
-/// What to show.
+/// The part of a report to show.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
-    /// Only regions that match one of these. A pattern matches the number
-    /// (`R00002`), kind, name, function, file, or `file:line` of a region, upper
-    /// or lower case; as a whole if it holds `*` or `?`, else any part of it.
+    /// Only regions that match one of these patterns. A pattern matches the number (`R00002`),
+    /// kind, name, function, file, or `file:line` of a region, in upper or lower case. A
+    /// pattern with `*` or `?` must match as a whole, others any part.
     pub regions: Vec<String>,
     /// Only rows of these threads, by path (`0->3`) or pattern (`0->*`).
     pub threads: Vec<String>,
-    /// Only what has at least this share, in percent: regions and call paths
-    /// of the time, properties of the severity.
+    /// Only results with at least this share, in percent: regions and call paths by their time,
+    /// properties by their severity.
     pub min_percent: Option<f64>,
     /// The column by whose sum regions are sorted, largest first.
     pub sort: Option<String>,
-    /// Only so many regions.
+    /// At most this many regions.
     pub top: Option<usize>,
 }
 
-/// Why nothing can be selected.
+/// Why a selection selects nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SelectionError {
     /// No table has such a column.
     #[error("no region has a column '{name}': try one of {}", columns.join(", "))]
     Column {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The existing columns.
         columns: Vec<&'static str>,
     },
     /// No region matches.
@@ -46,12 +46,12 @@ pub enum SelectionError {
     /// No thread matches.
     #[error("no thread matches: there are {}", threads.join(", "))]
     NoThread {
-        /// What there is, or the first of them.
+        /// The existing threads, or the first of them.
         threads: Vec<String>,
     },
 }
 
-/// Threads that a message names.
+/// The most threads that a message names.
 const MOST_NAMED: usize = 8;
 
 impl Selection {
@@ -61,7 +61,7 @@ impl Selection {
         *self == Self::default()
     }
 
-    /// What is shown, in words.
+    /// The selection in words.
     #[must_use]
     pub fn in_words(&self) -> String {
         let quoted = |what: &str, patterns: &[String]| {
@@ -165,7 +165,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Per region whether it is shown.
+    /// For each region, whether it is shown.
     fn kept_regions(&self, selection: &Selection) -> Vec<bool> {
         let labels = self.labels.iter();
         let mut kept: Vec<bool> = labels
@@ -215,7 +215,7 @@ impl Report<'_> {
         self.contention.retain(|of| !of.guard.sites.is_empty());
     }
 
-    /// Keeps the call paths to regions that are shown.
+    /// Keeps the call paths that lead to regions that are shown.
     fn keep_paths(&mut self, kept: &[bool], least: f64) {
         let paths = &self.call_graph.paths;
         let mut needed: Vec<bool> = paths

@@ -19,12 +19,12 @@ use crate::model::Profile;
 use crate::overheads::{self, Category, Charge};
 use crate::region_kind::RegionKind;
 
-/// What thread time was. The discriminant is the index in [`PARTS`].
+/// The kinds of thread time. The discriminant is the index in [`PARTS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Work of teams.
     Work,
-    /// What one thread did while the program was serial.
+    /// Work of the one active thread while the program was serial.
     Serial,
     /// Waiting in `barrier`.
     Barrier,
@@ -54,24 +54,24 @@ pub enum Part {
     Taskwait,
     /// Measuring.
     Measuring,
-    /// Work or waiting, it is not known which.
+    /// Time that may have been work or waiting.
     Untold,
-    /// Nothing to do, since the program was serial.
+    /// A thread without work, since the program was serial.
     Idle,
-    /// No thread, since the team was small.
+    /// A missing thread, since the team was small.
     SmallTeam,
 }
 
-/// What is said of a part.
+/// The names and words for a part.
 #[derive(Debug)]
 pub struct PartRow {
     /// Which.
     pub part: Part,
     /// Name in machine formats.
     pub id: &'static str,
-    /// The group that it stands in, and its own name, for readers.
+    /// Its group, and its own name, for readers.
     pub names: [&'static str; 2],
-    /// What it is, in one line.
+    /// Its meaning, in one line.
     pub help: &'static str,
 }
 
@@ -94,7 +94,7 @@ const MANAGEMENT: &str = "Management";
 const TASKS: &str = "Task overhead";
 const NO_WORK: &str = "No work for threads";
 
-/// All parts, groups together.
+/// All parts; parts of one group stand together.
 pub const PARTS: [PartRow; 19] = [
     row(
         Part::Work,
@@ -215,21 +215,20 @@ pub const PARTS: [PartRow; 19] = [
 /// Nanoseconds by [`Part`].
 pub type PartTimes = [u64; PARTS.len()];
 
-/// What one thread did on one call path.
+/// The times of one thread on one call path.
 #[derive(Clone, Debug)]
 pub struct Severity {
-    /// Index of the thread; none if it is not known, or there was none.
+    /// Index of the thread; none if it is not known, or if the thread is a missing one.
     pub thread: Option<usize>,
-    /// Its own time there.
+    /// Its exclusive time there.
     pub parts: PartTimes,
     /// How often it executed the construct.
     pub count: u64,
-    /// What was counted there, without what was called; in the order of the run's
-    /// counters.
+    /// Counter values there, without the called regions, in the order of the run's counters.
     pub counters: Vec<u64>,
 }
 
-/// How severities are told.
+/// Computes the severities of a run.
 #[derive(Debug)]
 pub struct Severities<'r, 'p> {
     profile: &'p Profile,
@@ -253,8 +252,8 @@ impl<'r, 'p> Severities<'r, 'p> {
         }
     }
 
-    /// What the threads did themselves on a call path, by its place in
-    /// [`super::CallGraph::paths`]; threads in order.
+    /// The exclusive times of the threads on a call path, which is given by its place in
+    /// [`super::CallGraph::paths`]. Threads are in order.
     pub fn of_path(&self, path: usize) -> impl Iterator<Item = Severity> {
         let node = self.paths.get(path).map(|path| &self.tree.nodes[path.node]);
         node.into_iter().flat_map(|node| self.of_node(node))
@@ -320,8 +319,8 @@ impl<'r, 'p> Severities<'r, 'p> {
         own
     }
 
-    /// What is on no call path: the serial part of the program itself, and the time
-    /// for which there was no thread, or none that had work.
+    /// The times that are on no call path: the serial part of the program itself, and the time
+    /// for which a thread was missing or idle.
     #[must_use]
     pub fn of_program(&self) -> Vec<Severity> {
         let overheads = self.overheads;
@@ -344,15 +343,15 @@ impl<'r, 'p> Severities<'r, 'p> {
             .max(overheads.outside.total());
         let mut own = [0; PARTS.len()];
         own[Part::Serial as usize] = busy.saturating_sub(in_serial_nodes);
-        // Several initial threads may have worked at once.
+        // Several initial threads may have worked at the same time.
         let mut more = in_serial_nodes.saturating_sub(busy);
         let mut none = [0; PARTS.len()];
         let untold = known[Part::Untold as usize];
         for (part, ns) in [
             (Part::Idle, overheads.idle.ns),
             (Part::SmallTeam, overheads.small_teams.ns),
-            // Of teams measured from outside only the forks are known: initial threads
-            // whose teams overlap in part may have worked meanwhile.
+            // For teams measured from outside, only the forks are known. Initial threads whose
+            // teams partly overlap may have worked meanwhile.
             (Part::Untold, overheads.untold.ns.saturating_sub(untold)),
         ] {
             none[part as usize] = ns.saturating_sub(more);
@@ -391,7 +390,7 @@ impl<'r, 'p> Severities<'r, 'p> {
     }
 }
 
-/// Which part a cost is.
+/// The part to which a cost belongs.
 fn lost(category: Category, kind: RegionKind, quantity: Quantity) -> Part {
     match (category, kind, quantity) {
         (Category::Imbal, ..) => Part::Imbalance,
@@ -410,8 +409,8 @@ fn lost(category: Category, kind: RegionKind, quantity: Quantity) -> Part {
     }
 }
 
-/// What waiting in a construct of a kind is, and what managing it is, where no more is known
-/// of the time than that. Of sections it is not known whether there were too few.
+/// The parts for waiting in a construct of this kind and for managing it, for use where nothing
+/// more is known about the time. For sections, it is not known whether there were too few.
 #[must_use]
 pub fn losses_of(kind: RegionKind) -> [Part; 2] {
     let costs = || {

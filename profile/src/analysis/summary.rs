@@ -22,11 +22,11 @@ use crate::region_kind::RegionKind;
 pub struct Summary {
     /// One line, without the end of line.
     pub headline: String,
-    /// A few lines: what ran, what was lost, and the causes, most to win first.
+    /// A few lines: the run, the losses, and the causes, most to win first.
     pub lines: Vec<String>,
 }
 
-/// Constructs that may have teams, and whose parts are not measured.
+/// Constructs that may have teams, but whose parts are not measured.
 const WHOLE: &[RegionKind] = &[
     RegionKind::Target,
     RegionKind::Teams,
@@ -34,7 +34,7 @@ const WHOLE: &[RegionKind] = &[
     RegionKind::GenericLoop,
 ];
 
-/// What the words are taken from.
+/// The data from which the words are made.
 pub(crate) struct Facts<'a> {
     pub(crate) profile: &'a Profile,
     pub(crate) labels: &'a [Label],
@@ -55,7 +55,7 @@ impl Facts<'_> {
         lines.extend(self.crowd());
         let causes = &self.causes.list;
         for (index, cause) in causes.iter().take(MOST_SAID).enumerate() {
-            // The same advice once is enough.
+            // The same advice is given only once.
             let before = &causes[..index];
             let is_new = before.iter().all(|other| other.remedy != cause.remedy);
             lines.push(self.cause(index + 1, cause, is_new));
@@ -187,7 +187,7 @@ impl Facts<'_> {
         line
     }
 
-    /// How many causes are not said.
+    /// The number of causes that are not described.
     fn further(&self) -> Option<String> {
         let further = self.causes.list.get(MOST_SAID..).unwrap_or_default();
         let ns: u64 = further.iter().map(|cause| cause.likely.ns).sum();
@@ -207,7 +207,7 @@ impl Facts<'_> {
         processors > 0 && self.overheads.threads > processors
     }
 
-    /// What more threads than processors do to the times, if it may matter.
+    /// The effect of more threads than processors on the times, if it may matter.
     fn crowd(&self) -> Option<String> {
         let lost = self.overheads.whole_sum.overhead;
         let is_told = self.profile.run.scheduling.is_some();
@@ -260,7 +260,7 @@ impl Facts<'_> {
         )
     }
 
-    /// Whether overhead is told from work wherever it matters.
+    /// Whether overhead can be told from work wherever it matters.
     fn all_is_told(&self) -> bool {
         let mut causes = self.causes.list.iter();
         self.overheads.untold.percent < NEGLIGIBLE
@@ -296,7 +296,7 @@ impl Facts<'_> {
         )
     }
 
-    /// What measuring cost, if it makes a difference to the other figures.
+    /// The cost of the measurement, if it affects the other figures.
     fn dilated(&self) -> Option<String> {
         let dilation = self.dilation?;
         dilation.culprit()?;
@@ -322,7 +322,7 @@ impl Facts<'_> {
         ))
     }
 
-    /// Of how much nobody knows whether it was lost, if it is worth a line.
+    /// How much time may or may not have been lost, if that is worth a line.
     fn untold(&self) -> Option<String> {
         let untold = self.overheads.untold;
         let most = self.overheads.untold_places.first()?;
@@ -358,7 +358,7 @@ fn likely_time(cause: &Cause) -> String {
     }
 }
 
-/// How a part is called, by whether it is half of the whole or more.
+/// The words for a part, depending on whether it is at least half of the whole.
 fn portion(is_most: bool) -> &'static str {
     match is_most {
         true => "most",

@@ -1,9 +1,8 @@
 //! The region profiles: per region (flat) or per call path, with one row per thread and a
 //! sum. [`crate::columns`] defines the columns.
 //!
-//! In the flat profile counts are counts of all executions, while a time that
-//! contains recursive executions by the same thread is taken from the
-//! outermost one alone.
+//! In the flat profile, counts include all executions. The time of recursive executions by the
+//! same thread is only counted once, with the outermost execution.
 
 use super::call_graph::CallGraph;
 use super::tree::{Slots, Tree, TreeNode};
@@ -25,9 +24,8 @@ pub struct Table {
     cells: Vec<u64>,
     /// The sum of each column.
     pub sum: Vec<u64>,
-    /// Whether the rows are of threads that forked teams which were measured from
-    /// outside: then they stand for these, and only time and number of executions
-    /// are known.
+    /// Whether the rows belong to threads that forked teams measured from outside. The rows
+    /// then stand for the teams, and only the time and the number of executions are known.
     pub is_outside: bool,
 }
 
@@ -52,7 +50,7 @@ impl Table {
             .zip(self.cells.chunks_exact(self.columns.len().max(1)))
     }
 
-    /// The column that shows this quantity inclusively, if there is one.
+    /// The column that shows this quantity including the regions below, if there is one.
     #[must_use]
     pub fn column(&self, quantity: Quantity) -> Option<usize> {
         self.columns
@@ -60,7 +58,7 @@ impl Table {
             .position(|column| column.quantity == quantity && !column.exclusive)
     }
 
-    /// Whether what stands in a column is known.
+    /// Whether the values of a column are known.
     #[must_use]
     pub fn is_known(&self, column: &Column) -> bool {
         let is_told = matches!(
@@ -70,8 +68,8 @@ impl Table {
         is_told || !self.is_outside
     }
 
-    /// The smallest, mean and largest cell of each column: what a writer shows
-    /// where there are too many rows to read.
+    /// The smallest, mean and largest cell of each column. Writers show them if there are too
+    /// many rows to read.
     #[must_use]
     pub fn spread(&self) -> [(&'static str, Vec<u64>); 3] {
         let bounds = |column: usize| {
@@ -89,7 +87,7 @@ impl Table {
         [("MIN", least), ("MEAN", mean), ("MAX", most)]
     }
 
-    /// Makes room for so many more rows.
+    /// Reserves space for additional rows.
     fn reserve(&mut self, rows: usize) {
         self.threads.reserve_exact(rows);
         self.cells.reserve_exact(rows * self.columns.len());
@@ -114,7 +112,7 @@ impl Table {
         }
     }
 
-    /// Adds the rows of a table of the same region.
+    /// Adds the rows of another table of the same region.
     pub fn absorb(&mut self, other: &Self) {
         for (thread, cells) in other.rows() {
             let known = self.threads.iter().position(|known| *known == thread);
@@ -128,7 +126,7 @@ impl Table {
         self.sort();
     }
 
-    /// Keeps the rows of some threads; the sum is theirs.
+    /// Keeps the rows of the chosen threads. The sum is then theirs.
     pub(crate) fn keep(&mut self, is_kept: impl Fn(usize) -> bool) {
         let mut kept = Self::new(self.region, std::mem::take(&mut self.columns));
         kept.is_outside = self.is_outside;
@@ -165,7 +163,7 @@ impl Table {
     }
 }
 
-/// One table per region that ran; those that took most thread time first.
+/// One table per region that ran, most thread time first.
 pub(crate) fn flat(profile: &Profile, tree: &Tree<'_>) -> Vec<Table> {
     let mut nodes_of: Vec<Vec<&TreeNode<'_>>> = vec![Vec::new(); profile.regions.len()];
     for node in &tree.nodes {
@@ -198,7 +196,7 @@ pub(crate) fn flat(profile: &Profile, tree: &Tree<'_>) -> Vec<Table> {
 
 fn add_nodes(table: &mut Table, nodes: &[&TreeNode<'_>], slots: &mut Slots) {
     slots.start();
-    // Most regions stand at one place in the tree.
+    // Most regions have a single node in the tree.
     table.reserve(nodes.first().map_or(0, |node| node.threads()));
     table.is_outside = nodes.iter().all(|node| node.is_outside());
     for node in nodes {
@@ -212,15 +210,15 @@ fn add_nodes(table: &mut Table, nodes: &[&TreeNode<'_>], slots: &mut Slots) {
     table.sort();
 }
 
-/// The tables of the call paths. They are as large as the profile, and looked at one by
-/// one: each is made when it is.
+/// The tables of the call paths. Together they are as large as the profile, and they are used
+/// one by one. So each is made on demand.
 #[derive(Debug)]
 pub struct OnCallPaths<'p> {
     tree: Tree<'p>,
     /// The node of each call path, in the call graph's order.
     nodes: Vec<usize>,
     counters: Vec<Column>,
-    /// Per thread whether it is shown; none if all are.
+    /// For each thread, whether it is shown; none if all are.
     kept: Option<Vec<bool>>,
 }
 
@@ -243,7 +241,7 @@ impl<'p> OnCallPaths<'p> {
         (0..self.nodes.len()).map(|path| self.table(path))
     }
 
-    /// The table of the call path with this place in the call graph.
+    /// The table of the call path at this index of the call graph.
     #[must_use]
     pub fn table(&self, path: usize) -> Table {
         let node = &self.tree.nodes[self.nodes[path]];

@@ -1,10 +1,10 @@
-//! Which thread forked the team of which.
+//! Which thread forked the team of which thread.
 
 use std::collections::HashMap;
 
 use crate::model::Thread;
 
-/// For each thread the one that forked its team.
+/// For each thread, the thread that forked its team.
 pub(super) struct Forkers(Vec<Option<usize>>);
 
 impl Forkers {
@@ -21,8 +21,8 @@ impl Forkers {
         Self(threads.iter().map(forker).collect())
     }
 
-    /// The thread that forked the team of this one; none if it left no trace, or
-    /// the thread is an initial one.
+    /// The thread that forked this thread's team; none if the profile does not contain it, or
+    /// if this thread is an initial one.
     pub(super) fn of(&self, thread: usize) -> Option<usize> {
         self.0.get(thread).copied().flatten()
     }

@@ -1,15 +1,14 @@
 //! The call-path tree, with the facts that follow from its shape: children, team scopes,
 //! recursion, and how long each thread was busy below each node.
 //!
-//! A *scope* is the nearest parallel region above a node: the threads that
-//! execute the node are the members of that region's teams, or initial threads
-//! if there is none. A parallel region stands in two scopes: the thread that
-//! forks belongs to the outer one and is busy there from fork to join (`seq`);
-//! the members' rows belong to the scope that the region opens. So a thread's
-//! time is counted once in each scope, and a member's rows are never taken
-//! from those of the thread that forked it. What that thread does between fork
-//! and join besides (it evaluates clauses, or the construct is measured from
-//! outside) belongs to the outer scope too.
+//! A *scope* is the nearest parallel region above a node. The node is executed by members of
+//! that region's teams, or by initial threads if there is no such region. A parallel region
+//! belongs to two scopes. The forking thread belongs to the outer one, and is busy there from
+//! fork to join (`seq`). The members' rows belong to the scope that the region opens. So a
+//! thread's time is counted once in each scope, and a member's rows are never subtracted from
+//! those of the thread that forked it. The forking thread may do other things between fork and
+//! join: it evaluates clauses, or the construct is measured from outside. This time belongs to
+//! the outer scope too.
 //!
 //! Nodes whose parent or region does not exist are left out, and so are rows whose thread does
 //! not exist. This code also runs at the end of a measured program, where a wrong profile must
@@ -24,37 +23,37 @@ use crate::model::{Node, Profile, Row};
 use crate::overheads::{self, Category, Charge, Cost};
 use crate::region_kind::{PseudoRegion, RegionKind};
 
-/// One node, ready to be analysed.
+/// One node, prepared for the analyses.
 #[derive(Debug)]
 pub(crate) struct TreeNode<'p> {
     pub(crate) region: usize,
     pub(crate) kind: RegionKind,
-    /// Where the parent stands; always before this node.
+    /// Index of the parent; always before this node.
     pub(super) parent: Option<usize>,
-    /// Where the children stand in [`Tree::nodes`]; always after this node.
+    /// Indices of the children in [`Tree::nodes`]; always after this node.
     pub(crate) children: Vec<usize>,
     /// The parent's pseudo-region in which it was entered.
     pub(super) within: PseudoRegion,
     /// The nearest parallel region above.
     pub(crate) scope: Option<usize>,
-    /// The parallel region above that the same thread is about to make a team for,
-    /// or waits for.
+    /// The parallel region above for which the same thread is about to start a team, or whose
+    /// team it waits for.
     pub(crate) beside: Option<usize>,
-    /// Whether the same threads are inside the same region already.
+    /// Whether the same threads are already inside the same region.
     pub(crate) repeats: bool,
     /// Whether the same region stands anywhere above.
     pub(crate) inside_itself: bool,
-    /// What was recorded, with what can be told besides.
+    /// The recorded rows, completed by estimates.
     pub(super) rows: Cow<'p, [Row]>,
-    /// How the wait at its end is known, if it has one.
+    /// How the time of the wait at its end is known, if it has one.
     pub(super) barrier: Barrier,
-    /// Threads that created tasks here which have no events, so that their own time may be
-    /// that of the tasks.
+    /// Threads that created tasks here, where the tasks have no events. So these threads' own
+    /// time may contain the tasks.
     pub(super) creators_of_hidden_tasks: Vec<usize>,
-    /// Threads whose wait there may have been work, with how much of it.
+    /// Threads whose wait there may have been work, and how much of it.
     maybe_tasks: Vec<(usize, u64)>,
-    /// What each row's thread did below. Most nodes have nothing below them, and most
-    /// rows are theirs: they have none.
+    /// The sums over the nodes below, for each row's thread. Empty for nodes without children,
+    /// to save memory: most nodes have none, and most rows belong to them.
     nested: Vec<Nested>,
 }
 
@@ -73,21 +72,20 @@ impl<'p> TreeNode<'p> {
         })
     }
 
-    /// The rows of the threads that execute the construct; for a parallel
-    /// region that leaves out those that only forked, unless nothing else is
-    /// known of their team.
+    /// The rows of the threads that execute the construct. For a parallel region, rows of
+    /// threads that only forked are left out, unless nothing else is known about their team.
     pub(crate) fn executors(&self) -> impl Iterator<Item = Measures<'_>> {
         let only_members = self.kind.is_parallel();
         self.rows()
             .filter(move |row| !only_members || !row.row.main.is_zero())
     }
 
-    /// Of a parallel region: the rows of its teams' members.
+    /// For a parallel region, the rows of its teams' members.
     pub(crate) fn members(&self) -> impl Iterator<Item = Measures<'_>> {
         self.executors().filter(|row| !self.is_untold(row.row))
     }
 
-    /// Whether it is a parallel region of which nobody tells but who forked.
+    /// Whether it is a parallel region for which the profile contains only the forking threads.
     pub(crate) fn is_outside(&self) -> bool {
         let mut rows = self.executors().peekable();
         rows.peek().is_some() && rows.all(|row| self.is_untold(row.row))
@@ -99,12 +97,12 @@ impl<'p> TreeNode<'p> {
         row.is_ok_and(|row| self.is_untold(&self.rows[row]))
     }
 
-    /// Whether a row stands for a team of which nothing else is known.
+    /// Whether a row stands for a team about which nothing else is known.
     pub(crate) fn is_untold(&self, row: &Row) -> bool {
         estimate::is_untold(self.kind, row)
     }
 
-    /// What a thread lost here, of one of the construct's costs.
+    /// The time that a thread lost here to one of the construct's costs.
     pub(super) fn lost(&self, cost: &Cost, measures: &Measures<'_>) -> u64 {
         match self.creators_of_hidden_tasks.contains(&measures.row.thread) {
             true => 0,
@@ -112,26 +110,25 @@ impl<'p> TreeNode<'p> {
         }
     }
 
-    /// Of the thread's own time here, how much was work or waiting, nobody knows
-    /// which.
+    /// The part of the thread's own time here that may have been work or waiting.
     pub(crate) fn untold_ns(&self, measures: &Measures<'_>) -> u64 {
         let is_hidden = self.barrier == Barrier::Hidden && self.rows.len() > 1;
         match is_hidden || self.is_untold(measures.row) {
             true => measures.row.main.ns.saturating_sub(measures.nested.all),
-            // The time of a barrier stays what was measured.
+            // For a barrier, the measured time is kept.
             false if self.kind == RegionKind::Barrier => 0,
             false => measures.nested.hidden_wait,
         }
     }
 
-    /// Whether threads entered this child while they waited here: it stands in a task.
-    /// Those of a `taskloop` have no node of their own.
+    /// Whether threads entered this child while they waited here, so that it is part of a task.
+    /// Tasks of a `taskloop` have no node of their own.
     pub(super) fn waits_during(&self, child: &TreeNode<'_>) -> bool {
-        // An estimated barrier is what the construct's own part leaves over.
+        // An estimated barrier is the rest of the construct's time after its own part.
         let is_left_over = self.barrier == Barrier::Estimated
             && match self.kind {
                 kind if kind.is_parallel() => false,
-                // Their own part is in their parts.
+                // The own part of `sections` is in the `section` nodes.
                 RegionKind::Sections => {
                     is_in_body(child.within) && child.kind != RegionKind::Section
                 }
@@ -140,7 +137,7 @@ impl<'p> TreeNode<'p> {
         is_left_over || is_waiting(self.kind, child.within)
     }
 
-    /// How much of a thread's wait may have been tasks.
+    /// The part of a thread's wait that may have been tasks.
     pub(super) fn maybe_tasks(&self, thread: usize) -> u64 {
         let of = |(of, ns): &(usize, u64)| if *of == thread { *ns } else { 0 };
         self.maybe_tasks.iter().map(of).sum()
@@ -151,8 +148,8 @@ impl<'p> TreeNode<'p> {
         !self.maybe_tasks.is_empty()
     }
 
-    /// Takes so much from the wait in each row that is meant, but for what is known of it, by
-    /// thread: it may have been tasks.
+    /// Takes up to `most` nanoseconds from the wait in each chosen row, since this time may
+    /// have been tasks. The time in `known`, by thread, stays.
     pub(super) fn hide_waits(
         &mut self,
         most: u64,
@@ -177,13 +174,13 @@ impl<'p> TreeNode<'p> {
         }
     }
 
-    /// What a thread counted here, if it was here.
+    /// The counter values of a thread here, if it was here.
     pub(crate) fn counters_of(&self, thread: usize) -> Option<&[u64]> {
         let row = self.rows.binary_search_by_key(&thread, |row| row.thread);
         row.ok().map(|row| self.rows[row].counters())
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) fn threads(&self) -> usize {
         self.rows.len()
     }
@@ -192,9 +189,9 @@ impl<'p> TreeNode<'p> {
 /// The tree.
 #[derive(Debug)]
 pub(crate) struct Tree<'p> {
-    /// Parents stand before children.
+    /// Parents stand before their children.
     pub(crate) nodes: Vec<TreeNode<'p>>,
-    /// The nodes without parent.
+    /// The nodes without a parent.
     pub(crate) roots: Vec<usize>,
 }
 
@@ -212,14 +209,14 @@ impl<'p> Tree<'p> {
         tree
     }
 
-    /// Whether what a thread did at a node counts there. What it does to start a team
-    /// is part of its members' start, unless nothing is known of them.
+    /// Whether a thread's time at a node counts there. The time for starting a team is part of
+    /// its members' start, unless nothing is known about the members.
     pub(crate) fn is_charged(&self, node: &TreeNode<'_>, thread: usize) -> bool {
         let beside = node.beside.filter(|_| !node.kind.is_parallel());
         beside.is_none_or(|fork| self.nodes[fork].is_untold_for(thread))
     }
 
-    /// Takes over the nodes whose indices make sense.
+    /// Takes over the nodes whose indices are valid.
     fn link(&mut self, profile: &'p Profile) {
         let mut place: Vec<Option<usize>> = Vec::with_capacity(profile.nodes.len());
         for node in &profile.nodes {
@@ -281,7 +278,7 @@ impl<'p> Tree<'p> {
         here
     }
 
-    /// Walks the tree with, per region, the scope in which it is open.
+    /// Walks down the tree and keeps, for each region, the scope in which it is open.
     fn mark_recursion(&mut self, regions: usize) {
         enum Step {
             Enter(usize),
@@ -299,7 +296,7 @@ impl<'p> Tree<'p> {
                     let node = &mut self.nodes[here];
                     let before = open[node.region];
                     node.inside_itself = before.is_some();
-                    // The members of a team are new threads.
+                    // The members of a team are different threads.
                     node.repeats = !node.kind.is_parallel() && before == Some(node.scope);
                     open[node.region] = Some(node.scope);
                     steps.push(Step::Leave {
@@ -315,7 +312,7 @@ impl<'p> Tree<'p> {
     /// Adds to each row how long its thread was busy in the nodes below.
     fn add_up_nested(&mut self, threads: usize) {
         let mut slots = Slots::new(threads);
-        // Children first, since a `section`'s own sums go up to its parent.
+        // Children first, since the sums of a `section` are passed on to its parent.
         for here in (0..self.nodes.len()).rev() {
             if self.nodes[here].children.is_empty() {
                 continue;
@@ -363,7 +360,8 @@ impl Nested {
         }
     }
 
-    /// Adds what the thread lost there and below, and where it forked teams.
+    /// Adds the thread's losses in a child and below it, and the time for which it had forked
+    /// teams.
     fn add_deep(&mut self, child: &TreeNode<'_>, costs: &[&Cost], below: &Measures<'_>) {
         if child.kind.is_parallel() {
             self.forked += below.row.seq().ns;
@@ -383,7 +381,7 @@ impl Nested {
     }
 }
 
-/// A map from threads to places that is emptied without touching every entry.
+/// A map from threads to indices that can be emptied without touching every entry.
 #[derive(Debug)]
 pub(crate) struct Slots {
     round: u32,
@@ -413,7 +411,7 @@ impl Slots {
     }
 }
 
-/// Whether time in this part of the parent is time in its structured block.
+/// Whether time in this pseudo-region of the parent is time in its structured block.
 fn is_in_body(within: PseudoRegion) -> bool {
     !matches!(
         within,

@@ -1,6 +1,6 @@
-//! Distributions, late arrivals and contention: how the times of a region's instances are
-//! distributed, which thread comes last to a barrier, and which thread holds what others wait
-//! for. They are made from the lists of the same names in [`crate::model`].
+//! Distributions, late arrivals and contention: the distribution of the times of a region's
+//! instances, the threads that come last to a barrier, and the threads that hold what others
+//! wait for. They are made from the lists of the same names in [`crate::model`].
 
 use std::cmp::Reverse;
 
@@ -10,9 +10,9 @@ use crate::order;
 use crate::printable::printable;
 use crate::region_kind::PseudoRegion;
 
-/// Instances of a barrier from which a pattern can be told from chance.
+/// From this number of instances on, a pattern at a barrier can be told from chance.
 const FEWEST_INSTANCES: u64 = 8;
-/// Standard deviations that chance does not reach.
+/// A difference of more than this many standard deviations is not due to chance.
 const BEYOND_CHANCE: f64 = 3.0;
 
 /// The times of the instances of one part of a region, all threads together.
@@ -20,26 +20,26 @@ const BEYOND_CHANCE: f64 = 3.0;
 pub struct Spread {
     /// Index of the region.
     pub region: usize,
-    /// Whose instances.
+    /// The pseudo-region to which the instances belong.
     pub part: PseudoRegion,
     /// Number of instances that were timed.
     pub count: u64,
     /// The shortest, in nanoseconds.
     pub min_ns: u64,
-    /// The mean of all that were counted, in nanoseconds.
+    /// The mean of all counted instances, in nanoseconds.
     pub mean_ns: u64,
     /// The longest, in nanoseconds.
     pub max_ns: u64,
-    /// Numbers of instances by time, shortest first.
+    /// Numbers of instances by duration, shortest first.
     pub histogram: Vec<Bucket>,
 }
 
 /// Whether the same thread is late again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// One thread is last more often than by chance.
+    /// One thread is last more often than chance explains.
     Systematic,
-    /// Threads take turns as by chance.
+    /// Threads are last about as often as chance explains.
     Random,
     /// Too few instances to tell.
     Unknown,
@@ -66,39 +66,39 @@ pub struct Latecomer {
     pub last: u64,
     /// The same in percent of the instances.
     pub percent: f64,
-    /// Mean time after the one before it, in nanoseconds.
+    /// Mean time between the arrival of the thread before it and its own, in nanoseconds.
     pub late_ns: u64,
-    /// Mean time after the first one, in nanoseconds; 0 if not measured.
+    /// Mean time between the first arrival and its own, in nanoseconds; 0 if not measured.
     pub after_first_ns: u64,
 }
 
-/// Who came last to one barrier.
+/// The threads that came last to one barrier.
 #[derive(Clone, Debug)]
 pub struct Lateness {
     /// Index of the region.
     pub region: usize,
-    /// Which of its waits.
+    /// The pseudo-region with the wait.
     pub part: PseudoRegion,
     /// Number of instances.
     pub instances: u64,
-    /// Whether there is a pattern in it.
+    /// Whether the late arrivals have a pattern.
     pub pattern: Pattern,
-    /// Most often last first.
+    /// The threads that came last, most often first.
     pub threads: Vec<Latecomer>,
 }
 
-/// Something that one thread at a time can have; sites that waited longest first.
+/// A resource that only one thread at a time can hold; places that waited longest first.
 #[derive(Clone, Debug)]
 pub struct Contended {
-    /// What was measured.
+    /// The record in the profile.
     pub guard: Contention,
-    /// Number of times that it was had.
+    /// How often a thread got it.
     pub acquisitions: u64,
     /// How many of these had to wait.
     pub waited: u64,
     /// Time to get it; percent of the program's thread time.
     pub wait: Share,
-    /// Time that it was had; percent of the duration.
+    /// Time for which it was held; percent of the duration.
     pub hold: Share,
 }
 
@@ -154,7 +154,7 @@ fn join_equal(histogram: &mut Vec<Bucket>) {
     });
 }
 
-/// Count and time of all rows, per region and part that is wanted.
+/// Count and time of all rows, by region and wanted pseudo-region.
 struct Means {
     sums: Vec<[Option<(u64, u64)>; PseudoRegion::COUNT]>,
 }
@@ -186,7 +186,7 @@ impl Means {
     }
 }
 
-/// Who came last, the barrier with the most lateness first.
+/// The late arrivals; the barrier with the longest delays first.
 pub(crate) fn lateness(profile: &Profile) -> Vec<Lateness> {
     let mut arrivals: Vec<_> = profile.arrivals.iter().collect();
     arrivals.retain(|of| {
@@ -228,7 +228,7 @@ pub(crate) fn lateness(profile: &Profile) -> Vec<Lateness> {
     all.into_iter().map(|(_, lateness)| lateness).collect()
 }
 
-/// How many threads have been at a region.
+/// The number of threads that have been at a region.
 fn members(profile: &Profile, region: usize) -> usize {
     let nodes = profile.nodes.iter().filter(|node| node.region == region);
     let rows = nodes.flat_map(|node| &node.rows);
@@ -241,8 +241,8 @@ fn members(profile: &Profile, region: usize) -> usize {
     threads.len()
 }
 
-/// If every thread were last as often as any other, how often one is follows
-/// the binomial distribution; its deviation tells what is beyond chance.
+/// If every thread were last equally often, the number of times that one thread is last would
+/// follow the binomial distribution. Its standard deviation tells what is beyond chance.
 fn pattern(most: u64, instances: u64, team: usize) -> Pattern {
     if instances < FEWEST_INSTANCES || team < 2 {
         return Pattern::Unknown;
@@ -256,7 +256,7 @@ fn pattern(most: u64, instances: u64, team: usize) -> Pattern {
     }
 }
 
-/// What threads kept each other out of, the longest wait first.
+/// The resources for which threads waited for each other, longest wait first.
 pub(crate) fn contended(profile: &Profile, thread_time_ns: u64) -> Vec<Contended> {
     let mut all: Vec<Contended> = profile
         .contention

@@ -1,19 +1,19 @@
-//! Wall-like times: what a node adds to the run's duration.
+//! Wall-like times: the time that a node adds to the run's duration.
 //!
-//! Threads that run beside each other do not add up to wall time, so each
-//! thread's time is multiplied by its *weight*:
+//! The times of threads that run at the same time do not add up to wall time. So each thread's
+//! time is multiplied by its *weight*:
 //!
-//! - Of the initial threads [`super::initial`] tells what they weigh: one weighs 1.
+//! - [`super::initial`] computes the weights of the initial threads: a single one has weight 1.
 //! - A team's members share the weight of the thread that forked them, so that
-//!   `sum of weight x member's main = forker's weight x forker's seq`. For a
-//!   team of `n` that is ompP's "CPU time divided by thread count", and it holds
-//!   also if the team's size changes from one execution to the next.
+//!   `sum of weight x member's main = forker's weight x forker's seq`. For a team of `n` that
+//!   is ompP's "CPU time divided by thread count". It also holds if the team's size changes
+//!   from one execution to the next.
 //!
-//! Inclusive is the weighted time of a node; exclusive is the same less what
-//! the same threads did below. Below a parallel region its members count, and
-//! a nested region counts there with the `seq` of those that forked it. So the
-//! exclusive times of all nodes, and of the program itself, sum up to the
-//! duration, at any depth of nesting.
+//! The inclusive time is the weighted time of a node. The exclusive time is the inclusive time
+//! minus the time of the same threads in the nodes below. Below a parallel region, its members
+//! are counted. A nested region is counted there with the `seq` of the threads that forked it.
+//! So the exclusive times of all nodes, and of the program itself, add up to the duration, at
+//! any depth of nesting.
 
 use super::initial::Initial;
 use super::teams::Forkers;
@@ -35,12 +35,12 @@ pub(crate) struct Walls {
     pub(crate) nodes: Vec<Wall>,
     /// Wall time during which any initial thread had a team, in nanoseconds.
     pub(crate) coverage_ns: f64,
-    /// What the threads of each scope weigh: of the initial threads first, then of
-    /// the members of each node's teams.
+    /// The weights of the threads in each scope: first the initial threads, then the members of
+    /// each node's teams.
     scopes: Vec<ScopeWeights>,
 }
 
-/// What the threads of a scope weigh.
+/// The weights of the threads in a scope.
 #[derive(Clone, Debug, Default)]
 struct ScopeWeights {
     /// Threads in order, with their weights.
@@ -49,7 +49,7 @@ struct ScopeWeights {
 }
 
 impl Walls {
-    /// How much of the wall time a thread's time stands for, in a scope.
+    /// The factor from a thread's time to wall time, in a scope.
     pub(crate) fn weight(&self, scope: Option<usize>, thread: usize) -> f64 {
         let scope = scope.map_or(0, |node| node + 1);
         let Some(weights) = self.scopes.get(scope) else {
@@ -88,7 +88,7 @@ pub(crate) fn wall_times(profile: &Profile, tree: &Tree<'_>) -> Walls {
     }
     work.keep_weights(0, 1.0, initial.weights);
     work.weigh(&outermost);
-    // A scope stands before the scopes in it, as parents stand before children.
+    // A scope stands before its inner scopes, as parents stand before children.
     for (here, node) in tree.nodes.iter().enumerate() {
         if node.kind.is_parallel() {
             work.open_scope(here);
@@ -114,7 +114,7 @@ struct Weighing<'a, 'p> {
     teams: Slots,
 }
 
-/// What a forked team adds up to.
+/// The sums of a forked team.
 struct Team {
     /// The forker's weight times its time from fork to join.
     wall: f64,
@@ -123,7 +123,7 @@ struct Team {
 }
 
 impl Weighing<'_, '_> {
-    /// Weighs the rows of a scope's nodes; the weights are set.
+    /// Adds the weighted rows of a scope's nodes. The weights must be set before.
     fn weigh(&mut self, nodes: &[usize]) {
         for &here in nodes {
             let node = &self.tree.nodes[here];
@@ -147,7 +147,7 @@ impl Weighing<'_, '_> {
         let node = &self.tree.nodes[here];
         let teams = self.teams(here);
         let members: Vec<Measures<'_>> = node.members().collect();
-        // For members whose forker left no trace: as if they were one team.
+        // Members whose forker is not in the profile are weighed as one team.
         let alone = 1.0 / members.len().max(1) as f64;
         let mut weights = Vec::with_capacity(members.len());
         self.weights.start(alone);
@@ -168,7 +168,7 @@ impl Weighing<'_, '_> {
             self.walls[here].add(weight, member.row.main.ns, member.nested.all);
         }
         self.keep_weights(here + 1, alone, weights);
-        // A team none of whose members left a trace still took its time.
+        // A team without members in the profile still took its time.
         for team in teams.iter().filter(|team| team.members == 0) {
             self.walls[here].inclusive += team.wall;
             self.walls[here].exclusive += team.wall;
@@ -180,8 +180,8 @@ impl Weighing<'_, '_> {
         self.scopes[scope] = ScopeWeights { of, otherwise };
     }
 
-    /// What threads do between fork and join besides stands in the outer scope,
-    /// and in none of the members' rows.
+    /// The time that threads spend on other things between fork and join belongs to the outer
+    /// scope, and is in none of the members' rows.
     fn take_out_of_forks(&mut self) {
         for (here, node) in self.tree.nodes.iter().enumerate() {
             if !node.kind.is_parallel() {
@@ -195,7 +195,7 @@ impl Weighing<'_, '_> {
         }
     }
 
-    /// The teams of a parallel region, one per thread that forked.
+    /// The teams of a parallel region, one for each thread that forked.
     fn teams(&mut self, here: usize) -> Vec<Team> {
         let node = &self.tree.nodes[here];
         let mut teams = Vec::new();
@@ -233,7 +233,7 @@ impl Wall {
 struct Weights {
     slots: Slots,
     values: Vec<f64>,
-    /// The weight of threads that have none of their own.
+    /// The weight of threads without a weight of their own.
     otherwise: f64,
 }
 

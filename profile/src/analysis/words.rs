@@ -1,4 +1,4 @@
-//! Times, shares and numbers as they stand in a sentence.
+//! Times, shares and numbers as text in a sentence.
 
 /// Nanoseconds with a unit that fits and three digits: `4.05 s`, `12.3 ms`.
 pub(crate) fn time(ns: u64) -> String {
@@ -19,13 +19,13 @@ pub(crate) fn time(ns: u64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// A percentage, as exact as one can make use of: `38 %`, `3.4 %`, `<0.1 %`.
+/// A percentage with useful precision: `38 %`, `3.4 %`, `<0.1 %`.
 pub(crate) fn percent(percent: f64) -> String {
     match percent {
         0.0 => "0 %".to_owned(),
         ..0.1 => "<0.1 %".to_owned(),
         ..9.95 => format!("{percent:.1} %"),
-        // What is not all does not look like all.
+        // A share below 100 % is not shown as 100 %.
         99.5..100.0 => format!("{:.1} %", percent.min(99.9)),
         _ => format!("{percent:.0} %"),
     }

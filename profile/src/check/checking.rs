@@ -1,4 +1,4 @@
-//! The checks, one threshold a function.
+//! The checks, one function for each threshold.
 
 use std::collections::HashMap;
 
@@ -17,14 +17,14 @@ use crate::units::{Factor, Percent};
 pub(super) struct Runs<'p> {
     reports: Vec<Report<'p>>,
     common: Common,
-    /// Per run, the thread time in each region that ran, with all that is below.
+    /// For each run, the thread time in each region that ran, including the regions below.
     exec: Vec<HashMap<usize, u64>>,
-    /// The run of median duration: where to look is taken from it.
+    /// The run of median duration. The place to look at is taken from this run.
     median: usize,
 }
 
 impl<'p> Runs<'p> {
-    /// None of no run.
+    /// Returns none if there is no run.
     pub(super) fn new(profiles: &'p [Profile]) -> Option<Self> {
         let reports: Vec<Report<'p>> = profiles.iter().map(Report::new).collect();
         let mut by_duration: Vec<usize> = (0..reports.len()).collect();
@@ -59,7 +59,7 @@ impl<'p> Runs<'p> {
         self.ns(|run| self.reports[run].overheads.thread_time_ns)
     }
 
-    /// Thread time in a common region, in one run.
+    /// Thread time in a common region in one run.
     fn exec_in(&self, run: usize, region: usize) -> u64 {
         let here = self.common.in_profile(run, region);
         let time = here.and_then(|here| self.exec[run].get(&here));
@@ -70,7 +70,7 @@ impl<'p> Runs<'p> {
         self.ns(|run| self.exec_in(run, region))
     }
 
-    /// What was lost in a common region at its implicit barriers, in one run.
+    /// The time that one run lost in a common region at its implicit barriers.
     fn imbalance_in(&self, run: usize, region: usize) -> u64 {
         let here = self.common.in_profile(run, region);
         let places = self.reports[run].overheads.places.iter();
@@ -79,8 +79,8 @@ impl<'p> Runs<'p> {
         of_region.map(|place| place.lost.ns).sum()
     }
 
-    /// The common regions that lose at implicit barriers, those that lose most in the run of
-    /// median duration first.
+    /// The common regions that lose time at implicit barriers. Those that lose most in the run
+    /// of median duration stand first.
     fn imbalanced(&self) -> Vec<usize> {
         let all = 0..self.common.regions.len();
         let runs = 0..self.reports.len();
@@ -119,7 +119,7 @@ impl<'p> Runs<'p> {
     }
 }
 
-/// Thread time in each region that ran, with all that is below.
+/// Thread time in each region that ran, including the regions below.
 fn exec_times(report: &Report<'_>) -> HashMap<usize, u64> {
     let of = |table: &crate::analysis::Table| {
         let column = table.column(Quantity::ExecTime)?;
@@ -208,7 +208,8 @@ impl<'a, 'p> Checking<'a, 'p> {
         self.add(&threshold, place, PROGRAM.to_owned(), message, holds);
     }
 
-    /// Of how much of the thread time nobody knows whether it was lost.
+    /// How much of the thread time may or may not have been lost, in words; empty if
+    /// negligible.
     fn not_known(&self) -> String {
         let untold = self.runs.report().overheads.untold.percent;
         match untold >= NEGLIGIBLE {

@@ -1,9 +1,9 @@
-//! A value that was found, and its limit, in words.
+//! The words for a measured value and its limit.
 
 use crate::runs::left_out;
 use crate::units::{Factor, Percent};
 
-/// A share that was found in each of several runs, in percent.
+/// A share in each of several runs, in percent.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     sorted: Vec<f64>,
@@ -16,7 +16,7 @@ impl Found {
         Self { sorted }
     }
 
-    /// The value in the middle; of two in the middle the mean.
+    /// The value in the middle; the mean of the middle two for an even number of values.
     pub(super) fn median(&self) -> f64 {
         let Some(last) = self.sorted.len().checked_sub(1) else {
             return 0.0;
@@ -24,7 +24,7 @@ impl Found {
         f64::midpoint(self.sorted[last / 2], self.sorted[self.sorted.len() / 2])
     }
 
-    /// Of several runs, that it is the median, and its interval.
+    /// With several runs, words for the median and its interval; else empty.
     fn interval(&self) -> String {
         let runs = self.sorted.len();
         if runs < 2 {
@@ -35,7 +35,7 @@ impl Found {
         format!(", the median of {runs} runs with {low:.2} to {high:.2} %")
     }
 
-    /// Whether it is within its limit, and both in words.
+    /// Whether the share is within its limit, and words for both.
     pub(super) fn at_most(&self, limit: Percent) -> (bool, String) {
         let holds = self.median() <= limit.0;
         let verb = if holds { "at most" } else { "more than" };
@@ -46,7 +46,7 @@ impl Found {
         )
     }
 
-    /// Whether it is as large as its limit, and both in words.
+    /// Whether the share is at least as large as its limit, and words for both.
     pub(super) fn at_least(&self, limit: Percent) -> (bool, [String; 2]) {
         let holds = self.median() >= limit.0;
         let verb = if holds { "at least" } else { "less than" };
@@ -56,7 +56,7 @@ impl Found {
     }
 }
 
-/// Whether a time is within a multiple of another, and both in words.
+/// Whether a time is within a multiple of another one, and words for both.
 pub(super) fn ratio(now: u64, then: u64, limit: Factor) -> (bool, String) {
     let found = now as f64 / then.max(1) as f64;
     let holds = found <= limit.0;
@@ -67,7 +67,7 @@ pub(super) fn ratio(now: u64, then: u64, limit: Factor) -> (bool, String) {
     )
 }
 
-/// A number with so many decimals that it is not taken for its limit.
+/// A number with so many decimals that it does not look equal to its limit.
 fn digits(found: f64, limit: f64) -> String {
     let differ = |decimals: &usize| {
         let shown: f64 = format!("{found:.decimals$}").parse().unwrap_or(found);

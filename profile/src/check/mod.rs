@@ -1,11 +1,11 @@
 //! `romp check`: compares a profile with thresholds, alone or beside a baseline. Tests of a
 //! program's performance use it.
 //!
-//! A profile in which no parallel region ran is a violation: thresholds that hold because
-//! nothing was measured say nothing.
+//! A profile in which no parallel region ran is a violation. Without it, thresholds would hold
+//! only because nothing was measured.
 //!
-//! Several runs of one program are judged by their medians, so that one run beside which the
-//! machine was busy changes nothing.
+//! Several runs of one program are judged by their medians. So a single run on a busy machine
+//! changes nothing.
 
 mod checking;
 mod found;
@@ -23,13 +23,13 @@ const MIN_SHARE: Percent = Percent(1.0);
 /// Why thresholds cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckError {
-    /// There is none.
+    /// No threshold is given.
     #[error("there is no threshold to check: give one, such as --max-overhead total=20%")]
     NoThreshold,
     /// No profile is given.
     #[error("there is no profile to check")]
     NoProfile,
-    /// None needs the baseline that is given.
+    /// A baseline is given, but no threshold needs it.
     #[error(
         "a baseline is given, but no threshold compares with it: give --max-time-ratio or \
          --max-region-ratio, or leave the baseline out"
@@ -37,16 +37,16 @@ pub enum CheckError {
     BaselineUnused,
 }
 
-/// One threshold applied to one thing.
+/// The result of one threshold for the program or for one region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// The threshold, as the user calls it.
     pub threshold: String,
-    /// What it was applied to: the program, or a region.
+    /// The subject: the program, or a region.
     pub subject: String,
-    /// File and line to look at, if one is to blame.
+    /// File and line to look at, if there is one.
     pub place: Option<(String, u32)>,
-    /// What was found, and the limit, in one sentence without a final stop.
+    /// The value and the limit, in one sentence without a full stop at the end.
     pub message: String,
     /// Whether the threshold holds.
     pub holds: bool,
@@ -57,7 +57,7 @@ pub struct Check {
 pub struct Checked {
     /// Every check, in the order of the thresholds.
     pub checks: Vec<Check>,
-    /// What could not be compared, one sentence each.
+    /// Comparisons that were not possible, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -68,11 +68,11 @@ impl Checked {
     }
 }
 
-/// Applies thresholds; [`crate::merge::fold`] the profiles before. Without
-/// baseline those that compare with one are passed over, with a note.
+/// Applies thresholds to one profile. Call [`crate::merge::fold`] on the profiles before.
+/// Without a baseline, thresholds that compare with one are skipped, with a note.
 ///
 /// # Errors
-/// If there is no threshold, or none needs the baseline.
+/// If there is no threshold, or a baseline is given and no threshold needs it.
 pub fn check(
     profile: &Profile,
     baseline: Option<&Profile>,
@@ -82,11 +82,11 @@ pub fn check(
     check_runs(std::slice::from_ref(profile), baseline, thresholds)
 }
 
-/// Applies thresholds to the medians of several runs, as [`check`] does to one; there may be
-/// no baseline.
+/// Applies thresholds to the medians of several runs, as [`check`] does for one run. The
+/// baseline may be empty.
 ///
 /// # Errors
-/// If there is no profile or no threshold, or none needs the baseline.
+/// If there is no profile or no threshold, or a baseline is given and no threshold needs it.
 pub fn check_runs(
     profiles: &[Profile],
     baseline: &[Profile],

@@ -1,4 +1,4 @@
-//! The thresholds: what a file of them may say. In TOML:
+//! The thresholds, and the grammar of a file of thresholds. In TOML:
 //!
 //! ```toml
 //! max-imbalance = "20%"      # of a region's thread time, at its implicit barrier
@@ -30,7 +30,7 @@ pub struct Thresholds {
     /// Largest part of a region's thread time that may be spent waiting at its
     /// implicit barrier because work was spread unevenly.
     pub max_imbalance: Option<Percent>,
-    /// Largest part of the run that one cause may likely win.
+    /// Largest part of the run that may be won by removing one cause (its likely win).
     pub max_win: Option<Percent>,
     /// Smallest part of the run that must be in parallel regions.
     pub min_coverage: Option<Percent>,
@@ -44,7 +44,7 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// The same with what the other ones say instead, where they say something.
+    /// These thresholds, where values that are set in `other` take precedence.
     #[must_use]
     pub fn overridden_by(mut self, other: Self) -> Self {
         self.max_overhead.extend(other.max_overhead);
@@ -81,7 +81,7 @@ impl Thresholds {
     }
 }
 
-/// What `max-overhead` limits: one category, or all together.
+/// The subject of a `max-overhead` limit: one category, or all together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Overhead {
@@ -91,7 +91,7 @@ pub enum Overhead {
     Total,
 }
 
-/// The words for each; the first is the one that is shown.
+/// The words for each; the first one is used in output.
 const WORDS: &[(Overhead, &[&str])] = &[
     (
         Overhead::Of(Category::Synch),
@@ -104,7 +104,7 @@ const WORDS: &[(Overhead, &[&str])] = &[
 ];
 
 impl Overhead {
-    /// The word that is shown.
+    /// The word that is used in output.
     #[must_use]
     pub fn name(self) -> &'static str {
         WORDS

@@ -1,15 +1,15 @@
-//! Formulas over counters, as ompP's evaluators: numbers, names of counters,
-//! `execT` (seconds) and `execC`, with `+ - * /` and brackets.
+//! Formulas over counters, like ompP's evaluators: numbers, names of counters, `execT`
+//! (seconds) and `execC`, with `+ - * /` and brackets.
 //!
-//! A name may hold `-`, as those of counters do; the longest known name that
-//! stands at a place is meant.
+//! A name may contain `-`, as names of counters do. If several known names match at a place,
+//! the longest one is taken.
 
 use std::fmt;
 
 /// A named formula.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Formula {
-    /// What its value is called.
+    /// The name of its value.
     pub name: String,
     program: Expression,
 }
@@ -21,7 +21,7 @@ enum Expression {
     Binary(Box<(Expression, u8, Expression)>),
 }
 
-/// What is wrong with a formula.
+/// Why a formula is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct FormulaError {
     text: String,
@@ -46,10 +46,10 @@ impl fmt::Display for FormulaError {
 }
 
 impl Formula {
-    /// Reads `NAME=FORMULA`, or a formula that is its own name.
+    /// Parses `NAME=FORMULA`, or a formula that serves as its own name.
     ///
     /// # Errors
-    /// If it is none, or has a name that is not known.
+    /// If the text is no formula, or contains an unknown name.
     pub fn parse(text: &str, known: &[&str]) -> Result<Self, FormulaError> {
         let (name, formula) = text.split_once('=').unwrap_or((text, text));
         let mut parser = Parser {
@@ -70,7 +70,7 @@ impl Formula {
         }
     }
 
-    /// The value; none where it divides by zero.
+    /// The value; none if the formula divides by zero.
     pub fn value(&self, of: impl Fn(&str) -> f64) -> Option<f64> {
         Some(self.program.value(&of)).filter(|value| value.is_finite())
     }

@@ -1,32 +1,32 @@
-//! Hardware and software counters: the names that a user can ask for, and what
-//! formulas make of their values.
+//! Hardware and software counters: the names that a user can ask for, and formulas over their
+//! values.
 
 mod formula;
 
 pub use formula::{Formula, FormulaError};
 
-/// How many counters a run can have.
+/// The most counters that a run can have.
 pub const MOST: usize = 8;
 
-/// What the kernel calls the types of events.
+/// The kernel's numbers for types of events.
 const HARDWARE: u32 = 0;
 const SOFTWARE: u32 = 1;
 const CACHE: u32 = 3;
 const RAW: u32 = 4;
 
-/// Something that the kernel counts for a thread.
+/// An event that the kernel can count for a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
     /// The name, as `perf` calls it.
     pub name: &'static str,
-    /// The kernel's type of the event.
+    /// The kernel's number for the type of the event.
     pub kind: u32,
-    /// Which event of that type.
+    /// The kernel's number for the event within that type.
     pub config: u64,
 }
 
 impl Counter {
-    /// Whether the kernel itself counts it, on every machine.
+    /// Whether the kernel itself counts the event. Such counters exist on every machine.
     #[must_use]
     pub fn is_software(&self) -> bool {
         self.kind == SOFTWARE
@@ -37,7 +37,7 @@ const fn row(name: &'static str, kind: u32, config: u64) -> Counter {
     Counter { name, kind, config }
 }
 
-/// A cache, what is done to it, and whether that misses.
+/// A counter of a cache, of an operation on it, and of accesses or misses.
 const fn cache(name: &'static str, cache: u64, operation: u64, misses: u64) -> Counter {
     row(name, CACHE, cache | operation << 8 | misses << 16)
 }
@@ -74,7 +74,7 @@ pub const COUNTERS: &[Counter] = &[
     row("major-faults", SOFTWARE, 6),
 ];
 
-/// Names of columns of counters that have no name but a number.
+/// Column names for counters that have a number and no name.
 const NUMBERED: [&str; MOST] = [
     "OMPP_CTR1",
     "OMPP_CTR2",
@@ -86,7 +86,7 @@ const NUMBERED: [&str; MOST] = [
     "OMPP_CTR8",
 ];
 
-/// The counter of this name; `r` and a hexadecimal number is an event of this
+/// The counter with this name. The name `r` with a hexadecimal number means a raw event of this
 /// processor.
 #[must_use]
 pub fn find(name: &str) -> Option<Counter> {
@@ -97,7 +97,7 @@ pub fn find(name: &str) -> Option<Counter> {
     })
 }
 
-/// The counters that a list names, with the names that are none's.
+/// The counters in a list of names, and the names that are unknown.
 #[must_use]
 pub fn parse(list: &str) -> (Vec<(String, Counter)>, Vec<String>) {
     let mut known = Vec::new();
@@ -112,7 +112,7 @@ pub fn parse(list: &str) -> (Vec<(String, Counter)>, Vec<String>) {
     (known, unknown)
 }
 
-/// What a column of the counter with this name and index is called.
+/// The column name for the counter with this name and index.
 #[must_use]
 pub fn column_name(name: &str, index: usize) -> &'static str {
     let known = COUNTERS.iter().find(|counter| counter.name == name);

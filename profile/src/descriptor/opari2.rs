@@ -1,5 +1,5 @@
-//! The text form as OPARI2 itself writes it, for measurement libraries that are
-//! not ours: what their parsers do not know makes some of them speak, and some
+//! The text form exactly as OPARI2 writes it, for measurement libraries other than Romp's. At
+//! keys or values that they do not know, the parsers of some libraries print messages, and some
 //! end the program.
 
 use crate::region_kind::{Pomp2, RegionKind};
@@ -18,10 +18,10 @@ const KEYS: &[&str] = &[
 /// Kinds of schedule that are known.
 const SCHEDULES: &[&str] = &["static", "dynamic", "guided", "runtime", "auto"];
 
-/// What the clause `default` may say.
+/// Valid arguments of the clause `default`.
 const DEFAULTS: &[&str] = &["none", "shared", "private", "firstprivate"];
 
-/// The type of a region in POMP2, which knows no newer names.
+/// The type of a region in POMP2, which does not know newer names.
 #[must_use]
 pub fn pomp2_type(region_type: &str) -> &str {
     match RegionKind::from_region_type(region_type).map(RegionKind::pomp2) {
@@ -38,7 +38,7 @@ pub fn pomp2_knows(region_type: &str) -> bool {
 }
 
 impl Descriptor {
-    /// Writes the text form without anything that is ours alone.
+    /// Writes the text form without Romp's own keys.
     #[must_use]
     pub fn to_ctc(&self) -> String {
         let mut pairs = vec![
@@ -66,8 +66,8 @@ impl Descriptor {
     }
 }
 
-/// Lines as those parsers read them: the first colon ends the file's name, and no line
-/// comes before the first.
+/// Lines in a form that those parsers read: the first colon ends the file's name, and the last
+/// line must not come before the first.
 fn readable(lines: &SourceLines) -> String {
     let readable = SourceLines {
         file: lines.file.replace(':', "@"),
@@ -77,7 +77,7 @@ fn readable(lines: &SourceLines) -> String {
     readable.to_value()
 }
 
-/// The value of a key, if it is known.
+/// The value of a key, if the parsers know it.
 fn known_value(key: &str, value: String) -> Option<String> {
     if key != "hasDefault" {
         return Some(value);
@@ -86,7 +86,7 @@ fn known_value(key: &str, value: String) -> Option<String> {
     DEFAULTS.iter().find(is_it).map(|known| (*known).to_owned())
 }
 
-/// A schedule without modifiers and blanks, its kind in lower case; none if that is not
+/// A schedule without modifiers and blanks, its kind in lower case; none if the kind is not
 /// known.
 fn known_schedule(schedule: &str) -> Option<String> {
     let schedule = Schedule::of(schedule);

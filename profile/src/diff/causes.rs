@@ -1,4 +1,4 @@
-//! Which causes went, came and changed: the lists of both sides, compared.
+//! Compares the lists of causes of both sides: which causes vanished, appeared or changed.
 
 use serde::{Serialize, Serializer};
 
@@ -8,26 +8,26 @@ use crate::analysis::{Cause, CauseKind};
 use crate::identity::Pair;
 use crate::runs::{CommonCause, Sample, partners};
 
-/// A cause before and after.
+/// A cause on both sides.
 #[derive(Clone, Debug, Serialize)]
 pub struct CauseChange {
     /// What kind of cause.
     #[serde(serialize_with = "name")]
     pub kind: CauseKind,
-    /// What it is, in few words.
+    /// Its kind, in few words.
     pub title: &'static str,
     /// Where, in words with their preposition, as the second program names it.
     #[serde(rename = "where")]
     pub place: String,
-    /// The region to look at first, if it is at one.
+    /// The region to look at first, if the cause is at a region.
     pub region: Option<ComparedRegion>,
     /// Whether it is a cause on both sides.
     pub status: Status,
-    /// Elapsed time to win in the first runs, in nanoseconds; 0 where it is no cause.
+    /// Elapsed time to win in the first runs, in nanoseconds; 0 if it is no cause there.
     pub before: Sample,
     /// The same in the second runs.
     pub after: Sample,
-    /// Median after less median before.
+    /// Median after minus median before.
     pub change_ns: i128,
     /// Whether the change is too small to say anything.
     pub noise: bool,
@@ -37,16 +37,16 @@ fn name<S: Serializer>(kind: &CauseKind, serializer: S) -> Result<S::Ok, S::Erro
     serializer.serialize_str(kind.row().name)
 }
 
-/// Compares the causes of two sides whose regions belong together like this, largest change
-/// first. `region` is how a region of both sides is shown, `is_noise` tells of two times
-/// whether their difference says anything.
+/// Compares the causes of two sides, largest change first. `pairs` says which regions belong
+/// together, `region` gives the form in which a region is shown, and `is_noise` tells whether
+/// the difference of two times is only noise.
 pub(super) fn changes(
     [old, new]: [&Analysed<'_>; 2],
     pairs: &[Pair],
     region: impl Fn(Pair) -> Option<ComparedRegion>,
     is_noise: impl Fn(Sample, Sample) -> bool,
 ) -> Vec<CauseChange> {
-    // Regions of both sides have the number of their pair.
+    // Regions of both sides get the number of their pair.
     let numbered = |causes: &[CommonCause<'_>], side: fn(&Pair) -> Option<usize>| {
         let number = |region: &usize| pairs.iter().position(|pair| side(pair) == Some(*region));
         let of_cause = |cause: &CommonCause<'_>| -> (CauseKind, Vec<usize>) {

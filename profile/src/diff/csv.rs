@@ -1,8 +1,8 @@
-//! A comparison as comma separated values: a line with the names of the
-//! columns, then one line per change; the whole program has no region. The time that
-//! a cause would win is called `win` and its kind, such as `win_imbalance`. Times
-//! are exact seconds; no ratio is written where the time before is 0. Of several runs a time
-//! is the median; the last columns have the interval of each side.
+//! A comparison as comma separated values: a line with the names of the columns, then one line
+//! per change. For the whole program, the region is empty. The time that a cause would win is
+//! called `win` and its kind, such as `win_imbalance`. Times are exact seconds. No ratio is
+//! written if the time before is 0. With several runs, a time is the median; the last columns
+//! have the interval of each side.
 
 use std::io::{self, Write};
 
@@ -49,7 +49,7 @@ pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What stands behind the place.
+/// The cells that follow the place.
 struct Cells {
     subject: String,
     before: Sample,

@@ -1,13 +1,13 @@
 //! `romp diff`: compares two profiles, region by region and overhead by overhead. It shows
 //! what a change of the program, or of the way it is run, did to its times.
 //!
-//! Regions are matched by [`crate::identity`]. A region's times are thread
-//! times: execution with all that is below, and what was lost in it by
-//! category. They can only be compared directly if both runs had as many
-//! threads; a note says if not.
+//! Regions are matched by [`crate::identity`]. A region's times are thread times: its
+//! execution, including the regions below, and the time lost in it by category. These times can
+//! only be compared directly if both runs had the same number of threads. If not, a note says
+//! so.
 //!
-//! Each side may be several runs: then medians are compared, and their intervals tell
-//! a change from noise ([`Noise`]).
+//! Each side may consist of several runs. Then medians are compared, and the intervals of the
+//! runs distinguish a change from noise ([`Noise`]).
 
 mod causes;
 mod csv;
@@ -38,7 +38,7 @@ use side::Analysed;
 /// A format of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Writer {
-    /// What the user calls it.
+    /// The name that users give.
     pub name: &'static str,
     /// One line of help.
     pub about: &'static str,
@@ -65,7 +65,7 @@ pub const WRITERS: &[Writer] = &[
     },
 ];
 
-/// Percent of their work for which threads had no processor that are worth a note.
+/// Threads without a processor are worth a note from this percentage of their work on.
 const BUSY: f64 = 5.0;
 
 /// A time that is compared.
@@ -73,7 +73,7 @@ const BUSY: f64 = 5.0;
 pub enum Subject {
     /// Duration of the run.
     WallTime,
-    /// Thread time in a region, with all that is below.
+    /// Thread time in a region, including the regions below.
     ExecTime,
     /// Thread time lost.
     Lost(Category),
@@ -101,7 +101,7 @@ impl Serialize for Subject {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// It is.
+    /// In both.
     Both,
     /// Only in the second.
     New,
@@ -133,7 +133,7 @@ pub struct ComparedRegion {
     pub directive_before: Option<String>,
     /// Whether it is in both programs.
     pub status: Status,
-    /// Its index in the profile of the first of the second runs, if it is there.
+    /// Its index in the profile of the first run on the second side, if it is there.
     #[serde(skip)]
     pub index: Option<usize>,
 }
@@ -153,9 +153,9 @@ pub struct Change {
     pub before: Sample,
     /// The second runs.
     pub after: Sample,
-    /// After less before.
+    /// Time after minus time before.
     pub change_ns: i128,
-    /// After by before; none if before is 0, or one of them is not there.
+    /// Time after divided by time before; none if the time before is 0 or a side has none.
     pub ratio: Option<f64>,
     /// Whether the change is too small to say anything.
     pub noise: bool,
@@ -168,27 +168,28 @@ pub struct Diff {
     pub before: Side,
     /// The second side.
     pub after: Side,
-    /// What makes the comparison doubtful.
+    /// Facts that make the comparison doubtful.
     pub notes: Vec<String>,
     /// Times of the whole program.
     pub program: Vec<Change>,
-    /// Causes that went, came or changed, largest change first; then those whose change is
-    /// noise.
+    /// Causes that vanished, appeared or changed, largest change first; then those whose change
+    /// is noise.
     pub causes: Vec<CauseChange>,
-    /// Times of regions, largest change first; not those that are 0 in both.
+    /// Times of regions, largest change first, without those that are 0 on both sides.
     pub regions: Vec<Change>,
-    /// What came out, in one sentence.
+    /// The result in one sentence.
     pub verdict: String,
 }
 
-/// Compares two profiles; [`crate::merge::fold`] them before.
+/// Compares two profiles. Call [`crate::merge::fold`] on them before.
 #[must_use]
 pub fn diff(before: &Profile, after: &Profile, noise: Noise) -> Diff {
     let one = std::slice::from_ref;
     diff_runs(one(before), one(after), noise)
 }
 
-/// Compares two sides, each of at least one run; [`crate::merge::fold`] the profiles before.
+/// Compares two sides of at least one run each. Call [`crate::merge::fold`] on the profiles
+/// before.
 #[must_use]
 pub fn diff_runs(before: &[Profile], after: &[Profile], noise: Noise) -> Diff {
     let (old, new) = (Analysed::new(before), Analysed::new(after));
@@ -255,7 +256,7 @@ pub fn diff_runs(before: &[Profile], after: &[Profile], noise: Noise) -> Diff {
     diff
 }
 
-/// One time, then what was lost of it.
+/// A time, followed by the losses in it by category.
 fn subjects(first: Subject) -> impl Iterator<Item = Subject> {
     std::iter::once(first).chain(Category::ALL.map(Subject::Lost))
 }

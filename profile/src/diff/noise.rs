@@ -1,33 +1,35 @@
 //! Which changes are larger than noise.
 //!
 //! A change is noise unless it passes all of these tests:
-//! - It is as large as the *tolerance*: percent of the larger time. Runs of one program
-//!   differ by some percent on a machine that does nothing else; how far is not known from
-//!   one run, so that the tolerance is 10 % if a side has one, 3 % if two, else 1 %. With one
-//!   run it is no less than the part of their work for which threads had no processor:
-//!   so much may the machine have slowed it down.
-//! - It is as large as a *share* of the thread time of the whole program, so that the times of
-//!   regions that hardly count are no news. What was lost is the difference of times that
-//!   each have their tolerance: with one run a side its share is half of the tolerance.
+//! - It is at least as large as the *tolerance*, a percentage of the larger time. Even on an
+//!   otherwise idle machine, runs of one program differ by some percent. One run does not show
+//!   by how much. So the tolerance is 10 % if a side has one run, 3 % if two, else 1 %. With
+//!   one run, the tolerance is also at least the part of their work for which threads had no
+//!   processor: the machine may have slowed the program down by that much.
+//! - It is at least as large as a *share* of the thread time of the whole program, so that
+//!   changes of tiny regions are not reported. A loss is the difference of two times, each with
+//!   its own tolerance. So with one run per side, the share for losses is half of the
+//!   tolerance.
 //! - The *intervals* of both sides do not overlap, and their medians are farther apart than
-//!   chance brings them ([`Sample::differs`]). The interval of one run is what the spread of
-//!   a region's instances alone makes of it.
+//!   chance brings them ([`Sample::differs`]). The interval of one run is derived from the
+//!   spread of a region's instances.
 //!
-//! What the user says instead of the tolerance is meant as it is said: then there is no share.
+//! A tolerance that the user gives replaces the computed one, and the test of the share is
+//! skipped.
 
 use crate::runs::Sample;
 use crate::units::{Nanoseconds, Percent, UnitError};
 
-/// A change below any of these says nothing.
+/// Limits for noise. A change below one of them is noise.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Noise {
-    /// Percent of the larger of both times; by the number of runs if not given.
+    /// Percent of the larger of both times. If not given, it depends on the number of runs.
     pub percent: Option<Percent>,
     /// A time.
     pub time: Nanoseconds,
 }
 
-/// Percent of the program's thread time that a change must be.
+/// A change must be at least this percentage of the program's thread time.
 const SHARE: f64 = 1.0;
 
 /// A time on both sides.
@@ -37,14 +39,14 @@ pub(super) struct Compared {
     pub(super) after: Sample,
     /// The larger thread time of the whole programs.
     pub(super) whole_ns: u64,
-    /// Whether it is time that was lost.
+    /// Whether it is a lost time.
     pub(super) is_loss: bool,
-    /// Percent of the work for which threads had no processor, on the worse side.
+    /// Percent of their work for which threads had no processor, on the worse side.
     pub(super) not_run_percent: f64,
 }
 
 impl Noise {
-    /// Takes over what a user wrote: a percentage or a time.
+    /// Parses a limit that the user wrote: a percentage or a time.
     ///
     /// # Errors
     /// If it is neither.
@@ -56,8 +58,8 @@ impl Noise {
         Ok(())
     }
 
-    /// Percent of the larger time, if the smaller side has so many runs, and threads were on
-    /// no processor for so much of their work.
+    /// The tolerance in percent of the larger time. `runs` is the number of runs on the smaller
+    /// side, and `not_run_percent` the part of their work for which threads had no processor.
     pub(super) fn tolerance(&self, runs: usize, not_run_percent: f64) -> Percent {
         let by_runs = match runs {
             0 | 1 => Percent(f64::max(10.0, not_run_percent)),
@@ -106,7 +108,7 @@ mod tests {
         let noise = Noise::default();
         assert!(covered(noise, &[500], &[545], false));
         assert!(!covered(noise, &[500], &[600], false));
-        // Twice as much, of 4 and of 6 % of the thread time.
+        // Twice as much, but only 4 and 6 % of the thread time.
         assert!(covered(noise, &[40], &[80], true));
         assert!(!covered(noise, &[60], &[120], true));
     }
@@ -132,9 +134,9 @@ mod tests {
         let (before, after) = ([500, 501, 502], [520, 521, 522]);
         assert!(!covered(noise, &before, &after, false));
         assert!(!covered(noise, &before, &after, true));
-        // But not if the runs of a side differ as much.
+        // But not if the runs of one side differ by as much.
         assert!(covered(noise, &before, &[501, 521, 541], false));
-        // Nor if nobody would notice.
+        // Nor if the change is too small to matter.
         assert!(covered(noise, &[5, 5, 5], &[9, 9, 9], false));
     }
 

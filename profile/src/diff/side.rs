@@ -1,4 +1,4 @@
-//! The runs of one side, with the sums that are compared.
+//! The runs of one side, with the sums to be compared.
 
 use std::collections::HashMap;
 
@@ -12,10 +12,10 @@ use crate::overheads::Category;
 use crate::printable::printable;
 use crate::runs::{Common, OnProcessors, Sample};
 
-/// Standard deviations that the sum of a region's instances is not beyond.
+/// The sum of a region's instances is at most this many standard deviations off.
 const DEVIATIONS: f64 = 3.0;
 
-/// One of both sides.
+/// Facts about one side of a comparison.
 #[derive(Clone, Debug, Serialize)]
 pub struct Side {
     /// The program.
@@ -45,7 +45,7 @@ pub(super) struct Analysed<'p> {
 struct Sums {
     lost: HashMap<(usize, Category), u64>,
     exec: HashMap<usize, u64>,
-    /// How much of the time of regions their instances' spread leaves open.
+    /// The uncertainty of the regions' times that follows from the spread of their instances.
     open: HashMap<usize, u64>,
 }
 
@@ -63,7 +63,8 @@ impl<'p> Analysed<'p> {
         &self.common.regions
     }
 
-    /// Of several runs what the first one says of what should be the same in all.
+    /// The facts about this side. With several runs, text that should be the same in all is
+    /// taken from the first run.
     pub(super) fn side(&self) -> Side {
         let most = |of: fn(&Report<'_>) -> u64| self.reports.iter().map(of).max().unwrap_or(0);
         let first = self.reports.first().map(|report| &report.profile.run);
@@ -99,7 +100,7 @@ impl<'p> Analysed<'p> {
             .median
     }
 
-    /// What a region took that is not in the program.
+    /// The times of a region that is not in this program: zeros.
     pub(super) fn sample_of_nothing(&self) -> Sample {
         self.sample(|_| 0)
     }
@@ -162,11 +163,11 @@ impl Sums {
     }
 }
 
-/// How far the sum of instances may be from another sum of as many like them.
+/// How far the sums of two samples of the same number of instances may differ by chance.
 fn open(spread: &Spread) -> u64 {
     let mean = spread.mean_ns as f64;
     let squares = spread.histogram.iter().map(|bucket| {
-        // Instances may have been shorter and longer than their bucket's bounds say.
+        // A bucket's bounds may lie outside the range of the measured instances.
         let from = bucket.from_ns.max(spread.min_ns) as f64;
         let below = bucket.below_ns.min(spread.max_ns) as f64;
         let off = f64::midpoint(from, below) - mean;

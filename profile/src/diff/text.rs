@@ -1,4 +1,5 @@
-//! A comparison to read. Of several runs a time is the median, with the interval in brackets.
+//! A comparison as text. With several runs, a time is the median, with the interval in
+//! brackets.
 
 use std::io::{self, Write};
 
@@ -8,7 +9,7 @@ use crate::runs::Sample;
 
 const TITLES: [&str; 5] = ["before", "after", "change", "ratio", "time"];
 
-/// Writes both runs, what there is to win, the changes of the whole program, and those of regions.
+/// Writes both sides, the causes, the changes of the whole program, and those of regions.
 pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "before: {}", side(&diff.before))?;
     writeln!(out, "after:  {}", side(&diff.after))?;
@@ -18,7 +19,7 @@ pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     causes(&diff.causes, out)?;
     writeln!(out)?;
     let program = diff.program.iter().map(|change| {
-        // That a category did not change is worth knowing too.
+        // An unchanged category is useful information, too.
         let noise = if change.noise { " (noise)" } else { "" };
         (cells(change), format!("the whole program{noise}"))
     });
@@ -27,7 +28,7 @@ pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     let regions = regions.filter_map(|change| {
         let region = change.region.as_ref()?;
         let mut text = place(region);
-        // Said once for all times of the region.
+        // Mentioned once for all times of the region.
         if !edited.contains(&region) {
             text += &edit(region);
             edited.push(region);
@@ -169,7 +170,7 @@ fn place(place: &ComparedRegion) -> String {
     text
 }
 
-/// How the directive was edited, if it was.
+/// The change of the directive, if it was edited.
 fn edit(place: &ComparedRegion) -> String {
     match (&place.directive_before, &place.directive) {
         (Some(before), Some(now)) => format!(", '{before}' became '{now}'"),

@@ -37,7 +37,7 @@ pub(super) fn verdict(diff: &Diff, noise: Noise) -> String {
     )
 }
 
-/// The cause that changed most; if the run time changed, of those that explain it.
+/// The cause that changed most. If the run time changed, only causes that explain it count.
 fn cause(diff: &Diff, wall: &Change) -> Option<String> {
     let explains =
         |change: &&CauseChange| wall.noise || (change.change_ns < 0) == (wall.change_ns < 0);
@@ -64,7 +64,7 @@ fn cause(diff: &Diff, wall: &Change) -> Option<String> {
     Some(format!("; {} {} {what}{further}", most.title, most.place))
 }
 
-/// How many times of regions changed, and where most.
+/// The number of regions whose times changed, and the place of the largest change.
 fn regions(diff: &Diff) -> Option<String> {
     let changed = || diff.regions.iter().filter(|change| !change.noise);
     let most = changed().next()?;
@@ -76,7 +76,7 @@ fn both_times(change: &Change) -> String {
     format!("{} -> {}", time(change.before_ns), time(change.after_ns))
 }
 
-/// Where most changed.
+/// The place of the largest change.
 fn place(change: &Change) -> String {
     let Some(region) = &change.region else {
         return String::new();

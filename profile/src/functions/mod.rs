@@ -1,5 +1,5 @@
-//! Functions of the program as regions: which of them are wanted, and how they
-//! are called. `symbols` reads what an executable file says of its functions.
+//! Functions of the program as regions: which of them are wanted, and their names. `symbols`
+//! reads the functions of an executable file.
 
 mod symbols;
 
@@ -7,15 +7,15 @@ pub use symbols::Symbols;
 
 use crate::analysis::pattern::glob;
 
-/// Functions that a compiler has made of parts of the user's, with these
-/// beginnings: the bodies of constructs, which are regions anyway.
+/// Beginnings of the names of functions that a compiler made from parts of the user's
+/// functions: the bodies of constructs, which are regions anyway.
 const OUTLINED: &[&str] = &[".omp", "__omp", "__kmpc", ".nondebug_wrapper."];
 
 /// Which functions are wanted, as a list of patterns says.
 ///
-/// A pattern is a whole name, in which `*` stands for anything and `?` for one
-/// character. With `!` in front it names functions that are not wanted. If all
-/// patterns have that, every other function is wanted.
+/// A pattern is a whole name, in which `*` stands for anything and `?` for one character. A
+/// pattern with `!` in front names functions that are not wanted. If all patterns begin with
+/// `!`, every other function is wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     wanted: Vec<String>,
@@ -37,7 +37,7 @@ impl Filter {
         filter
     }
 
-    /// Whether a function is wanted that goes by these names.
+    /// Whether a function that has these names is wanted.
     #[must_use]
     pub fn wants(&self, names: &[&str]) -> bool {
         let any = |patterns: &[String]| {
@@ -50,15 +50,16 @@ impl Filter {
     }
 }
 
-/// Whether a compiler made the function with this symbol of a part of another.
+/// Whether a compiler made the function with this symbol from a part of another one.
 #[must_use]
 pub fn is_outlined(symbol: &str) -> bool {
     OUTLINED.iter().any(|start| symbol.starts_with(start))
 }
 
-/// How the user calls the function with this symbol: in C++ without result and
-/// parameters, in Fortran (GNU's) with its module. `demangle` is the C++ runtime's,
-/// which every C++ program has: one of our own would be a tenth of what we add to each.
+/// The user's name for the function with this symbol: in C++ without result and parameters, in
+/// Fortran (GNU's) with its module. `demangle` is the function of the C++ runtime, which every
+/// C++ program contains. A demangler of our own would make up a tenth of the code that Romp
+/// adds to each program.
 #[must_use]
 pub fn name(symbol: &str, demangle: &dyn Fn(&str) -> Option<String>) -> String {
     if symbol == "MAIN__" {
@@ -67,7 +68,7 @@ pub fn name(symbol: &str, demangle: &dyn Fn(&str) -> Option<String>) -> String {
     if let Some((module, procedure)) = of_module(symbol) {
         return format!("{module}::{procedure}");
     }
-    // Without the beginning it would be read as the name of a type.
+    // Without the prefix, the symbol would be demangled as the name of a type.
     let is_mangled = symbol.starts_with("_Z");
     is_mangled
         .then(|| of_cxx(symbol, demangle))
@@ -75,12 +76,13 @@ pub fn name(symbol: &str, demangle: &dyn Fn(&str) -> Option<String>) -> String {
         .unwrap_or_else(|| symbol.to_owned())
 }
 
-/// The name of a function of C++ without result and parameters.
+/// The name of a C++ function without result and parameters.
 ///
-/// A symbol is the mangled name and then the mangled types. A name that is nested or
-/// has template arguments ends in `E`, and is a symbol of its own: the shortest one
-/// that the whole begins with, and whose text stands in front of the parameters.
-/// Where there is none, the function is no template, and has no result in its text.
+/// A symbol is the mangled name, followed by the mangled types. A mangled name that is nested
+/// or has template arguments ends in `E`, and is a valid symbol by itself. It is the shortest
+/// prefix of the symbol that demangles to the text directly in front of the parameters. If
+/// there is no such prefix, the function is no template, and its demangled text contains no
+/// result.
 fn of_cxx(symbol: &str, demangle: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     let whole = demangle(symbol)?;
     let ends = symbol.match_indices('E').map(|(at, _)| at + 1);
@@ -97,7 +99,7 @@ fn of_cxx(symbol: &str, demangle: &dyn Fn(&str) -> Option<String>) -> Option<Str
     name.or_else(|| Some(whole.split('(').next()?.to_owned()))
 }
 
-/// A member function's name without what it promises of its object.
+/// A member function's name without qualifiers such as `const`.
 fn without_qualifiers(name: &str) -> &str {
     const QUALIFIERS: [&str; 4] = [" const", " volatile", " &", "&&"];
     let mut name = name;
@@ -107,7 +109,7 @@ fn without_qualifiers(name: &str) -> &str {
     name
 }
 
-/// Module and procedure of `__module_MOD_procedure`.
+/// The module and the procedure in `__module_MOD_procedure`.
 fn of_module(symbol: &str) -> Option<(&str, &str)> {
     symbol.strip_prefix("__")?.split_once("_MOD_")
 }
@@ -146,7 +148,7 @@ mod tests {
         ] {
             assert_eq!(name(symbol, &demangled), expected);
         }
-        // A program without C++ has nobody to ask.
+        // A program without C++ has no demangler.
         assert_eq!(name("_ZL4initv", &|_| None), "_ZL4initv");
     }
 

@@ -10,7 +10,7 @@ use object::{Object, ObjectSymbol, SymbolKind};
 /// The functions of a program or shared library.
 #[derive(Debug, Default)]
 pub struct Symbols {
-    /// By address, each address once.
+    /// Ordered by address; each address occurs once.
     functions: Vec<Function>,
 }
 
@@ -18,13 +18,13 @@ pub struct Symbols {
 struct Function {
     address: u64,
     name: String,
-    /// What is known under several names goes by the best of them.
+    /// If several symbols have the same address, a global one is preferred.
     is_global: bool,
 }
 
 impl Symbols {
-    /// Reads the symbols of a file: all, or if it was stripped those that other
-    /// files may use. Of the file nothing else is read.
+    /// Reads the function symbols of a file: all of them, or the dynamic ones if the file was
+    /// stripped. Nothing else in the file is read.
     ///
     /// # Errors
     /// If the file can't be read, or is no ELF file.

@@ -1,11 +1,11 @@
-//! Several profiles in one: the ranks of an MPI job.
+//! Merges several profiles into one: the ranks of an MPI job.
 //!
-//! Every thread keeps its rows: it is named by rank and path, so that nothing is
-//! summed up and [`of_rank`] gives each rank back. Regions are one if their
-//! [identities](crate::identity) are, call paths if their regions are.
+//! Every thread keeps its rows. A thread is named by its rank and path, so no rows are summed
+//! up and [`of_rank`] can restore each rank. Regions are the same if their
+//! [identities](crate::identity) are, and call paths if their regions are.
 //!
-//! The run of a merged profile lasts as long as that of the slowest rank, and
-//! has the threads of all of them; the runs of the ranks are kept beside it.
+//! The run of a merged profile lasts as long as that of the slowest rank, and has the threads
+//! of all ranks. The runs of the single ranks are kept as well.
 
 mod waits;
 
@@ -23,14 +23,14 @@ use waits::{Places, WaitLists};
 pub struct Part {
     /// The file that it was read from.
     pub path: PathBuf,
-    /// What was read.
+    /// The profile.
     pub profile: Profile,
 }
 
 /// Why profiles cannot be merged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
-    /// A profile does not say which rank it is of.
+    /// A profile does not say to which rank it belongs.
     #[error(
         "'{}' is not of a rank of an MPI job: neither the profile nor its name (.r<rank>.) says \
          which; to number the files in the order in which they are given, say --number",
@@ -40,7 +40,7 @@ pub enum MergeError {
         /// The file.
         path: PathBuf,
     },
-    /// Two profiles are of the same rank.
+    /// Two profiles have the same rank.
     #[error(
         "'{}' and '{}' are both of rank {rank}: give the files of one job",
         first.display(), second.display()
@@ -55,10 +55,11 @@ pub enum MergeError {
     },
 }
 
-/// Merges the ranks of a job. Parts that were merged before are taken apart.
+/// Merges the ranks of a job. Profiles that were merged before are split into their ranks
+/// first.
 ///
 /// # Errors
-/// If a rank is not known, or there twice.
+/// If a rank is not known, or occurs twice.
 pub fn merge(parts: &[Part]) -> Result<Profile, MergeError> {
     let mut ranks: BTreeMap<u32, (usize, Run)> = BTreeMap::new();
     for (index, part) in parts.iter().enumerate() {
@@ -76,7 +77,7 @@ pub fn merge(parts: &[Part]) -> Result<Profile, MergeError> {
     for (&rank, &(index, _)) in &ranks {
         builder.add_tree(&parts[index].profile, Select::Rank(rank));
     }
-    // Once for a part, however many ranks it has.
+    // Once for each part, however many ranks it has.
     let mut pending: BTreeSet<usize> = (0..parts.len()).collect();
     for (&rank, (index, _)) in &ranks {
         let profile = &parts[*index].profile;
@@ -94,7 +95,8 @@ pub fn merge(parts: &[Part]) -> Result<Profile, MergeError> {
     Ok(builder.finish(job(&ranks), ranks))
 }
 
-/// Numbers the parts in their order, whatever rank they say.
+/// Gives the parts the ranks 0, 1, ... in their order. Ranks that they already have are
+/// ignored.
 pub fn number(parts: &mut [Part]) {
     for (rank, part) in (0..).zip(parts) {
         part.profile.run.rank = Some(rank);
@@ -105,8 +107,8 @@ pub fn number(parts: &mut [Part]) {
     }
 }
 
-/// The same profile with one region where several had one identity, such as a
-/// construct in a header that two translation units include.
+/// The same profile in which regions with the same identity are one region. For instance, a
+/// construct in a header that two translation units include has several regions.
 #[must_use]
 pub fn fold(profile: &Profile) -> Profile {
     let mut builder = Builder::default();
@@ -115,9 +117,9 @@ pub fn fold(profile: &Profile) -> Profile {
     builder.finish(profile.run.clone(), profile.ranks.clone())
 }
 
-/// What one rank contributed to a merged profile, as a profile of its own. What
-/// is said of all threads together can't be taken apart, and stays behind:
-/// contention, and distributions that name no thread.
+/// The contribution of one rank to a merged profile, as a profile of its own. Data about all
+/// threads together cannot be split and is left out: contention, and distributions that name no
+/// thread.
 #[must_use]
 pub fn of_rank(profile: &Profile, rank: u32) -> Option<Profile> {
     let run = profile.ranks.iter().find(|run| run.rank == Some(rank))?;
@@ -174,17 +176,17 @@ fn job(ranks: &[Run]) -> Run {
     Run {
         application: all(|run| &run.application),
         romp_version: all(|run| &run.romp_version),
-        // Times in UTC of one length sort as texts.
+        // Times in UTC with the same number of digits can be compared as texts.
         start: times(|run| &run.start).min().cloned().unwrap_or_default(),
         end: times(|run| &run.end).max().cloned().unwrap_or_default(),
         duration_ns: ranks.iter().map(|run| run.duration_ns).max().unwrap_or(0),
         user_ns: sum(ranks, |run| run.user_ns),
         system_ns: sum(ranks, |run| run.system_ns),
-        // Each rank has its own.
+        // Each rank has its own value.
         parallel_ns: None,
         max_threads: u32::try_from(sum(ranks, |run| u64::from(run.max_threads)))
             .unwrap_or(u32::MAX),
-        // Ranks may share a host, and have been given parts of it.
+        // Several ranks may use one host, and each may have been given a part of it.
         processors: 0,
         scheduling: None,
         host: all(|run| &run.host),
@@ -193,7 +195,7 @@ fn job(ranks: &[Run]) -> Run {
         clock: all(|run| &run.clock),
         pair_cost_ps: largest(ranks, |run| run.pair_cost_ps),
         passed_pair_cost_ps: largest(ranks, |run| run.passed_pair_cost_ps),
-        // Those that not all ranks have would be of others' columns.
+        // Counters that only some ranks have would be in the wrong columns.
         counters: all_alike(ranks, |run| &run.counters),
         formulas: all_alike(ranks, |run| &run.formulas),
         incremental: ranks.iter().any(|run| run.incremental),
@@ -204,7 +206,7 @@ fn job(ranks: &[Run]) -> Run {
     }
 }
 
-/// What all ranks have; nothing if they differ.
+/// The list that all ranks have; empty if the lists differ.
 fn all_alike<T: Clone + PartialEq>(ranks: &[Run], of: fn(&Run) -> &Vec<T>) -> Vec<T> {
     let first = ranks.first().map(of).cloned().unwrap_or_default();
     match ranks.iter().all(|run| *of(run) == first) {
@@ -213,14 +215,14 @@ fn all_alike<T: Clone + PartialEq>(ranks: &[Run], of: fn(&Run) -> &Vec<T>) -> Ve
     }
 }
 
-/// What all ranks say alike; what differs stays with the ranks.
+/// The values on which all ranks agree. Values that differ stay with the ranks.
 fn alike(ranks: &[Run], of: fn(&Run) -> &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut common = ranks.first().map(of).cloned().unwrap_or_default();
     common.retain(|key, value| ranks.iter().all(|run| of(run).get(key) == Some(value)));
     common
 }
 
-/// The notes of the ranks, equal ones once, and which ranks are missing.
+/// The notes of the ranks, each once, and a note about missing ranks.
 fn notes(ranks: &[Run]) -> Vec<String> {
     let mut by_text: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for run in ranks {
@@ -248,7 +250,7 @@ fn notes(ranks: &[Run]) -> Vec<String> {
         .collect()
 }
 
-/// `0, 2-5, 9`, of numbers in rising order.
+/// `0, 2-5, 9`, for numbers in ascending order.
 fn list(numbers: &[u32]) -> String {
     let runs = numbers.chunk_by(|one, next| one + 1 == *next);
     let shown: Vec<String> = runs
@@ -260,15 +262,15 @@ fn list(numbers: &[u32]) -> String {
     shown.join(", ")
 }
 
-/// Whose threads are taken, and what becomes of their names.
+/// Which threads are taken, and how they are renamed.
 #[derive(Clone, Copy, Debug)]
 enum Select {
-    /// All, as they are.
+    /// All threads, under their own names.
     All,
-    /// Those of this rank in a merged profile or all of a profile of one
-    /// process, which are of this rank.
+    /// The threads of this rank in a merged profile, or all threads of a profile of one
+    /// process. They get this rank.
     Rank(u32),
-    /// Those of this rank in a merged profile, as in a profile of one process.
+    /// The threads of this rank in a merged profile. They get names without a rank.
     OnlyRank(u32),
 }
 
@@ -290,7 +292,7 @@ impl Select {
 /// Identity of a node: parent, region, pseudo-region of the parent.
 type NodeKey = (Option<usize>, usize, PseudoRegion);
 
-/// A profile in the making.
+/// A profile under construction.
 #[derive(Debug, Default)]
 struct Builder {
     regions: Vec<Region>,
@@ -303,7 +305,7 @@ struct Builder {
 }
 
 impl Builder {
-    /// Where the regions of a profile are; they are added if they are new.
+    /// The new indices of a profile's regions. New regions are added.
     fn regions(&mut self, profile: &Profile) -> Vec<usize> {
         let identities = identities(&profile.regions);
         let regions = profile.regions.iter().zip(identities);
@@ -312,7 +314,7 @@ impl Builder {
             .collect()
     }
 
-    /// Where the threads of a profile are that are taken.
+    /// The new indices of a profile's threads; none for threads that are not taken.
     fn threads(&mut self, profile: &Profile, select: Select) -> Vec<Option<usize>> {
         let threads = profile.threads.iter();
         threads
@@ -320,7 +322,7 @@ impl Builder {
             .collect()
     }
 
-    /// Adds the regions of a profile, and what the selected threads did.
+    /// Adds a profile's regions, and the rows of the selected threads.
     fn add_tree(&mut self, profile: &Profile, select: Select) {
         let regions = self.regions(profile);
         let threads = self.threads(profile, select);
@@ -342,7 +344,7 @@ impl Builder {
         }
     }
 
-    /// Adds what stands beside the tree.
+    /// Adds the lists beside the tree.
     fn add_waits(&mut self, profile: &Profile, select: Select) {
         let regions = self.regions(profile);
         let threads = self.threads(profile, select);
@@ -412,10 +414,10 @@ impl Builder {
     }
 }
 
-/// Which nodes have rows of the taken threads, or lead to such nodes.
+/// Which nodes have rows of the taken threads, or are above such nodes.
 fn wanted(profile: &Profile, threads: &[Option<usize>]) -> Vec<bool> {
     let mut wanted = vec![false; profile.nodes.len()];
-    // Children stand behind their parents.
+    // Children stand after their parents.
     for (index, node) in profile.nodes.iter().enumerate().rev() {
         wanted[index] |= node.rows.iter().any(|row| threads[row.thread].is_some());
         if let Some(parent) = node.parent.filter(|_| wanted[index]) {

@@ -1,10 +1,10 @@
-//! Merges the lists that stand beside the tree in several profiles: distributions, arrivals
-//! and contention.
+//! Merges the lists beside the tree of several profiles: distributions, arrivals and
+//! contention.
 //!
-//! A critical section or atomic that several processes have is one thing to
-//! look at in the source, so it is one here too, though no process keeps
-//! another out of it. A lock is known by its address, which means nothing in
-//! another process, so that the rank comes in front.
+//! A critical section or atomic that occurs in several processes is one thing in the source. So
+//! it is one entry here too, although no process excludes another one from it. A lock is
+//! identified by its address, which has no meaning in another process. So the rank is put in
+//! front of the address.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -14,14 +14,13 @@ use crate::model::{
 };
 use crate::order;
 
-/// Where the regions and threads of a profile went; threads that were left out
-/// went nowhere.
+/// The new indices of a profile's regions and threads; none for threads that were left out.
 pub(super) struct Places<'a> {
     pub(super) regions: &'a [usize],
     pub(super) threads: &'a [Option<usize>],
 }
 
-/// The lists in the making.
+/// The lists under construction.
 #[derive(Debug, Default)]
 pub(super) struct WaitLists {
     pub(super) serial: Vec<Serial>,
@@ -31,8 +30,8 @@ pub(super) struct WaitLists {
 }
 
 impl WaitLists {
-    /// Adds those of a profile of one process, or of one that is not taken
-    /// apart; locks get the rank.
+    /// Adds the lists of a profile of one process, or of a merged profile that is added as a
+    /// whole. The names of locks get the rank.
     pub(super) fn add(&mut self, profile: &Profile, places: &Places<'_>, rank: Option<u32>) {
         self.add_threads(profile, places);
         let place = |region: Option<usize>| region.map(|region| places.regions[region]);
@@ -41,7 +40,7 @@ impl WaitLists {
             before: place(of.before),
             ..*of
         }));
-        // Parts of one distribution: readers add them up.
+        // Several entries may be parts of one distribution. Readers add them up.
         let of_all = profile.distributions.iter();
         let of_all = of_all.filter(|of| of.thread.is_none());
         self.distributions.extend(of_all.map(|of| Distribution {
@@ -60,7 +59,7 @@ impl WaitLists {
         }
     }
 
-    /// Adds what is about single threads that are taken.
+    /// Adds the entries about single threads that are taken.
     pub(super) fn add_threads(&mut self, profile: &Profile, places: &Places<'_>) {
         for of in &profile.distributions {
             let Some(thread) = of.thread.and_then(|thread| places.threads[thread]) else {
@@ -85,7 +84,7 @@ impl WaitLists {
     }
 
     fn add_guard(&mut self, guard: Contention) {
-        // All atomics have the same, empty name: each is its own site.
+        // All atomics have the same, empty name. Each one is identified by its site.
         let same = |known: &&mut Contention| {
             known.kind == guard.kind
                 && known.name == guard.name
@@ -97,7 +96,7 @@ impl WaitLists {
         }
     }
 
-    /// Sums up what is about the same things.
+    /// Sums up entries about the same thing.
     pub(super) fn finish(&mut self) {
         sum(
             &mut self.serial,
@@ -156,7 +155,7 @@ fn add_site(site: &mut ContentionSite, more: ContentionSite) {
     site.holders.extend(more.holders);
 }
 
-/// Adds those with one key to the first of them.
+/// Adds the entries with the same key to the first of them.
 fn sum<T, K: Eq + Hash>(all: &mut Vec<T>, key: impl Fn(&T) -> K, add: impl Fn(&mut T, T)) {
     let mut places: HashMap<K, usize> = HashMap::new();
     let mut kept: Vec<T> = Vec::with_capacity(all.len());

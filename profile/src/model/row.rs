@@ -1,17 +1,16 @@
-//! A row: the counts and times of one thread at one node. Rows are almost all of a profile, so
-//! they are kept small.
+//! A row: the counts and times of one thread at one node. Most of a profile consists of rows,
+//! so rows are kept small.
 
 use serde::{Deserialize, Serialize};
 
 use super::Span;
 use crate::region_kind::{PseudoRegion, RegionKind};
 
-/// What one thread did at one node.
+/// The counts and times of one thread at one node.
 ///
-/// For a parallel region the thread that forked has a row with `seq` alone;
-/// each member of the team has a row with the other pseudo-regions, where
-/// `enter` is fork to own begin, `exit` own end to join, and `main` their sum
-/// with `body` and `ibarr`.
+/// For a parallel region, the row of the forking thread only has `seq`. Each member of the team
+/// has a row with the other pseudo-regions: `enter` is the time from fork to its own begin,
+/// `exit` the time from its own end to join, and `main` their sum with `body` and `ibarr`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "Saved", into = "Saved")]
 pub struct Row {
@@ -23,7 +22,7 @@ pub struct Row {
     pub body: Span,
     /// See [`PseudoRegion::Ibarr`].
     pub ibarr: Span,
-    /// What few rows have: loops, singles and tasks, for instance, do not.
+    /// Data that few rows have. Rows of loops, singles and tasks, for instance, have none.
     rest: Option<Box<Rest>>,
 }
 
@@ -37,17 +36,15 @@ struct Rest {
     chunk_requests: Span,
 }
 
-/// How good the times of a row are of which only some instances were timed. Counts are
-/// exact all the same.
+/// The accuracy of a row's times if only some instances were timed. Counts are always exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Estimate {
     /// Instances that were timed.
     pub timed: u64,
-    /// Half of the interval around the time of `main` that holds the true one in 95 % of
-    /// all cases, in nanoseconds.
+    /// Half of the 95 % confidence interval around the time of `main`, in nanoseconds.
     pub error_ns: u64,
-    /// What it took longer to execute those that were timed, in nanoseconds, where that was
-    /// measured.
+    /// The additional time that the timed instances took because they were timed, in
+    /// nanoseconds, if that was measured.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cost_ns: u64,
 }
@@ -57,7 +54,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// How a row is saved.
+/// The saved form of a row.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Saved {
     thread: usize,
@@ -82,7 +79,7 @@ struct Saved {
 }
 
 impl Row {
-    /// A row of a thread that did nothing.
+    /// An empty row of a thread.
     #[must_use]
     #[inline(always)]
     pub fn of(thread: usize) -> Self {
@@ -109,14 +106,14 @@ impl Row {
     /// The row with this time and count of one pseudo-region.
     #[must_use]
     pub fn with(mut self, pseudo_region: PseudoRegion, span: Span) -> Self {
-        // Room for what is zero is not worth having.
+        // An empty span needs no memory.
         if self.span(pseudo_region) != span {
             *self.span_mut(pseudo_region) = span;
         }
         self
     }
 
-    /// The row with what was counted.
+    /// The row with these counter values.
     #[must_use]
     #[inline(always)]
     pub fn with_counters(mut self, counters: Vec<u64>) -> Self {
@@ -126,7 +123,7 @@ impl Row {
         self
     }
 
-    /// The row with times that are estimates, if they are.
+    /// The row with an estimate of the accuracy of its times, if they are estimates.
     #[must_use]
     #[inline(always)]
     pub fn with_estimate(mut self, estimate: Option<Estimate>) -> Self {
@@ -136,7 +133,7 @@ impl Row {
         self
     }
 
-    /// The row with what requests for chunks took, if any were timed.
+    /// The row with the requests for chunks, if any were timed.
     #[must_use]
     #[inline(always)]
     pub fn with_chunk_requests(mut self, requests: Span) -> Self {
@@ -146,10 +143,10 @@ impl Row {
         self
     }
 
-    /// How often the thread asked the runtime for a chunk of a loop, and how long that took,
-    /// if the schedule hands chunks out while the loop runs. Requests that found no chunk
-    /// left count. Their time is a part of that of `body`, or else of `main`. Count and time
-    /// are estimated from a sample of the requests; zero if none was timed.
+    /// Number and time of the thread's requests for a chunk of a loop, if the schedule hands
+    /// out chunks while the loop runs. The last requests, which find no chunk left, count as
+    /// well. The time is part of the time of `body`, or else of `main`. Number and time are
+    /// estimated from a sample of the requests; both are zero if no request was timed.
     #[must_use]
     pub fn chunk_requests(&self) -> Span {
         self.rest
@@ -157,13 +154,13 @@ impl Row {
             .map_or_else(Span::default, |rest| rest.chunk_requests)
     }
 
-    /// How good its times are, if they are estimates.
+    /// The accuracy of its times, if they are estimates.
     #[must_use]
     pub fn estimate(&self) -> Option<Estimate> {
         self.rest.as_deref()?.estimate
     }
 
-    /// How many of its instances were timed, and how far off the time of `main` may be.
+    /// The number of timed instances, and the accuracy of the time of `main`.
     fn timed(&self) -> Estimate {
         self.estimate().unwrap_or(Estimate {
             timed: self.main.count,
@@ -204,17 +201,16 @@ impl Row {
         self.span(PseudoRegion::Seq)
     }
 
-    /// What was counted while `main` ran, in the order of [`super::Run::counters`].
-    /// What was still open when the profile was written is not in it.
+    /// Counter values while `main` ran, in the order of [`super::Run::counters`]. Instances
+    /// that were still open when the profile was written are not included.
     #[must_use]
     pub fn counters(&self) -> &[u64] {
         self.rest.as_deref().map_or(&[], |rest| &rest.counters)
     }
 
-    /// Number of pairs of events (enter and exit) that this thread ran for
-    /// this row, and timed. Every pseudo-region ends with an event, but `enter` and `exit`
-    /// share theirs with `main` and `body`, and so does the `main` of a team's
-    /// members with `seq`.
+    /// Number of pairs of events (enter and exit) of this thread in this row that were timed.
+    /// Every pseudo-region ends with an event, but `enter` and `exit` share their events with
+    /// `main` and `body`, and the `main` of a team's members shares its events with `seq`.
     #[must_use]
     pub fn pairs(&self, kind: RegionKind) -> u64 {
         let pairs = self.all_pairs(kind);
@@ -228,7 +224,7 @@ impl Row {
         }
     }
 
-    /// As `pairs`, of instances that were counted, and not timed.
+    /// Number of pairs, as in `pairs`, in instances that were counted but not timed.
     #[must_use]
     pub fn passed_pairs(&self, kind: RegionKind) -> u64 {
         self.all_pairs(kind) - self.pairs(kind)
@@ -243,7 +239,7 @@ impl Row {
         main + self.body.count + self.ibarr.count + self.seq().count
     }
 
-    /// The time and count of one pseudo-region, to change.
+    /// Mutable access to the time and count of one pseudo-region.
     pub fn span_mut(&mut self, pseudo_region: PseudoRegion) -> &mut Span {
         match pseudo_region {
             PseudoRegion::Main => &mut self.main,
@@ -260,7 +256,7 @@ impl Row {
     }
 }
 
-/// Rows are the same that say the same, however they are kept.
+/// Rows are equal if their contents are, whatever their memory layout.
 impl PartialEq for Row {
     fn eq(&self, other: &Self) -> bool {
         let same = |part| self.span(part) == other.span(part);
@@ -274,13 +270,13 @@ impl PartialEq for Row {
 
 impl Eq for Row {}
 
-/// Adds what was recorded as another thread of the same name, or as another
-/// region at the same place.
+/// Adds a row that was recorded for another thread of the same name, or for another region at
+/// the same place.
 impl std::ops::AddAssign<&Row> for Row {
     fn add_assign(&mut self, other: &Row) {
         if self.estimate().is_some() || other.estimate().is_some() {
             let (mine, more) = (self.timed(), other.timed());
-            // Without the library of mathematics, which not every program links.
+            // Computed without the mathematics library, since not every program links it.
             let square = |of: Estimate| of.error_ns as f64 * of.error_ns as f64;
             let error = (square(mine) + square(more)).sqrt();
             self.rest_mut().estimate = Some(Estimate {

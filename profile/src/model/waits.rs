@@ -1,20 +1,20 @@
-//! The lists of a profile that are more than sums: distributions of the times of a region's
+//! The lists of a profile with data beyond sums: distributions of the times of a region's
 //! instances, late arrivals at barriers, and contention.
 //!
-//! Each list is optional: older profiles have none, and a library leaves a list empty if it
-//! does not measure this. The lists repeat nothing of the rows: means and totals come from the
-//! rows.
+//! Each list is optional. Older profiles have none, and a library leaves a list empty if it
+//! does not measure it. The lists do not repeat data of the rows: means and totals come from
+//! the rows.
 
 use serde::{Deserialize, Serialize};
 
 use crate::region_kind::PseudoRegion;
 
-/// How the times of the instances of one pseudo-region are spread.
+/// The distribution of the times of one pseudo-region's instances.
 ///
-/// Usually there is one per region, about all threads. Several about the same
-/// region and part are parts of one distribution: a reader adds them up. They
-/// count what was timed one by one, so that the bucket's sum is the `count` of
-/// the rows unless some instances were counted but not timed.
+/// Usually there is one entry per region, for all threads. Several entries for the same region
+/// and part belong to one distribution: a reader adds them up. Only instances that were timed
+/// one by one are counted. So the sum of the buckets equals the `count` of the rows unless some
+/// instances were counted but not timed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Distribution {
     /// Index in [`super::Profile::regions`].
@@ -22,8 +22,8 @@ pub struct Distribution {
     /// Index in [`super::Profile::threads`]; none for all threads together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<usize>,
-    /// Whose instances: `seq` of a parallel region (fork to join, once per
-    /// instance), `main` of every other; further parts may be given too.
+    /// The pseudo-region to which the instances belong: `seq` of a parallel region (fork to
+    /// join, once per instance), `main` of every other region. Further parts are allowed.
     pub part: PseudoRegion,
     /// Shortest instance in nanoseconds.
     pub min_ns: u64,
@@ -35,13 +35,13 @@ pub struct Distribution {
 
 /// The instances that took from `from_ns` to less than `below_ns`.
 ///
-/// Bounds are given with each bucket because they follow the clock: a library
-/// that counts by powers of two of ticks converts them when it saves.
+/// Bounds are given with each bucket because they depend on the clock: a library that counts by
+/// powers of two of ticks converts them when it saves the profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bucket {
-    /// Shortest time that belongs here, in nanoseconds.
+    /// Shortest time in this bucket, in nanoseconds.
     pub from_ns: u64,
-    /// Shortest time that does not any more; above `from_ns`.
+    /// Shortest time above this bucket, in nanoseconds; larger than `from_ns`.
     pub below_ns: u64,
     /// Number of instances, at least 1.
     pub count: u64,
@@ -49,8 +49,8 @@ pub struct Bucket {
 
 /// How often one thread was the last to come to a barrier.
 ///
-/// There is an entry for each thread that was last at least once. Instances
-/// with a single thread are not counted, since nobody waits there.
+/// There is an entry for each thread that was last at least once. Instances with a single
+/// thread are not counted, since no thread waits there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arrivals {
     /// Index in [`super::Profile::regions`].
@@ -61,77 +61,78 @@ pub struct Arrivals {
     pub thread: usize,
     /// Number of instances in which it came last.
     pub last: u64,
-    /// Over these instances, how long after the one before it it came: what
-    /// all others together could have gone on earlier. Nanoseconds.
+    /// Over these instances, the time between the arrival of the last but one thread and this
+    /// one: all others together could have gone on that much earlier. Nanoseconds.
     pub late_ns: u64,
-    /// Over these instances, how long after the first it came: the longest
-    /// wait. Nanoseconds; 0 if it was not measured.
+    /// Over these instances, the time between the first arrival and this one, which is the
+    /// longest wait. Nanoseconds; 0 if it was not measured.
     #[serde(default)]
     pub after_first_ns: u64,
 }
 
-/// What kind of thing threads keep each other out of.
+/// The kinds of resources that only one thread can hold at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GuardKind {
-    /// All `critical` sections of one name.
+    /// All `critical` sections with the same name.
     Critical,
-    /// A lock, or several that are made at one place.
+    /// A lock, or several locks that are created at one place.
     Lock,
-    /// One `atomic` construct: what it updates is not known by name.
+    /// One `atomic` construct. The name of the updated variable is not known.
     Atomic,
 }
 
-/// Something that one thread at a time can have, with who had it and waited.
+/// A resource that only one thread can hold at a time, with its holders and waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contention {
-    /// What kind of thing.
+    /// The kind of resource.
     pub kind: GuardKind,
-    /// Name of the critical section, empty if it has none; of a lock, what
-    /// tells it from others (its address, `0x7ffe...`). Empty for an atomic.
+    /// Name of the critical section, empty if it has none. For a lock, an identifier (its
+    /// address, `0x7ffe...`). Empty for an atomic.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// How many locks are taken together here; a library may fold many.
+    /// How many locks this entry stands for: a library may combine many.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub members: u64,
-    /// Where it is asked for: one entry per place in the source.
+    /// The places in the source where threads ask for it, one entry each.
     pub sites: Vec<ContentionSite>,
 }
 
-/// What happened at one place in the source, all threads together.
+/// The events at one place in the source, of all threads together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContentionSite {
     /// Index in [`super::Profile::regions`]: the critical section, the call
     /// that sets the lock, the atomic construct.
     pub region: usize,
-    /// How often a thread got it here.
+    /// How often a thread got the resource here.
     pub acquisitions: u64,
-    /// How many of these found that another thread had it.
+    /// How many of these acquisitions found that another thread held it.
     pub waited: u64,
-    /// Time to get it, waiting or not, in nanoseconds. For an atomic, whose
-    /// wait and update cannot be told apart, the time of both.
+    /// Time to get the resource, with or without waiting, in nanoseconds. For an atomic, wait
+    /// and update cannot be distinguished, so it is the time of both.
     pub wait_ns: u64,
     /// Longest of these times in nanoseconds; 0 if it was not measured.
     #[serde(default)]
     pub max_wait_ns: u64,
-    /// Time that it was held by who got it here, in nanoseconds.
+    /// Time for which threads that got the resource here held it, in nanoseconds.
     pub hold_ns: u64,
-    /// Who had it when a thread began to wait here, most often first.
+    /// The holders when a thread began to wait here, most often first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holders: Vec<Holder>,
 }
 
-/// Who had it while others waited.
+/// The holder of a resource while other threads waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// Index in [`super::Profile::regions`]: where the holder had got it.
+    /// Index in [`super::Profile::regions`]: the place where the holder got the resource.
     pub region: usize,
-    /// Index in [`super::Profile::threads`] of the holder; none for any.
+    /// Index in [`super::Profile::threads`] of the holder; none if any thread may have been the
+    /// holder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<usize>,
-    /// How many of [`ContentionSite::waited`] found it so.
+    /// How many of [`ContentionSite::waited`] found this holder.
     pub waited: u64,
-    /// Their time to get it, in nanoseconds; 0 if it was not measured.
+    /// Time of these acquisitions, in nanoseconds; 0 if it was not measured.
     #[serde(default)]
     pub wait_ns: u64,
 }

@@ -1,17 +1,17 @@
-//! Time that is lost, and ompP's names for the reasons.
+//! Lost times, and ompP's names for the reasons.
 
 use super::{Quantity, RegionKind};
 
 /// ompP's four kinds of overhead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
-    /// Waiting for other threads where the program asks for it.
+    /// Waiting for other threads at synchronisation that the program asks for.
     Synch,
     /// Waiting because work was spread unevenly.
     Imbal,
-    /// Waiting because there was not work enough for all.
+    /// Waiting because there was not enough work for all threads.
     Limpar,
-    /// What the OpenMP library does itself.
+    /// Work of the OpenMP library itself.
     Mgmt,
 }
 
@@ -25,7 +25,7 @@ impl Category {
         ["Synch", "Imbal", "Limpar", "Mgmt"][self as usize]
     }
 
-    /// What it is, in one line.
+    /// Its meaning, in one line.
     #[must_use]
     pub fn help(self) -> &'static str {
         [
@@ -50,13 +50,13 @@ impl Category {
     }
 }
 
-/// To which category a cost goes.
+/// The category of a cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charge {
     /// Always to this one.
     To(Category),
-    /// To `Limpar` if fewer sections than executions by threads were counted,
-    /// so that some thread had none; else to `Imbal`.
+    /// `Limpar` if the number of sections is smaller than the number of executions by threads,
+    /// so that some thread had no section; else `Imbal`.
     BySections,
 }
 
@@ -69,6 +69,6 @@ pub struct Cost {
     pub quantity: Quantity,
     /// To which category it goes.
     pub charge: Charge,
-    /// Where that is, in words; the construct's name follows.
+    /// The place in words; the construct's name follows.
     pub place: &'static str,
 }

@@ -1,7 +1,6 @@
-//! The quantities of a construct: the values that its rows give, and the columns that show
-//! them.
+//! The quantities of a construct, which are computed from its rows and shown in columns.
 
-/// A quantity that can be read off a row: nanoseconds or a count.
+/// A quantity that can be computed from a row: nanoseconds or a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Time of the whole construct.
@@ -24,26 +23,26 @@ pub enum Quantity {
     ExitTime,
     /// Time in the implicit barrier, without the tasks executed there.
     BarrierTime,
-    /// Time of the whole construct, without the tasks executed there.
+    /// Time of the whole construct, without tasks executed meanwhile.
     WaitTime,
     /// Time of the tasks executed while waiting.
     TaskTime,
-    /// Time of the whole construct, without what was entered in it.
+    /// Time of the whole construct, without other constructs entered in it.
     OwnTime,
     /// Time that is neither in sections nor in the barrier.
     ManagementTime,
-    /// What a counter counted in the whole construct; its index in the run's.
+    /// The value of a counter for the whole construct, by its index in the run's counters.
     Counter(usize),
 }
 
-/// A set of columns in a region profile; [`columns`](crate::columns) has them.
+/// A set of columns in a region profile; [`columns`](crate::columns) defines them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Columns {
-    /// Of a team: starting it, its body, its barrier, ending it.
+    /// For a team: starting it, its body, its barrier, ending it.
     Team,
-    /// Of a team that executes sections.
+    /// For a team that executes sections.
     TeamSections,
-    /// A body and a barrier that no event parts.
+    /// A body and a barrier without an event in between.
     Loop,
     /// Sections, handing them out, and a barrier.
     Sections,
@@ -57,7 +56,7 @@ pub enum Columns {
     Barrier,
     /// Waiting to get in, a body, getting out.
     Guarded,
-    /// A block that may have other constructs in it.
+    /// A block that may contain other constructs.
     Block,
     /// Time and count.
     Point,

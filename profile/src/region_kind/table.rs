@@ -1,9 +1,9 @@
-//! THE table of the kinds of region: one row a kind, with everything that reports and
-//! analyses must know of it. To add a kind, add a row; what a row doesn't say is as
-//! [`kinds!`](super::kinds) has it.
+//! THE table of the kinds of region: one row for each kind, with everything that reports and
+//! analyses must know about it. To add a kind, add a row. Columns that a row omits have the
+//! defaults in [`kinds!`](super::kinds).
 //!
-//! The order of the rows is ompP's enumeration order, which is also the print order of
-//! its region overview; kinds that ompP does not know stand behind.
+//! The order of the rows is ompP's enumeration order, which is also the print order of its
+//! region overview. Kinds that ompP does not know follow at the end.
 
 use super::Barrier::{Estimated, Hidden};
 use super::Category::{Imbal, Limpar, Mgmt, Synch};
@@ -24,7 +24,7 @@ const IMBAL: Charge = Charge::To(Category::Imbal);
 const LIMPAR: Charge = Charge::To(Category::Limpar);
 const MGMT: Charge = Charge::To(Category::Mgmt);
 
-/// Where threads wait for the last one.
+/// The place where threads wait for the last one.
 pub const BARRIER: &str = "at the implicit barrier of";
 const START: &str = "starting the team of";
 const STOP: &str = "ending the team of";
@@ -32,8 +32,8 @@ const WAIT: &str = "waiting to enter";
 const LEAVE: &str = "leaving";
 const CREATE: &str = "creating the tasks of";
 
-/// For a loop that hands out its iterations in equal parts. Which thread touches which
-/// memory first is decided by such loops, so that only chunks are changed.
+/// Advice for a loop that hands out its iterations in equal parts. Such a loop decides which
+/// thread touches which memory first, so the advice only changes the chunks.
 pub(crate) const SMALLER_CHUNKS: &str = "Hand out its iterations in smaller parts: try \
                               schedule(static,CHUNK) or schedule(guided). If there are only a \
                               few, collapse its nest, or share out an inner loop.";
@@ -51,7 +51,7 @@ const LARGER_REGIONS: &str = "The region is short for its cost: move it outwards
 const LARGER_TASKS: &str = "The tasks are small for their cost: create fewer and larger ones, and below some \
     size call the work directly.";
 
-/// The groups that constructs are switched off with: name, and what is in it.
+/// The groups by which constructs are switched off: name, and contents.
 pub const GROUPS: &[(&str, &str)] = &[
     ("parallel", "parallel regions, also combined ones"),
     ("loop", "for, do, loop"),

@@ -1,6 +1,6 @@
 //! The results of the analyses as JSON, for other programs: the same as in the text report,
 //! with numbers that are not rounded. Times are integer nanoseconds, shares are percent, and
-//! efficiencies are from 0 to 1. An index refers to the list of regions or of threads.
+//! efficiencies are from 0 to 1. Indices refer to the list of regions or of threads.
 
 use std::io::{self, Write};
 
@@ -13,15 +13,15 @@ use crate::analysis::{
 use crate::overheads::Category;
 use crate::printable::write_pretty_json;
 
-/// Value of `schema` in what is written.
+/// Value of `schema` in the output.
 pub const SCHEMA: &str = "romp-analysis";
-/// Value of `version`; raised when a reader must change.
+/// Value of `version`; raised when readers must change.
 pub const VERSION: u32 = 1;
 
 /// Writes the analyses.
 ///
 /// # Errors
-/// If `out` refuses.
+/// If writing to `out` fails.
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let overheads = &report.overheads;
     let whole = json!({
@@ -72,7 +72,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// What the thread time was: these add up to it.
+/// The parts of the thread time, which add up to it.
 fn parts_of_thread_time(report: &Report<'_>) -> Value {
     let sum = report.severities().sum();
     let parts = PARTS.iter().zip(sum);
@@ -85,7 +85,7 @@ fn parts_of_thread_time(report: &Report<'_>) -> Value {
         .into()
 }
 
-/// What formulas make of counters, by region: of all threads, and of each.
+/// The values of formulas over counters, by region: for all threads, and for each thread.
 fn derived(report: &Report<'_>) -> Value {
     let names: Vec<&str> = report.formulas.names().collect();
     let values = |values: &Derived| -> Value {
@@ -169,7 +169,7 @@ fn place(place: &LossPlace) -> Value {
     })
 }
 
-/// Elapsed times are nanoseconds, and percent of the run's duration.
+/// A cause. Elapsed times are in nanoseconds, and in percent of the run's duration.
 fn cause(cause: &Cause) -> Value {
     let evidence = cause.evidence.iter();
     let evidence = evidence.map(|(name, value)| ((*name).to_owned(), json!(value)));

@@ -9,12 +9,11 @@
 //! profile  := region+ NL column names NL one row per thread NL SUM row
 //! ```
 //!
-//! Differences, each to be safe to read: a field with a separator or a quote
-//! in it is quoted as in RFC 4180, `Max Threads` is called so, sums have their
-//! fields in the columns of the rows above, and a profile of a call path names
-//! all regions of the path, outermost first. Times are seconds with nine
-//! decimals, the clock's own unit, which is exact but for the call graph's
-//! averages over threads; percentages are not rounded either.
+//! Differences from ompP make the output safe to read. A field that contains a separator or a
+//! quote is quoted as in RFC 4180. `Max Threads` has that name. Sums have their fields in the
+//! columns of the rows above. The profile of a call path names all regions of the path,
+//! outermost first. Times are seconds with nine decimals, which is exact to the nanosecond,
+//! except for the call graph's averages over threads. Percentages are not rounded either.
 
 use std::io::{self, Write};
 
@@ -26,7 +25,7 @@ use crate::printable::{quoted, seconds};
 /// Writes the report.
 ///
 /// # Errors
-/// If `out` refuses.
+/// If writing to `out` fails.
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     section("header", " separator=,", out, |out| header(report, out))?;
     if !report.ranks.is_empty() {
@@ -125,7 +124,7 @@ fn call_graph(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn call_paths(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    // The regions of the path at hand, outermost first.
+    // The regions of the current path, outermost first.
     let mut regions = Vec::new();
     let tables = report.on_call_paths.tables();
     for (path, profile) in report.call_graph.paths.iter().zip(tables) {
@@ -275,7 +274,7 @@ fn efficiency(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// POMPROF's view of each region and thread.
+/// POMPROF's decomposition for each region and thread.
 fn decomposition(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,

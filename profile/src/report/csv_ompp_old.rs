@@ -7,12 +7,11 @@
 //! profile := path+ column names NL one row per thread NL SUM row
 //! ```
 //!
-//! That reader has no quoting, skips empty cells, takes threads for numbers,
-//! finds out the columns from words in the region's line, and knows fewer
-//! constructs. So here threads are numbered (a thread and the first member of
-//! the team that it forks are one), text cannot hold what it would trip over,
-//! and constructs that it does not know have the columns of a loop. What it
-//! would not read at all is left to the newer dialect.
+//! That reader has no quoting, skips empty cells, treats threads as numbers, derives the
+//! columns from words in the region's line, and knows fewer constructs. So this writer numbers
+//! the threads (a thread and the first member of a team that it forks are one), replaces
+//! characters that would confuse the reader, and gives unknown constructs the columns of a
+//! loop. Sections that the reader would ignore are only in the newer dialect.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -25,7 +24,7 @@ use crate::printable::is_command;
 use crate::printable::seconds;
 use crate::region_kind::RegionKind;
 
-/// Words by which the reader tells constructs apart, wherever they stand.
+/// Words by which the reader recognises constructs, wherever they stand.
 const WORDS: &[&str] = &[
     "USER REGION",
     "MASTER",
@@ -38,8 +37,8 @@ const WORDS: &[&str] = &[
     "PARALLEL",
 ];
 
-/// A column that the reader expects: its name, where its value comes from (the
-/// first that the construct has), and whether without what happened below.
+/// A column that the reader expects: its name, the quantities for its value (the first one that
+/// the construct has is used), and whether regions below are excluded.
 type Expected = (&'static str, &'static [Quantity], bool);
 
 const EXEC_T: Expected = ("execT", &[Quantity::ExecTime], false);
@@ -65,7 +64,7 @@ const GUARDED: &[Expected] = &[EXEC_T, EXEC_C, BODY_I, BODY_E, ENTER_T, EXIT_T];
 const TEAM: &[Expected] = &[
     EXEC_T, EXEC_C, BODY_I, BODY_E, EXIT_BAR_T, STARTUP_T, SHUTDOWN_T,
 ];
-// Sections are call paths of their own, so that they are no exclusive time here.
+// Sections are call paths of their own, so they are not part of the exclusive time.
 const BODY_E_OF_SECTIONS: Expected = ("bodyT/E", &[Quantity::ManagementTime], false);
 const SECTIONS: &[Expected] = &[EXEC_T, EXEC_C, BODY_I, BODY_E_OF_SECTIONS, EXIT_BAR_T];
 const TEAM_SECTIONS: &[Expected] = &[
@@ -79,7 +78,7 @@ const TEAM_SECTIONS: &[Expected] = &[
 ];
 const OTHER: &[Expected] = &[EXEC_T, EXEC_C, BODY_I, BODY_E, EXIT_BAR_T];
 
-/// The columns in which the reader takes a construct's rows.
+/// The columns that the reader expects for a kind of construct.
 fn columns(kind: RegionKind) -> &'static [Expected] {
     match kind {
         RegionKind::User | RegionKind::Function | RegionKind::Master => BLOCK,
@@ -95,7 +94,7 @@ fn columns(kind: RegionKind) -> &'static [Expected] {
 /// Writes the report.
 ///
 /// # Errors
-/// If `out` refuses.
+/// If writing to `out` fails.
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let numbers = numbers(report);
     section("header", " separator=,", out, |out| {
@@ -128,7 +127,7 @@ fn header(report: &Report<'_>, threads: usize, out: &mut dyn Write) -> io::Resul
     Ok(())
 }
 
-/// The reader takes the program alone; the rest is for those who read on.
+/// The reader only uses the line of the program. The other lines are for people.
 fn call_graph(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "Inclusive,(%),Exclusive,(%),Level,Region")?;
     let graph = &report.call_graph;
@@ -146,7 +145,7 @@ fn call_graph(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The reader takes what begins with an R for a region.
+/// The reader takes a name that begins with an R for a region.
 fn application(report: &Report<'_>) -> String {
     let name = harmless(&report.profile.run.application);
     match name.as_str() {
@@ -182,16 +181,16 @@ fn call_paths(report: &Report<'_>, numbers: &[usize], out: &mut dyn Write) -> io
     Ok(())
 }
 
-/// A profile with the regions that lead to it and its own, outermost first.
+/// A profile with the regions of its call path, outermost first.
 struct Profile {
     path: Vec<usize>,
     table: Table,
     is_leaf: bool,
 }
 
-/// The profiles of all call paths. The reader knows a call path by its regions
-/// alone and would forget the first of two, so those that differ only in the
-/// part of a region where the next was entered are added up.
+/// The profiles of all call paths. The reader identifies a call path only by its regions, and
+/// of two equal ones forgets the first. So call paths that only differ in the pseudo-region
+/// where the next region was entered are added up.
 fn profiles(report: &Report<'_>) -> Vec<Profile> {
     let mut profiles: Vec<Profile> = Vec::new();
     let mut known: HashMap<Vec<usize>, usize> = HashMap::new();
@@ -251,8 +250,8 @@ fn table(
     row("SUM".to_owned(), &table.sum)
 }
 
-/// The column of the first of these quantities that the table has; what is not
-/// split into both is the same with and without what happened below.
+/// The column of the first of these quantities that the table has. A column that is not split
+/// has the same value with and without the regions below.
 fn place(table: &Table, quantities: &[Quantity], exclusive: bool) -> Option<usize> {
     quantities.iter().find_map(|&quantity| {
         let of = |exclusive| {
@@ -263,7 +262,7 @@ fn place(table: &Table, quantities: &[Quantity], exclusive: bool) -> Option<usiz
     })
 }
 
-/// The regions, in lines of their own: the reader knows them by place and type.
+/// The names of the regions as separate lines. The reader identifies regions by place and type.
 fn region_names(report: &Report<'_>) -> Vec<String> {
     let own = |label: &Label| label.name.as_deref().map(harmless).unwrap_or_default();
     let mut uses: HashMap<String, u32> = HashMap::new();
@@ -294,7 +293,7 @@ fn place_and_type(label: &Label, name: &str) -> String {
     } else {
         format!("({first}-{last})")
     };
-    // Without quotes the reader fails at a user region.
+    // Without quotes, the reader fails at a user region.
     let name = match name {
         "" if label.kind != RegionKind::User => String::new(),
         name => format!(" '{name}'"),
@@ -302,7 +301,7 @@ fn place_and_type(label: &Label, name: &str) -> String {
     format!("{file} {lines}{name},{kind}")
 }
 
-/// Text in which the reader finds no separator, line numbers or construct.
+/// A text in which the reader finds no separators, line numbers or constructs.
 fn harmless(text: &str) -> String {
     let text: String = text
         .chars()
@@ -312,7 +311,7 @@ fn harmless(text: &str) -> String {
             c => c,
         })
         .collect();
-    // The words stand with a blank in between only in the type.
+    // Only the type may contain these words, with blanks between them.
     if WORDS.iter().any(|word| text.contains(word)) {
         text.to_lowercase()
     } else {

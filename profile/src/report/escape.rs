@@ -1,10 +1,10 @@
-//! Text as it can stand in XML and HTML.
+//! Escapes text for XML and HTML.
 
 use std::borrow::Cow;
 
 use crate::printable::printable;
 
-/// Text for an attribute or between tags.
+/// Text in a form that is valid in attributes and between tags.
 pub(super) fn escaped(text: &str) -> Cow<'_, str> {
     let text = printable(text);
     if !text.contains(['<', '>', '&', '"', '\'']) {

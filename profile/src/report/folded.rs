@@ -1,7 +1,7 @@
-//! Folded stacks, from which `flamegraph.pl`, `inferno-flamegraph` and
-//! speedscope draw flame graphs: one line per call path, frames from the
-//! program inwards with `;` between, then its own thread time in nanoseconds.
-//! What is not work is a frame of its own: `[enter]`, `[barrier]`, `[exit]`.
+//! Folded stacks, from which `flamegraph.pl`, `inferno-flamegraph` and speedscope draw flame
+//! graphs. There is one line per call path: the frames from the program inwards, separated by
+//! `;`, then the exclusive thread time in nanoseconds. Time other than work has frames of its
+//! own: `[enter]`, `[barrier]`, `[exit]`.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use crate::region_kind::RegionKind;
 /// Writes the stacks.
 ///
 /// # Errors
-/// If `out` refuses.
+/// If writing to `out` fails.
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let program = frame(&report.profile.run.application);
     let program = if program.is_empty() {
@@ -43,7 +43,7 @@ fn region(label: &Label) -> String {
     }
 }
 
-/// Text without the separators of stacks and lines.
+/// Text without the characters that separate frames and lines.
 fn frame(text: &str) -> String {
     text.replace(|c: char| c == ';' || is_command(c), "_")
 }

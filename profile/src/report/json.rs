@@ -1,8 +1,8 @@
 //! The saved profile itself.
 //!
-//! The format is serde's, of [`crate::model`]. Rows are almost all of a large
-//! profile and are written while the user waits for the program to end, so they
-//! are put together by hand; a test holds them to what serde would write.
+//! The format is serde's form of [`crate::model`]. A large profile consists mostly of rows, and
+//! they are written while the user waits for the program to end. So rows are formatted by hand.
+//! A test compares them with serde's output.
 
 use std::io::{self, Write};
 
@@ -12,13 +12,13 @@ use crate::model::{Node, Profile, Row, Span};
 use crate::printable::write_json;
 use crate::region_kind::PseudoRegion;
 
-/// Bytes that are put together before they are handed on.
+/// Number of bytes that are collected before they are written.
 const CHUNK: usize = 1 << 16;
 
 /// Writes the profile as JSON.
 ///
 /// # Errors
-/// If `out` refuses.
+/// If writing to `out` fails.
 pub fn write(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     let mut json = Json {
         text: Vec::with_capacity(2 * CHUNK),
@@ -47,7 +47,7 @@ pub fn write(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&json.text)
 }
 
-/// JSON in the making.
+/// JSON text under construction.
 struct Json {
     text: Vec<u8>,
 }
@@ -57,13 +57,13 @@ impl Json {
         self.text.extend_from_slice(text.as_bytes());
     }
 
-    /// What stands in front of a value, and the value.
+    /// Writes the text in front of a value, and the value.
     fn field(&mut self, front: &str, value: &impl Serialize) -> io::Result<()> {
         self.text(front);
         write_json(&mut self.text, value)
     }
 
-    /// A list that is left out if it is empty.
+    /// Writes a list, unless it is empty.
     fn list<T: Serialize>(&mut self, front: &str, values: &[T]) -> io::Result<()> {
         if values.is_empty() {
             return Ok(());
@@ -125,7 +125,7 @@ impl Json {
         self.text("}");
     }
 
-    /// A time and count behind what stands in front of the count, unless both are zero.
+    /// Writes a time and a count with the text in front of the count, unless both are zero.
     fn span(&mut self, front: &str, span: Span) {
         if span.is_zero() {
             return;

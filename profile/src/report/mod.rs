@@ -1,5 +1,5 @@
-//! The report writers: how an analysed run looks. No writer computes anything
-//! that says something about the program; [`crate::analysis`] does that.
+//! The report writers: the presentation of an analysed run. No writer computes results about
+//! the program; [`crate::analysis`] does that.
 //!
 //! To add a format, write a file with a `write` function and add a row to
 //! [`WRITERS`]; the command line takes its choices and its help from there.
@@ -27,13 +27,13 @@ use crate::printable::printable;
 /// A report format.
 #[derive(Clone, Copy, Debug)]
 pub struct Writer {
-    /// What the user calls it.
+    /// The name that users give.
     pub name: &'static str,
     /// Extension of files, without dot.
     pub extension: &'static str,
     /// One line of help.
     pub about: &'static str,
-    /// Whether it is the whole profile, whatever is selected.
+    /// Whether the output is the whole profile, whatever is selected.
     pub is_whole: bool,
     /// Writes a report in this format.
     pub write: fn(&Report<'_>, &mut dyn Write) -> io::Result<()>,
@@ -127,8 +127,8 @@ fn process(run: &Run) -> String {
     }
 }
 
-/// The lines of ompP's section "General Information", in its order; `seconds`
-/// writes a time in nanoseconds as the format does.
+/// The lines of ompP's section "General Information", in its order. `seconds` writes a time in
+/// nanoseconds in the style of the format.
 fn general_facts(run: &Run, seconds: impl Fn(u64) -> String) -> [(&'static str, String); 12] {
     let shown = |text: &str| printable(text).into_owned();
     [
@@ -147,7 +147,7 @@ fn general_facts(run: &Run, seconds: impl Fn(u64) -> String) -> [(&'static str, 
     ]
 }
 
-/// ompP's word for whether the program went on afterwards.
+/// ompP's word for whether the program continued afterwards.
 fn report_type(run: &Run) -> &'static str {
     if run.incremental {
         "incremental"

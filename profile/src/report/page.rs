@@ -1,31 +1,31 @@
-//! The destination of text: a file, or a terminal, to whose width the text is fitted.
+//! The destination of text: a file, or a terminal. Text is fitted to the width of a terminal.
 
 use std::io::{self, Write};
 
 /// How text is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// Whether everything is written, however much it is.
+    /// Whether everything is written, whatever its size.
     pub is_whole: bool,
-    /// Columns of the terminal: what is longer is cut. None for a file.
+    /// Columns of the terminal; longer lines are cut. None for a file.
     pub width: Option<usize>,
     /// Whether titles may be emphasised.
     pub has_colour: bool,
 }
 
-/// Prose is folded before this column.
+/// Prose is wrapped before this column.
 const PROSE_WIDTH: usize = 96;
-/// A terminal with fewer columns than this is as if it had so many.
+/// A terminal with fewer columns is treated as if it had this many.
 const NARROWEST: usize = 40;
 const STRONG: &[u8] = b"\x1b[1m";
 const NORMAL: &[u8] = b"\x1b[0m";
 
-/// What text is written to. Lines are cut and emphasised here, so that nobody who lays out
-/// a table has to know of terminals.
+/// The destination of text. Lines are cut and emphasised here, so that code that lays out
+/// tables need not know about terminals.
 pub(crate) struct Page<'o> {
     out: &'o mut dyn Write,
     style: Style,
-    /// What stands in the line that is not ended; only for a terminal.
+    /// The text of the current line; only used for a terminal.
     line: Vec<u8>,
     is_strong: bool,
 }
@@ -44,13 +44,13 @@ impl<'o> Page<'o> {
         self.style.is_whole
     }
 
-    /// How wide a line of prose may be.
+    /// The largest width of a line of prose.
     pub(crate) fn prose_width(&self) -> usize {
         self.width()
             .map_or(PROSE_WIDTH, |width| width.min(PROSE_WIDTH))
     }
 
-    /// Whether lines of so many columns are cut.
+    /// Whether lines with this number of columns are cut.
     pub(crate) fn is_narrower(&self, columns: usize) -> bool {
         self.width().is_some_and(|width| width < columns)
     }
@@ -60,7 +60,7 @@ impl<'o> Page<'o> {
         self.style.width.map(|width| width.max(NARROWEST))
     }
 
-    /// Emphasises the lines that are written meanwhile.
+    /// Emphasises the lines that `write` writes.
     pub(crate) fn strong(
         &mut self,
         write: impl FnOnce(&mut Self) -> io::Result<()>,

@@ -1,7 +1,6 @@
-//! POMPROF's views as XML: a summary with the highest value of each metric of
-//! each place, and a detail view with every thread of each place. Times are in
-//! nanoseconds, imbalance in percent of the work of the thread with least. An
-//! attribute is left out where its value cannot be told.
+//! POMPROF's views as XML: a summary with the highest value of each metric for each place, and
+//! a detail view with every thread at each place. Times are in nanoseconds. Imbalance is in
+//! percent of the least work of a thread. An attribute is omitted if its value is not known.
 
 use std::io::{self, Write};
 
@@ -9,7 +8,7 @@ use super::escape::escaped;
 use super::general_facts;
 use crate::analysis::{Barrier, Decomposition, Parts, Report};
 
-/// A metric of a thread at a place: its name, and what it is.
+/// A metric of a thread at a place: its name, and the function that gives its value.
 type Metric = (&'static str, fn(&Parts) -> u64);
 
 const METRICS: &[Metric] = &[
@@ -17,7 +16,7 @@ const METRICS: &[Metric] = &[
     ("time", |parts| parts.time_ns),
 ];
 
-/// Those that need the barrier told from the work.
+/// Metrics that are only known if the barrier can be told from the work.
 const SPLIT_METRICS: &[Metric] = &[
     ("work", |parts| parts.work_ns),
     ("waits", |parts| parts.waits_ns),
@@ -30,7 +29,7 @@ const SPLIT_METRICS: &[Metric] = &[
 /// Writes the report.
 ///
 /// # Errors
-/// If `out` refuses.
+/// If writing to `out` fails.
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
     writeln!(out, r#"<pomprof version="1">"#)?;

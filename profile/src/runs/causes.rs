@@ -3,13 +3,13 @@
 use super::{Common, Sample};
 use crate::analysis::{Cause, CauseKind, Report};
 
-/// One cause of several runs of one program.
+/// A cause in several runs of one program.
 #[derive(Debug)]
 pub(crate) struct CommonCause<'r> {
     pub(crate) kind: CauseKind,
-    /// Where it is, in the list of common regions; the one to look at first.
+    /// Where it is, as indices of common regions; the first one is to be looked at first.
     pub(crate) regions: Vec<usize>,
-    /// What each run says of it; nothing where it is no cause.
+    /// The cause in each run; none where it is no cause.
     pub(crate) of_run: Vec<Option<&'r Cause>>,
 }
 
@@ -48,27 +48,28 @@ impl<'r> CommonCause<'r> {
         list
     }
 
-    /// What tells it from others.
+    /// The kind and the regions, which identify the cause.
     pub(crate) fn identity(&self) -> (CauseKind, &[usize]) {
         (self.kind, &self.regions)
     }
 
-    /// The elapsed time that it would likely win, in nanoseconds; 0 in a run where it is no
-    /// cause.
+    /// The elapsed time that it would likely win, in nanoseconds. A run in which it is no cause
+    /// counts as 0.
     pub(crate) fn to_win(&self) -> Sample {
         let likely = |cause: &Option<&Cause>| cause.map_or(0, |cause| cause.likely.ns);
         Sample::of(self.of_run.iter().map(likely).collect())
     }
 
-    /// The first run that has it, and what that says.
+    /// The first run that has the cause, and its cause.
     pub(crate) fn shown(&self) -> Option<(usize, &'r Cause)> {
         let mut runs = self.of_run.iter().enumerate();
         runs.find_map(|(run, cause)| Some((run, (*cause)?)))
     }
 }
 
-/// For each cause of a second list the one of the first that it is: of the same kind, and of
-/// the whole run, or first of all at the same place, or else at a common place.
+/// For each cause of the second list, the same cause in the first list. Both must have the same
+/// kind. They must also be of a kind for the whole run, have the same first region, or else
+/// share a region.
 pub(crate) fn partners(
     first: &[(CauseKind, &[usize])],
     second: &[(CauseKind, &[usize])],

@@ -11,16 +11,17 @@ use serde::Serialize;
 /// The regions of several profiles, each once.
 #[derive(Debug, Default)]
 pub(crate) struct Common {
-    /// As the first profile that has it says.
+    /// In the form of the first profile that has it.
     pub(crate) regions: Vec<Region>,
-    /// The profile that each is from, and its index there.
+    /// The first profile that has each region, and the region's index there.
     first: Vec<(usize, usize)>,
-    /// For each profile and region of the list the index in that profile.
+    /// For each profile and each region of the list, the index in that profile.
     of_profile: Vec<Vec<Option<usize>>>,
 }
 
 impl Common {
-    /// Of profiles whose regions do not share identities, as [`crate::merge::fold`] sees to.
+    /// The regions of several profiles. In each profile, no two regions may have the same
+    /// identity; [`crate::merge::fold`] ensures that.
     pub(crate) fn new<'a>(profiles: impl IntoIterator<Item = &'a [Region]>) -> Self {
         let mut common = Self::default();
         for (profile, regions) in profiles.into_iter().enumerate() {
@@ -53,7 +54,7 @@ impl Common {
         *self.of_profile.get(profile)?.get(region)?
     }
 
-    /// For each of so many regions of a profile its number in the list.
+    /// For each region of a profile, its number in the list. `regions` is their number.
     pub(crate) fn numbers_of(&self, profile: usize, regions: usize) -> Vec<Option<usize>> {
         let mut numbers = vec![None; regions];
         let of_profile = self.of_profile.get(profile).into_iter().flatten();
@@ -65,13 +66,13 @@ impl Common {
         numbers
     }
 
-    /// How a region is named: as the first profile that has it does.
+    /// The name of a region, in the first profile that has it.
     pub(crate) fn label<'r>(&self, reports: &'r [Report<'_>], region: usize) -> &'r Label {
         let (profile, index) = self.first[region];
         &reports[profile].labels[index]
     }
 
-    /// Where a region stands.
+    /// The place of a region.
     pub(crate) fn site(&self, reports: &[Report<'_>], region: usize) -> Site {
         let label = self.label(reports, region);
         let directive = self.regions[region].directive.as_deref();
@@ -94,7 +95,7 @@ pub struct Site {
     pub kind: RegionKind,
     /// Its file.
     pub file: String,
-    /// The same, as short as it can be.
+    /// The file name, as short as possible.
     #[serde(skip)]
     pub short_file: String,
     /// Its first line; 0 if it is not known.

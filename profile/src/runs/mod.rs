@@ -1,5 +1,5 @@
-//! Several runs of one program as a sample: the median and the interval of what was
-//! measured several times, and which regions of their profiles are the same.
+//! Several runs of one program as a sample: the median and the interval of repeated
+//! measurements, and the matching of the regions in their profiles.
 
 mod causes;
 mod common;
@@ -11,18 +11,18 @@ use serde::Serialize;
 
 use crate::analysis::Report;
 
-/// From so many runs on the interval leaves out the runs at both ends.
+/// From this number of runs on, the interval may leave out runs at both ends.
 const TRIMMED_FROM: usize = 6;
 
-/// What several runs measured of one thing.
+/// Repeated measurements of one quantity.
 ///
-/// The interval is the range of the runs up to five: it holds the true median in all but
-/// `2 / 2^n` of samples of `n` runs. Of more runs it is the narrowest pair of runs, counted
-/// from both ends, that holds it in at least 95 % of samples. Both hold whatever the times'
-/// distribution is.
+/// With up to five runs, the interval is the range of all runs. It contains the true median in
+/// all but `2 / 2^n` of the samples of `n` runs. With more runs, it is the narrowest pair of
+/// runs, counted from both ends, that contains the true median in at least 95 % of the samples.
+/// Both hold for any distribution of the times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sample {
-    /// The value in the middle; of two in the middle the mean.
+    /// The value in the middle; the mean of the middle two for an even number of values.
     pub median: u64,
     /// The interval's lower end.
     pub low: u64,
@@ -33,7 +33,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// The sample of these values; all zero of none.
+    /// The sample of these values; all fields are zero if there are none.
     #[must_use]
     pub fn of(mut values: Vec<u64>) -> Self {
         values.sort_unstable();
@@ -57,7 +57,7 @@ impl Sample {
         self.high - self.low
     }
 
-    /// How likely the change to another sample is by chance alone, of runs that do not differ.
+    /// Whether the difference from another sample is larger than chance alone explains.
     #[must_use]
     pub fn differs(&self, other: &Self) -> bool {
         let is_apart = self.high < other.low || other.high < self.low;
@@ -67,7 +67,7 @@ impl Sample {
     }
 }
 
-/// How many runs the interval leaves out at each end.
+/// The number of runs that the interval leaves out at each end.
 pub(crate) fn left_out(runs: usize) -> usize {
     if runs < TRIMMED_FROM {
         return 0;
@@ -87,12 +87,13 @@ pub(crate) fn left_out(runs: usize) -> usize {
     left_out
 }
 
-/// How many times both intervals' widths together the medians of runs that do not differ are
-/// apart in at most 1 of 100 comparisons, by the number of runs of the smaller side. Found
-/// by drawing pairs of samples from a normal, an exponential and a heavy-tailed distribution.
+/// A factor by which the sum of both intervals' widths is multiplied, by the number of runs of
+/// the smaller side. For runs that do not differ, medians are farther apart than this product
+/// in at most 1 of 100 comparisons. The factors were found by drawing pairs of samples from a
+/// normal, an exponential and a heavy-tailed distribution.
 fn times_the_widths(runs: usize) -> f64 {
     match runs {
-        // One run has no width: the other side's is all that there is.
+        // One run has no width, so the sum is the width of the other side.
         0 | 1 => 4.0,
         2 => 4.0,
         3 => 1.2,
@@ -101,18 +102,18 @@ fn times_the_widths(runs: usize) -> f64 {
     }
 }
 
-/// What threads had to do, and for how long they were on processors meanwhile.
+/// The work of threads, and the time for which they had a processor meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OnProcessors {
-    /// Useful time of all threads, by the clock on the wall.
+    /// Useful elapsed time of all threads.
     pub(crate) busy_ns: i128,
-    /// How much of it they were on processors; all of it if that is not known.
+    /// The part of that time for which they had a processor; all of it if that is not known.
     pub(crate) ran_ns: i128,
 }
 
 impl OnProcessors {
-    /// Of a run. The kernel tells of all threads how long they ran and how long they were
-    /// ready without a processor, and not where: work has its share of it.
+    /// The times of a run. The kernel reports for all threads how long they ran and how long
+    /// they were ready without a processor, but not where. So work gets its proportional share.
     pub(crate) fn of(report: &Report<'_>) -> Self {
         let (profile, overheads) = (report.profile, &report.overheads);
         let useful = overheads.regions.iter().map(|row| {
@@ -121,21 +122,21 @@ impl OnProcessors {
         });
         let serial = i128::from(overheads.serial.ns) * i128::from(overheads.processes);
         let busy_ns = useful.sum::<i128>() + serial;
-        // Of several processes each had its own.
+        // With several processes, each process has its own values.
         let runs = std::iter::once(&profile.run).chain(&profile.ranks);
         let told = runs.filter_map(|run| run.scheduling);
         let (ran, ready) = told.fold((0, 0), |(ran, ready), of| {
             (ran + i128::from(of.run_ns), ready + i128::from(of.ready_ns))
         });
         let share = busy_ns.saturating_mul(ready) / (ran + ready).max(1);
-        // Those that sleep are not ready.
+        // Sleeping threads are not ready.
         Self {
             busy_ns,
             ran_ns: busy_ns - share.min(ready),
         }
     }
 
-    /// How much of it was not done, in percent.
+    /// The part of the time without a processor, in percent.
     pub(crate) fn missing_percent(self) -> f64 {
         100.0 * (self.busy_ns - self.ran_ns) as f64 / self.busy_ns.max(1) as f64
     }

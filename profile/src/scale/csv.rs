@@ -1,6 +1,6 @@
-//! Scaling as comma separated values: one line per number of threads and place, and one for
-//! the whole program. Times are exact seconds of thread time: divide them by the number of
-//! threads to have elapsed time.
+//! Scaling as comma separated values: one line for each number of threads and place, and one
+//! for the whole program. Times are exact seconds of thread time. Divide them by the number of
+//! threads to get elapsed time.
 
 use std::io::{self, Write};
 

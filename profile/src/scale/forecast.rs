@@ -1,12 +1,13 @@
-//! A forecast: the elapsed time with twice as many threads, by a model that the output states
-//! and tries.
+//! A forecast of the elapsed time with twice as many threads. The output states the model, and
+//! how well it predicted a measured run.
 //!
 //! The model of each place is `a / threads + b`: a part that all threads share, and a part that
-//! more threads do not shorten. Runs with two numbers of threads give both. This is Amdahl's
-//! law for each place by itself. It also fits memory whose bandwidth is used up, and waiting
-//! that grows with each thread. It knows no limit that was not reached yet. Time in which a
-//! thread had no processor is left out. If there is a third number of threads, the model is
-//! tried: it forecasts the run with most threads from the two runs before.
+//! more threads do not shorten. Runs with two numbers of threads determine both. This is
+//! Amdahl's law for each place separately. The model also fits memory whose bandwidth is used
+//! up, and waiting that grows with each thread. It cannot know limits that were not reached
+//! yet. Time for which a thread had no processor is left out. If there is a third number of
+//! threads, the model is tested: it forecasts the run with the most threads from the two runs
+//! before.
 
 use serde::Serialize;
 
@@ -15,43 +16,44 @@ use super::{Part, ScaledRegion, Width};
 /// A prediction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Forecast {
-    /// For so many threads, which each have a processor.
+    /// The number of threads, each with a processor of its own.
     pub threads: u64,
-    /// From the runs with so many threads.
+    /// The numbers of threads in the runs from which it is made.
     pub from: [u64; 2],
     /// The elapsed time.
     pub duration_ns: u64,
-    /// The elapsed time of the most threads that it is made from, without what was not run.
+    /// The elapsed time with the larger of these numbers, without time for which threads had no
+    /// processor.
     pub from_ns: u64,
-    /// How many times faster than with the fewest threads.
+    /// The speedup over the fewest threads.
     pub speedup: f64,
-    /// How many times faster than with the most threads that it is made from.
+    /// The speedup over the larger number of threads from which it is made.
     pub gain: f64,
-    /// The elapsed time if there were any number of threads.
+    /// The elapsed time with an unlimited number of threads.
     pub limit_ns: u64,
-    /// The same model, where it can be compared with what was measured.
+    /// A test of the model, if it can be compared with a measured run.
     pub tried: Option<Tried>,
 }
 
-/// A prediction beside what was measured.
+/// A prediction, compared with a measured run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Tried {
-    /// For so many threads.
+    /// The number of threads.
     pub threads: u64,
     /// The elapsed time that the model gives.
     pub predicted_ns: u64,
-    /// That of the run.
+    /// The elapsed time of the run.
     pub measured_ns: u64,
 }
 
-/// What the next doubling would bring after the width that is judged.
+/// The forecast for twice the judged number of threads.
 pub(super) fn forecast(
     widths: &[Width],
     places: &[ScaledRegion],
     judged: usize,
 ) -> Option<Forecast> {
     let before = judged.checked_sub(1)?;
-    // Threads that share processors are no base.
+    // Runs in which threads share processors are no basis for a forecast.
     if !widths[judged].has_processors() {
         return None;
     }
@@ -77,7 +79,7 @@ pub(super) fn forecast(
     })
 }
 
-/// What the model takes its numbers from.
+/// The input of the model.
 struct Model<'a> {
     widths: &'a [Width],
     places: &'a [ScaledRegion],
@@ -100,7 +102,7 @@ impl Model<'_> {
         self.places.iter().map(of).sum::<f64>().round() as u64
     }
 
-    /// The elapsed time with so many threads, or with any number of them.
+    /// The elapsed time with a number of threads; none means an unlimited number.
     fn predict(&self, from: [usize; 2], threads: Option<u64>) -> u64 {
         let of = |place: &ScaledRegion| {
             let [few, many] = from.map(|width| self.thread_time(place, width));
@@ -110,10 +112,11 @@ impl Model<'_> {
     }
 }
 
-/// From two numbers of threads and the thread times with them: `thread time = a + b x threads`.
+/// The elapsed time from two numbers of threads and their thread times:
+/// `thread time = a + b x threads`.
 fn elapsed(few: (f64, f64), many: (f64, f64), threads: Option<f64>) -> f64 {
     let slope = (many.1 - few.1) / (many.0 - few.0);
-    // What gained by caches that are larger together does not gain for ever.
+    // Caches grow with the number of threads. That gain does not continue for ever.
     let slope = slope.max(0.0);
     let shared = many.1 - slope * many.0;
     let shared = threads.map_or(0.0, |threads| shared / threads);

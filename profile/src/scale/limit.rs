@@ -12,53 +12,56 @@ use crate::analysis::{Cause, NEGLIGIBLE, Report, Share};
 use crate::region_kind::RegionKind;
 use crate::runs::{Common, Site};
 
-/// Limits that are named.
+/// The most limits that are named.
 const MOST: usize = 3;
-/// How many times longer work takes, beyond what the memory's bandwidth explains.
+/// If work takes more than this many times as long as the memory's bandwidth explains, there is
+/// another reason.
 const BEYOND_BANDWIDTH: f64 = 1.1;
-/// Percent of ideal scaling that are missing beyond doubt.
+/// From this percentage on, ideal scaling is clearly missed.
 const CLEARLY: f64 = 5.0;
-/// How far work that each thread repeats is from the number of threads.
+/// Each thread repeats all work if the work's growth differs from the number of threads by at
+/// most this part.
 const REPEATED: f64 = 0.15;
 
 /// A construct in a parallel region.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Inside {
-    /// Which.
+    /// The construct.
     pub region: Site,
     /// Its work with the fewest threads: thread time in nanoseconds.
     pub base_ns: u64,
-    /// The same at the judged width.
+    /// Its work with the judged number of threads: thread time in nanoseconds.
     pub ns: u64,
 }
 
-/// What the list of causes of a run says of a place.
+/// A cause for a place, from the list of causes of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Known {
-    /// Where it is, and what was found.
+    /// The place, and what happened there.
     pub found: String,
     /// What to try.
     pub remedy: String,
 }
 
-/// What limits.
+/// A place that limits scaling.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Limit {
     /// Its index in [`Scaling::places`].
     pub place: usize,
-    /// The part of which most is lost.
+    /// The part of the thread time that loses most.
     pub part: Part,
     /// The elapsed time that the place loses against ideal scaling.
     pub lost_ns: u64,
-    /// That, in percent of the duration.
+    /// The lost time, in percent of the duration.
     pub percent: f64,
-    /// Where it is and what was found, in one sentence.
+    /// The place and the finding, in one sentence.
     pub found: String,
-    /// What it may come from, and what to try.
+    /// Possible reasons and advice.
     pub advice: String,
 }
 
-/// Finds in which construct of a parallel region the work grew, and whether threads repeat it.
+/// Finds the construct of a parallel region in which the work grew, and whether threads repeat
+/// the work.
 pub(super) fn look_inside(
     found: &mut Found,
     runs: &[Measured],
@@ -92,7 +95,7 @@ pub(super) fn look_inside(
         is_bare && ratio.is_some_and(|ratio| (ratio / times_more - 1.0).abs() < REPEATED);
 }
 
-/// What that run's list of causes says of a parallel region, or of what is in it.
+/// The cause that a run's list contains for a parallel region, or for a construct in it.
 fn cause(
     report: &Report<'_>,
     run: usize,
@@ -134,7 +137,7 @@ fn shares_work(kind: RegionKind) -> bool {
     ) || kind.is_parallel()
 }
 
-/// The common regions that were called in this one, but not in a parallel region inside.
+/// The common regions that were called in this one, but not in a parallel region inside it.
 fn below(report: &Report<'_>, run: usize, region: usize, common: &Common) -> BTreeSet<usize> {
     let Some(here) = common.in_profile(run, region) else {
         return BTreeSet::new();
@@ -162,13 +165,13 @@ fn below(report: &Report<'_>, run: usize, region: usize, common: &Common) -> BTr
     .collect()
 }
 
-/// How many times the work with the fewest threads it takes; none of nothing.
+/// The work divided by the work with the fewest threads; none if the latter is zero.
 fn ratio(place: &ScaledRegion, judged: usize) -> Option<f64> {
     let [base, now] = [0, judged].map(|width| place.at[width].time.of(Part::Work) as f64);
     (base > 0.0).then(|| now / base)
 }
 
-/// What limits at the width that is judged, worst first.
+/// The limits at the judged number of threads, worst first.
 pub(super) fn limits(scaling: &Scaling) -> Vec<Limit> {
     let width = &scaling.widths[scaling.judged];
     let lost = |place: &ScaledRegion| width.elapsed(place.at[scaling.judged].lost.total());
@@ -176,7 +179,7 @@ pub(super) fn limits(scaling: &Scaling) -> Vec<Limit> {
     let is_real = |(_, place): &(usize, &ScaledRegion)| {
         let at = &place.at[scaling.judged];
         let share = Share::of(u64::try_from(lost(place)).unwrap_or(0), width.duration_ns);
-        // Within what the runs differ by it is none.
+        // A loss within the differences between the runs is no limit.
         share.percent >= NEGLIGIBLE && at.lost_interval[0] > 0
     };
     places
@@ -210,7 +213,7 @@ fn capital(text: &str) -> String {
     first.unwrap_or_default() + letters.as_str()
 }
 
-/// What was found, and what to do.
+/// The finding, and the advice.
 fn told(scaling: &Scaling, width: &Width, place: &ScaledRegion, part: Part) -> (String, String) {
     let is_of_run = matches!(part, Part::Waiting | Part::Runtime);
     if let Some(known) = place.cause.as_ref().filter(|_| is_of_run) {
@@ -291,7 +294,7 @@ fn work(scaling: &Scaling, width: &Width, place: &ScaledRegion) -> (String, Stri
     (found, advice.to_owned())
 }
 
-/// What the counters did meanwhile, in words; whether that is more to do.
+/// The changes of the counters, in words, and whether each means that there is more to do.
 fn counted(scaling: &Scaling, place: &ScaledRegion) -> Vec<(String, bool)> {
     let [base, now] = [0, scaling.judged].map(|width| &place.at[width].counters);
     let both = scaling.counters.iter().zip(base.iter().zip(now));
@@ -305,7 +308,7 @@ fn counted(scaling: &Scaling, place: &ScaledRegion) -> Vec<(String, bool)> {
         .collect()
 }
 
-/// That there is no limit to name, and why, for a line of its own.
+/// A line that says that there is no limit, and why.
 pub(super) fn nothing(width: &Width) -> String {
     let lost = 100.0 * (1.0 - width.efficiency);
     match lost >= CLEARLY {

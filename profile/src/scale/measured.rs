@@ -14,13 +14,13 @@ pub(super) struct Measured {
     pub(super) threads: u64,
     pub(super) processors: u64,
     pub(super) duration_ns: u64,
-    /// By the number of the region among the common ones.
+    /// Thread times, by the number of the region among the common regions.
     pub(super) regions: BTreeMap<usize, Amounts>,
-    /// What is outside parallel regions.
+    /// The thread time outside parallel regions.
     outside: Amounts,
-    /// What was counted in each region.
+    /// The counter values of each region.
     counters: BTreeMap<usize, Vec<u64>>,
-    /// The work in each region that was profiled, also those in parallel regions.
+    /// The work in each region that was profiled, including regions inside parallel regions.
     pub(super) work: BTreeMap<usize, u64>,
 }
 
@@ -33,21 +33,21 @@ impl Measured {
         }
     }
 
-    /// That of the whole program.
+    /// The thread time of the whole program.
     pub(super) fn total(&self) -> Amounts {
         let mut total = self.outside;
         self.regions.values().for_each(|amounts| total.add(amounts));
         total
     }
 
-    /// What was counted in a place; nothing is known of what is outside parallel regions.
+    /// The counter values of a place. They are not known for time outside parallel regions.
     pub(super) fn counted(&self, region: Option<usize>) -> Vec<u64> {
         let counted = region.and_then(|region| self.counters.get(&region));
         counted.cloned().unwrap_or_default()
     }
 }
 
-/// Reduces a run; it is this one of the common list.
+/// Reduces a run. `run` is its number in the common list.
 pub(super) fn measure(
     report: &Report<'_>,
     run: usize,
@@ -95,7 +95,7 @@ fn of_region(row: &ParallelRegion) -> Amounts {
     amounts
 }
 
-/// What no region has of the thread time.
+/// The thread time outside all regions.
 fn of_rest(report: &Report<'_>, measured: &Measured) -> Amounts {
     let overheads = &report.overheads;
     let in_regions = measured.total();
@@ -109,8 +109,8 @@ fn of_rest(report: &Report<'_>, measured: &Measured) -> Amounts {
     amounts
 }
 
-/// Takes from the work what the process cannot have done, as it was on processors for less
-/// time than that. Which region's it was is not known: each has its share.
+/// Removes work for which the process had no processor: it was on processors for less time than
+/// the work. The region is not known, so each region loses its proportional share.
 fn take_out_not_run(report: &Report<'_>, measured: &mut Measured) {
     let OnProcessors { busy_ns, ran_ns } = OnProcessors::of(report);
     let serial = i128::from(report.overheads.serial.ns) * i128::from(report.overheads.processes);

@@ -1,8 +1,8 @@
-//! How a program scales: runs of it with several numbers of threads side by side, and what
-//! the loss against ideal scaling is made of, place by place.
+//! How a program scales: several runs with different numbers of threads are compared, and the
+//! loss against ideal scaling is divided by place and part.
 //!
-//! The measure is thread time, the duration times the number of threads. Ideal scaling
-//! leaves it as it is with the fewest threads, so that
+//! The measure is thread time: the duration times the number of threads. With ideal scaling, it
+//! is the same as with the fewest threads. So the loss is:
 //!
 //! ```text
 //! loss = thread time - thread time with the fewest threads
@@ -10,12 +10,13 @@
 //! loss in elapsed time = loss / number of threads
 //! ```
 //!
-//! A place is a parallel region, or what is outside all of them. The parts of its thread time
-//! are told by [`Part`]; they come from the overhead analysis, and add up to the thread time,
-//! so that the parts of the loss add up to the loss: per place and in total.
+//! A place is a parallel region, or everything outside them. Each place's thread time is
+//! divided into the parts of [`Part`], which come from the overhead analysis. The parts add up
+//! to the thread time, so the parts of the loss add up to the loss: for each place, and in
+//! total.
 //!
-//! Of several runs with one number of threads the one of median duration stands for all of
-//! them: medians of parts would not add up. The intervals are from all runs.
+//! Of several runs with the same number of threads, the run of median duration represents all
+//! of them, since medians of parts would not add up. The intervals are computed from all runs.
 
 mod csv;
 mod forecast;
@@ -41,7 +42,7 @@ use measured::{Measured, measure};
 /// A format.
 #[derive(Clone, Copy, Debug)]
 pub struct Writer {
-    /// What the user calls it.
+    /// The name that users give.
     pub name: &'static str,
     /// One line of help.
     pub about: &'static str,
@@ -71,7 +72,7 @@ pub const WRITERS: &[Writer] = &[
     },
 ];
 
-/// Why there is nothing to say about scaling.
+/// Why scaling cannot be computed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScaleError {
     /// All runs had the same number of threads.
@@ -85,29 +86,29 @@ pub enum ScaleError {
     NoRun,
 }
 
-/// Percent of their work for which threads had no processor that are worth a note.
+/// Threads without a processor are worth a note from this percentage of their work on.
 const BUSY: f64 = 5.0;
 
 /// A part of the thread time of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// What threads do. If that grows with their number, the same work takes longer: for the
-    /// memory's bandwidth, for cache lines that threads take from each other, or since
-    /// there is more to do.
+    /// Work. If it grows with the number of threads, the same work takes longer, because of the
+    /// memory's bandwidth or because threads take cache lines from each other; or there is more
+    /// to do.
     Work,
     /// Waiting for other threads.
     Waiting,
-    /// Outside parallel regions: the thread that worked, and those that had nothing to do.
+    /// Outside parallel regions: the thread that worked, and the threads without work.
     Serial,
-    /// What the OpenMP library does itself.
+    /// Time of the OpenMP library itself.
     Runtime,
     /// Work for which threads had no processor: the machine was busy, or there were more
-    /// threads than processors. Nothing where the kernel does not tell: then it is work.
+    /// threads than processors. If the kernel does not report it, it is counted as work.
     NotRun,
-    /// Threads that teams had no use for, since they were smaller.
+    /// Threads that small teams did not use.
     SmallTeams,
-    /// Of which it is not known whether it was work.
+    /// Time that may have been work or not.
     Untold,
 }
 
@@ -123,7 +124,7 @@ impl Part {
         Self::Untold,
     ];
 
-    /// The title of a column.
+    /// The title of its column.
     #[must_use]
     pub fn title(self) -> &'static str {
         [
@@ -143,19 +144,19 @@ impl Part {
 pub struct Amounts(pub [i128; Part::ALL.len()]);
 
 impl Amounts {
-    /// That of one part.
+    /// The time of one part.
     #[must_use]
     pub fn of(&self, part: Part) -> i128 {
         self.0[part as usize]
     }
 
-    /// All together.
+    /// The sum of all parts.
     #[must_use]
     pub fn total(&self) -> i128 {
         self.0.iter().sum()
     }
 
-    /// The part that is largest.
+    /// The largest part.
     #[must_use]
     pub fn largest(&self) -> Part {
         let largest = |part: &Part| self.of(*part);
@@ -190,33 +191,33 @@ impl Serialize for Amounts {
     }
 }
 
-/// The runs with one number of threads.
+/// The runs with the same number of threads.
 #[derive(Clone, Debug, Serialize)]
 pub struct Width {
-    /// The largest number of threads that were at work at once.
+    /// The largest number of threads that were active at once.
     pub threads: u64,
-    /// How many processors there were; 0 if that is not known.
+    /// The number of processors; 0 if it is not known.
     pub processors: u64,
     /// The durations of the runs.
     pub duration: Sample,
-    /// The duration of the run that stands for all.
+    /// The duration of the run that represents all of them.
     pub duration_ns: u64,
-    /// How many times faster than with the fewest threads.
+    /// The speedup over the fewest threads.
     pub speedup: f64,
-    /// That, by how many times more threads there were.
+    /// The speedup, divided by the quotient of both numbers of threads.
     pub efficiency: f64,
     /// Thread time lost against ideal scaling.
     pub lost: Amounts,
 }
 
 impl Width {
-    /// Whether the threads had a processor each, as far as one knows.
+    /// Whether each thread had a processor, as far as that is known.
     #[must_use]
     pub fn has_processors(&self) -> bool {
         self.processors == 0 || self.threads <= self.processors
     }
 
-    /// A thread time as the elapsed time that it stands for.
+    /// The elapsed time that corresponds to a thread time.
     #[must_use]
     pub fn elapsed(&self, thread_ns: i128) -> i128 {
         thread_ns / i128::from(self.threads.max(1))
@@ -228,31 +229,31 @@ impl Width {
 pub struct At {
     /// Its thread time.
     pub time: Amounts,
-    /// What is lost of it against ideal scaling.
+    /// The loss of thread time against ideal scaling.
     pub lost: Amounts,
-    /// All parts together: the lowest and highest that the intervals of the runs allow.
+    /// All parts together: the lowest and highest loss that the intervals of the runs allow.
     pub lost_interval: [i128; 2],
-    /// What was counted in it, in the order of [`Scaling::counters`].
+    /// Counter values, in the order of [`Scaling::counters`].
     pub counters: Vec<u64>,
 }
 
 /// How a place scales.
 #[derive(Clone, Debug, Serialize)]
 pub struct ScaledRegion {
-    /// The parallel region; none for what is outside all of them.
+    /// The parallel region; none for the time outside all of them.
     pub region: Option<Site>,
-    /// For each number of threads, in the order of [`Scaling::widths`].
+    /// The values for each number of threads, in the order of [`Scaling::widths`].
     pub at: Vec<At>,
-    /// The part of the region whose work grew most, if it is most of what grew.
+    /// The construct in the region whose work grew most, if it has most of the growth.
     pub inside: Option<Inside>,
-    /// What is known of it from one run at the judged width: the first of its causes.
+    /// The first cause of the place in the run with the judged number of threads.
     pub cause: Option<Known>,
     /// Whether each thread seems to do all of the work.
     pub is_repeated: bool,
 }
 
 impl ScaledRegion {
-    /// Where it is, in words.
+    /// The place, in words.
     #[must_use]
     pub fn in_words(&self) -> String {
         let outside = || "outside parallel regions".to_owned();
@@ -265,26 +266,27 @@ impl ScaledRegion {
 pub struct Scaling {
     /// The program.
     pub application: String,
-    /// The numbers of threads, the fewest first.
+    /// The numbers of threads, the smallest first.
     pub widths: Vec<Width>,
-    /// The index of the width that is judged: the most threads that had a processor each.
+    /// The index of the judged number of threads: the largest one for which each thread had a
+    /// processor.
     pub judged: usize,
-    /// The names of what was counted in all runs.
+    /// The names of the counters that all runs have.
     pub counters: Vec<String>,
-    /// The places, those that lose most at the judged width first.
+    /// The places. Those that lose most at the judged number of threads stand first.
     pub places: Vec<ScaledRegion>,
-    /// What limits.
+    /// The limits.
     pub limits: Vec<Limit>,
-    /// What twice as many threads would bring; none where the fewest are judged.
+    /// The forecast for twice as many threads; none if the smallest number is judged.
     pub forecast: Option<Forecast>,
-    /// What makes the comparison doubtful.
+    /// Facts that make the comparison doubtful.
     pub notes: Vec<String>,
 }
 
-/// Compares runs; [`crate::merge::fold`] the profiles before.
+/// Compares runs. Call [`crate::merge::fold`] on the profiles before.
 ///
 /// # Errors
-/// If all have the same number of threads.
+/// If all runs have the same number of threads, or there is no run.
 pub fn scale(profiles: &[Profile]) -> Result<Scaling, ScaleError> {
     let reports: Vec<Report<'_>> = profiles.iter().map(Report::new).collect();
     let common = Common::new(profiles.iter().map(|profile| profile.regions.as_slice()));
@@ -316,7 +318,7 @@ pub fn scale(profiles: &[Profile]) -> Result<Scaling, ScaleError> {
     Ok(scaling)
 }
 
-/// What was counted in every run.
+/// The counters of every run.
 fn counters(profiles: &[Profile]) -> Vec<String> {
     let Some((first, others)) = profiles.split_first() else {
         return Vec::new();
@@ -326,7 +328,7 @@ fn counters(profiles: &[Profile]) -> Vec<String> {
     known.map(|name| printable(name).into_owned()).collect()
 }
 
-/// The runs of each number of threads, the one that stands for them first.
+/// The runs for each number of threads. The run that represents them stands first.
 fn groups(runs: &[Measured]) -> Result<Vec<Vec<usize>>, ScaleError> {
     let mut groups: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (run, measured) in runs.iter().enumerate() {
@@ -366,7 +368,8 @@ fn widths(runs: &[Measured], groups: &[Vec<usize>]) -> Vec<Width> {
     groups.iter().map(width).collect()
 }
 
-/// The most threads that had a processor each; if only the fewest had, the most.
+/// The largest number of threads with a processor each. If that is only true for the smallest
+/// number, the largest one.
 fn judged(widths: &[Width]) -> usize {
     let last = widths.len() - 1;
     match widths.iter().rposition(Width::has_processors) {
@@ -407,7 +410,7 @@ fn places(
         .collect()
 }
 
-/// A place in the runs of one number of threads.
+/// A place in the runs with the same number of threads.
 fn at(runs: &[Measured], group: &[usize], base: &[usize], region: Option<usize>) -> At {
     let time = |run: &usize| runs[*run].of(region);
     let sample = |group: &[usize]| {

@@ -1,5 +1,5 @@
-//! Scaling to read: the whole program by number of threads, the places that lose most, what
-//! limits, and what twice as many threads would bring.
+//! Scaling as text: the whole program by number of threads, the places that lose most, the
+//! limits, and the forecast for twice as many threads.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use crate::analysis::words::{count, percent, time};
 use crate::report::page::{Page, Style};
 use crate::report::text::layout::prose;
 
-/// Places that are shown; the rest is counted.
+/// The most places that are shown; further ones are counted.
 const MOST: usize = 20;
 
 pub(super) fn write(scaling: &Scaling, out: &mut dyn Write) -> io::Result<()> {
@@ -18,7 +18,7 @@ pub(super) fn write(scaling: &Scaling, out: &mut dyn Write) -> io::Result<()> {
 /// Writes how a program scales as text in a style.
 ///
 /// # Errors
-/// If `out` refuses.
+/// If writing to `out` fails.
 pub fn write_styled(scaling: &Scaling, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::new(out, style);
     let out = &mut page;
@@ -60,7 +60,7 @@ fn limits(scaling: &Scaling, judged: &Width, out: &mut Page<'_>) -> io::Result<(
     Ok(())
 }
 
-/// The parts of which anything is lost that would be seen.
+/// The parts with a loss large enough to be visible.
 fn shown_parts(scaling: &Scaling) -> Vec<Part> {
     let is_seen = |lost: &Amounts, width: &Width, part: Part| {
         let ns = width.elapsed(lost.of(part)).unsigned_abs();
@@ -78,7 +78,7 @@ fn shown_parts(scaling: &Scaling) -> Vec<Part> {
     Part::ALL.into_iter().filter(any).collect()
 }
 
-/// A time that may be less than nothing.
+/// A time that may be negative.
 fn signed(ns: i128) -> String {
     let sign = if ns < 0 { "-" } else { "" };
     let size = u64::try_from(ns.unsigned_abs()).unwrap_or(u64::MAX);
@@ -122,7 +122,7 @@ fn widths(scaling: &Scaling, parts: &[Part], out: &mut Page<'_>) -> io::Result<(
     )
 }
 
-/// What a column holds.
+/// The meaning of a column.
 fn meaning(part: Part) -> String {
     let what = match part {
         Part::Work => "the same work takes longer, or there is more",
@@ -204,7 +204,8 @@ fn forecast(forecast: &Forecast, judged: &Width, out: &mut Page<'_>) -> io::Resu
         true => format!("more threads make it slower, up to {limit}"),
         false => format!("no number of threads makes it shorter than {limit}"),
     };
-    // What was not run is left out, so that the judged run would have been shorter too.
+    // Time without a processor is left out of the model, so the judged run would have been
+    // shorter too.
     let is_shorter = 51 * forecast.from_ns < 50 * judged.duration_ns;
     let of_judged = is_shorter.then(|| {
         let was = time(forecast.from_ns);
@@ -230,8 +231,8 @@ fn forecast(forecast: &Forecast, judged: &Width, out: &mut Page<'_>) -> io::Resu
     )
 }
 
-/// Columns to the right, the first of them in front of each block of those that fit the page;
-/// what is beyond `right` of them is a name.
+/// Writes a table with right-aligned columns. If they do not fit the page, they are written as
+/// several blocks, each with the first column in front. Cells from column `right` on are names.
 fn table(rows: &[Vec<String>], right: usize, out: &mut Page<'_>) -> io::Result<()> {
     let widths: Vec<usize> = (0..right)
         .map(|column| {
@@ -265,7 +266,7 @@ fn table(rows: &[Vec<String>], right: usize, out: &mut Page<'_>) -> io::Result<(
     Ok(())
 }
 
-/// The columns that fit the page together, block by block.
+/// The ranges of columns that fit the page, block by block.
 fn blocks(widths: &[usize], out: &Page<'_>) -> Vec<std::ops::Range<usize>> {
     let mut blocks: Vec<std::ops::Range<usize>> = Vec::new();
     let mut used = 0;

@@ -1,4 +1,4 @@
-//! What a report has that was made of a part of a profile.
+//! Reports of a selected part of a profile.
 
 use super::*;
 

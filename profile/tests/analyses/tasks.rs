@@ -1,13 +1,13 @@
-//! Tasks that a thread executes while it waits count once, and a wait that no task can
-//! fill stays one.
+//! Tasks that a thread executes while it waits count once. A wait that no task can fill stays a
+//! wait.
 
 use super::*;
 use crate::sums::contradictions;
 use profile::overheads::Category;
 
-/// Sections of two threads, of which the first executed a section of 5 s and the second a
-/// task of 8 s, in the body of the construct. So much of 20 s each was the barrier, if it
-/// is separate.
+/// Sections of two threads, for 20 s each. In the body of the construct, the first thread
+/// executed a section of 5 s, and the second one a task of 8 s. `barrier` is the time at the
+/// barrier in seconds, if the barrier is separate.
 fn sections_with_a_task(barrier: Option<u64>) -> Profile {
     let parts = |thread| match barrier {
         Some(wait) => row(thread, &[(Main, 20), (Body, 20 - wait), (Ibarr, wait)]),
@@ -29,7 +29,7 @@ fn sections_with_a_task(barrier: Option<u64>) -> Profile {
     profile
 }
 
-/// What was lost to a category, in seconds.
+/// The time lost to a category, in seconds.
 fn lost(report: &Report<'_>, category: Category) -> u64 {
     report.overheads.whole_sum.by_category[category as usize].ns / SECOND
 }

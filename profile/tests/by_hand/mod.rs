@@ -1,11 +1,11 @@
-//! Small runs that tests put together by hand.
+//! Small runs that tests build by hand.
 
 use profile::model::{Node, Profile, Region, Row, Run, SCHEMA, Span, Thread, VERSION};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 pub(crate) const SECOND: u64 = 1_000_000_000;
 
-/// A run of 100 s whose regions are of these kinds, with these threads.
+/// A run of 100 s with regions of these kinds, and with these threads.
 pub(crate) fn run(kinds: &[RegionKind], threads: &[&[u32]]) -> Profile {
     let region = |&kind: &RegionKind| Region {
         kind,
@@ -46,7 +46,7 @@ pub(crate) fn run(kinds: &[RegionKind], threads: &[&[u32]]) -> Profile {
     }
 }
 
-/// A row whose pseudo-regions took so many seconds, once each.
+/// A row with one instance of each pseudo-region, which took this many seconds.
 pub(crate) fn row(thread: usize, parts: &[(PseudoRegion, u64)]) -> Row {
     parts.iter().fold(Row::of(thread), |row, (part, seconds)| {
         let ns = seconds * SECOND;

@@ -1,6 +1,5 @@
-//! Generated runs: of programs with nested teams, several initial threads,
-//! recursion, threads that skip constructs, and tasks that are executed at once
-//! or while waiting.
+//! Generated runs of programs with nested teams, several initial threads, recursion, threads
+//! that skip constructs, and tasks that are executed at once or while waiting.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,14 +11,15 @@ use proptest::prelude::*;
 #[derive(Clone, Debug)]
 struct Construct {
     kind: RegionKind,
-    /// Which region of that kind; equal ones below each other are recursion. From
-    /// `UNSPLIT` on they could not be split.
+    /// The number of the region among those of its kind. The same number inside itself is
+    /// recursion. From `UNSPLIT` on, regions could not be split.
     number: usize,
     /// Own times of the threads, used in turn.
     times: Vec<u64>,
     /// Sizes of the teams that a parallel region forks, used in turn.
     teams: Vec<u32>,
-    /// Which threads skip the construct: every so many, or none.
+    /// Every thread whose place is a multiple of `skip + 1` skips the construct; none does if
+    /// it is 0.
     skip: usize,
     inside: Vec<Construct>,
 }
@@ -72,7 +72,7 @@ fn construct() -> impl Strategy<Value = Construct> {
     })
 }
 
-/// Runs a generated program; what a measured one would have recorded.
+/// Runs a generated program, and records the data that a measurement would have recorded.
 #[derive(Default)]
 struct Simulation {
     regions: Vec<(RegionKind, usize)>,
@@ -81,9 +81,9 @@ struct Simulation {
     places: HashMap<Key, usize>,
 }
 
-/// Where something is entered: a node's parent, and the part of that.
+/// The place where something is entered: the parent node, and the parent's pseudo-region.
 type Within = (Option<usize>, PseudoRegion);
-/// Identity of a node: place and region.
+/// The identity of a node: place and region.
 type Key = (Within, usize);
 
 impl Simulation {
@@ -121,7 +121,7 @@ impl Simulation {
         }
     }
 
-    /// Runs constructs one after the other; how long each thread took.
+    /// Runs constructs one after another. Returns the time that each thread took.
     fn run(&mut self, all: &[Construct], at: Within, threads: &[usize]) -> Vec<u64> {
         let mut sums = vec![0; threads.len()];
         for construct in all {
@@ -173,7 +173,7 @@ impl Simulation {
                 _ => &[(Main, body)],
             };
             self.record(node, thread, parts);
-            // Under a lock a thread goes on where it is.
+            // While a thread holds a lock, its time belongs to the surrounding construct.
             taken.push(if it.kind == RegionKind::Lock {
                 enter + exit
             } else {
@@ -183,9 +183,9 @@ impl Simulation {
         taken
     }
 
-    /// What is directly below sections is sections and the tasks that a thread executes
-    /// while it waits for others in them, and in a wait for tasks or other threads there is
-    /// nothing but tasks.
+    /// Directly below sections there are only `section` nodes, and tasks that a thread executes
+    /// while it waits for others. In a wait for tasks or for other threads, there are only
+    /// tasks.
     fn run_inside(&mut self, it: &Construct, node: usize, threads: &[usize]) -> Vec<u64> {
         let wrapped = |kind| {
             let wrap = |inside: &Construct| match (it.kind, inside.kind.is_task_execution()) {
@@ -207,7 +207,7 @@ impl Simulation {
         self.run(&inside, (Some(node), PseudoRegion::Body), threads)
     }
 
-    /// The tasks in a construct that ends with a wait are executed there.
+    /// Executes the tasks of a construct that ends with a wait.
     fn run_tasks(&mut self, it: &Construct, node: usize, threads: &[usize]) -> Vec<u64> {
         let tasks = if ends_with_wait(it.kind) {
             it.tasks()
@@ -256,7 +256,7 @@ impl Simulation {
                 let (enter, body, exit) = busy(member);
                 let wait = wall - enter - body - exit;
                 use PseudoRegion::{Body, Enter, Exit, Ibarr, Main};
-                // Older libraries left the wait of those to the exit.
+                // Older libraries counted the wait in these regions as exit time.
                 let (wait, exit) = match it.number == UNSPLIT && tasks[member] == 0 {
                     true => (0, wait + exit),
                     false => (wait, exit),
@@ -276,7 +276,8 @@ impl Simulation {
         taken
     }
 
-    /// Teams of which only the forking thread tells, and what that executes.
+    /// Teams for which only the forking thread is recorded, and the constructs that this thread
+    /// executes.
     fn run_outside(&mut self, it: &Construct, node: usize, forkers: &[usize]) -> Vec<u64> {
         let inside = self.run(&it.not_tasks(), (Some(node), PseudoRegion::Seq), forkers);
         let mut taken = Vec::new();
@@ -349,10 +350,10 @@ fn ends_with_wait(kind: RegionKind) -> bool {
     )
 }
 
-/// From this number on regions could not be split.
+/// Regions with at least this number could not be split.
 const UNSPLIT: usize = 2;
 
-/// The wait at the end of a task group is measured in any case.
+/// Whether a region could not be split. The wait at the end of a task group is always measured.
 fn is_unsplit(kind: RegionKind, number: usize) -> bool {
     number >= UNSPLIT && kind != RegionKind::Taskgroup
 }
@@ -362,8 +363,7 @@ impl Construct {
         is_unsplit(self.kind, self.number)
     }
 
-    /// Whether it is measured from outside, as combined constructs are that could
-    /// not be split.
+    /// Whether it is measured from outside, like combined constructs that could not be split.
     fn is_outside(&self) -> bool {
         self.kind == RegionKind::ParallelWorkshare && self.is_unsplit()
     }
@@ -410,8 +410,8 @@ pub(crate) fn profiles() -> impl Strategy<Value = Profile> {
     })
 }
 
-/// A run of two threads in two loops side by side: once for 10 and 100
-/// nanoseconds, then twice for 20 and 200.
+/// A run of two threads with two loops side by side. They took 10 and 100 nanoseconds once,
+/// then 20 and 200 nanoseconds in two executions.
 #[allow(dead_code)] // not every test that includes this file needs it
 pub(crate) fn two_regions() -> Profile {
     let mut simulation = Simulation::default();

@@ -3,8 +3,8 @@
 use profile::model::{Node, Profile, Region, Row, Run, Span, Thread};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
-/// One parallel region with so many critical sections, one below the other or
-/// side by side, all visited by every thread.
+/// One parallel region with this number of critical sections, nested or side by side, which
+/// every thread executes.
 pub(crate) fn large(regions: usize, threads: u32, chained: bool) -> Profile {
     let kind = |index| {
         if index == 0 {

@@ -1,6 +1,6 @@
-//! What must hold of every analysed run: sums over the tree, over the threads
-//! and over the program are the same, and no part is more than its whole. Used
-//! on generated profiles and on those of real programs.
+//! Properties that must hold for every analysed run: sums over the tree, over the threads and
+//! over the program are equal, and no part is larger than its whole. They are tested on
+//! generated profiles and on those of real programs.
 
 #![allow(dead_code)] // Each user needs a part of it.
 
@@ -8,12 +8,12 @@ use profile::analysis::{Barrier, Efficiency, Part, Report, Table};
 use profile::columns::Quantity;
 use profile::overheads::Category;
 
-/// Everything that contradicts itself; empty if nothing does.
+/// All contradictions in a report; empty if there are none.
 pub(crate) fn contradictions(report: &Report<'_>) -> Vec<String> {
     contradictions_beyond(report, 0)
 }
 
-/// The same, where sums over threads may differ by so many nanoseconds.
+/// The same, but sums over threads may differ by this number of nanoseconds.
 pub(crate) fn contradictions_beyond(report: &Report<'_>, between_threads_ns: u64) -> Vec<String> {
     let rules: [fn(&Report<'_>, &mut Findings); 9] = [
         flat_profile_threads_and_tree_agree,
@@ -57,7 +57,7 @@ impl Findings {
         self.must(a <= b, || format!("{what}: {a} and {b}"));
     }
 
-    /// As many roundings as there are call paths.
+    /// The values may differ by as many roundings as there are call paths.
     fn close(&mut self, a: u64, b: u64, paths: usize, what: &str) {
         self.must(a.abs_diff(b) <= paths as u64 + 1, || {
             format!("{what}: {a} and {b}")
@@ -65,7 +65,7 @@ impl Findings {
     }
 }
 
-/// The sums of all call paths' tables of one region in this quantity.
+/// The sum of a quantity over the tables of all call paths that end in one region.
 fn over_tree(report: &Report<'_>, region: usize, quantity: Quantity) -> u64 {
     let tables = report
         .on_call_paths
@@ -165,7 +165,7 @@ fn overheads_are_part_of_what_there_was(report: &Report<'_>, findings: &mut Find
     findings.must(synch.percent <= 100.0, || format!("{} %", synch.percent));
 }
 
-/// A thread that executes tasks does not wait.
+/// A thread does not wait while it executes tasks.
 fn waits_and_tasks_are_what_the_waits_took(report: &Report<'_>, findings: &mut Findings) {
     for table in &report.flat {
         let column = |quantity| table.column(quantity).map(|column| table.sum[column]);
@@ -184,7 +184,7 @@ fn waits_and_tasks_are_what_the_waits_took(report: &Report<'_>, findings: &mut F
             .sum();
         let in_tree = over_tree(report, table.region, Quantity::TaskTime);
         findings.at_most(wait, ibarr, "waits, barriers");
-        // Around a taskloop waits are untold: threads may have executed its tasks.
+        // Waits around a taskloop are untold, since threads may have executed its tasks.
         let untold = report.overheads.untold_places.iter();
         let untold = untold.filter(|place| place.region == table.region && place.may_have_tasks);
         let untold: u64 = untold.map(|place| place.time.ns).sum();
@@ -216,8 +216,8 @@ fn efficiencies_are_products_from_zero_to_one(report: &Report<'_>, findings: &mu
     }
 }
 
-/// Thread time is useful, lost, untold, or there was no work or no thread for it;
-/// what regions have, levels have, and all of it with the serial part the program.
+/// Thread time is useful, lost, untold, or time without work or without a thread. The times of
+/// regions add up to those of levels, and together with the serial part to that of the program.
 fn thread_time_is_taken_apart(report: &Report<'_>, findings: &mut Findings) {
     let (of, overheads) = (&report.efficiency, &report.overheads);
     let Some(program) = &of.program else { return };
@@ -278,7 +278,7 @@ fn properties_are_ranked(report: &Report<'_>, findings: &mut Findings) {
     }
 }
 
-/// What threads did on each call path adds up to the tables of overheads.
+/// The times of threads on all call paths add up to the tables of overheads.
 fn parts_of_thread_time_are_the_overheads(report: &Report<'_>, findings: &mut Findings) {
     let sum = report.severities().sum();
     let all: u64 = sum.iter().sum();

@@ -1,4 +1,4 @@
-//! A parallel region of 80 s in a run of 100 s with two threads, and what is found in it.
+//! A parallel region of 80 s in a run of 100 s with two threads, and the causes found in it.
 
 #![allow(dead_code)] // Each user needs a part of it.
 
@@ -13,7 +13,7 @@ use crate::by_hand::{SECOND, node, row, run};
 
 pub(crate) const THREADS: &[&[u32]] = &[&[0], &[0, 0], &[0, 1]];
 
-/// The causes, without the serial part that all of these runs have.
+/// The causes, without the serial part, which all of these runs have.
 pub(crate) fn causes(profile: &Profile) -> Vec<Cause> {
     let mut list = Report::new(profile).causes.list;
     list.retain(|cause| cause.kind != CauseKind::SerialPart);
@@ -45,7 +45,7 @@ pub(crate) fn team(kinds: &[Kind], nodes: Vec<Node>) -> Profile {
     profile
 }
 
-/// A construct in the region; what each thread worked and waited.
+/// A construct in the region, with the work and the wait of each thread.
 pub(crate) fn loop_of(region: usize, times: [[u64; 2]; 2]) -> Node {
     let rows = [1, 2].into_iter().zip(times);
     let rows = rows.map(|(thread, [work, wait])| {

@@ -1,5 +1,5 @@
-//! What one thread at a time can have: critical sections, locks, atomics, turns of
-//! ordered parts.
+//! Causes where only one thread at a time may proceed: critical sections, locks, atomics, and
+//! the turns of ordered regions.
 
 use std::collections::BTreeMap;
 
@@ -21,17 +21,17 @@ const QUEUES: &[(RegionKind, Kind, &str)] = &[
     (RegionKind::Ordered, Kind::Ordered, "for"),
 ];
 
-/// Part of the waits from which on their common holder or place is named.
+/// A common holder or place is named if it accounts for at least this part of the waits.
 const MOSTLY: f64 = 0.7;
 
-/// What an atomic update takes without contention, in nanoseconds: about 20 cycles.
+/// The time of an atomic update without contention, in nanoseconds: about 20 cycles.
 const UPDATE_NS: f64 = 6.0;
 
 /// For an ordered region whose turns cannot come sooner.
 const ORDERED_ONLY: &str = "Do only what must happen in order in the ordered part, and the rest \
                             before it.";
 
-/// One cause per thing that is queued for.
+/// One cause for each thing that threads queue for.
 pub(super) fn queues(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let mut causes = Vec::new();
     for guard in &facts.profile.contention {
@@ -80,11 +80,12 @@ fn cause(
     )
 }
 
-/// The elapsed time that is won without the atomic updates, in nanoseconds; `measured` is what
-/// they took while they were measured. Unmeasured, a processor does other work until the cache
-/// line comes, or makes several updates before another processor takes the line. Between two
-/// probes it can do neither. So the wait for one other thread is taken to cost nothing
-/// unmeasured, and the wait for further ones to stay.
+/// The elapsed time that the run saves without the atomic updates, in nanoseconds. `measured`
+/// is the time of the updates in the measured run. In a run without measurement, a processor
+/// does other work until the cache line arrives, or makes several updates before another
+/// processor takes the line. Between two probes it can do neither. So the model assumes that
+/// waiting for one other thread costs nothing without measurement, and that waiting for further
+/// threads stays.
 fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f64 {
     let overheads = facts.overheads;
     let processors = match facts.profile.run.processors {
@@ -101,7 +102,7 @@ fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f
     (updates as f64 * UPDATE_NS / at_once + queue).min(measured)
 }
 
-/// What is won at most: the wait, and what was done inside.
+/// The most that can be won: the wait, and the time spent inside.
 fn held(facts: &Facts<'_, '_>, regions: &[usize], likely: u64) -> u64 {
     let inside = regions
         .iter()
@@ -177,7 +178,8 @@ fn what(
     (what, evidence)
 }
 
-/// Which thread or which place held it when others waited, if it was mostly one of several.
+/// Names the thread or the place that held the resource while others waited, if it was mostly
+/// one of several.
 fn holder(facts: &Facts<'_, '_>, guard: &Contention) -> String {
     let holders = || guard.sites.iter().flat_map(|site| &site.holders);
     let all: u64 = holders().map(|holder| holder.waited).sum();
@@ -188,7 +190,7 @@ fn holder(facts: &Facts<'_, '_>, guard: &Contention) -> String {
             words += &format!("; {share} of those found {what}");
         }
     };
-    // Of two threads it is the other one.
+    // With two threads, the holder is always the other one.
     if facts.overheads.threads > 2 {
         let threads = most(holders().filter_map(|holder| Some((holder.thread?, holder.waited))));
         if let Some((thread, waited)) = threads {
@@ -207,7 +209,7 @@ fn holder(facts: &Facts<'_, '_>, guard: &Contention) -> String {
     words
 }
 
-/// Which number comes with the largest sum, and that sum; of equals the first number.
+/// The number with the largest sum, and that sum. Of equal sums, the first number wins.
 fn most(counts: impl Iterator<Item = (usize, u64)>) -> Option<(usize, u64)> {
     let mut sums: BTreeMap<usize, u64> = BTreeMap::new();
     for (number, count) in counts {
@@ -217,7 +219,7 @@ fn most(counts: impl Iterator<Item = (usize, u64)>) -> Option<(usize, u64)> {
     sums.max_by_key(|&(number, sum)| (sum, std::cmp::Reverse(number)))
 }
 
-/// Whether the turns of an ordered region come one iteration after the other already.
+/// Whether the turns of an ordered region already follow each other one iteration at a time.
 fn turns_come_soon(facts: &Facts<'_, '_>, region: usize) -> bool {
     let nodes = &facts.tree.nodes;
     let mut its = nodes.iter().filter(|node| node.region == region);

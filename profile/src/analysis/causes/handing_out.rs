@@ -1,6 +1,6 @@
-//! Loops whose chunks have few iterations. The runtime hands them out within the construct.
-//! That time is estimated from the requests for chunks that were timed; where none was, it
-//! cannot be told from work.
+//! Loops whose chunks have few iterations. The runtime hands out the chunks inside the
+//! construct. The time for that is estimated from the requests that were timed. If none was
+//! timed, it cannot be told from work.
 
 use super::ledger::{Amount, Ledger};
 use super::{Cause, Facts, Kind};
@@ -10,16 +10,18 @@ use crate::model::{Region, Span};
 use crate::region_kind::RegionKind;
 use crate::schedule::Schedule;
 
-/// Requests of all threads for chunks of a loop from which on they may matter.
+/// A loop is only examined if all its threads together made at least this many requests for
+/// chunks.
 const MANY: u64 = 1000;
 
-/// The part of a loop's time that its requests take, from which on they are a cause.
+/// The requests are a cause if they take at least this part of the loop's time.
 const PART: f64 = 0.1;
 
-/// Percent of the run from which on such a construct is named.
+/// Such a construct is only named in a note if it lasts for at least this percentage of the
+/// run.
 const MUCH: f64 = 25.0;
 
-/// A cause for each loop whose threads spend much of their time to get the next chunk.
+/// A cause for each loop whose threads spend much of their time getting the next chunk.
 pub(super) fn chunks(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     let elapsed = facts.elapsed_by_region();
     let mut requests = vec![Span::default(); elapsed.len()];
@@ -33,7 +35,7 @@ pub(super) fn chunks(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     regions.filter_map(cause).collect()
 }
 
-/// The cause of a loop that lasted for so long, if its requests took much of its time.
+/// The cause for a loop with this elapsed time, if requests took much of its time.
 fn cause(facts: &Facts<'_, '_>, region: usize, requests: Span, elapsed: f64) -> Option<Cause> {
     if requests.count < MANY {
         return None;
@@ -65,8 +67,8 @@ fn cause(facts: &Facts<'_, '_>, region: usize, requests: Span, elapsed: f64) -> 
     Some(cause.showing(&evidence).saying(what, remedy))
 }
 
-/// A sentence for each such construct that lasted for much of the run and is at no cause's
-/// place.
+/// One sentence for each such construct that lasted for much of the run and is not the place of
+/// any cause.
 pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
     let explained = |region: usize| {
         let mut places = causes.iter().flat_map(|cause| &cause.place.regions);

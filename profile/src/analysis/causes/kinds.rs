@@ -5,35 +5,36 @@
 pub enum Kind {
     /// Threads were ready and had no processor.
     NoProcessor,
-    /// More threads were at work than the process had processors.
+    /// More threads were active than the process had processors.
     Oversubscription,
-    /// Threads were kept to fewer processors than there were.
+    /// Threads were bound to fewer processors than the process had.
     Affinity,
     /// Only one thread had work, outside of all teams.
     SerialPart,
-    /// Teams had fewer threads than others of the run.
+    /// Some teams had fewer threads than other teams of the run.
     SmallTeams,
-    /// Parallel regions are too short for what their teams cost.
+    /// Parallel regions do less work than their teams cost.
     SmallRegions,
-    /// Worksharing constructs with less work than their barriers cost.
+    /// Worksharing constructs do less work than their barriers cost.
     SmallLoops,
-    /// Chunks of loops have less work than it costs to hand them out.
+    /// Chunks of loops do less work than handing them out costs.
     SmallChunks,
-    /// Tasks are too short for what they cost.
+    /// Tasks do less work than they cost.
     SmallTasks,
-    /// Threads waited for tasks that others had.
+    /// Threads waited for tasks that other threads executed.
     TooFewTasks,
-    /// Work of a team was spread unevenly.
+    /// The work of a team was spread unevenly.
     Imbalance,
-    /// Threads waited between two parts that even each other out.
+    /// Threads waited at the barrier between two constructs whose uneven loads even each other
+    /// out.
     BarrierBetween,
     /// Threads waited for each other at a barrier.
     Barrier,
-    /// Threads waited for the one in a `single`.
+    /// Threads waited for the thread that executed a `single`.
     Single,
-    /// Threads waited for the one in a `master`.
+    /// Threads waited for the thread that executed a `master`.
     Master,
-    /// There were fewer sections than threads, or one was longer.
+    /// There were fewer sections than threads, or one section took longer than the others.
     Sections,
     /// Members of a team began late.
     LateThreads,
@@ -41,26 +42,26 @@ pub enum Kind {
     Critical,
     /// Threads queued for a lock.
     Lock,
-    /// Threads took one place in memory from each other.
+    /// Threads competed for one place in memory.
     Atomic,
-    /// Threads waited for their turn.
+    /// Threads waited for their turn in an ordered region.
     Ordered,
-    /// A thread looked again and again whether another one had gone on.
+    /// A thread polled until another one had gone on.
     Spinning,
     /// Starting and ending teams.
     Teams,
-    /// Many places, of which none matters alone.
+    /// Many places, none of which matters alone.
     Spread,
 }
 
-/// What is said of a kind.
+/// The names and words for one kind of cause.
 #[derive(Debug)]
 pub struct KindRow {
     /// The kind.
     pub kind: Kind,
-    /// The word in outputs for programs.
+    /// The name in machine-readable outputs.
     pub name: &'static str,
-    /// What it is, in few words.
+    /// A description in few words.
     pub title: &'static str,
 }
 
@@ -119,12 +120,12 @@ impl Kind {
         &KINDS[self as usize]
     }
 
-    /// Whether the time lost is counted as work, so that it is part of no overhead.
+    /// Whether the profile counts the lost time as work, so that it is part of no overhead.
     pub(crate) fn is_counted_as_work(self) -> bool {
         matches!(self, Self::SmallChunks | Self::Spinning)
     }
 
-    /// Whether causes of this kind in several runs are the same one wherever they are.
+    /// Whether causes of this kind in several runs are the same cause, wherever they are.
     pub(crate) fn is_of_whole_run(self) -> bool {
         matches!(
             self,

@@ -1,11 +1,10 @@
-//! What was lost where, with what it is worth in elapsed time. Each entry goes to
-//! one cause alone, so that what causes can win never adds up to more than there
-//! was.
+//! All losses, each with its worth in elapsed time. Each entry goes to one cause alone. So the
+//! causes together never win more than was lost.
 //!
-//! A thread's time weighs as in [`super::super::wall`]: of a team of `n` each
-//! member's time is `1/n` of the elapsed time. So the weighted wait at a barrier is
-//! the mean wait, and that is the longest work less the mean one: what even work
-//! would win.
+//! The weights of threads are those of [`super::super::wall`]: in a team of `n`, each member's
+//! time counts as `1/n` elapsed time. So the weighted wait at a barrier is the mean wait. The
+//! mean wait is the longest work minus the mean work, which is the time that an even
+//! distribution of the work would win.
 
 use crate::analysis::estimate::Barrier;
 use crate::analysis::overheads::category;
@@ -16,7 +15,7 @@ use crate::model::Profile;
 use crate::overheads::{self, Category, Cost};
 use crate::region_kind::RegionKind;
 
-/// What one kind of cost of one region lost.
+/// One kind of cost of one region, and the time lost to it.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) region: usize,
@@ -31,9 +30,9 @@ pub(super) struct Entry {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Amount {
     pub(super) lost: u64,
-    /// Elapsed time that is won if nothing is lost.
+    /// Elapsed time that the run likely saves without this loss.
     pub(super) likely: f64,
-    /// At most.
+    /// The most elapsed time that it can save.
     pub(super) upper: f64,
 }
 
@@ -71,12 +70,12 @@ impl Ledger {
         Self { entries }
     }
 
-    /// What no cause has yet.
+    /// The entries that no cause has taken yet.
     pub(super) fn open(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| !entry.is_taken)
     }
 
-    /// Gives a cause what fits.
+    /// Takes the entries that fit, for one cause.
     pub(super) fn take(&mut self, fits: impl Fn(&Entry) -> bool) -> Vec<Entry> {
         let mut taken = Vec::new();
         for entry in self.entries.iter_mut().filter(|entry| !entry.is_taken) {
@@ -88,16 +87,16 @@ impl Ledger {
         taken
     }
 
-    /// Gives causes what fits, one region's at a time.
+    /// Takes the entries that fit, grouped by region.
     pub(super) fn take_by_region(&mut self, fits: impl Fn(&Entry) -> bool) -> Vec<Vec<Entry>> {
-        // Entries stand by region.
+        // Entries are ordered by region.
         let taken = self.take(fits);
         let regions = taken.chunk_by(|a, b| a.region == b.region);
         regions.map(<[Entry]>::to_vec).collect()
     }
 }
 
-/// What entries amount to.
+/// The sum of the entries' amounts.
 pub(super) fn sum(entries: &[Entry]) -> Amount {
     let mut sum = Amount::default();
     for entry in entries {
@@ -106,7 +105,7 @@ pub(super) fn sum(entries: &[Entry]) -> Amount {
     sum
 }
 
-/// The largest of some entries; of equals the first.
+/// The entry with the largest loss; of equal ones the first.
 pub(super) fn largest(entries: &[Entry]) -> Option<&Entry> {
     entries
         .iter()
@@ -116,7 +115,7 @@ pub(super) fn largest(entries: &[Entry]) -> Option<&Entry> {
         })
 }
 
-/// For each region where its entries begin.
+/// For each region, the index of its first entry.
 fn first_entries(profile: &Profile) -> Vec<usize> {
     let mut next = 0;
     let first = profile.regions.iter().map(|region| {
@@ -138,7 +137,7 @@ fn entry(region: usize, cost: &'static Cost) -> Entry {
     }
 }
 
-/// A node, with what its threads weigh.
+/// A node, with the weights of its threads.
 struct WeighedNode<'a, 'p> {
     here: usize,
     node: &'a TreeNode<'p>,
@@ -162,8 +161,8 @@ impl Entry {
             here.lost += ns;
             here.likely += walls.weight(scope, row.row.thread) * net as f64;
         }
-        // A single thread waits for nobody: what it waits is the measurement's own time. But a
-        // thread that waits for tasks waits for those that others execute.
+        // A single thread waits for no other one: the time measured there is the measurement's
+        // own. But a thread that waits for tasks waits for tasks that others execute.
         let waits_for_threads = self.is_wait() && node.kind != RegionKind::Taskgroup;
         if executors < 2 && waits_for_threads {
             return;
@@ -192,11 +191,11 @@ impl Entry {
     }
 }
 
-/// The part of a time that is the measurement's own, in nanoseconds.
+/// The part of a time that the measurement itself took, in nanoseconds.
 fn measuring(quantity: Quantity, row: &Measures<'_>, pair_cost_ps: u64) -> u64 {
     let count = match (quantity, row.row.estimate()) {
         (Quantity::BarrierTime, _) => row.row.ibarr.count,
-        // What was not timed is estimated without it.
+        // The estimated time of untimed instances contains no measurement.
         (_, Some(estimate)) => estimate.timed,
         _ => row.row.main.count,
     };

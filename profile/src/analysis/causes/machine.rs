@@ -1,8 +1,8 @@
-//! What the machine did to the run: threads that were ready and had no processor. The
-//! kernel tells for how long ([`crate::model::Scheduling`]), not where. So:
+//! Losses caused by the machine: threads were ready to run and had no processor. The kernel
+//! reports for how long ([`crate::model::Scheduling`]), but not where. So the analysis assumes:
 //!
-//! - the same part of all useful time was none, and
-//! - waits that no uneven work explains were for threads without a processor.
+//! - The same part of all useful time was spent without a processor.
+//! - Waits that no uneven work explains were waits for threads without a processor.
 
 use super::ledger::Amount;
 use super::{Cause, Causes, Doubt, Facts, Kind, Place};
@@ -10,17 +10,18 @@ use crate::analysis::remedy::EXPLAINS;
 use crate::analysis::words::{count, percent, time};
 use crate::model::Scheduling;
 
-/// The least win of threads without a processor that is reported, in percent of the run.
-/// Every machine has something else to do now and then.
+/// Threads without a processor are only reported if at least this percentage of the run can be
+/// won. Every machine has something else to do now and then.
 pub(super) const BUSY: f64 = 5.0;
 
-/// How many times the least work of a thread the most is, where it differs.
+/// Work counts as different if the most work of a thread is more than this many times the
+/// least.
 const DIFFERS: f64 = 1.1;
 
 /// About how long Linux lets a thread run while others wait for its processor, in nanoseconds.
 const TURN_NS: f64 = 4e6;
 
-/// What to try where inner teams are too many.
+/// The advice for inner teams with too many threads.
 pub(super) const NESTED: &str = "Parallel regions nest: set OMP_MAX_ACTIVE_LEVELS=1, or \
                                  num_threads so that all levels together have no more threads \
                                  than processors.";
@@ -31,7 +32,7 @@ pub(super) fn has_too_many_threads(facts: &Facts<'_, '_>) -> bool {
     processors > 0 && facts.overheads.threads > processors
 }
 
-/// Weighs causes against what threads lost for want of a processor.
+/// Adjusts the causes by the time that threads lost because they had no processor.
 pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     let Some(scheduling) = scheduling(facts) else {
         return;
@@ -66,7 +67,8 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
         ("processors", processors),
         ("threads", facts.overheads.threads),
     ];
-    // Teams of too many threads are known by what they cost, too. That is one cause.
+    // Teams with too many threads may already be a cause, found by what they cost. Both are one
+    // cause.
     let mut known = causes.list.iter_mut();
     if let Some(teams) = known.find(|it| it.kind == kind) {
         teams.add(facts, amount);
@@ -80,8 +82,8 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
         .push(cause.showing(&evidence).saying(what, remedy));
 }
 
-/// A short wait may be one for a thread that had no processor, if threads were ready without
-/// one for as long: every machine does something else now and then.
+/// Marks short waits as doubtful if threads were ready without a processor for as long: the
+/// waits may be for such a thread. Every machine does something else now and then.
 fn doubt_short_waits(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [Cause]) {
     let others = facts.overheads.threads.saturating_sub(1);
     let explains = scheduling.ready_ns.saturating_mul(others);
@@ -93,9 +95,9 @@ fn doubt_short_waits(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mu
 }
 
 /// The elapsed time that all causes together can win, in nanoseconds. With more threads than
-/// processors, another thread computes while one waits. Without the waits the processors
-/// still need as long for what all threads computed. The system's time is none of that: LLVM's
-/// threads wait by yielding. Neither are requests for chunks, which the profile counts as work.
+/// processors, another thread computes while one waits. Even without the waits, the processors
+/// need as long for the work of all threads. System time does not count as work: LLVM's threads
+/// wait by yielding. Requests for chunks do not either, although the profile counts them as work.
 pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     let duration = facts.overheads.duration_ns;
     let processors = u64::from(facts.profile.run.processors);
@@ -115,8 +117,8 @@ pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     duration.saturating_sub(needed as u64)
 }
 
-/// What the kernel says of all threads. Those that have ended are in the process's time on
-/// processors alone; what is said of the others is taken to hold for them.
+/// The kernel's figures for all threads. Threads that have ended appear only in the process's
+/// CPU time. The ratio of ready time to running time is assumed to be the same for them.
 fn scheduling(facts: &Facts<'_, '_>) -> Option<Scheduling> {
     let mut all = facts.profile.run.scheduling?;
     let run = &facts.profile.run;
@@ -147,18 +149,18 @@ fn waits_actively(facts: &Facts<'_, '_>) -> bool {
     policy.is_some_and(|policy| policy.trim().eq_ignore_ascii_case("active"))
 }
 
-/// The part of the time that a thread was ready in which it did not run.
+/// The part of a thread's ready and running time in which it did not run.
 fn part(ready: u64, run: u64) -> f64 {
     ready as f64 / (ready as f64 + run as f64).max(1.0)
 }
 
-/// Of a time that threads were busy: how much of it they had no processor. No more than the
-/// kernel says: those that sleep are not ready.
+/// The part of a busy time in which threads had no processor. It is at most the ready time per
+/// thread that the kernel reports: sleeping threads are not ready.
 fn lost_of(busy: f64, ready: u64, run: u64, threads: u32) -> f64 {
     (busy * part(ready, run)).min(ready as f64 / f64::from(threads.max(1)))
 }
 
-/// Why they had no processor.
+/// Why threads had no processor.
 fn kind(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> Kind {
     let run = &facts.profile.run;
     let threads = facts.overheads.threads;
@@ -183,13 +185,13 @@ fn kind(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> Kind {
     }
 }
 
-/// The time that threads were ready without a processor may exceed by this factor what the
-/// program's own threads explain, since other programs run now and then. Threads that wait
-/// by yielding are ready all the time.
+/// Other programs run now and then. So the time that threads were ready without a processor may
+/// exceed, by up to this factor, the time that the program's own threads explain. Threads that
+/// wait by yielding are ready all the time.
 const MOST_UNEXPLAINED: f64 = 1.25;
 
-/// Whether the program's own threads can have kept each other from running for so long: while
-/// all of them are ready, `threads - processors` of them have no processor.
+/// Whether the program's own threads can explain the time without a processor. While all of
+/// them are ready, `threads - processors` of them have no processor.
 fn can_block_each_other(scheduling: &Scheduling, threads: u64, processors: u64) -> bool {
     let without = threads.saturating_sub(processors);
     let most = scheduling.run_ns as f64 * without as f64 / processors.max(1) as f64;
@@ -203,14 +205,14 @@ fn processors(facts: &Facts<'_, '_>, kind: Kind, scheduling: &Scheduling) -> u64
     }
 }
 
-/// Thread time of teams in which they did what the program is for, in nanoseconds.
+/// Thread time of teams that was useful work, in nanoseconds.
 fn useful(facts: &Facts<'_, '_>) -> f64 {
     let sum = &facts.overheads.whole_sum;
     let lost = sum.overhead.ns as f64 + sum.untold.ns as f64;
     (sum.total.ns as f64 - lost).max(0.0)
 }
 
-/// Useful time of teams in which threads had no processor.
+/// The loss of useful time in teams because threads had no processor.
 fn useful_without(facts: &Facts<'_, '_>, kind: Kind, scheduling: &Scheduling) -> Amount {
     let had = facts.overheads.whole_sum.total.ns as f64;
     let useful = useful(facts);
@@ -223,7 +225,7 @@ fn useful_without(facts: &Facts<'_, '_>, kind: Kind, scheduling: &Scheduling) ->
     } = *scheduling;
     let lost = lost_of(elapsed, ready_ns, run_ns, threads);
     let likely = match kind {
-        // What processors do for all threads does not get less with fewer threads.
+        // With fewer threads, the processors still have the same total work to do.
         Kind::Oversubscription => {
             let ran = useful * (1.0 - lost / elapsed.max(1.0));
             let processors = f64::from(facts.profile.run.processors.max(1));
@@ -238,7 +240,7 @@ fn useful_without(facts: &Facts<'_, '_>, kind: Kind, scheduling: &Scheduling) ->
     }
 }
 
-/// The serial part is shorter with a processor, and so is what can be won of it.
+/// With a processor all the time, the serial part is shorter. So less of it is left to win.
 fn serial_without(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [Cause]) -> Amount {
     let serial = facts.overheads.serial.ns as f64;
     let (ready, run) = (scheduling.first_ready_ns, scheduling.first_run_ns);
@@ -254,8 +256,8 @@ fn serial_without(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [
     }
 }
 
-/// Other causes contain time without a processor, too: a thread that holds a lock or starts a
-/// team has none for the same part of its time as a thread that works.
+/// Other causes also contain time without a processor. A thread that holds a lock or starts a
+/// team lacks a processor for the same part of its time as a thread that works.
 fn within_others(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [Cause]) -> Amount {
     let part = part(scheduling.ready_ns, scheduling.run_ns);
     let mut amount = Amount::default();
@@ -269,10 +271,10 @@ fn within_others(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [C
     amount
 }
 
-/// Takes over the waits that come of it, as many as it explains: for each thread that has
-/// no processor, all others may wait. Where threads share processors in turns, none of
-/// them is late for it: what differs in sum, and a thread that is always late, has a reason of
-/// its own.
+/// Moves doubtful waits to the machine's cause, up to the amount that it explains: for each
+/// thread without a processor, all other threads may wait. Where threads share processors in
+/// turns, no thread is always late for that reason. Work that differs in sum, and a thread that
+/// is always late, then have a reason of their own.
 fn by_chance(
     facts: &Facts<'_, '_>,
     kind: Kind,
@@ -293,7 +295,7 @@ fn by_chance(
         }
         let lost = cause.lost.ns.min(explains);
         explains -= lost;
-        // What is mostly explained has no reason of its own.
+        // A wait that the machine mostly explains has no other reason.
         let part = match lost as f64 / cause.lost.ns.max(1) as f64 {
             EXPLAINS.. => 1.0,
             part => part,
@@ -306,9 +308,9 @@ fn by_chance(
     amount
 }
 
-/// Whether the sums of its threads' work differ by more than chance. Each thread's turns on a
-/// processor last about [`TURN_NS`] and add up independently of the others', so that chance
-/// grows with the square root of their number.
+/// Whether the sums of the threads' work differ by more than chance. Each thread's turns on a
+/// processor last about [`TURN_NS`] and add up independently of those of other threads. So the
+/// difference that chance makes grows with the square root of the number of turns.
 fn differs(cause: &Cause, scheduling: &Scheduling) -> bool {
     let of = |name| {
         let mut evidence = cause.evidence.iter();
@@ -346,7 +348,7 @@ fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (S
     }
 }
 
-/// The advice that gives the run no more threads than there are processors.
+/// Advice to run no more threads than there are processors.
 fn fewer_threads(facts: &Facts<'_, '_>) -> String {
     let settings = &facts.profile.run.settings;
     let asked = settings.get("OMP_NUM_THREADS");

@@ -1,13 +1,13 @@
-//! Why the run took longer than it had to: one list, from which every output takes
-//! what it says. Worst is what would win most *elapsed* time.
+//! Why the run took longer than it had to: one list of causes, which all outputs use. The first
+//! cause is the one that would win the most *elapsed* time.
 //!
-//! - Every loss is in the [`ledger`] once, and goes to one cause: the first of
-//!   [`DETECTORS`] that explains it. So no loss is blamed on two, and what all causes
-//!   would win never exceeds the run.
-//! - The *likely* win is what even work, or no wait, would win as far as one run
-//!   tells: the weighted loss (see [`ledger`]). The *upper* one is the longest wait,
-//!   or all that there was.
-//! - What matters less than [`NEGLIGIBLE`] percent of the run is no cause of its own.
+//! - Every loss is in the [`ledger`] once, and goes to one cause: the first of [`DETECTORS`]
+//!   that explains it. So no loss is counted in two causes, and all causes together never win
+//!   more than the run's duration.
+//! - The *likely* win is the time that even work, or no wait, would save, as far as one run can
+//!   show it: the weighted loss (see [`ledger`]). The *upper* win is the longest wait, or all
+//!   of the lost time.
+//! - A cause below [`NEGLIGIBLE`] percent of the run is not listed on its own.
 
 mod contention;
 mod handing_out;
@@ -42,31 +42,31 @@ use crate::model::{Profile, Region};
 use crate::order;
 use crate::overheads::Category;
 
-/// Causes that are said in words; the others are counted.
+/// The number of causes that reports describe in words; further ones are only counted.
 pub(super) const MOST_SAID: usize = 5;
-/// What a cause must win at least if threads were late in turns for no visible reason, in
-/// percent of the run. The noise of a machine is as large.
+/// The least win, in percent of the run, for which a cause is reported if threads were late in
+/// turns for no visible reason. The noise of a machine is as large.
 const BY_CHANCE: f64 = 10.0;
-/// What causes that do not matter alone must win together to matter, in percent of
-/// the run.
+/// Causes that do not matter alone are reported together if they win at least this much, in
+/// percent of the run.
 const SPREAD: f64 = 5.0;
 
 /// Why the run took longer than it had to.
 #[derive(Clone, Debug)]
 pub struct Cause {
-    /// What kind of cause.
+    /// The kind of cause.
     pub kind: Kind,
     /// Where it is.
     pub place: Place,
-    /// Which of the overheads it is, if it is one.
+    /// The overhead category of the loss, if it has one.
     pub category: Option<Category>,
     /// Thread time that was lost; percent of the program's thread time.
     pub lost: Share,
-    /// Elapsed time that the run would likely take less; percent of its duration.
+    /// Elapsed time that the run would likely save; percent of its duration.
     pub likely: Share,
-    /// Elapsed time that it would take less at most; percent of its duration.
+    /// The most elapsed time that the run could save; percent of its duration.
     pub upper: Share,
-    /// The numbers that it follows from, by name.
+    /// The numbers that support the cause, by name.
     pub evidence: Vec<(&'static str, u64)>,
     /// Whether the loss was not measured, but estimated.
     pub is_estimated: bool,
@@ -74,9 +74,9 @@ pub struct Cause {
     doubt: Doubt,
     /// Whether it is a wait for other threads.
     is_wait: bool,
-    /// What happened, as a clause.
+    /// A description of what happened, as a clause.
     pub what: String,
-    /// What to try, in sentences; empty if nothing is known.
+    /// Advice in sentences; empty if there is none.
     pub remedy: String,
 }
 
@@ -84,12 +84,12 @@ pub struct Cause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Doubt {
     None,
-    /// A short wait may come of the machine or the runtime: threads were ready without a
-    /// processor for as long, or took that long to find tasks.
+    /// The machine or the runtime may have caused a short wait: threads were ready without a
+    /// processor for as long, or the runtime took that long to find tasks.
     Short,
-    /// A thread was late, and not for what it had to do in the construct.
+    /// A thread was late, and its work in the construct does not explain it.
     LateThread,
-    /// Threads were late without a reason of their own.
+    /// Threads were late in turns, without a reason of their own.
     ByChance,
 }
 
@@ -107,7 +107,7 @@ impl Doubt {
 /// Where a cause is.
 #[derive(Clone, Debug, Default)]
 pub struct Place {
-    /// Indices of the regions, the one to look at first.
+    /// Indices of the regions; the first is the one to look at first.
     pub regions: Vec<usize>,
     /// The place in words, with its preposition: `at the implicit barrier of the LOOP
     /// at a.c:15`.
@@ -117,13 +117,13 @@ pub struct Place {
 /// All causes.
 #[derive(Clone, Debug, Default)]
 pub struct Causes {
-    /// Those that matter, most to win first.
+    /// The causes that matter, most to win first.
     pub list: Vec<Cause>,
-    /// Where time may be lost that cannot be told from work, in sentences.
+    /// Places where time may be lost that cannot be told from work, in sentences.
     pub notes: Vec<String>,
 }
 
-/// What causes are taken from.
+/// The data from which causes are derived.
 pub(crate) struct Facts<'a, 'p> {
     pub(crate) profile: &'p Profile,
     pub(crate) labels: &'a [Label],
@@ -141,7 +141,7 @@ impl Facts<'_, '_> {
         self.flat.iter().find(|table| table.region == region)
     }
 
-    /// An elapsed time and its part of the run.
+    /// An elapsed time in nanoseconds, and its percentage of the run.
     fn elapsed(&self, ns: f64) -> Share {
         let duration = self.overheads.duration_ns;
         Share::of((ns.max(0.0).round() as u64).min(duration), duration)
@@ -199,7 +199,7 @@ impl Facts<'_, '_> {
         }
     }
 
-    /// A place of several regions that are of a sort, the worst first.
+    /// A place with several regions of one sort, the worst first.
     fn in_all(&self, regions: Vec<usize>, sort: &str) -> Place {
         let words = match regions[..] {
             [] => String::new(),
@@ -271,7 +271,8 @@ impl Cause {
         }
     }
 
-    /// Adds what is to win for the same reason. What both lost may be the same time.
+    /// Adds an amount that has the same reason. Both may have lost the same time, so the lost
+    /// times are not summed up.
     fn add(&mut self, facts: &Facts<'_, '_>, amount: Amount) {
         let lost = self.lost.ns.max(amount.lost);
         self.lost = Share::of(lost, facts.overheads.thread_time_ns);
@@ -296,10 +297,10 @@ impl Cause {
     }
 }
 
-/// What finds causes: takes entries of the ledger that it explains.
+/// A function that finds causes. It takes the ledger's entries that it explains.
 type Detector = fn(&Facts<'_, '_>, &mut Ledger) -> Vec<Cause>;
 
-/// All of them, those with the closer explanation first.
+/// All detectors. Those with a more specific explanation stand first.
 const DETECTORS: &[Detector] = &[
     teams::one_off,
     small::regions,
@@ -341,7 +342,8 @@ fn sort(list: &mut [Cause]) {
     });
 }
 
-/// Drops what does not matter; if that is much together, says so.
+/// Drops causes that do not matter alone. If they matter together, adds one cause for all of
+/// them.
 fn spread(facts: &Facts<'_, '_>, list: &mut Vec<Cause>) {
     let (mattering, minor): (Vec<Cause>, Vec<Cause>) = std::mem::take(list)
         .into_iter()
@@ -383,7 +385,7 @@ fn spread(facts: &Facts<'_, '_>, list: &mut Vec<Cause>) {
     sort(list);
 }
 
-/// What is won by one cause cannot be won by the next.
+/// Limits the wins: time that one cause wins cannot be won again by the next.
 fn no_more_than(mut rest_ns: u64, facts: &Facts<'_, '_>, list: &mut [Cause]) {
     let limit = |cause: &mut Cause, most_ns: u64| {
         cause.likely = facts.elapsed(cause.likely.ns.min(most_ns) as f64);

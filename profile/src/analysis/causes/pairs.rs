@@ -1,5 +1,5 @@
-//! Two loops in a row, of which the second gives little to threads that had much in
-//! the first: without the barrier between them the waits would even out.
+//! Two loops in a row, where threads with much work in the first loop have little in the
+//! second. Without the barrier between them, the waits would even out.
 
 use super::ledger::{Amount, Ledger};
 use super::shape::{uneven, work_and_wait};
@@ -10,7 +10,7 @@ use crate::columns::Quantity;
 use crate::overheads::Category;
 use crate::region_kind::RegionKind;
 
-/// Part of both waits that must go without the barrier between.
+/// The part of both waits that must vanish without the barrier between the loops.
 const EVENS_OUT: f64 = 0.5;
 
 /// Finds such pairs.
@@ -60,7 +60,7 @@ pub(super) fn evened_out(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Caus
     causes
 }
 
-/// Loops that follow each other in the same block as often.
+/// Pairs of loops that follow each other in the same block and are executed equally often.
 fn neighbours(facts: &Facts<'_, '_>) -> Vec<(usize, usize)> {
     let nodes = &facts.tree.nodes;
     let mut pairs = Vec::new();
@@ -85,8 +85,8 @@ fn executions(node: &TreeNode<'_>) -> u64 {
     node.executors().map(count).sum()
 }
 
-/// The part of both waits that would not be without the barrier between, if it is
-/// enough.
+/// The part of both waits that would vanish without the barrier between the loops, if it is
+/// large enough.
 fn evened(facts: &Facts<'_, '_>, first: usize, second: usize) -> Option<f64> {
     let a = work_and_wait(facts.table(first)?)?;
     let b = work_and_wait(facts.table(second)?)?;
@@ -99,7 +99,7 @@ fn evened(facts: &Facts<'_, '_>, first: usize, second: usize) -> Option<f64> {
     let waited: u64 = a.iter().chain(&b).map(|row| row.2).sum();
     let explained = alone as f64 >= EVENS_OUT * waited as f64;
     let part = alone.saturating_sub(uneven(&both)) as f64 / alone.max(1) as f64;
-    // Each of the two must be uneven for itself.
+    // Each of the two loops must be uneven by itself.
     let matters = uneven(&a).min(uneven(&b)) as f64 >= EVENS_OUT / 2.0 * alone as f64;
     (explained && matters && part >= EVENS_OUT).then_some(part)
 }

@@ -1,6 +1,6 @@
-//! Waits at the end of a construct that are explained by a queue inside it (for a critical
-//! section, a lock, an atomic update, an ordered part). A thread comes late to the end since
-//! it queued for longer than others, or since the construct is hardly more than its queue.
+//! Waits at the end of a construct that a queue inside it explains (for a critical section, a
+//! lock, an atomic update, an ordered region). A thread arrives late at the end because it
+//! queued for longer than others, or because the construct does little else.
 
 use super::Facts;
 use super::ledger::{Entry, Ledger};
@@ -10,10 +10,10 @@ use crate::analysis::tree::TreeNode;
 use crate::columns::{Quantity, occupied};
 use crate::region_kind::RegionKind;
 
-/// The part of a construct's time that its queue must take to be all that matters in it.
+/// If the queue takes at least this part of a construct's time, nothing else in it matters.
 const DOMINATES: f64 = 0.75;
 
-/// Takes the waits at the ends of constructs that the queues of some regions explain.
+/// Takes the waits at the ends of constructs that are explained by queues at the given regions.
 pub(super) fn waits_around(
     facts: &Facts<'_, '_>,
     ledger: &mut Ledger,
@@ -23,8 +23,8 @@ pub(super) fn waits_around(
     take(ledger, &around, |entry| is_explained(facts, entry, queues))
 }
 
-/// Takes the waits of the same team that are explained by how long each thread was kept by
-/// some regions.
+/// Takes the waits of the same team that are explained by the time that each thread spent in
+/// the given regions.
 pub(super) fn waits_after(
     facts: &Facts<'_, '_>,
     ledger: &mut Ledger,
@@ -38,7 +38,7 @@ pub(super) fn waits_after(
     })
 }
 
-/// Takes the waits at some regions that are explained.
+/// Takes the waits at the given regions that are explained.
 fn take(ledger: &mut Ledger, at: &[usize], is_explained: impl Fn(&Entry) -> bool) -> Vec<Entry> {
     let explained: Vec<usize> = ledger
         .open()
@@ -49,7 +49,8 @@ fn take(ledger: &mut Ledger, at: &[usize], is_explained: impl Fn(&Entry) -> bool
     ledger.take(|entry| entry.is_wait() && explained.contains(&entry.region))
 }
 
-/// The nodes in the blocks in which some regions stand, those of the regions included.
+/// The nodes in the blocks that contain the given regions, including those of the regions
+/// themselves.
 pub(super) fn in_blocks_of<'a, 'p>(
     facts: &Facts<'a, 'p>,
     regions: &[usize],
@@ -62,7 +63,7 @@ pub(super) fn in_blocks_of<'a, 'p>(
         .filter(move |node| blocks.contains(&node.parent))
 }
 
-/// The constructs of the same team around some regions.
+/// The constructs of the same team around the given regions.
 fn around(facts: &Facts<'_, '_>, queues: &[usize]) -> Vec<usize> {
     let nodes = &facts.tree.nodes;
     let mut found = Vec::new();

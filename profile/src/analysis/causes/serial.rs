@@ -6,14 +6,14 @@ use crate::analysis::words::{count, percent, time};
 use crate::model::Serial;
 use crate::region_kind::RegionKind;
 
-/// Part of the serial time from which one function is what it is.
+/// A function is named as the serial part if it has at least this part of the serial time.
 const MOST: f64 = 0.5;
 
-/// A stretch between two regions that is shorter on average, in nanoseconds, cannot be made
-/// parallel: the loop around the regions and the measurement itself take as long.
+/// A stretch between two regions whose average is shorter than this, in nanoseconds, cannot be
+/// made parallel: the loop around the regions and the measurement itself take as long.
 const SHORT_STRETCH_NS: u64 = 1000;
 
-/// What the other threads could have done meanwhile.
+/// The serial part, in which the other threads could have worked.
 pub(super) fn serial_part(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     let overheads = facts.overheads;
     let threads = overheads.threads.max(1) as f64;
@@ -21,7 +21,7 @@ pub(super) fn serial_part(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     if overheads.idle.ns == 0 {
         return Vec::new();
     }
-    // Of several processes each has threads of its own.
+    // In several processes, each process has its own threads.
     let of_each = (threads / overheads.processes.max(1) as f64).max(1.0);
     let worth = (serial - short_stretches(facts)).max(0.0);
     let amount = Amount {
@@ -59,8 +59,8 @@ fn short_stretches(facts: &Facts<'_, '_>) -> f64 {
     short.map(|of| of.ns as f64).sum()
 }
 
-/// Where most of the serial time went, as far as functions, user regions or what it lies
-/// between tell.
+/// Where most of the serial time went. Functions, user regions or the surrounding regions tell
+/// this, where known.
 fn place(facts: &Facts<'_, '_>) -> (Place, String) {
     let mut place = Place {
         regions: Vec::new(),
@@ -84,10 +84,10 @@ fn place(facts: &Facts<'_, '_>) -> (Place, String) {
     (place, who)
 }
 
-/// Percent from which a part is not told from all.
+/// From this percentage on, a part is described as the whole.
 const ALL: f64 = 95.0;
 
-/// The function or user region that most of it was spent in, and how many percent.
+/// The function or user region with most of the serial time, and its percentage.
 fn function(facts: &Facts<'_, '_>) -> Option<(usize, f64)> {
     let mut own = vec![0.0; facts.profile.regions.len()];
     let serial = facts.tree.nodes.iter().zip(&facts.walls.nodes);
@@ -102,7 +102,7 @@ fn function(facts: &Facts<'_, '_>) -> Option<(usize, f64)> {
     is_most.then(|| (most, (100.0 * own[most] / serial).min(100.0)))
 }
 
-/// The longest stretch between regions, if it is most, and how many percent.
+/// The longest stretch between regions, if it has most of the serial time, and its percentage.
 fn stretch<'p>(facts: &Facts<'_, 'p>) -> Option<(&'p Serial, f64)> {
     let regions = facts.labels.len();
     let known = |region: Option<usize>| region.is_none_or(|region| region < regions);

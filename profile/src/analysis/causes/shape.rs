@@ -4,46 +4,47 @@ use crate::analysis::remedy::{EXPLAINS, work_column};
 use crate::analysis::tables::Table;
 use crate::columns::Quantity;
 
-/// How much more than the others one thread must have for it to be the one.
+/// One thread stands out if it has more work than the next one by more than this part of the
+/// next one's work.
 const STANDS_OUT: f64 = 0.5;
 
-/// The difference between the threads with most and least work that may be none of the
-/// program's, as a part of the most (a copy of arrays on two processors: up to 0.1).
+/// Threads with equal work may differ by this part of the largest work, for reasons outside the
+/// program (a copy of arrays on two processors: up to 0.1).
 const SLIGHT: f64 = 0.12;
 
-/// What a thread waits that is always the late one, as a part of the mean wait, at most.
+/// A thread counts as always late if it waits for less than this part of the mean wait.
 const LATE: f64 = 0.2;
 
-/// The shape of what threads had to do.
+/// How the work is distributed over the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// More with every thread.
+    /// Each thread has more work than the one before.
     Rising,
-    /// Less with every thread.
+    /// Each thread has less work than the one before.
     Falling,
-    /// One has much more than all others, which have about the same.
+    /// One thread has much more than all others, which have about the same.
     One,
     /// None of these.
     Uneven,
-    /// All the same: one thread came late.
+    /// The work is even: one thread came late.
     Late,
-    /// All the same in sum: threads took turns in being late.
+    /// The work is even in sum: threads took turns in being late.
     Turns,
 }
 
-/// Who had most and least, in nanoseconds.
+/// The threads with the most and the least work, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spread {
     pub(super) shape: Shape,
     pub(super) most: (usize, u64),
     pub(super) least: (usize, u64),
-    /// Who waited least: the thread that came last most often.
+    /// The thread that waited least: it came last most often.
     pub(super) last: usize,
 }
 
 impl Spread {
-    /// Whether equal work can take so different a time: on processors that do not have the
-    /// same way to memory, or that others use meanwhile.
+    /// Whether the difference is so small that the work may be equal: processors may have
+    /// different distances to memory, or other programs may use them.
     pub(super) fn is_slight(&self) -> bool {
         ((self.most.1 - self.least.1) as f64) < SLIGHT * self.most.1 as f64
     }
@@ -61,7 +62,7 @@ pub(super) fn work_and_wait(table: &Table) -> Option<Vec<(usize, u64, u64)>> {
     )
 }
 
-/// What all would wait for the one with most to do.
+/// The time for which all threads would wait for the one with the most work.
 pub(super) fn uneven(rows: &[(usize, u64, u64)]) -> u64 {
     let most = rows.iter().map(|row| row.1).max().unwrap_or(0);
     rows.iter().map(|row| most - row.1).sum()
@@ -75,7 +76,7 @@ pub(super) fn unexplained(table: &Table) -> (Vec<(usize, u64, u64)>, f64) {
     (rows, part)
 }
 
-/// None if there is nothing to compare.
+/// Returns none if there is nothing to compare.
 pub(super) fn of(table: &Table) -> Option<Spread> {
     let rows = work_and_wait(table)?;
     let work = |(thread, work, _): &(usize, u64, u64)| (*thread, *work);

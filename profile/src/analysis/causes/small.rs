@@ -1,6 +1,6 @@
-//! Parallel regions that do less than their teams cost. A loop over time steps has
-//! many of them; they are one cause. Where nested teams together have more threads
-//! than there are processors, the inner ones are oversubscription.
+//! Parallel regions that do less work than their teams cost. A loop over time steps may have
+//! many of them; they are one cause. If nested teams together have more threads than there are
+//! processors, the inner ones are a cause of another kind: oversubscription.
 
 use super::ledger::{Amount, Entry, Ledger};
 use super::shape::unexplained;
@@ -8,37 +8,37 @@ use super::{Cause, Facts, Kind, machine};
 use crate::analysis::words::{count, time};
 use crate::overheads::Category;
 
-/// Instances from which a region is one that is repeated.
+/// From this number of instances on, a region counts as repeated.
 const REPEATED: u64 = 10;
-/// Work of a thread in one instance up to which a region may be small, in
-/// nanoseconds: teams cost microseconds.
+/// A region is small if a thread works for at most this time in one instance, in nanoseconds.
+/// Teams cost microseconds.
 pub(super) const SMALL: f64 = 100_000.0;
-/// Part of its elapsed time that its team, or its barrier, must cost.
+/// The team, or the barrier, must cost at least this part of the construct's elapsed time.
 pub(super) const COSTS: f64 = 0.25;
 
-/// Part of what a team costs that is won where different regions are joined, since a barrier
-/// between them stays; or where they are kept serial, since the runtime still makes a team of
-/// one thread for each (measured with libgomp: 264 ns of 570).
+/// The part of a team's cost that is won if different regions are joined or kept serial. If
+/// they are joined, a barrier between them stays. If they are kept serial, the runtime still
+/// makes a team of one thread for each (measured with libgomp: 264 ns of 570).
 const JOINED: f64 = 0.5;
 
-/// A parallel region, and what it does at a time.
+/// A parallel region, with the sums over its instances.
 struct Region {
     region: usize,
     instances: u64,
     members: u64,
     /// Elapsed time of all instances, in nanoseconds.
     wall: f64,
-    /// Time that threads worked in them.
+    /// Time that threads worked in all instances, in nanoseconds.
     useful: f64,
-    /// Whether all its teams are forked within others.
+    /// Whether all its teams are forked inside other teams.
     is_nested: bool,
 }
 
 const ONE_REGION: &str = "Put one parallel region around the loop that repeats it, or join it with \
                           its neighbours";
 
-/// All regions that are too small as one cause, and as another the inner ones of which there
-/// are too many threads.
+/// All regions that are too small, as one cause. Inner regions with too many threads are
+/// another cause.
 pub(super) fn regions(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let binding = facts.binding_regions();
     let mut small: Vec<(Region, Vec<Entry>)> = Vec::new();
@@ -74,7 +74,7 @@ fn candidates(facts: &Facts<'_, '_>) -> Vec<Region> {
             instances[node.region] += node.rows().map(|row| row.row.seq().count).sum::<u64>();
             is_nested[node.region] &= node.scope.is_some();
         }
-        // Its work is that of the teams in it.
+        // The work of such a region is done by the teams in it.
         if let Some(scope) = node.scope.filter(|_| node.kind.is_parallel()) {
             holds_teams[facts.tree.nodes[scope].region] = true;
         }
@@ -101,8 +101,8 @@ fn candidates(facts: &Facts<'_, '_>) -> Vec<Region> {
     regions.filter(is_small).collect()
 }
 
-/// What an entry loses to the team itself: starting and ending it, and waits that no
-/// uneven work explains.
+/// The part of an entry's loss that the team itself causes: starting and ending it, and waits
+/// that no uneven work explains.
 fn team_cost(facts: &Facts<'_, '_>, entry: &Entry) -> f64 {
     if entry.category == Category::Mgmt && entry.cost.kind.is_parallel() {
         return entry.amount.likely;
@@ -128,7 +128,7 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
     let (mut instances, mut wall, mut useful, mut paid) = (0, 0.0, 0.0, 0.0);
     for (region, taken) in &small {
         let lost = super::sum(taken);
-        // Three pairs of events are on the path of every instance.
+        // In every instance, three pairs of events are on the critical path.
         let measuring = 3.0 * pair_cost * region.instances as f64;
         let serial = region.wall - region.useful;
         let likely = (part * serial.max(lost.likely) - measuring).max(0.0);

@@ -1,5 +1,5 @@
-//! Worksharing constructs that do less than their barriers cost: a loop nest of which the
-//! inner loop is shared out. All of them are one cause.
+//! Worksharing constructs that do less work than their barriers cost, such as a loop nest whose
+//! inner loop is the worksharing loop. All of them are one cause.
 
 use super::ledger::{Amount, Entry, Ledger};
 use super::shape::unexplained;
@@ -10,10 +10,10 @@ use crate::columns::Quantity;
 use crate::overheads::Category;
 use crate::region_kind::RegionKind;
 
-/// Executions of a thread from which the barrier itself may matter.
+/// The barrier itself may matter if one thread executed the construct at least this often.
 const REPEATED: u64 = 100;
-/// Wait of a thread at a time up to which it may be the barrier's own cost, in nanoseconds.
-/// A thread that has no processor is late by milliseconds.
+/// A wait of at most this time, per thread and execution, may be the cost of the barrier
+/// itself, in nanoseconds. A thread without a processor is late by milliseconds.
 const BARRIER: f64 = 20_000.0;
 
 /// A construct, with what is lost at its barrier.
@@ -44,7 +44,8 @@ pub(super) fn constructs(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Caus
     cause(facts, &small).into_iter().collect()
 }
 
-/// What a wait of a worksharing construct that is executed often with little work is.
+/// The construct to which a wait belongs, if it is a worksharing construct that is executed
+/// often with little work.
 fn construct(facts: &Facts<'_, '_>, entry: &Entry) -> Option<Construct> {
     const WORKSHARING: &[RegionKind] =
         &[RegionKind::Loop, RegionKind::Sections, RegionKind::Single];

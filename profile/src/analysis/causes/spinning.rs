@@ -1,6 +1,6 @@
-//! A thread that looks again and again whether another one has gone on: a loop over
-//! `flush`, mostly with an `atomic read`, or over an `atomic read` alone. Each look is short;
-//! the wait is all of them.
+//! A thread that polls until another thread has gone on: a loop around `flush`, mostly with an
+//! `atomic read`, or around an `atomic read` alone. Each look (one pass of the loop) is short;
+//! the wait is the sum of all looks.
 
 use std::collections::BTreeMap;
 
@@ -13,27 +13,27 @@ use crate::model::Region;
 use crate::overheads::Category;
 use crate::region_kind::RegionKind;
 
-/// Looks of a thread from which it is a loop.
+/// From this number of looks of one thread on, it is a polling loop.
 const MANY: u64 = 1000;
-/// Time from one look to the next up to which a thread may do nothing else, in nanoseconds.
+/// A thread may do nothing but look if it has at most this time for each look, in nanoseconds.
 const TIGHT: f64 = 2000.0;
-/// What a look takes at least, in nanoseconds: a fence is about 20 cycles.
+/// The least time that a look takes, in nanoseconds: a fence takes about 20 cycles.
 const LOOK: f64 = 6.0;
 
-/// The looks of all constructs of a sort in one block.
+/// The looks at all constructs of one kind in one block.
 #[derive(Default)]
 struct Spin {
     looks: u64,
-    /// By thread, in nanoseconds; estimated.
+    /// Time spun by each thread, in nanoseconds; estimated.
     spun: BTreeMap<usize, u64>,
-    /// The loss, without the time in the constructs.
+    /// The time lost between the looks. The time inside the constructs is not included.
     amount: Amount,
     /// The constructs, in the order of the call tree.
     regions: Vec<usize>,
 }
 
-/// The part of a thread's time in a block that `atomic read` alone must take to be a wait.
-/// Work may read a shared value in each iteration, too.
+/// An `atomic read` alone is a wait only if the looks take at least this part of a thread's
+/// time in the block. Ordinary work may also read a shared value in each iteration.
 const MOSTLY_READS: f64 = 0.3;
 
 /// One cause for each block in which threads spin.
@@ -85,8 +85,8 @@ fn cause(facts: &Facts<'_, '_>, ledger: &mut Ledger, spin: Spin, looks: &[Entry]
     )
 }
 
-/// By region of the block how long threads spun in it, where they did so for the least part of
-/// their time there.
+/// For each region of a block, the time that threads spun in it. Only threads are counted that
+/// spun for at least the part `least` of their own time in the block.
 fn spins(facts: &Facts<'_, '_>, looks: &[Entry], least: f64) -> BTreeMap<usize, Spin> {
     let nodes = &facts.tree.nodes;
     let mut spins: BTreeMap<usize, Spin> = BTreeMap::new();
@@ -135,14 +135,14 @@ fn time_between_looks(facts: &Facts<'_, '_>, node: &TreeNode<'_>, row: &Measures
     probes.max(least.saturating_sub(row.row.main.ns))
 }
 
-/// What a thread did in a block besides what it entered there.
+/// The time of a thread in a block outside the constructs that it entered there.
 fn own_time(block: &TreeNode<'_>, thread: usize) -> u64 {
     let mut rows = block.executors().filter(|row| row.row.thread == thread);
     rows.next()
         .map_or(0, |row| Quantity::BodyTime.exclusive(&row))
 }
 
-/// The `atomic` constructs beside it that threads executed about as often.
+/// Takes the `atomic` constructs in the same block that were executed about as often.
 fn reads(facts: &Facts<'_, '_>, ledger: &mut Ledger, spin: &Spin) -> Vec<Entry> {
     let mut counts = vec![0; facts.profile.regions.len()];
     for node in queued::in_blocks_of(facts, &spin.regions) {

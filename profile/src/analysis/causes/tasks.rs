@@ -1,4 +1,4 @@
-//! Tasks that do less than it costs to create them and to hand them out.
+//! Tasks that do less work than creating them and handing them out costs.
 
 use super::ledger::Ledger;
 use super::{Cause, Facts, Kind, Place};

@@ -1,5 +1,5 @@
-//! What teams cost: making threads for the first one, starting and ending others, and
-//! teams that leave threads without work.
+//! The cost of teams: creating the threads of the first team, starting and ending later teams,
+//! and teams that leave threads unused.
 
 use super::ledger::{Amount, Ledger, largest, sum};
 use super::{Cause, Facts, Kind, Place};
@@ -10,7 +10,7 @@ use crate::columns::Quantity;
 use crate::overheads::Category;
 use crate::region_kind::PseudoRegion;
 
-/// What making the threads cost once is nothing that a change of the region wins.
+/// Drops the one-time cost of creating the threads: no change of the region can win it.
 pub(super) fn one_off(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let roots = facts.tree.nodes.iter();
     let mut teams = roots.filter(|node| node.kind.is_parallel() && node.scope.is_none());
@@ -28,7 +28,8 @@ pub(super) fn one_off(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> 
     let region = first.region;
     let members = first.members().count().max(1) as u64;
     let started: u64 = first.rows().map(|row| row.row.enter().ns).sum();
-    // All of a single instance; of several what one of them can explain.
+    // With one instance, the whole start is the one-time cost. With several, one instance must
+    // be long enough to explain it.
     let once = match longest {
         _ if instances <= 1 => true,
         Some(longest) => longest.saturating_mul(members) >= started,
@@ -43,7 +44,8 @@ pub(super) fn one_off(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> 
     Vec::new()
 }
 
-/// Starting and ending teams whose regions are not small.
+/// One cause for each region whose teams cost time to start and end, where the region is not
+/// small.
 pub(super) fn starting(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let mut causes = Vec::new();
     for taken in ledger.take_by_region(|_| true) {
@@ -70,7 +72,7 @@ pub(super) fn starting(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause>
     causes
 }
 
-/// Teams of fewer threads than the largest number at once.
+/// Teams with fewer threads than the largest number of threads at once.
 pub(super) fn small(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     let overheads = facts.overheads;
     let is_nested = facts.efficiency.levels.len() > 1;

@@ -1,5 +1,5 @@
-//! Waits of a team's members for each other: for which of them, and why it had more to
-//! do.
+//! Waits of team members for each other: which member they waited for, and why that member had
+//! more to do.
 
 use super::ledger::{Entry, Ledger, largest};
 use super::shape::{self, Shape};
@@ -95,7 +95,8 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
         let what = "threads waited for tasks that others executed";
         return Some(cause.saying(what, too_few_tasks(facts, region)));
     }
-    // A loop without a barrier before this one explains more than how little this one does.
+    // A loop without a barrier before this construct explains more than the little work in this
+    // construct.
     if let Some(other) = sibling(facts, entry) {
         return Some(of_sibling(facts, taken, entry, other));
     }
@@ -115,11 +116,12 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
     Some(own(facts, taken, entry))
 }
 
-/// Tasks for each wait up to which it is for one at a time.
+/// A `taskwait` waits for one task at a time if there are at most so many tasks for each wait.
 const ONE: f64 = 1.5;
 
-/// The `taskwait` of the same team that waits for one task at a time, if there is one. In a task
-/// that is what a recursion does, which makes another task of one half of its work.
+/// The `taskwait` of the same team that waits for one task at a time, if there is one. A
+/// `taskwait` in a task does not count: a recursion makes a task of one half of its work and does
+/// the other half itself.
 fn waits_for_one_task(facts: &Facts<'_, '_>, region: usize) -> Option<usize> {
     let binding = facts.binding_regions();
     let nodes = &facts.tree.nodes;
@@ -145,7 +147,7 @@ fn waits_for_one_task(facts: &Facts<'_, '_>, region: usize) -> Option<usize> {
     one.map(|wait| wait.region)
 }
 
-/// What to try where there were too few tasks.
+/// The advice for a wait because of too few tasks.
 fn too_few_tasks(facts: &Facts<'_, '_>, region: usize) -> String {
     if let Some(wait) = waits_for_one_task(facts, region) {
         let wait = facts.the(wait);
@@ -165,7 +167,7 @@ fn too_few_tasks(facts: &Facts<'_, '_>, region: usize) -> String {
     }
 }
 
-/// What the wait is in itself.
+/// The kind of cause that the waiting construct itself suggests.
 fn of_construct(entry: &Entry) -> Kind {
     match (entry.cost.kind, entry.category) {
         (RegionKind::Single, _) => Kind::Single,
@@ -234,7 +236,7 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
     }
 }
 
-/// Who kept the others waiting.
+/// Names the thread that kept the others waiting.
 fn last_to_come(facts: &Facts<'_, '_>, entry: &Entry) -> String {
     let waits = waits_of(facts, entry);
     let last = waits.iter().min_by_key(|(_, ns)| *ns);
@@ -251,7 +253,7 @@ fn last_to_come(facts: &Facts<'_, '_>, entry: &Entry) -> String {
     }
 }
 
-/// Whether all threads wait for about as long, so that none is late again and again.
+/// Whether all threads wait for about as long, so that no single thread is always late.
 fn all_wait(facts: &Facts<'_, '_>, entry: &Entry) -> bool {
     let waits = waits_of(facts, entry);
     let waited: u64 = waits.iter().map(|(_, ns)| ns).sum();
@@ -259,14 +261,14 @@ fn all_wait(facts: &Facts<'_, '_>, entry: &Entry) -> bool {
     (least as f64) * (waits.len() as f64) >= EXPLAINS * waited as f64
 }
 
-/// Executions from which on it is no chance that the same thread is late.
+/// From this number of executions on, it is no coincidence that the same thread is late.
 const OFTEN: u64 = 3;
 
-/// For a thread that is late.
+/// Advice for a thread that is late.
 const LATE: &str = "See what it does before: share that out, let tasks do it, or let the others \
                     go on where they need not wait.";
 
-/// For threads that are late in turns.
+/// Advice for threads that are late in turns.
 const TURNS: &str = "No thread is late again and again: see whether iterations differ from one \
                      execution to the next, and whether other programs used the processors.";
 
@@ -292,8 +294,7 @@ fn uneven(facts: &Facts<'_, '_>, spread: &shape::Spread, is_loop: bool) -> Strin
     )
 }
 
-/// Another construct of the same block, whose times explain why threads came to the
-/// wait when they came.
+/// Another construct of the same block. Its times explain when each thread arrived at the wait.
 #[derive(Clone, Copy, Debug)]
 struct Sibling {
     region: usize,
@@ -335,7 +336,7 @@ fn of_sibling(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, other: Sibl
         .saying(what, remedy)
 }
 
-/// The construct beside the wait that explains most of it, if one does.
+/// The construct next to the wait that explains most of it, if there is one.
 fn sibling(facts: &Facts<'_, '_>, entry: &Entry) -> Option<Sibling> {
     let waits = waits_of(facts, entry);
     let mut best: Option<(f64, Sibling)> = None;
@@ -355,8 +356,9 @@ fn sibling(facts: &Facts<'_, '_>, entry: &Entry) -> Option<Sibling> {
     best.map(|(_, sibling)| sibling)
 }
 
-/// The part of threads' waits that is explained by how long each thread was somewhere else
-/// before: who was there for the longest time came last and did not wait.
+/// The part of the threads' waits that is explained by the time that each thread spent
+/// somewhere else before. The thread that spent the longest time there came last and did not
+/// wait.
 pub(super) fn explained(waits: &[(usize, u64)], before: &[(usize, u64)]) -> f64 {
     let longest = before.iter().map(|(_, ns)| *ns).max().unwrap_or(0);
     let of = |thread: usize| {
@@ -371,7 +373,7 @@ pub(super) fn explained(waits: &[(usize, u64)], before: &[(usize, u64)]) -> f64 
     1.0 - off as f64 / waited.max(1) as f64
 }
 
-/// Constructs that a thread may be kept by, without a wait of all at their end.
+/// Constructs that may delay a thread, and that have no barrier for all threads at their end.
 const KEEPING: &[RegionKind] = &[
     RegionKind::Master,
     RegionKind::Single,
@@ -381,7 +383,7 @@ const KEEPING: &[RegionKind] = &[
     RegionKind::Function,
 ];
 
-/// The regions that stand in the same block as the wait.
+/// The regions in the same block as the wait.
 fn beside(facts: &Facts<'_, '_>, entry: &Entry) -> Vec<usize> {
     let nodes = &facts.tree.nodes;
     let mut found: Vec<usize> = Vec::new();
@@ -419,14 +421,14 @@ pub(super) fn waits_of(facts: &Facts<'_, '_>, entry: &Entry) -> Vec<(usize, u64)
     })
 }
 
-/// How long a construct kept each thread, without the wait at its end.
+/// The time that each thread spent in a construct, without the wait at its end.
 pub(super) fn times_of(facts: &Facts<'_, '_>, region: usize) -> Vec<(usize, u64)> {
     by_thread(facts, &[region], |node, row| {
         occupied(node.kind, row.row).saturating_sub(Quantity::BarrierTime.inclusive(row))
     })
 }
 
-/// A time of some regions, summed up for each thread that executed them.
+/// A time of the given regions, summed up for each thread that executed them.
 pub(super) fn by_thread(
     facts: &Facts<'_, '_>,
     regions: &[usize],

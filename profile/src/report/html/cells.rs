@@ -1,5 +1,5 @@
-//! The cells of the three trees: what each thread's time was on each call path, as
-//! columns of numbers. The program stands in front of the call paths.
+//! The cells of the three trees: the time of each thread on each call path, by metric, as
+//! columns of numbers. The program stands in front of the call paths. In this order:
 //!
 //! ```text
 //! for each path: number of entries
@@ -9,9 +9,9 @@
 //! for each metric: its values, entry by entry
 //! ```
 //!
-//! Metrics are the parts of thread time, executions, and the run's counters. What a
-//! page may hold is bounded: of call paths that are not worth their bytes there is
-//! the sum over the threads alone, so that all sums stay what they are.
+//! The metrics are the parts of thread time, the number of executions, and the run's counters.
+//! The size of a page is limited. So call paths with little time only have the sum over all
+//! threads. All sums stay the same.
 
 use std::collections::HashMap;
 
@@ -19,16 +19,16 @@ use super::sections::{Columns, width};
 use crate::analysis::{PARTS, Report, Severities, Severity};
 use crate::identity::pairs;
 
-/// Bytes of cells before they are deflated.
+/// The largest size of the cells in bytes, before compression.
 const BUDGET: usize = 2_300_000;
 
-/// How many of a run's counters a page shows: bits of a number that a browser knows
-/// exactly are left for them.
+/// The most counters that a page shows. A browser's numbers have exact bits for this many
+/// counters, besides the other metrics.
 pub(super) const MOST_COUNTERS: usize = 28;
 
-/// What one thread did on one call path, metric by metric.
+/// The values of one thread on one call path, by metric.
 struct Entry {
-    /// 0, or the index of the thread and one.
+    /// 0, or the index of the thread plus one.
     thread: u64,
     values: Vec<u64>,
 }
@@ -48,7 +48,7 @@ impl Entry {
         self.values.iter().all(|value| *value == 0)
     }
 
-    /// Which of so many metrics are not 0.
+    /// A bit mask of the metrics that are not 0.
     fn mask(&self, metrics: usize) -> u64 {
         let bits = self.values.iter().take(metrics).enumerate();
         bits.filter(|(_, value)| **value > 0)
@@ -69,8 +69,8 @@ impl Entry {
     }
 }
 
-/// The cells as columns, and how many call paths do not tell threads apart. Of several
-/// runs in a page each has a part of the room.
+/// The cells as columns, and the number of call paths that do not tell threads apart. If a page
+/// has several runs, each run gets an equal part of the space.
 pub(super) fn cells(report: &Report<'_>, runs: usize) -> (Columns, usize) {
     let severities = report.severities();
     let paths = report.call_graph.paths.len();
@@ -78,8 +78,8 @@ pub(super) fn cells(report: &Report<'_>, runs: usize) -> (Columns, usize) {
     write(report, paths + 1, of, BUDGET / runs.max(1))
 }
 
-/// The cells of another run, on the call paths and threads of this one. Last stands what
-/// is on none of them.
+/// The cells of another run, on the call paths and threads of this run. The last path collects
+/// everything that is on none of them.
 pub(super) fn cells_of_other(
     other: &Report<'_>,
     report: &Report<'_>,
@@ -113,7 +113,8 @@ pub(super) fn cells_of_other(
     write(report, gone + 1, of, BUDGET / runs.max(1))
 }
 
-/// Where the call paths of another run are in this one: below the same constructs.
+/// The call paths of this run that correspond to those of another run: below the same
+/// constructs.
 fn paths_in(other: &Report<'_>, report: &Report<'_>) -> Vec<Option<usize>> {
     let mut same: Vec<Option<usize>> = vec![None; other.labels.len()];
     for pair in pairs(&other.profile.regions, &report.profile.regions) {
@@ -147,7 +148,7 @@ fn entries(severities: &Severities<'_, '_>, path: usize) -> Vec<Entry> {
     entries.filter(|entry| !entry.is_zero()).collect()
 }
 
-/// One entry a thread, in order.
+/// One entry per thread, in order.
 fn merged(mut entries: Vec<Entry>) -> Vec<Entry> {
     entries.sort_by_key(|entry| entry.thread);
     entries.dedup_by(|next, entry| {
@@ -160,7 +161,7 @@ fn merged(mut entries: Vec<Entry>) -> Vec<Entry> {
     entries
 }
 
-/// Writes the entries of so many paths within a budget.
+/// Writes the entries of the given number of paths within a budget.
 fn write(
     report: &Report<'_>,
     paths: usize,
@@ -181,7 +182,7 @@ fn write(
     (table.columns(), folded)
 }
 
-/// The time of a call path, and its bytes.
+/// The time of a call path, and its size in bytes.
 fn weight(entries: &[Entry]) -> (u64, usize) {
     let times = entries
         .iter()
@@ -190,8 +191,7 @@ fn weight(entries: &[Entry]) -> (u64, usize) {
     (time, entries.iter().map(Entry::width).sum())
 }
 
-/// Which call paths tell threads apart: those with most time, as long as there is
-/// room.
+/// Which call paths tell threads apart: those with the most time, as long as there is space.
 fn worth_telling(weights: Vec<(u64, usize)>, budget: usize) -> Vec<bool> {
     let mut order: Vec<usize> = (0..weights.len()).collect();
     order.sort_by_key(|path| std::cmp::Reverse(weights[*path].0));
@@ -214,7 +214,7 @@ fn sum(entries: &[Entry]) -> Entry {
     sum
 }
 
-/// Columns in the making.
+/// Columns under construction.
 struct Table {
     numbers: Columns,
     threads: Columns,

@@ -1,6 +1,6 @@
-//! The seconds of a time as RFC 3339 writes it.
+//! Converts RFC 3339 times to seconds.
 
-/// Seconds since 1970 of a time in UTC such as `2026-11-23T09:30:00Z`.
+/// Seconds since 1970 for a time in UTC such as `2026-11-23T09:30:00Z`.
 pub(super) fn seconds(text: &str) -> Option<u64> {
     let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
     let numbers = |text: &str, between: char| -> Option<[u64; 3]> {
@@ -15,7 +15,7 @@ pub(super) fn seconds(text: &str) -> Option<u64> {
     if !(1970..10_000).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }
-    // A year begins in March, so that the day between stands at its end.
+    // Years are counted from March, so that the leap day is the last day of a year.
     let (year, month) = match month {
         1 | 2 => (year - 1, month + 9),
         _ => (year, month - 3),

@@ -1,5 +1,5 @@
-//! What `romp diff` says of other runs and this one, as JSON for the page. Nothing is
-//! judged here: what is noise was told where runs are compared.
+//! The results of `romp diff` for other runs and this one, as JSON for the page. This module
+//! only formats: the comparison has already decided which changes are noise.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::diff::{CauseChange, Change, ComparedRegion, Diff, Side, Status, Subje
 use crate::printable::printable;
 use crate::runs::Sample;
 
-/// The most changes of regions that a page lists; the largest stand first.
+/// The most changes of regions that a page lists. The largest stand first.
 const MOST_CHANGES: usize = 600;
 
 /// The comparison.
@@ -67,7 +67,7 @@ fn in_words(subject: Subject) -> &'static str {
     }
 }
 
-/// Its index in this run, else what it is called.
+/// The region's index in this run, or else its name.
 fn region(region: &ComparedRegion) -> Value {
     let name = region.name.as_deref().map(printable);
     json!({

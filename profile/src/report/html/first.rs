@@ -1,4 +1,5 @@
-//! The first screen: what a reader wants to know in ten seconds. It needs no script.
+//! The first screen: the facts that a reader wants to know within ten seconds. It needs no
+//! script.
 
 use std::io::{self, Write};
 
@@ -93,7 +94,7 @@ fn bar(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</tbody></table>")
 }
 
-/// The most causes that the first screen has.
+/// The most causes on the first screen.
 const MOST_CAUSES: usize = 5;
 
 fn causes_of(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
@@ -132,7 +133,7 @@ fn cause(page: &Page<'_, '_>, cause: &Cause, out: &mut dyn Write) -> io::Result<
     if !cause.remedy.is_empty() {
         writeln!(out, "<p>{}</p>", escaped(&cause.remedy))?;
     }
-    // Where it is in many places, one of them would mislead.
+    // If a cause has many places, an excerpt of one of them would mislead.
     let is_named = |region: &usize| {
         cause
             .place
@@ -168,7 +169,7 @@ fn excerpt(page: &Page<'_, '_>, region: usize, out: &mut dyn Write) -> io::Resul
     writeln!(out, "</pre>")
 }
 
-/// Waiting for a processor is part of other times: the kernel does not say of which.
+/// Waiting for a processor is contained in other times: the kernel does not report in which.
 fn without_processor(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
     let scheduling = page.report.profile.run.scheduling.unwrap_or_default();
     if scheduling.ready_ns == 0 {
@@ -183,7 +184,7 @@ fn without_processor(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()>
     )
 }
 
-/// What the text report says in its summary, and what a reader should know.
+/// The text report's summary, and further facts that a reader should know.
 fn details(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
     let report = page.report;
     let notes = report.profile.run.remarks();

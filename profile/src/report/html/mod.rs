@@ -1,6 +1,6 @@
-//! One page that shows a run in a browser: one file, no request to anywhere. The
-//! first screen is there without scripts. Everything else is data, inflated and drawn
-//! when it is looked at; its code are the modules in `profile/page`.
+//! A page that shows a run in a browser: one file, without requests to other files. The first
+//! screen needs no scripts. Everything else is data that is decompressed and drawn when the
+//! user looks at it. The scripts are the modules in `profile/page`.
 
 mod cells;
 mod clock;
@@ -20,7 +20,7 @@ use crate::analysis::{PartTimes, Report};
 use crate::diff::Diff;
 use crate::printable::write_json;
 
-/// The modules of the page, each after those that it imports.
+/// The modules of the page. Each one stands after the modules that it imports.
 const MODULES: &[(&str, &str)] = &[
     ("dom.js", include_str!("../../../page/dom.js")),
     ("format.js", include_str!("../../../page/format.js")),
@@ -44,7 +44,7 @@ const MODULES: &[(&str, &str)] = &[
     ("main.js", include_str!("../../../page/main.js")),
 ];
 
-/// A page in the making.
+/// A page under construction.
 #[derive(Debug)]
 pub struct Page<'r, 'p> {
     report: &'r Report<'p>,
@@ -55,10 +55,11 @@ pub struct Page<'r, 'p> {
     parts: PartTimes,
 }
 
-/// Writes the page of a report, with the files that are where the profile says.
+/// Writes the page of a report, including the source files that are found under the names in
+/// the profile.
 ///
 /// # Errors
-/// If `out` refuses.
+/// If writing to `out` fails.
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     Page::new(report).with_sources(&[]).write(out)
 }
@@ -77,33 +78,33 @@ impl<'r, 'p> Page<'r, 'p> {
         }
     }
 
-    /// With the user's files, as they are called in the profile or from one of these
-    /// folders.
+    /// Adds the user's files, which are read under their names in the profile or from one of
+    /// these folders.
     #[must_use]
     pub fn with_sources(mut self, folders: &[std::path::PathBuf]) -> Self {
         self.sources = Sources::read(self.report, folders);
         self
     }
 
-    /// With other runs, and what the comparison of them with this one came to. Counters are
-    /// taken to be the same.
+    /// Adds other runs, and the result of comparing them with this run. All runs must have the
+    /// same counters.
     #[must_use]
     pub fn with_others(mut self, others: &'r [Report<'p>], diff: Diff) -> Self {
         (self.others, self.diff) = (others, Some(diff));
         self
     }
 
-    /// With further data; the name holds letters, digits and `-` alone.
+    /// Adds further data. The name may only contain letters, digits and `-`.
     #[must_use]
     pub fn with_section(mut self, name: &str, bytes: Vec<u8>) -> Self {
         self.sections.push((name.to_owned(), bytes));
         self
     }
 
-    /// Writes it.
+    /// Writes the page.
     ///
     /// # Errors
-    /// If `out` refuses.
+    /// If writing to `out` fails.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
@@ -172,8 +173,8 @@ impl<'r, 'p> Page<'r, 'p> {
     }
 }
 
-/// The modules as one: what they say of each other is left out, since they share
-/// their names.
+/// All modules as one script. Imports and exports are removed, since all modules share one
+/// scope.
 fn script() -> String {
     let mut script = String::new();
     for (name, module) in MODULES {
@@ -193,7 +194,7 @@ fn script() -> String {
 mod tests {
     use super::*;
 
-    /// They become one module, where a name can stand once.
+    /// The modules become one script, in which a name can only be defined once.
     #[test]
     fn names_of_modules_differ_and_nothing_ends_the_script() {
         let mut names: Vec<String> = Vec::new();

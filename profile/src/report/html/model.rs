@@ -1,6 +1,6 @@
-//! What the page knows of a run besides cells: names, places and what analyses
-//! found, as JSON. Regions, threads and call paths are columns, since there may be
-//! many of them.
+//! The page's data about a run besides the cells: names, places and results of the analyses, as
+//! JSON. Regions, threads and call paths are stored as columns, since there may be many of
+//! them.
 
 use serde_json::{Value, json};
 
@@ -10,10 +10,10 @@ use crate::order;
 use crate::printable::printable;
 use crate::region_kind::KINDS;
 
-/// The most instances, latecomers and the like that are listed of one region.
+/// The most instances, latecomers and similar items that are listed for one region.
 const MOST_LISTED: usize = 64;
 
-/// The model of one run; `folded` call paths do not tell threads apart.
+/// The model of one run. `folded` is the number of call paths that do not tell threads apart.
 pub(super) fn model(report: &Report<'_>, folded: usize) -> Value {
     let run = &report.profile.run;
     let overheads = &report.overheads;

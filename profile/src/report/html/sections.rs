@@ -1,21 +1,21 @@
-//! Data as it stands in the page: bytes, deflated, in letters. The browser inflates
-//! them by its own means, each section when it is needed.
+//! Data sections of the page: compressed bytes, encoded as letters. The browser itself
+//! decompresses each section when it is needed.
 
 use std::io::{self, Write};
 
 use miniz_oxide::deflate::compress_to_vec_zlib;
 
-/// How hard to deflate: more takes twice the time for a percent of the size.
+/// Compression level. A higher level takes twice the time and saves one percent of the size.
 const LEVEL: u8 = 6;
 
-/// Columns of numbers, each in as few bytes as it needs.
+/// Columns of numbers. Each number takes as few bytes as it needs.
 #[derive(Debug, Default)]
 pub struct Columns {
     bytes: Vec<u8>,
 }
 
 impl Columns {
-    /// Appends a number: seven bits a byte, lowest first, the highest bit set in all
+    /// Appends a number: seven bits per byte, lowest first. The highest bit is set in all bytes
     /// but the last.
     pub fn push(&mut self, mut number: u64) {
         while number >= 0x80 {
@@ -25,18 +25,18 @@ impl Columns {
         self.bytes.push(number.to_le_bytes()[0]);
     }
 
-    /// Appends another one's numbers.
+    /// Appends the numbers of other columns.
     pub fn append(&mut self, mut other: Self) {
         self.bytes.append(&mut other.bytes);
     }
 
-    /// What it takes, in bytes.
+    /// The size in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether there is no number.
+    /// Whether there are no numbers.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
@@ -49,17 +49,17 @@ impl Columns {
     }
 }
 
-/// How many bytes a number takes in [`Columns`].
+/// The number of bytes that a number takes in [`Columns`].
 pub(super) fn width(number: u64) -> usize {
     (64 - (number | 1).leading_zeros() as usize).div_ceil(7)
 }
 
-/// Bytes, deflated and in letters.
+/// Bytes, compressed and encoded as letters.
 pub(super) fn packed(bytes: &[u8]) -> String {
     base64(&compress_to_vec_zlib(bytes, LEVEL))
 }
 
-/// Writes a section; its name holds letters, digits and `-` alone.
+/// Writes a section. Its name may only contain letters, digits and `-`.
 pub(super) fn write(name: &str, packed: &str, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,

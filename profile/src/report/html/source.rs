@@ -1,4 +1,4 @@
-//! The user's files, as far as they are still what was measured.
+//! The user's source files. If a file seems to have changed since the run, a note says so.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,32 +7,31 @@ use std::time::SystemTime;
 use crate::analysis::Report;
 use crate::model::Region;
 
-/// Largest file that is shown, in bytes.
+/// Size of the largest file that is shown, in bytes.
 const LARGEST: u64 = 2_000_000;
-/// All files together, in bytes.
+/// Size of all files together, in bytes.
 const MOST: usize = 4_000_000;
-/// Lines of an excerpt around the first line of a region.
+/// Number of lines around the first line of a region in an excerpt.
 const AROUND: usize = 3;
 
 /// One file of the program.
 #[derive(Clone, Debug, Default)]
 pub struct File {
-    /// Its lines; none if it can't be shown.
+    /// Its lines; none if it cannot be shown.
     pub text: Option<String>,
-    /// What a reader must know of it.
+    /// A fact that a reader must know about the file.
     pub note: Option<String>,
 }
 
-/// The files of a program, by the names that regions have for them.
+/// The files of a program, by their names in the regions.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     files: BTreeMap<String, File>,
 }
 
 impl Sources {
-    /// Reads the files that regions stand in: by the names in the profile, as they are
-    /// or from one of these folders. What is larger than a page should hold is left
-    /// out.
+    /// Reads the source files of the regions: under their names in the profile, as they are or
+    /// inside one of these folders. Files that are too large for a page are left out.
     #[must_use]
     pub fn read(report: &Report<'_>, folders: &[PathBuf]) -> Self {
         let mut names: BTreeMap<&str, u64> = BTreeMap::new();
@@ -59,8 +58,8 @@ impl Sources {
         self.files.iter().map(|(name, file)| (name.as_str(), file))
     }
 
-    /// Some lines around the begin of a region, each with its number; none if they
-    /// are not known.
+    /// Some lines around the begin of a region, each with its number; none if the file's text
+    /// is not known.
     #[must_use]
     pub fn excerpt(&self, region: &Region) -> Vec<(usize, &str)> {
         let file = self.files.get(&region.file);
@@ -108,7 +107,8 @@ fn read(name: &str, folders: &[PathBuf], room: usize, report: &Report<'_>) -> Fi
     }
 }
 
-/// Whether most directives do not stand where they stood. Some may be made by macros.
+/// Whether most directives are not at their recorded lines. Some directives may come from
+/// macros.
 fn is_other_text(name: &str, text: &str, report: &Report<'_>) -> bool {
     let lines: Vec<&str> = text.lines().collect();
     let regions = report.profile.regions.iter();
@@ -133,7 +133,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     words.filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
-/// What a directive is called.
+/// The name of a directive.
 fn first_word(directive: &str) -> Option<String> {
     words(directive).find(|word| !matches!(word.as_str(), "pragma" | "omp"))
 }

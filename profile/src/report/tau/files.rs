@@ -1,5 +1,5 @@
-//! TAU's files, as an archive for `tar`: `profile.NODE.CONTEXT.THREAD` with a timer a
-//! region, and the same in the folder `constructs` with a timer a kind of construct.
+//! TAU's files, as a `tar` archive: `profile.NODE.CONTEXT.THREAD` with one timer per region,
+//! and files of the same names in the folder `constructs` with one timer per kind of construct.
 //!
 //! ```text
 //! 4 templated_functions_MULTI_TIME
@@ -18,13 +18,13 @@ use super::timers::{APPLICATION, By, Thread, Timer, Timers};
 use crate::analysis::Report;
 use crate::printable::is_command;
 
-/// Bytes of a block of an archive.
+/// Size of an archive's block in bytes.
 const BLOCK: usize = 512;
 
 /// Writes the archive.
 ///
 /// # Errors
-/// If `out` refuses.
+/// If writing to `out` fails.
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     for (folder, by) in [("", By::Region), ("constructs/", By::Construct)] {
         let timers = Timers::new(report, by);
@@ -37,7 +37,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&[0; 2 * BLOCK])
 }
 
-/// Facts of the run, as TAU keeps them.
+/// Facts about the run, in TAU's form.
 fn metadata(report: &Report<'_>) -> String {
     let run = &report.profile.run;
     let facts = [
@@ -63,7 +63,7 @@ fn text(timers: &Timers, thread: &Thread, metadata: &str) -> String {
          <metadata>{metadata}</metadata>\n",
         1 + flat.len() + thread.paths.len()
     );
-    // Whole microseconds: a reader takes no others in this line.
+    // Whole microseconds: readers accept no others in this line.
     let Timer {
         calls,
         below,

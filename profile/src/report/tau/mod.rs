@@ -1,5 +1,5 @@
-//! Profiles as TAU has them: for each thread its timers, which are the regions, each
-//! with the call paths on which it ran.
+//! Profiles in TAU's form. Each thread has timers, which are the regions, each with the call
+//! paths on which it ran.
 //!
 //! ```text
 //! timers   the timers of each thread, by region and by kind of construct

@@ -1,6 +1,5 @@
-//! Tables as TAU's `pprof` prints them: the timers of each thread, then their sums,
-//! means and standard deviations over all threads; at last those of the kinds of
-//! constructs.
+//! Tables in the form of TAU's `pprof`: the timers of each thread, then their sums, means and
+//! standard deviations over all threads. The tables of the kinds of constructs follow.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -8,7 +7,7 @@ use std::io::{self, Write};
 use super::timers::{APPLICATION, By, Thread, Timer, Timers};
 use crate::analysis::Report;
 
-/// A row of a table: times in nanoseconds, and numbers that may be means.
+/// A row of a table: times in nanoseconds, and counts that may be means.
 #[derive(Clone, Copy, Debug, Default)]
 struct Row {
     exclusive: f64,
@@ -40,13 +39,13 @@ impl Row {
     }
 }
 
-/// The rows of a thread, by the names of timers.
+/// The rows of a thread, by timer name.
 type Rows<'t> = BTreeMap<&'t str, Row>;
 
 /// Writes the tables.
 ///
 /// # Errors
-/// If `out` refuses.
+/// If writing to `out` fails.
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     for by in [By::Region, By::Construct] {
         let timers = Timers::new(report, by);
@@ -74,7 +73,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
             .map(|(name, row)| (*name, row.map(*row, |sum, _| sum / count)));
         let mean: Rows<'_> = mean.collect();
         table(&format!("{of} SUMMARY (mean):"), &mean, out)?;
-        // Threads without a timer have zeros there.
+        // A thread without a timer counts as zero.
         let square = total(&rows, |row| row.map(row, |a, b| a * b));
         let deviation = |square: f64, mean: f64| (square / count - mean * mean).max(0.0).sqrt();
         let deviations = mean.iter().map(|(name, mean)| {
@@ -139,7 +138,7 @@ fn table(title: &str, rows: &Rows<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// A count, or the mean of some.
+/// A count, or a mean of counts.
 fn number(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,9 +1,9 @@
-//! The timers of each thread. A thread is a processor's: one that forks a team and is
-//! its first member is one thread.
+//! The timers of each thread. A thread here is a processor: a thread that forks a team and the
+//! team's first member are one thread.
 //!
-//! The time of a timer without that of the timers on its call path below is its own;
-//! the implicit barrier of a construct is a timer below it. What a thread did outside
-//! of all is `.TAU application`'s, so that the own times of a thread add up to the run.
+//! The exclusive time of a timer is its time without the timers below it on the call path. The
+//! implicit barrier of a construct is a timer below the construct. Time outside all timers
+//! belongs to `.TAU application`, so that the exclusive times of a thread add up to the run.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,19 +12,19 @@ use crate::model::{Profile, Row};
 use crate::printable::is_command;
 use crate::region_kind::{PseudoRegion, RegionKind};
 
-/// The timer of all that is in no other.
+/// The timer for all time outside other timers.
 pub(super) const APPLICATION: &str = ".TAU application";
 
-/// Timers of longer call paths are left out, and their time is that of the last one
-/// before: TAU writes whole paths, which grow with the square of a recursion's depth.
-/// TAU itself has a limit, too (`TAU_CALLPATH_DEPTH`).
+/// Timers of longer call paths are left out. Their time counts for the last timer of the path
+/// that is kept. TAU writes whole paths, whose size grows with the square of a recursion's
+/// depth. TAU itself has a limit, too (`TAU_CALLPATH_DEPTH`).
 const DEEPEST: usize = 100;
 
-/// What a thread's timer says. Times in nanoseconds.
+/// The values of a thread's timer. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Timer {
     pub(super) calls: u64,
-    /// Calls of the timers directly below.
+    /// The number of calls of the timers directly below.
     pub(super) below: u64,
     pub(super) exclusive: u64,
     pub(super) inclusive: u64,
@@ -44,13 +44,13 @@ pub(super) struct Thread {
 /// The timers of all threads.
 #[derive(Debug)]
 pub(super) struct Timers {
-    /// Names that stand in call paths by their numbers: of each region, then of its
-    /// implicit barrier.
+    /// The names to which the numbers in call paths refer: the name of each region, then that
+    /// of its implicit barrier.
     pub(super) names: Vec<String>,
     pub(super) threads: Vec<Thread>,
 }
 
-/// By what timers are told apart.
+/// The criterion by which timers are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
     Region,
@@ -98,7 +98,7 @@ impl Timers {
         Self { names, threads }
     }
 
-    /// The timers of a thread by name, whatever the call path. What stands in itself
+    /// The timers of a thread by name, summed up over call paths. Time of a timer inside itself
     /// counts once.
     pub(super) fn flat(&self, thread: &Thread) -> BTreeMap<usize, Timer> {
         let mut flat: BTreeMap<usize, Timer> = BTreeMap::new();
@@ -128,7 +128,7 @@ fn paths(profile: &Profile, of_regions: &[[usize; 2]]) -> Vec<[Vec<usize>; 2]> {
             _ => own,
         });
         let path = match of_regions.get(node.region) {
-            // A path of one more than the limit stands for all that are deeper.
+            // A path that is one longer than the limit stands for all deeper paths.
             Some(_) if around.len() > DEEPEST => around.to_vec(),
             Some([own, _]) => [around, &[*own]].concat(),
             None => around.to_vec(),
@@ -161,10 +161,10 @@ fn threads<'p>(report: &Report<'p>) -> BTreeMap<crate::analysis::Processor<'p>, 
     threads
 }
 
-/// Calls, and how long the thread was in it.
+/// The number of calls, and the time that the thread was in the construct.
 fn time(kind: RegionKind, row: &Row) -> (u64, u64) {
     let ns = match kind {
-        // What is done while it is held has timers of its own.
+        // Work while the lock is held has timers of its own.
         RegionKind::Lock => row.enter().ns.saturating_add(row.exit().ns),
         _ => row.main.ns,
     };
@@ -179,8 +179,8 @@ fn add(thread: &mut Thread, path: &[usize], (calls, ns): (u64, u64)) {
     }
 }
 
-/// Computes own times from the inside out. Timers around others in which the thread
-/// itself was not are made: another thread forked the team.
+/// Computes exclusive times from the inside out. Adds timers for outer regions that the thread
+/// itself did not enter, since another thread forked the team.
 fn settle(thread: &mut Thread, duration: u64) {
     let mut all: Vec<Vec<usize>> = Vec::new();
     for path in thread.paths.keys() {
@@ -237,7 +237,7 @@ fn name(label: &Label, by: By, is_barrier: bool) -> String {
     format!("{}{place}", harmless(&what))
 }
 
-/// Text without what separates names there.
+/// Text without the characters that separate names in TAU's files.
 fn harmless(text: &str) -> String {
     let is_harmful = |c: char| "\"{}[]".contains(c) || is_command(c);
     text.replace("=>", "->").replace(is_harmful, "_")

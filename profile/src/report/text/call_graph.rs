@@ -1,4 +1,4 @@
-//! The call graph of the text report: the call paths with most time.
+//! The call graph of the text report: the call paths with the most time.
 
 use std::cmp::Reverse;
 use std::io;
@@ -13,16 +13,16 @@ use crate::report::page::Page;
 
 /// Call paths deeper than this are not indented further.
 const DEEPEST_INDENT: usize = 24;
-/// Width of the column of short names of kinds.
+/// Width of the column with the short names of kinds.
 const KIND_WIDTH: usize = 8;
-/// Of more call paths than this, those with most time are shown: a program of
-/// recursive tasks has tens of thousands, nobody reads them, and they would be
-/// written while the user waits for the program to end.
+/// The most call paths that are shown; those with the most time are chosen. A program with
+/// recursive tasks has tens of thousands, which nobody reads, and the user would wait for them
+/// at the end of the program.
 const MOST_PATHS: usize = 500;
-/// The same where not everything is shown.
+/// The most call paths that are shown if not everything is shown.
 const MOST_WORTH: usize = 40;
 
-/// Which call paths the report shows. A path is only shown with its callers.
+/// Which call paths the report shows. A path is only shown together with its callers.
 pub(super) struct Shown {
     flags: Vec<bool>,
     number: usize,
@@ -38,7 +38,7 @@ impl Shown {
         let number = graph.paths.len().min(most);
         let mut flags = vec![true; graph.paths.len()];
         if number < flags.len() {
-            // No callee stands in front of its caller, whatever was measured.
+            // A caller always stands in front of its callees, whatever was measured.
             let mut ns: Vec<u64> = Vec::with_capacity(flags.len());
             for path in &graph.paths {
                 let callers = path.caller.map_or(u64::MAX, |caller| ns[caller]);
@@ -58,21 +58,21 @@ impl Shown {
         self.number < self.flags.len()
     }
 
-    /// The indices of what is shown, in the call graph's order.
+    /// The indices of the shown paths, in the call graph's order.
     pub(super) fn paths(&self) -> impl Iterator<Item = usize> {
         let flags = self.flags.iter().enumerate();
         flags.filter(|(_, shown)| **shown).map(|(path, _)| path)
     }
 
-    /// Whether it is the last of its caller's callees of those that are shown:
-    /// the last one, or the next one is left out. Longer ones stand first.
+    /// Whether a path is the last shown callee of its caller. It is if no further callee
+    /// follows, or if the next callee is not shown: callees are ordered by time.
     fn is_last(&self, graph: &CallGraph, path: usize) -> bool {
         let level = graph.paths[path].level;
         let next = (path + 1..graph.paths.len()).find(|&next| graph.paths[next].level <= level);
         next.is_none_or(|next| graph.paths[next].level < level || !self.flags[next])
     }
 
-    /// What is left out, in words.
+    /// The number of omitted paths, in words.
     pub(super) fn in_words(&self) -> Option<String> {
         (self.number < self.flags.len()).then(|| {
             format!(
@@ -131,7 +131,7 @@ pub(super) fn write(report: &Report<'_>, shown: &Shown, out: &mut Page<'_>) -> i
     }
 }
 
-/// `[application: n threads]`, ompP's name of the tree's root.
+/// `[application: n threads]`, ompP's name for the root of the tree.
 fn program_name(report: &Report<'_>) -> String {
     let run = &report.profile.run;
     let noun = if run.max_threads == 1 {
@@ -156,8 +156,8 @@ fn times(line: &mut Line, times: Times, formats: [Format; 2]) {
         .percent(times.exclusive.percent);
 }
 
-/// Draws the branch that leads to a call path of this level. `rails` says for
-/// each level whether its line goes on.
+/// Draws the branch that leads to a call path at this level. `rails` says for each level
+/// whether its line continues.
 fn branch(line: &mut Line, level: usize, is_last: bool, rails: &mut Vec<bool>) {
     rails.truncate(level - 1);
     for goes_on in rails.iter().take(DEEPEST_INDENT) {

@@ -1,5 +1,5 @@
-//! What formulas make of the counters; the counters themselves are columns of
-//! the region profiles.
+//! The values of formulas over counters. The counters themselves are columns of the region
+//! profiles.
 
 use std::io::{self, Write};
 
@@ -54,14 +54,15 @@ pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> i
     more(hidden, "more region", out)
 }
 
-/// Four digits that matter; a dash where there is no value.
+/// The value with four significant digits; a dash if there is no value.
 fn shown(value: Option<f64>) -> String {
     match value {
         None => "-".to_owned(),
         Some(0.0) => "0".to_owned(),
         Some(value) if value.abs() >= 1e6 || value.abs() < 1e-3 => format!("{value:.3e}"),
         Some(value) => {
-            // No logarithm: a measured program need not have the library with it.
+            // No logarithm is used: a measured program may not be linked with the mathematics
+            // library.
             let mut decimals = 3;
             let mut rest = value.abs();
             while rest >= 10.0 && decimals > 0 {

@@ -85,7 +85,7 @@ fn efficiencies(rows: &[(String, Efficiency)], out: &mut Page<'_>) -> io::Result
     Ok(())
 }
 
-/// POMPROF's summary view: the highest value of each metric over the threads.
+/// POMPROF's summary view: the highest value of each metric over all threads.
 fn summary_view(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
     let rows: Vec<Highest> = report.decomposition().map(Highest::of).collect();
     let (regions, hidden) = worth.of(&rows, |row| Some(row.region));
@@ -130,7 +130,7 @@ const SUMMARY_EXPLANATIONS: &[&str] = &[
     "A thread's own time is their sum, without that in which it had forked a nested team.",
 ];
 
-/// The highest of any thread, in nanoseconds and percent.
+/// The highest value of any thread, in nanoseconds and percent.
 struct Highest {
     region: usize,
     barrier: Barrier,

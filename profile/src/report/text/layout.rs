@@ -1,13 +1,13 @@
-//! How numbers and lines are laid out in the text report.
+//! The layout of numbers and lines in the text report.
 //!
-//! Times are in seconds. A column has as many decimals as its largest time
-//! needs to show three digits: two (as ompP) from a second up, nine (exact) at
-//! most, and at most four more than the column with the largest times beside
-//! it. So short runs do not show 0.00 everywhere, the times of one column can
-//! be compared by eye, and a column of trifles is not the widest.
+//! Times are in seconds. A column has as many decimals as its largest time needs to show three
+//! digits. That is at least two (as in ompP), at most nine (exact), and at most four more than
+//! the neighbouring column with the largest times. So short runs do not show 0.00 everywhere,
+//! the times of one column can be compared by eye, and a column of tiny times is not the
+//! widest.
 //!
-//! Lines are built in a buffer by hand, since a report can have a million
-//! numbers and is written while the user waits for the program to end.
+//! Lines are built in a buffer by hand, since a report can contain a million numbers and is
+//! written while the user waits for the program to end.
 
 use std::io::{self, Write};
 
@@ -16,15 +16,15 @@ use crate::report::page::Page;
 
 const FEWEST_DECIMALS: u32 = 2;
 const MOST_DECIMALS: u32 = 9;
-/// How many decimals more than its widest neighbour a column can have.
+/// The most decimals that a column may have beyond its neighbour with the largest times.
 const MORE_DECIMALS: u32 = 4;
-/// ompP's width of a column.
+/// The width of a column in ompP.
 pub(super) const COLUMN_WIDTH: usize = 10;
-/// Width of what [`Line::percent`] writes.
+/// Width of the output of [`Line::percent`].
 pub(super) const PERCENT_WIDTH: usize = 8;
 const BANNER_WIDTH: usize = 78;
 
-/// The decimals of a column whose largest time this is.
+/// The number of decimals of a column with this largest time.
 pub(super) fn decimals(largest_ns: u64) -> u32 {
     let mut decimals = FEWEST_DECIMALS;
     while largest_ns > 0 && decimals < MOST_DECIMALS && largest_ns < 10_u64.pow(11 - decimals) {
@@ -33,17 +33,17 @@ pub(super) fn decimals(largest_ns: u64) -> u32 {
     decimals
 }
 
-/// How the numbers of a column are written.
+/// The format of the numbers in a column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Format {
     pub(super) width: usize,
-    /// None for counts.
+    /// None for a column of counts.
     pub(super) decimals: Option<u32>,
 }
 
 impl Format {
-    /// For a column of times, or of counts if there are no decimals, with this
-    /// title and largest number, that is at least `width` wide.
+    /// The format for a column of times (or of counts, if there are no decimals) with this
+    /// title and this largest number. It is at least `width` wide.
     pub(super) fn fitting(title: &str, decimals: Option<u32>, largest: u64, width: usize) -> Self {
         let mut probe = Line::default();
         probe.number(largest, Self { width: 0, decimals });
@@ -54,18 +54,18 @@ impl Format {
         }
     }
 
-    /// For times up to this one.
+    /// The format for times up to this one.
     pub(super) fn time(largest_ns: u64, width: usize) -> Self {
         Self::fitting("", Some(decimals(largest_ns)), largest_ns, width)
     }
 }
 
-/// The decimals of a column beside one with larger times.
+/// The number of decimals of a column next to one with larger times.
 pub(super) fn decimals_beside(largest_ns: u64, beside_ns: u64) -> u32 {
     decimals(largest_ns).min(decimals(beside_ns) + MORE_DECIMALS)
 }
 
-/// A line in the making.
+/// A line under construction.
 #[derive(Debug, Default)]
 pub(super) struct Line {
     text: Vec<u8>,
@@ -92,7 +92,7 @@ impl Line {
         self
     }
 
-    /// A time in seconds or a count, to the right.
+    /// A time in seconds or a count, right-aligned.
     pub(super) fn number(&mut self, value: u64, format: Format) -> &mut Self {
         let mut digits = [0_u8; 24];
         let mut at = digits.len();
@@ -121,7 +121,7 @@ impl Line {
         self
     }
 
-    /// ` ( 12.3)`, aligned for numbers up to 100; the title says `(%)`.
+    /// ` ( 12.3)`, aligned for numbers up to 100; the title contains `(%)`.
     pub(super) fn percent(&mut self, percent: f64) -> &mut Self {
         let tenths = (percent * 10.0).round() as u64;
         self.text(" (")
@@ -129,7 +129,7 @@ impl Line {
             .text(")")
     }
 
-    /// Writes the line and empties it; blanks at its end are left out.
+    /// Writes the line and empties it. Blanks at its end are removed.
     pub(super) fn end(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let used = self
             .text
@@ -144,12 +144,12 @@ impl Line {
     }
 }
 
-/// A division that rounds half up.
+/// A division that rounds to the nearest number, and halves up.
 fn rounded(value: u64, by: u64) -> u64 {
     value / by + u64::from(value % by >= by.div_ceil(2) && by > 1)
 }
 
-/// A section's title, as ompP draws it.
+/// A section's title, in ompP's form.
 pub(super) fn banner(title: &str, out: &mut Page<'_>) -> io::Result<()> {
     let width = out.prose_width().min(BANNER_WIDTH);
     let rule = "-".repeat(width);
@@ -159,7 +159,7 @@ pub(super) fn banner(title: &str, out: &mut Page<'_>) -> io::Result<()> {
     writeln!(out, "{rule}")
 }
 
-/// How many are not shown, and how to see them.
+/// The number of omitted items, and how to see them.
 pub(super) fn more(number: usize, noun: &str, out: &mut Page<'_>) -> io::Result<()> {
     match number {
         0 => Ok(()),
@@ -170,14 +170,14 @@ pub(super) fn more(number: usize, noun: &str, out: &mut Page<'_>) -> io::Result<
     }
 }
 
-/// The width of a column of names beside so many other columns of the page.
+/// The width of a column of names next to columns of the given total width.
 pub(super) fn room(width: usize, others: usize, out: &Page<'_>) -> usize {
     const LEAST: usize = 12;
     let left = out.width().map(|page| page.saturating_sub(others));
     left.map_or(width, |left| width.min(left.max(LEAST)))
 }
 
-/// A text that has so much room: what is too long is left out in the middle.
+/// A text shortened to the given width: the middle of a longer text is omitted.
 pub(super) fn shortened(text: &str, room: usize) -> String {
     let length = text.chars().count();
     if length <= room {
@@ -189,12 +189,12 @@ pub(super) fn shortened(text: &str, room: usize) -> String {
     format!("{start}…{end}")
 }
 
-/// Writes prose, folded between words, later lines indented by `indent`.
+/// Writes prose, wrapped between words. All lines but the first are indented by `indent`.
 pub(crate) fn prose(text: &str, indent: usize, out: &mut Page<'_>) -> io::Result<()> {
     fold(text, [0, indent], out)
 }
 
-/// Writes prose, folded between words, all lines indented by `indent`.
+/// Writes prose, wrapped between words. All lines are indented by `indent`.
 pub(super) fn paragraph(text: &str, indent: usize, out: &mut Page<'_>) -> io::Result<()> {
     fold(text, [indent, indent], out)
 }

@@ -1,8 +1,7 @@
-//! ompP's report as text: its sections in its order, with a summary in words
-//! on top.
+//! ompP's report as text: its sections in its order, after a summary in words.
 //!
-//! Of a large run what matters is shown (`worth`), and the rest is counted; all of it is
-//! shown on request.
+//! For a large run, only the important parts are shown (see `worth`), and omitted parts are
+//! counted. Everything is shown on request.
 
 mod call_graph;
 mod counters;
@@ -24,18 +23,18 @@ use crate::printable::printable;
 use layout::{Line, banner, prose};
 use worth::{MOST_REGIONS, Worth};
 
-/// Writes the report, as into a file: of a large run what matters.
+/// Writes the report in the form for a file. For a large run, only the important parts.
 ///
 /// # Errors
-/// If `out` refuses.
+/// If writing to `out` fails.
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     write_styled(report, Style::default(), out)
 }
 
-/// Writes the report in a style of its own.
+/// Writes the report in the given style.
 ///
 /// # Errors
-/// If `out` refuses.
+/// If writing to `out` fails.
 pub fn write_styled(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::new(out, style);
     let out = &mut page;
@@ -128,7 +127,7 @@ fn overview(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Resul
     files(report, worth, out)
 }
 
-/// Where the files are whose names are shortened elsewhere.
+/// The paths of the files whose names are shortened elsewhere.
 fn files(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
     let mut files: Vec<(&str, &str)> = report
         .labels

@@ -10,9 +10,9 @@ use crate::analysis::{OverheadRow, ParallelRegion, Report, Share};
 use crate::overheads::{BARRIER, Category};
 use crate::report::page::Page;
 
-/// Width of a region's number.
+/// Width of the column with region numbers.
 const ID_WIDTH: usize = 6;
-/// Narrower than elsewhere: there are six of them, and percentages.
+/// The columns are narrower than elsewhere: there are six of them, and percentages.
 const TIME_WIDTH: usize = 8;
 
 pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
@@ -28,7 +28,7 @@ pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> i
     let sum = Some(&report.overheads.whole_sum);
     table(report, &report.overheads.of_whole, sum, worth, out)?;
     writeln!(out)?;
-    // A reader need not have ompP's manual.
+    // Readers may not have ompP's manual.
     prose(
         "Total   = thread time of a region's teams, from fork to join, but that of threads which \
          have forked a nested team",
@@ -42,7 +42,7 @@ pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> i
     untold(report, out)
 }
 
-/// What was not measured, or only estimated.
+/// The times that were not measured, or only estimated.
 fn untold(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
     let overheads = &report.overheads;
     let mut estimated: Vec<usize> = overheads
@@ -157,7 +157,7 @@ fn by_wall_time(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::R
         .end(out)
 }
 
-/// How many threads were in the teams of a region.
+/// The number of threads in the teams of a region.
 fn threads(region: &ParallelRegion) -> String {
     match (region.is_outside, region.threads) {
         (false, threads) => threads.to_string(),
@@ -176,13 +176,13 @@ fn table(
 ) -> io::Result<()> {
     let all = || rows.iter().chain(sum);
     let total = Format::time(all().map(|row| row.total.ns).max().unwrap_or(0), TIME_WIDTH);
-    // One format for all, so that one sees that they add up.
+    // One format for all columns, so that readers see that they add up.
     let part = Format::time(
         all().map(|row| row.overhead.ns).max().unwrap_or(0),
         TIME_WIDTH,
     );
     let columns = 1 + Category::ALL.len();
-    // Times and percentages, or where they have no room only the latter.
+    // Times and percentages; only percentages if there is not enough space for both.
     let whole = ID_WIDTH + total.width + columns * (2 + part.width + PERCENT_WIDTH);
     let part = (!out.is_narrower(whole)).then_some(part);
     let mut line = Line::default();

@@ -11,7 +11,7 @@ use crate::columns::Column;
 use crate::printable::printable;
 use crate::report::page::Page;
 
-/// Of call paths longer than twice this only both ends are shown.
+/// For call paths longer than twice this number, only this many regions at both ends are shown.
 const LONGEST_END: usize = 16;
 pub(super) fn flat(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
     banner("Romp Flat Region Profile (inclusive data)", out)?;
@@ -33,7 +33,7 @@ pub(super) fn on_call_paths(
     worth: &Worth,
     out: &mut Page<'_>,
 ) -> io::Result<()> {
-    // They say again what stands above, path by path.
+    // The profiles of call paths repeat the numbers above, path by path.
     if !worth.is_whole() && (worth.leaves_out() || shown.leaves_out()) {
         return Ok(());
     }
@@ -71,11 +71,11 @@ fn callers(graph: &CallGraph, path: usize) -> Vec<usize> {
     std::iter::successors(Some(path), |&path| graph.paths[path].caller).collect()
 }
 
-/// What all tables of a report have in common.
+/// The settings that all tables of a report share.
 struct Layout<'a> {
     report: &'a Report<'a>,
     worth: &'a Worth,
-    /// Names of threads, already to the right of their column.
+    /// Names of threads, right-aligned for their column.
     threads: Vec<String>,
     thread_width: usize,
 }

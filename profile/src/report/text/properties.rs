@@ -8,13 +8,13 @@ use super::worth::Worth;
 use crate::analysis::Report;
 use crate::report::page::Page;
 
-/// Properties that are shown where not everything is.
+/// The most properties that are shown if not everything is shown.
 const MOST_PROPERTIES: usize = 20;
 
-/// Advice of up to so many characters is repeated.
+/// Advice is repeated if it has at most this many characters.
 const SHORT: usize = 40;
 
-/// What a property is, and how it differs from a cause.
+/// The meaning of a property, and its difference from a cause.
 const WHAT: &str = "A property is thread time that one region lost, by ompP's definitions, in \
                     percent of all thread time. A loss that is not of one region, such as the \
                     serial part, is no property. The summary on top says which change would win \

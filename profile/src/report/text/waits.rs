@@ -1,5 +1,5 @@
-//! Distributions, late arrivals, contention and dilation in the text report.
-//! Each stands there only if it was measured.
+//! Distributions, late arrivals, contention and dilation in the text report. Each section is
+//! only written if it was measured.
 
 use std::io::{self, Write};
 
@@ -11,19 +11,20 @@ use crate::analysis::{Contended, Dilation, Lateness, NEGLIGIBLE, Report, Spread}
 use crate::model::{Bucket, ContentionSite, GuardKind};
 use crate::report::page::Page;
 
-/// Threads that are named at one barrier.
+/// The most threads that are named for one barrier.
 const MOST_LATECOMERS: usize = 3;
-/// Holders that are named at one place.
+/// The most holders that are named for one place.
 const MOST_HOLDERS: usize = 3;
-/// Criticals and locks, and places of one, that are shown where not everything is.
+/// The most criticals and locks, and places of one of them, that are shown if not everything is
+/// shown.
 const MOST_GUARDS: usize = 20;
 const MOST_SITES: usize = 5;
-/// Regions in the list of what measurement costs.
+/// The most regions in the list of the measurement's costs.
 const MOST_DILATED: usize = 10;
-/// Signs for the numbers in a histogram, from few to many.
+/// Characters for the numbers in a histogram, from few to many.
 const SHADES: &[u8] = b".:-=+*#@";
 
-/// Writes what there is of the regions that are shown.
+/// Writes the sections for the shown regions, if there are data.
 pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
     spreads(report, worth, out)?;
     lateness(report, worth, out)?;
@@ -56,7 +57,7 @@ fn spreads(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result
         .map(|name| name.chars().count())
         .max()
         .unwrap_or(0);
-    // What is left is the picture's.
+    // The rest of the width is for the picture.
     let width = room(width, 4 * 10 + 40, out);
     let mut line = Line::default();
     line.spaces(width);
@@ -94,7 +95,7 @@ fn histogram(spread: &Spread) -> String {
     let mut signs = String::new();
     let mut end = first.from_ns;
     for bucket in &spread.histogram {
-        // Empty buckets are left out of the list.
+        // The list does not contain empty buckets.
         while end > 0
             && end
                 .checked_mul(2)
@@ -248,7 +249,8 @@ fn dilation(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
             out,
             "    {}: {} of the time spent there ({}) is measurement",
             name(report, row.region),
-            // What an event costs was calibrated at another moment than it happened.
+            // The cost of an event was calibrated at another moment than the event happened, so
+            // it may be too high.
             percent(row.cost.percent.min(100.0)),
             count(row.pairs + row.passed_pairs, "pair")
         )?;
@@ -256,7 +258,7 @@ fn dilation(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// How long threads waited for events of others.
+/// The time that threads waited because of events of other threads.
 fn waiting(dilation: &Dilation) -> String {
     match dilation.waited_ns {
         0 => String::new(),
@@ -267,7 +269,7 @@ fn waiting(dilation: &Dilation) -> String {
     }
 }
 
-/// What pairs of events cost that were counted only.
+/// The cost of pairs of events that were only counted.
 fn not_timed(dilation: &Dilation) -> String {
     match dilation.passed_pairs {
         0 => String::new(),

@@ -1,5 +1,5 @@
-//! Chooses what the text report shows of a large run: the regions with most to win, and the
-//! threads that differ from the others.
+//! Chooses the parts of a large run that the text report shows: the regions with the most to
+//! win, and the threads that differ from the others.
 
 use std::cmp::Reverse;
 
@@ -7,18 +7,19 @@ use crate::analysis::{Report, Table};
 use crate::columns::{Column, Quantity};
 use crate::report::page::Page;
 
-/// Regions that are shown of more than this.
+/// If there are more regions than this, only this many are shown.
 pub(super) const MOST_REGIONS: usize = 20;
-/// Of more threads than this the least, mean and largest are shown.
+/// If there are more threads than this, only the least, mean and largest value are shown.
 const MOST_THREADS: usize = 16;
-/// The same where everything is shown: nobody reads on, and the file would have many
-/// megabytes.
+/// The same limit if everything is shown: nobody would read further rows, and the file would
+/// have many megabytes.
 const MOST_ROWS: usize = 64;
-/// Threads unlike the others that are named.
+/// The most unusual threads that are named.
 const MOST_OUTLIERS: usize = 4;
-/// How many times the usual distance from the median makes a time unusual.
+/// A time is unusual if its distance from the median is more than this many times the usual
+/// one.
 const UNUSUAL: f64 = 6.0;
-/// And percent of the region's largest time that it must be off.
+/// The distance must also be at least this percentage of the region's mean time per thread.
 const LEAST_OFF: f64 = 5.0;
 
 /// Which regions are shown.
@@ -29,7 +30,7 @@ pub(super) struct Worth {
 }
 
 impl Worth {
-    /// Everything, if so asked or if the user chose what is shown.
+    /// Shows everything if the user asked for it, or chose what is shown.
     pub(super) fn new(report: &Report<'_>, page: &Page<'_>) -> Self {
         let number = report.labels.len();
         let is_whole = page.is_whole() || report.shown.is_some();
@@ -60,7 +61,7 @@ impl Worth {
         self.is_shown.contains(&false)
     }
 
-    /// The rows of regions that are shown, and how many are not.
+    /// The rows of the shown regions, and the number of omitted rows.
     pub(super) fn of<'r, R>(
         &self,
         rows: &'r [R],
@@ -83,7 +84,8 @@ impl Worth {
     }
 }
 
-/// The regions with most to win, then those that lost most, then those that took most.
+/// The regions with the most to win, then those that lost most, then those that took the most
+/// time.
 fn most(report: &Report<'_>) -> Vec<usize> {
     let number = report.labels.len();
     let (mut win, mut lost) = (vec![0_u64; number], vec![0_u64; number]);
@@ -95,16 +97,15 @@ fn most(report: &Report<'_>) -> Vec<usize> {
     for place in &report.overheads.places {
         lost[place.region] = lost[place.region].saturating_add(place.lost.ns);
     }
-    // In the order of their thread time.
+    // In the order of their thread time, which decides between equal ones.
     let mut regions: Vec<usize> = report.flat.iter().map(|table| table.region).collect();
     regions.sort_by_key(|region| Reverse((win[*region], lost[*region])));
     regions.truncate(MOST_REGIONS);
     regions
 }
 
-/// The rows of threads that are unlike the others, most unlike first: of some column of
-/// times that matters there, their time is far from the median as measured by how far the
-/// others are.
+/// The rows of unusual threads, the most unusual first. A thread is unusual if, in some column
+/// of times that matters, its distance from the median is much larger than the median distance.
 pub(super) fn outliers(table: &Table) -> Vec<(usize, &[u64])> {
     let exec = table.columns.iter().zip(&table.sum);
     let largest = exec.filter(|(column, _)| column.quantity == Quantity::ExecTime);
