@@ -123,8 +123,8 @@ impl Job<'_> {
         }
     }
 
-    /// Whether the compiler refuses the user's sources. Only Flang is asked: it may accept the
-    /// new text of a source that it refuses.
+    /// Whether the compiler refuses the user's sources. Only compilers that may accept the new text
+    /// of a source that they refuse are asked: those with a `check` flag.
     fn refuses_source(&self, line: &CommandLine) -> Result<bool, u8> {
         let Some(check) = self.runner.compiler.family.check else {
             return Ok(false);
