@@ -2,9 +2,8 @@
 //! is spelled ([`Shape`]) and what the wrapper does with it ([`Meaning`]).
 //!
 //! A flag needs a row only if its next word belongs to it, or if it changes what the wrapper
-//! does. Every other flag is handed on as it is. A family may extend another one's table; its
-//! own rows win.
-//! that it `extends`; its own rows win.
+//! does. Every other flag is handed on as it is. A family names the
+//! one that it `extends`; its own rows win.
 
 use crate::source::Form;
 use Meaning as M;

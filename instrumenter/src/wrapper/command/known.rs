@@ -1,7 +1,7 @@
 //! Which directives the compiler knows. A combined directive is split into several directives.
-//! A compiler may know the combination and not its parts, or know the parts and not the
-//! combination, or ignore a word that it does not know. Then the instrumented program would
-//! differ from the one that the compiler makes of the source.
+//! A compiler may know those and not the combination, or ignore a word that it does not know.
+//! Then the instrumented program would differ from the one that the compiler makes of the
+//! source.
 //!
 //! The compiler itself is asked: it is given a small program for each directive that not every
 //! compiler knows.

@@ -9,9 +9,9 @@ use crate::wrapper::command::flags::Meaning;
 /// The archive that measured programs are linked with.
 const ARCHIVE: &str = "libpomp.a";
 
-/// Beside the archive: what an executable with it must export, in the form of the
-/// linker's `--dynamic-list`. All linkers know that option; it concerns
-/// executables alone, since in a shared library it would also bind symbols.
+/// A file beside the archive: the symbols that an executable must export, in the form of the
+/// linker's `--dynamic-list`. All linkers know that option. It is used for executables alone,
+/// since in a shared library it would also bind symbols.
 const EXPORTS: &str = "pomp.exports";
 
 /// The system libraries that the archive itself needs.
