@@ -1,8 +1,8 @@
 //! The heads of loops in Fortran.
 //!
-//! What is read here is put into the text once more, so only what has no side
-//! effects is accepted: names, numbers, arithmetic, and elements of what is
-//! declared to be an array, which a call of a function looks like.
+//! The expressions of a head are copied into inserted text. So only expressions without side
+//! effects are accepted: names, numbers, arithmetic, and elements of declared arrays. An
+//! undeclared name with parentheses may be a function call.
 
 use std::ops::Range;
 use std::rc::Rc;
