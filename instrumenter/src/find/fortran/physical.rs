@@ -50,8 +50,8 @@ pub(super) struct Physical {
     pub(super) label: Range<usize>,
     /// Its text, without the sentinel and without columns of special meaning.
     pub(super) content: Range<usize>,
-    /// Whether it is known to continue another: column 6 says so in fixed form; in
-    /// free form its text follows a sentinel at once.
+    /// Whether it is known to continue another line. In fixed form column 6 shows that; in free
+    /// form, text directly behind the sentinel.
     pub(super) continues: bool,
     /// Whether its text reaches the last column in fixed form, so that a word may continue in
     /// the next line.
