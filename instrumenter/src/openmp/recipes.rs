@@ -15,8 +15,8 @@ use super::{Directive, Leaf};
 pub enum ImplicitBarrier {
     /// It has none.
     None,
-    /// At the end of its block, before the threads leave it: a barrier can be
-    /// put there, the construct's own remains.
+    /// At the end of its block, before the threads leave it. A barrier can be inserted there;
+    /// the construct's own one remains.
     Inside,
     /// After its block, unless `nowait`: the clause is added, and a barrier is inserted behind
     /// the construct.
