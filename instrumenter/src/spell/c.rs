@@ -238,7 +238,7 @@ impl<'a> CSpeller<'a> {
                 Fragment::Call(name) => text.push_str(&format!("{}_{name}(); ", self.prefix())),
                 // The redirected calls themselves give the call site.
                 Fragment::CallSite(_) => {}
-                // It is said behind whatever stands at the begin of a line.
+                // A `#line` follows all text at the begin of a line anyway.
                 Fragment::Line => {}
                 Fragment::ChunksBegin(number, region) => {
                     text.push_str(&self.loop_words(*number).begin(&self.descriptor(*region)));

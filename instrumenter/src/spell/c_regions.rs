@@ -1,5 +1,5 @@
-//! The table of a C source's regions: the fields of its entries, what each region has in
-//! them, and the functions that return the addresses of entries.
+//! The table of a C source's regions: the fields of its entries, the values of these fields for
+//! each region, and the functions that return the addresses of entries.
 
 use std::fmt::Write as _;
 

@@ -34,8 +34,8 @@ pub trait Speller {
 /// A part of an insertion, in the form in which it is spelled.
 pub(super) enum Step<'p> {
     Fragment(&'p Fragment),
-    /// Reports the end of a region's implicit barrier together with the event that follows it
-    /// in the region.
+    /// Reports the end of a region's implicit barrier and, with it, the end of the region or
+    /// of its team member.
     Leave(usize),
 }
 
