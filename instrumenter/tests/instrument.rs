@@ -1,6 +1,6 @@
 //! `romp instrument`, called as users call it.
 
-// The lint lets tests unwrap, but not what helps them.
+// The lint lets tests unwrap, but not their helpers.
 #![allow(clippy::unwrap_used)]
 
 use std::process::{Command, Output};

@@ -1,6 +1,6 @@
 //! `romp report`, called as users call it.
 
-// The lint lets tests unwrap, but not what helps them.
+// The lint lets tests unwrap, but not their helpers.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;

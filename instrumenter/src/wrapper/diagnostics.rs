@@ -4,7 +4,7 @@
 //! | text | said of it |
 //! | --- | --- |
 //! | any | nothing: nothing is shown |
-//! | the source as it is, or with included files in place | is shown, but where it is about a line of ours |
+//! | the source as it is, or with included files in place | is shown, unless it names an inserted line |
 //! | with macros expanded, Fortran | the source is compiled |
 //!
 //! So there is never a warning that the source would not get. A warning that GCC gives only for

@@ -1,16 +1,16 @@
 //! `rompcc`: recognise the compiler, classify its arguments, choose the text of each
 //! source, compile, finish.
 //!
-//! 1. `compilers`: which compiler, its family, and what that can do; a file for each.
+//! 1. `compilers`: the compiler, its family, and the family's abilities; one file per family.
 //! 2. `command`: the arguments (`classify`, by the family's `flags`; `response` reads
 //!    `@file`), the files they make (`outputs`), and what is to be done (`steps`): leave the
 //!    command alone, link it with the library, or build it with instrumented sources.
 //! 3. `build` and `unit`: each source and its new text; `route` chooses the text, and has
 //!    the compiler's preprocessor make it where the source hides something.
 //! 4. `compile`: the ladder of texts; `diagnostics`: whose messages are shown.
-//! 5. `finish`: what is linked, and what keeps our files (`scratch`) out of the user's sight.
+//! 5. `finish`: links the library, and keeps our files (`scratch`) out of the user's sight.
 //! 6. `run`: the only place that starts a compiler. `inherited`: the compiler begins and ends
-//!    as it would without us. `fault`: what an instrumenter may do wrong, for test builds.
+//!    as it would without us. `fault`: injected faults, for test builds.
 //!
 //! Invariants: no shell is used; an unknown argument is handed on in its place; only `unit`
 //! calls the instrumenter; problems of ours never fail a build unless `ROMP_STRICT` asks for

@@ -3,7 +3,7 @@
 //! output: `INSTA_UPDATE=always cargo test -p instrumenter --test profiles`, then read the
 //! diff.
 
-// The lint lets tests unwrap, but not what helps them.
+// The lint lets tests unwrap, but not their helpers.
 #![allow(clippy::unwrap_used)]
 
 mod check;

@@ -40,8 +40,8 @@ enum Parsed {
     Other,
 }
 
-/// Reads `#line 12 "file"`, `# 12 "file" flags` as preprocessors write it, and `#line "file"
-/// 12` as Flang writes it.
+/// Reads `#line 12 "file"`, and `# 12 "file" flags` as preprocessors write it. Flang writes
+/// `#line "file" 12`.
 fn parse(text: &[u8], line: &PreprocessorLine) -> Parsed {
     let operands = match line.tokens.first().map(|token| token.kind) {
         Some(TokenKind::Number) => 0,

@@ -36,8 +36,8 @@ impl Macros {
     }
 }
 
-/// The keyword that a macro's definition begins with: `#define FOREACH(i, n) for (i = 0; i <
-/// (n); i++)`
+/// The keyword that a macro's definition begins with:
+/// `#define FOREACH(i, n) for (i = 0; i < (n); i++)`
 fn head(text: &[u8], line: &PreprocessorLine) -> Option<String> {
     let [_, name, open, ..] = line.tokens.as_slice() else {
         return None;

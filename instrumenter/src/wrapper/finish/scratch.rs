@@ -76,8 +76,8 @@ fn start_cleaner(directory: &Path) -> Option<Child> {
     command.spawn().ok()
 }
 
-/// Does the cleaner's work if the arguments ask for it. Every command of ours that
-/// builds can be called as its own cleaner.
+/// Does the cleaner's work if the arguments ask for it, and returns whether they do. Each of our
+/// commands that build can be called as its own cleaner.
 #[must_use]
 pub fn clean_if_asked(arguments: &[OsString]) -> bool {
     let [word, directory] = arguments else {

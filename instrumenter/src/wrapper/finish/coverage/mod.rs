@@ -111,7 +111,7 @@ fn without_ours(notes: &[u8]) -> Option<Vec<u8>> {
 /// Removes our lines from a function's blocks, and our calls from its arcs.
 ///
 /// GCC ends a block at a call, since a call may not return. gcov adds up the counts of a line
-/// in all its blocks. If only calls of ours divide some blocks, the last block therefore gets
+/// in all its blocks. If only our calls divide some blocks, the last block therefore gets
 /// the lines of all of them. For the line with the highest number in a block, gcov counts how
 /// often control enters it from blocks without this line. So the other blocks keep this one
 /// line.
